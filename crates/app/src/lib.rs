@@ -1,0 +1,6 @@
+//! What Podo does: use cases, the ports they need, and the jobs.
+
+pub mod error;
+pub mod ports;
+
+pub use error::{Error, Result};

@@ -1,0 +1,34 @@
+//! Time and chance come in from outside, so that tests and the simulator can decide them.
+
+use domain::Timestamp;
+use uuid::Uuid;
+
+pub trait Clock: Send + Sync {
+    fn now(&self) -> Timestamp;
+}
+
+pub trait Chance: Send + Sync {
+    /// Fills the bytes from a source that nobody can guess.
+    fn fill(&self, bytes: &mut [u8]);
+
+    /// A fresh id that sorts by `now`.
+    fn id(&self, now: Timestamp) -> Uuid {
+        let mut random = [0; 10];
+        self.fill(&mut random);
+        let ms = u64::try_from(now.ms()).unwrap_or(0);
+        uuid::Builder::from_unix_timestamp_millis(ms, &random).into_uuid()
+    }
+
+    fn number(&self) -> u64 {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// 256 bits for a secret.
+    fn secret(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        self.fill(&mut bytes);
+        bytes
+    }
+}

@@ -1,0 +1,28 @@
+//! Rate limits.
+
+use crate::error::Result;
+use async_trait::async_trait;
+use domain::Timestamp;
+use std::time::Duration;
+
+/// `burst` requests at once, refilled at `burst` per `period`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quota {
+    pub burst: u32,
+    pub period: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowance {
+    Yes { left: u32 },
+    No { retry_after: Duration },
+}
+
+/// Every engine keeps these rules; `contract` checks them:
+/// - at most `burst` requests pass at one instant, and `burst` per `period` in the long run;
+/// - a refused request costs nothing: a client that keeps knocking is let in again in time;
+/// - different keys do not disturb each other.
+#[async_trait]
+pub trait Limits: Send + Sync {
+    async fn take(&self, key: &str, quota: Quota, now: Timestamp) -> Result<Allowance>;
+}

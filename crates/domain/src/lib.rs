@@ -1,0 +1,26 @@
+//! The rules of Podo. Everything here is a function of its arguments: no IO, no async, no clock,
+//! no chance. Adapters load the facts, ask a rule, and apply what it decides in one transaction.
+
+pub mod accounts;
+pub mod catalog;
+pub mod draw;
+pub mod id;
+pub mod messages;
+pub mod money;
+pub mod payments;
+pub mod queue;
+pub mod refusal;
+pub mod reservations;
+pub mod seats;
+pub mod text;
+pub mod tickets;
+pub mod time;
+pub mod wallet;
+
+pub use id::{
+    EventId, HallId, LedgerId, LoginId, MessageId, PaymentId, RefundId, ReservationId, ScheduleId,
+    SeatId, SessionId, TicketId, UserId, VenueId,
+};
+pub use money::Won;
+pub use refusal::Refusal;
+pub use time::Timestamp;

@@ -1,0 +1,282 @@
+//! A payment's life and the only way out of `PAYING`: [`settle`]. Refunds are their own rows.
+
+use crate::reservations::{Next, Reservation};
+use crate::{PaymentId, Refusal, Timestamp, Won};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A request that the gateway has not answered for this long is asked about.
+pub const ASK_AFTER: Duration = Duration::from_secs(60);
+
+/// A payment still unknown after this long is voided; only then are its seats free.
+pub const VOID_AFTER: Duration = Duration::from_secs(180);
+
+const _: () = assert!(ASK_AFTER.as_secs() < VOID_AFTER.as_secs());
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum PaymentStatus {
+    /// The fan chose how to pay; no money may move yet.
+    Ready,
+    /// The intent is stored; the gateway is being asked.
+    Requested,
+    /// The gateway may or may not have charged: ask, never guess.
+    Unknown,
+    Captured,
+    PartiallyRefunded,
+    /// Charged, and on its way back.
+    RefundDue,
+    Refunded,
+    /// The gateway said a final no.
+    Failed,
+    /// Given up before any money could move.
+    Canceled,
+}
+
+impl PaymentStatus {
+    pub const ALL: [PaymentStatus; 9] = [
+        PaymentStatus::Ready,
+        PaymentStatus::Requested,
+        PaymentStatus::Unknown,
+        PaymentStatus::Captured,
+        PaymentStatus::PartiallyRefunded,
+        PaymentStatus::RefundDue,
+        PaymentStatus::Refunded,
+        PaymentStatus::Failed,
+        PaymentStatus::Canceled,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            PaymentStatus::Ready => "READY",
+            PaymentStatus::Requested => "REQUESTED",
+            PaymentStatus::Unknown => "UNKNOWN",
+            PaymentStatus::Captured => "CAPTURED",
+            PaymentStatus::PartiallyRefunded => "PARTIALLY_REFUNDED",
+            PaymentStatus::RefundDue => "REFUND_DUE",
+            PaymentStatus::Refunded => "REFUNDED",
+            PaymentStatus::Failed => "FAILED",
+            PaymentStatus::Canceled => "CANCELED",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<PaymentStatus> {
+        PaymentStatus::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// The edges of the machine (I5).
+    pub const fn may_become(self, next: PaymentStatus) -> bool {
+        use PaymentStatus::{
+            Canceled, Captured, Failed, PartiallyRefunded, Ready, RefundDue, Refunded, Requested,
+            Unknown,
+        };
+        match self {
+            Ready => matches!(next, Requested | Captured | Canceled),
+            Requested => matches!(next, Captured | Failed | Unknown | RefundDue),
+            Unknown => matches!(next, Captured | Failed | RefundDue),
+            Captured | PartiallyRefunded => {
+                matches!(next, RefundDue | Refunded | PartiallyRefunded)
+            }
+            RefundDue => matches!(next, Refunded | PartiallyRefunded),
+            Refunded | Failed | Canceled => false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum PaymentMethod {
+    Wallet,
+    Card,
+}
+
+impl PaymentMethod {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            PaymentMethod::Wallet => "WALLET",
+            PaymentMethod::Card => "CARD",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<PaymentMethod> {
+        [PaymentMethod::Wallet, PaymentMethod::Card]
+            .into_iter()
+            .find(|method| method.as_str() == text)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Payment {
+    pub id: PaymentId,
+    pub method: PaymentMethod,
+    pub status: PaymentStatus,
+    pub amount: Won,
+    pub captured: Won,
+    pub refunded: Won,
+}
+
+/// What a gateway says of one payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    Captured {
+        amount: Won,
+    },
+    /// A final no: nothing was charged and nothing will be.
+    NotCaptured {
+        reason: String,
+    },
+    /// It may or may not have charged.
+    Unknown,
+}
+
+/// What an outcome does. Everything but `Nothing` is stored in one transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// This payment was settled before, or its outcome is still not known.
+    Nothing,
+    StillUnknown(Payment),
+    Confirmed {
+        payment: Payment,
+        reservation: Reservation,
+    },
+    Declined {
+        payment: Payment,
+        /// `Same` when the reservation is no longer waiting for this payment.
+        reservation: Next,
+        reason: String,
+    },
+    /// Charged for seats that are gone, or the wrong amount: all of it goes back.
+    RefundDue {
+        payment: Payment,
+        reservation: Next,
+        amount: Won,
+    },
+}
+
+impl Payment {
+    fn to(&self, status: PaymentStatus) -> Payment {
+        assert!(self.status.may_become(status), "{:?} cannot become {status:?}", self.status);
+        Payment { status, ..self.clone() }
+    }
+
+    /// May money move for this payment now, and is it the amount the fan was shown?
+    pub fn check_confirm(&self, amount: Won) -> Result<(), Refusal> {
+        match self.status {
+            PaymentStatus::Ready if amount == self.amount => Ok(()),
+            PaymentStatus::Ready => Err(Refusal::AmountMismatch),
+            PaymentStatus::Requested | PaymentStatus::Unknown => Err(Refusal::PaymentRunning),
+            PaymentStatus::Captured
+            | PaymentStatus::PartiallyRefunded
+            | PaymentStatus::RefundDue
+            | PaymentStatus::Refunded => Err(Refusal::AlreadyPaid),
+            PaymentStatus::Failed | PaymentStatus::Canceled => Err(Refusal::PaymentOver),
+        }
+    }
+
+    pub fn requested(&self) -> Payment {
+        self.to(PaymentStatus::Requested)
+    }
+
+    /// The wallet pays at once, in the same transaction.
+    pub fn captured_from_wallet(&self) -> Payment {
+        Payment { captured: self.amount, ..self.to(PaymentStatus::Captured) }
+    }
+
+    pub fn canceled(&self) -> Payment {
+        self.to(PaymentStatus::Canceled)
+    }
+
+    /// What could still go back to the fan.
+    pub fn refundable(&self) -> Won {
+        self.captured.checked_sub(self.refunded).unwrap_or(Won::ZERO)
+    }
+
+    /// `amount` is promised back.
+    pub fn refund_due(&self, amount: Won) -> Result<Payment, Refusal> {
+        if amount.is_zero() || amount > self.refundable() {
+            return Err(Refusal::NothingToRefund);
+        }
+        match self.status {
+            PaymentStatus::Captured | PaymentStatus::PartiallyRefunded => {
+                Ok(self.to(PaymentStatus::RefundDue))
+            }
+            PaymentStatus::Ready
+            | PaymentStatus::Requested
+            | PaymentStatus::Unknown
+            | PaymentStatus::RefundDue
+            | PaymentStatus::Refunded
+            | PaymentStatus::Failed
+            | PaymentStatus::Canceled => Err(Refusal::NothingToRefund),
+        }
+    }
+
+    /// `amount` went back.
+    pub fn refunded(&self, amount: Won) -> Result<Payment, Refusal> {
+        let refunded = self.refunded.checked_add(amount).ok_or(Refusal::NothingToRefund)?;
+        if amount.is_zero() || refunded > self.captured {
+            return Err(Refusal::NothingToRefund);
+        }
+        let status = if refunded == self.captured {
+            PaymentStatus::Refunded
+        } else {
+            PaymentStatus::PartiallyRefunded
+        };
+        Ok(Payment { refunded, ..self.to(status) })
+    }
+}
+
+/// The only way out of `PAYING`. The confirm call, the webhook and the reconciler all end here;
+/// the second one to arrive finds a settled payment and does nothing.
+pub fn settle(
+    payment: &Payment,
+    reservation: &Reservation,
+    outcome: Outcome,
+    now: Timestamp,
+) -> Settlement {
+    let is_open = matches!(payment.status, PaymentStatus::Requested | PaymentStatus::Unknown);
+    if !is_open {
+        return Settlement::Nothing;
+    }
+    match outcome {
+        Outcome::Unknown if payment.status == PaymentStatus::Unknown => Settlement::Nothing,
+        Outcome::Unknown => Settlement::StillUnknown(payment.to(PaymentStatus::Unknown)),
+        Outcome::NotCaptured { reason } => Settlement::Declined {
+            payment: payment.to(PaymentStatus::Failed),
+            reservation: reservation.decline(now),
+            reason,
+        },
+        Outcome::Captured { amount } => settle_captured(payment, reservation, amount, now),
+    }
+}
+
+fn settle_captured(
+    payment: &Payment,
+    reservation: &Reservation,
+    amount: Won,
+    now: Timestamp,
+) -> Settlement {
+    let is_right_amount = amount == payment.amount && amount == reservation.amount;
+    match reservation.confirm() {
+        Ok(Next::To(confirmed)) if is_right_amount => Settlement::Confirmed {
+            payment: Payment { captured: amount, ..payment.to(PaymentStatus::Captured) },
+            reservation: confirmed,
+        },
+        // Another payment confirmed it, the hold is gone, or the sum is wrong: money back. If
+        // this payment was what the reservation waited for, the fan may try again.
+        Ok(Next::To(_)) => Settlement::RefundDue {
+            payment: Payment { captured: amount, ..payment.to(PaymentStatus::RefundDue) },
+            reservation: reservation.decline(now),
+            amount,
+        },
+        Ok(Next::Same) | Err(_) => Settlement::RefundDue {
+            payment: Payment { captured: amount, ..payment.to(PaymentStatus::RefundDue) },
+            reservation: Next::Same,
+            amount,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+use super::*;
+use crate::reservations::ReservationStatus;
+use crate::{ReservationId, ScheduleId, UserId};
+use proptest::prelude::*;
+use uuid::Uuid;
+
+const PRICE: Won = match Won::new(150_000) {
+    Some(price) => price,
+    None => panic!(),
+};
+
+fn payment(status: PaymentStatus) -> Payment {
+    Payment {
+        id: PaymentId::new(Uuid::from_u128(9)),
+        method: PaymentMethod::Card,
+        status,
+        amount: PRICE,
+        captured: Won::ZERO,
+        refunded: Won::ZERO,
+    }
+}
+
+fn reservation(status: ReservationStatus) -> Reservation {
+    Reservation {
+        id: ReservationId::new(Uuid::from_u128(1)),
+        user: UserId::new(Uuid::from_u128(2)),
+        schedule: ScheduleId::new(Uuid::from_u128(3 << 64)),
+        status,
+        hold_expires_at: Timestamp::from_ms(1_000),
+        amount: PRICE,
+        version: 2,
+        payment_window_given: true,
+        retry_window_given: false,
+    }
+}
+
+fn settled(payment_status: PaymentStatus, outcome: Outcome) -> Settlement {
+    let reservation = reservation(ReservationStatus::Paying);
+    settle(&payment(payment_status), &reservation, outcome, Timestamp::from_ms(500))
+}
+
+#[test]
+fn captured_in_time_is_a_ticket() {
+    match settled(PaymentStatus::Requested, Outcome::Captured { amount: PRICE }) {
+        Settlement::Confirmed { payment, reservation } => {
+            assert_eq!((payment.status, payment.captured), (PaymentStatus::Captured, PRICE));
+            assert_eq!(reservation.status, ReservationStatus::Confirmed);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_unknown_outcome_moves_nothing_until_it_is_known() {
+    let unknown = settled(PaymentStatus::Requested, Outcome::Unknown);
+    assert!(matches!(unknown, Settlement::StillUnknown(_)));
+    assert_eq!(settled(PaymentStatus::Unknown, Outcome::Unknown), Settlement::Nothing);
+    let known = settled(PaymentStatus::Unknown, Outcome::Captured { amount: PRICE });
+    assert!(matches!(known, Settlement::Confirmed { .. }));
+}
+
+#[test]
+fn a_wrong_amount_goes_back() {
+    let one = Won::new(1).unwrap();
+    match settled(PaymentStatus::Requested, Outcome::Captured { amount: one }) {
+        Settlement::RefundDue { payment, amount, .. } => {
+            assert_eq!((payment.status, amount), (PaymentStatus::RefundDue, one));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn money_for_seats_that_are_gone_goes_back() {
+    for status in [ReservationStatus::Expired, ReservationStatus::Confirmed] {
+        let late = settle(
+            &payment(PaymentStatus::Unknown),
+            &reservation(status),
+            Outcome::Captured { amount: PRICE },
+            Timestamp::from_ms(9_999),
+        );
+        assert!(matches!(late, Settlement::RefundDue { .. }), "{status:?}: {late:?}");
+    }
+}
+
+#[test]
+fn a_settled_payment_stays_settled() {
+    for status in [
+        PaymentStatus::Captured,
+        PaymentStatus::Failed,
+        PaymentStatus::Refunded,
+        PaymentStatus::RefundDue,
+        PaymentStatus::Canceled,
+        PaymentStatus::Ready,
+    ] {
+        let outcome = Outcome::Captured { amount: PRICE };
+        assert_eq!(settled(status, outcome), Settlement::Nothing, "{status:?}");
+    }
+}
+
+#[test]
+fn only_a_ready_payment_of_the_right_amount_may_be_confirmed() {
+    let check = |status, amount| payment(status).check_confirm(Won::new(amount).unwrap());
+    assert_eq!(check(PaymentStatus::Ready, 150_000), Ok(()));
+    assert_eq!(check(PaymentStatus::Ready, 1), Err(Refusal::AmountMismatch));
+    assert_eq!(check(PaymentStatus::Unknown, 150_000), Err(Refusal::PaymentRunning));
+    assert_eq!(check(PaymentStatus::Captured, 150_000), Err(Refusal::AlreadyPaid));
+    assert_eq!(check(PaymentStatus::Failed, 150_000), Err(Refusal::PaymentOver));
+}
+
+proptest! {
+    /// I7: refunds never pass what was captured, whatever is asked for.
+    #[test]
+    fn refunds_never_exceed_what_was_captured(asks in prop::collection::vec(0i64..200_000, 1..12)) {
+        let mut paid = Payment { captured: PRICE, ..payment(PaymentStatus::Captured) };
+        for ask in asks {
+            let ask = Won::new(ask).unwrap();
+            if let Ok(due) = paid.refund_due(ask) {
+                paid = due.refunded(ask).unwrap();
+            }
+            prop_assert!(paid.refunded <= paid.captured);
+            prop_assert_eq!(paid.status == PaymentStatus::Refunded, paid.refunded == paid.captured);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The waiting room's rules: who is let in, how long to wait before asking again.
+
+use crate::{ScheduleId, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A fan's number in line. It never changes; gaps mean nothing.
+pub type PlaceNumber = u64;
+
+/// How often an entry may be given more time.
+pub const EXTENSIONS_MAX: u8 = 2;
+
+/// An admitted fan who does not appear for this long gives the slot back.
+pub const CLAIM_WINDOW: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum QueueMode {
+    Auto,
+    /// Nobody is let in; everybody keeps their place.
+    Paused,
+    /// Those in line are let in, nobody new may enter.
+    Draining,
+    /// Nobody is let in and nobody may enter.
+    Closed,
+}
+
+/// What an organiser sets for one schedule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct QueueSettings {
+    pub mode: QueueMode,
+    /// Most fans inside at once.
+    pub max_active: u32,
+    /// Most fans let in per second.
+    pub admit_per_second: u32,
+    /// How long an entry lasts, from admission.
+    pub entry_ttl_seconds: u32,
+    /// Shown to everybody who waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl Default for QueueSettings {
+    fn default() -> QueueSettings {
+        QueueSettings {
+            mode: QueueMode::Auto,
+            max_active: 1_000,
+            admit_per_second: 100,
+            entry_ttl_seconds: 600,
+            message: None,
+        }
+    }
+}
+
+/// Everything an engine needs to know of a schedule to run its queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueRules {
+    pub schedule: ScheduleId,
+    pub settings: QueueSettings,
+    /// When the sale opens; before it fans gather in the lobby.
+    pub opens_at: Timestamp,
+    /// Decides the order of those who gathered; secret until the opening.
+    pub draw_seed: [u8; 32],
+}
+
+/// The right to be inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub number: PlaceNumber,
+    pub admitted_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub extensions_left: u8,
+}
+
+/// Where a fan stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Gathered before the opening, as number `index` of `n_gathered`.
+    Lobby {
+        index: u32,
+        n_gathered: u64,
+    },
+    Waiting {
+        number: PlaceNumber,
+        ahead: u64,
+        behind: u64,
+    },
+    Inside(Entry),
+    /// Was inside; the time is up.
+    Expired,
+    /// Not here.
+    Absent,
+}
+
+/// How full a queue is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QueueCounts {
+    pub gathered: u64,
+    pub waiting: u64,
+    pub inside: u64,
+    /// Since the engine started.
+    pub admitted: u64,
+    pub left: u64,
+    pub expired: u64,
+    /// Fans let in per second, measured over the last minute.
+    pub admitted_per_second: f64,
+}

@@ -1,0 +1,121 @@
+//! Every way in which Podo says no. A refusal is an expected answer, not a fault: it changes
+//! nothing, it has a stable code, and the edge says it in the asker's language.
+
+use crate::{SeatId, Timestamp};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    // Who is asking
+    LoginRequired,
+    LoginFailed,
+    LoginBusy,
+    RefreshInvalid,
+    RefreshReused,
+    RefreshRetry,
+    AdminOnly,
+    EmailTaken,
+    TooManyRequests { retry_after_s: u64 },
+
+    // What is asked about
+    NotFound,
+    Invalid { field: &'static str, problem: crate::text::FieldError },
+    InvalidTemplate { at: String, problem: String },
+    InvalidSchedule { field: &'static str },
+    NameTaken,
+    EventNotOpen,
+    WrongEventState,
+
+    // The queue
+    PlaceTokenInvalid,
+    NotInQueue,
+    QueueClosed,
+    SaleNotOpen { opens_at: Timestamp },
+    SaleClosed,
+    EntryRequired,
+    EntryExpired,
+    NoExtensionsLeft,
+
+    // Seats and reservations
+    NoSeats,
+    TooManySeats { max: usize },
+    SeatRepeated,
+    ForeignSeat,
+    SeatTaken { taken: Vec<SeatId> },
+    SeatLimit { max: u32 },
+    HoldOver,
+    PaymentRunning,
+    AlreadyPaid,
+    AlreadyCanceled,
+    NotPaid,
+
+    // Money
+    AmountMismatch,
+    PaymentNotReady,
+    PaymentOver,
+    PaymentDeclined { reason: String },
+    PaymentKeyMissing,
+    UnknownGateway,
+    WalletLimit,
+    NothingToRefund,
+
+    // Idempotency keys
+    KeyMissing,
+    KeyMalformed,
+    KeyRunning,
+    KeyReused,
+}
+
+impl Refusal {
+    /// The stable name of this refusal in the API.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Refusal::LoginRequired => "LOGIN_REQUIRED",
+            Refusal::LoginFailed => "LOGIN_FAILED",
+            Refusal::LoginBusy => "LOGIN_BUSY",
+            Refusal::RefreshInvalid => "REFRESH_INVALID",
+            Refusal::RefreshReused => "REFRESH_REUSED",
+            Refusal::RefreshRetry => "REFRESH_RETRY",
+            Refusal::AdminOnly => "ADMIN_ONLY",
+            Refusal::EmailTaken => "EMAIL_TAKEN",
+            Refusal::TooManyRequests { .. } => "TOO_MANY_REQUESTS",
+            Refusal::NotFound => "NOT_FOUND",
+            Refusal::Invalid { .. } => "INVALID",
+            Refusal::InvalidTemplate { .. } => "INVALID_TEMPLATE",
+            Refusal::InvalidSchedule { .. } => "INVALID_SCHEDULE",
+            Refusal::NameTaken => "NAME_TAKEN",
+            Refusal::EventNotOpen => "EVENT_NOT_OPEN",
+            Refusal::WrongEventState => "WRONG_EVENT_STATE",
+            Refusal::PlaceTokenInvalid => "QUEUE_TOKEN_INVALID",
+            Refusal::NotInQueue => "NOT_IN_QUEUE",
+            Refusal::QueueClosed => "QUEUE_CLOSED",
+            Refusal::SaleNotOpen { .. } => "SALE_NOT_OPEN",
+            Refusal::SaleClosed => "SALE_CLOSED",
+            Refusal::EntryRequired => "ENTRY_REQUIRED",
+            Refusal::EntryExpired => "ENTRY_EXPIRED",
+            Refusal::NoExtensionsLeft => "NO_EXTENSIONS_LEFT",
+            Refusal::NoSeats => "NO_SEATS",
+            Refusal::TooManySeats { .. } => "TOO_MANY_SEATS",
+            Refusal::SeatRepeated => "SEAT_REPEATED",
+            Refusal::ForeignSeat => "FOREIGN_SEAT",
+            Refusal::SeatTaken { .. } => "SEAT_TAKEN",
+            Refusal::SeatLimit { .. } => "SEAT_LIMIT",
+            Refusal::HoldOver => "HOLD_OVER",
+            Refusal::PaymentRunning => "PAYMENT_RUNNING",
+            Refusal::AlreadyPaid => "ALREADY_PAID",
+            Refusal::AlreadyCanceled => "ALREADY_CANCELED",
+            Refusal::NotPaid => "NOT_PAID",
+            Refusal::AmountMismatch => "AMOUNT_MISMATCH",
+            Refusal::PaymentNotReady => "PAYMENT_NOT_READY",
+            Refusal::PaymentOver => "PAYMENT_OVER",
+            Refusal::PaymentDeclined { .. } => "PAYMENT_DECLINED",
+            Refusal::PaymentKeyMissing => "PAYMENT_KEY_MISSING",
+            Refusal::UnknownGateway => "UNKNOWN_GATEWAY",
+            Refusal::WalletLimit => "WALLET_LIMIT",
+            Refusal::NothingToRefund => "NOTHING_TO_REFUND",
+            Refusal::KeyMissing => "IDEMPOTENCY_KEY_MISSING",
+            Refusal::KeyMalformed => "IDEMPOTENCY_KEY_MALFORMED",
+            Refusal::KeyRunning => "IDEMPOTENCY_KEY_RUNNING",
+            Refusal::KeyReused => "IDEMPOTENCY_KEY_REUSED",
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A reservation's life: `HELD → PAYING → CONFIRMED → CANCELED`, or `EXPIRED` / `RELEASED`.
+//! One function per verb; repeating a verb changes nothing.
+
+use crate::{Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// A fan who goes to the gateway's page gets at least this long, once.
+pub const PAYMENT_WINDOW: Duration = Duration::from_secs(5 * 60);
+
+/// After a declined card the seats stay for at least this long, once.
+pub const RETRY_WINDOW: Duration = Duration::from_secs(2 * 60);
+
+// A declined fan must not get more time than a fresh one.
+const _: () = assert!(RETRY_WINDOW.as_secs() < PAYMENT_WINDOW.as_secs());
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ReservationStatus {
+    Held,
+    Paying,
+    Confirmed,
+    Canceled,
+    Expired,
+    Released,
+}
+
+impl ReservationStatus {
+    pub const ALL: [ReservationStatus; 6] = [
+        ReservationStatus::Held,
+        ReservationStatus::Paying,
+        ReservationStatus::Confirmed,
+        ReservationStatus::Canceled,
+        ReservationStatus::Expired,
+        ReservationStatus::Released,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ReservationStatus::Held => "HELD",
+            ReservationStatus::Paying => "PAYING",
+            ReservationStatus::Confirmed => "CONFIRMED",
+            ReservationStatus::Canceled => "CANCELED",
+            ReservationStatus::Expired => "EXPIRED",
+            ReservationStatus::Released => "RELEASED",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<ReservationStatus> {
+        ReservationStatus::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// Does a reservation in this state keep others from its seats?
+    pub const fn claims_seats(self) -> bool {
+        match self {
+            ReservationStatus::Held | ReservationStatus::Paying | ReservationStatus::Confirmed => {
+                true
+            }
+            ReservationStatus::Canceled
+            | ReservationStatus::Expired
+            | ReservationStatus::Released => false,
+        }
+    }
+
+    /// The edges of the machine (I5).
+    pub const fn may_become(self, next: ReservationStatus) -> bool {
+        use ReservationStatus::{Canceled, Confirmed, Expired, Held, Paying, Released};
+        match self {
+            // A hold given more time stays a hold, with a new version.
+            Held => matches!(next, Held | Paying | Expired | Released),
+            Paying => matches!(next, Held | Confirmed | Canceled | Expired),
+            Confirmed => matches!(next, Confirmed | Canceled),
+            Canceled | Expired | Released => false,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    pub id: ReservationId,
+    pub user: UserId,
+    pub schedule: ScheduleId,
+    pub status: ReservationStatus,
+    pub hold_expires_at: Timestamp,
+    pub amount: Won,
+    /// Counts the changes; the number of the message that tells of the latest one.
+    pub version: i64,
+    /// The fan was given the time for the gateway's page.
+    pub payment_window_given: bool,
+    /// The fan was given the time for a second card.
+    pub retry_window_given: bool,
+}
+
+/// What a verb does to a reservation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It was done before: there is nothing to store and nothing to say.
+    Same,
+    To(Reservation),
+}
+
+impl Reservation {
+    /// False from the very millisecond the hold ends.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        self.status == ReservationStatus::Held && now < self.hold_expires_at
+    }
+
+    fn next(&self, status: ReservationStatus) -> Reservation {
+        assert!(self.status.may_become(status), "{:?} cannot become {status:?}", self.status);
+        Reservation { status, version: self.version + 1, ..self.clone() }
+    }
+
+    fn refuse_unless_live(&self, now: Timestamp) -> Result<(), Refusal> {
+        match self.status {
+            ReservationStatus::Held if now < self.hold_expires_at => Ok(()),
+            ReservationStatus::Held | ReservationStatus::Expired | ReservationStatus::Released => {
+                Err(Refusal::HoldOver)
+            }
+            ReservationStatus::Paying => Err(Refusal::PaymentRunning),
+            ReservationStatus::Confirmed => Err(Refusal::AlreadyPaid),
+            ReservationStatus::Canceled => Err(Refusal::AlreadyCanceled),
+        }
+    }
+
+    /// The fan chose how to pay: the hold covers the gateway's page, once.
+    pub fn give_payment_window(&self, now: Timestamp) -> Result<Next, Refusal> {
+        self.refuse_unless_live(now)?;
+        let until = self.hold_expires_at.max(now.plus(PAYMENT_WINDOW));
+        if self.payment_window_given || until == self.hold_expires_at {
+            return Ok(Next::Same);
+        }
+        Ok(Next::To(Reservation {
+            hold_expires_at: until,
+            payment_window_given: true,
+            ..self.next(ReservationStatus::Held)
+        }))
+    }
+
+    /// Money is about to move: from here on only the outcome decides.
+    pub fn start_paying(&self, now: Timestamp) -> Result<Reservation, Refusal> {
+        self.refuse_unless_live(now)?;
+        Ok(self.next(ReservationStatus::Paying))
+    }
+
+    /// The money arrived. `HoldOver` means that it arrived for nothing and must go back.
+    pub fn confirm(&self) -> Result<Next, Refusal> {
+        match self.status {
+            ReservationStatus::Paying => Ok(Next::To(self.next(ReservationStatus::Confirmed))),
+            ReservationStatus::Confirmed => Ok(Next::Same),
+            ReservationStatus::Held
+            | ReservationStatus::Canceled
+            | ReservationStatus::Expired
+            | ReservationStatus::Released => Err(Refusal::HoldOver),
+        }
+    }
+
+    /// The gateway said a final no: the fan may try again for what is left of the hold, and for
+    /// at least two minutes the first time.
+    pub fn decline(&self, now: Timestamp) -> Next {
+        if self.status != ReservationStatus::Paying {
+            return Next::Same;
+        }
+        let until = if self.retry_window_given {
+            self.hold_expires_at
+        } else {
+            self.hold_expires_at.max(now.plus(RETRY_WINDOW))
+        };
+        if until <= now {
+            return Next::To(self.next(ReservationStatus::Expired));
+        }
+        Next::To(Reservation {
+            hold_expires_at: until,
+            retry_window_given: true,
+            ..self.next(ReservationStatus::Held)
+        })
+    }
+
+    /// The fan gives the seats back before paying.
+    pub fn release(&self) -> Result<Next, Refusal> {
+        match self.status {
+            ReservationStatus::Held => Ok(Next::To(self.next(ReservationStatus::Released))),
+            ReservationStatus::Released | ReservationStatus::Expired => Ok(Next::Same),
+            ReservationStatus::Paying => Err(Refusal::PaymentRunning),
+            ReservationStatus::Confirmed => Err(Refusal::AlreadyPaid),
+            ReservationStatus::Canceled => Err(Refusal::AlreadyCanceled),
+        }
+    }
+
+    /// Time is up. Only a hold can run out: a payment under way keeps its seats.
+    pub fn expire(&self, now: Timestamp) -> Next {
+        if self.status == ReservationStatus::Held && self.hold_expires_at <= now {
+            Next::To(self.next(ReservationStatus::Expired))
+        } else {
+            Next::Same
+        }
+    }
+
+    /// A paid reservation is given back, wholly.
+    pub fn cancel(&self) -> Result<Next, Refusal> {
+        match self.status {
+            ReservationStatus::Confirmed => Ok(Next::To(self.next(ReservationStatus::Canceled))),
+            ReservationStatus::Canceled => Ok(Next::Same),
+            ReservationStatus::Paying => Err(Refusal::PaymentRunning),
+            ReservationStatus::Held | ReservationStatus::Expired | ReservationStatus::Released => {
+                Err(Refusal::NotPaid)
+            }
+        }
+    }
+}
+
+/// May a person who has `n_active` seats of a schedule take `n_more`? (I4)
+pub fn check_seat_limit(n_active: u32, n_more: u32, max: u32) -> Result<(), Refusal> {
+    if n_active.saturating_add(n_more) > max {
+        return Err(Refusal::SeatLimit { max });
+    }
+    Ok(())
+}
+
+/// A number that people can read out: the day in Seoul and six letters and digits without
+/// look-alikes. `chance` is any random number; a clash is caught by a unique index.
+pub fn booking_number(now: Timestamp, chance: u64) -> String {
+    const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    let code: String =
+        (0..6).map(|step| LETTERS[(chance >> (5 * step)) as usize % 32] as char).collect();
+    format!("B-{}-{code}", now.seoul_day())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Seats of one schedule: which a fan may ask for, and when one is free to take.
+
+use crate::id::SeatIndex;
+use crate::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, Won};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Most seats one fan may hold in one request.
+pub const SEATS_PER_PICK_MAX: usize = 4;
+
+/// How long a hold lasts unless the settings say otherwise.
+pub const HOLD_LENGTH: Duration = Duration::from_secs(5 * 60);
+
+/// Seats asked for, already checked: one to four, none twice, all of one schedule, sorted (so
+/// that every engine takes them in one order and two fans cannot block each other).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeatPick {
+    schedule: ScheduleId,
+    indexes: Vec<SeatIndex>,
+}
+
+impl SeatPick {
+    pub fn new(schedule: ScheduleId, seats: &[SeatId]) -> Result<SeatPick, Refusal> {
+        if seats.is_empty() {
+            return Err(Refusal::NoSeats);
+        }
+        if seats.len() > SEATS_PER_PICK_MAX {
+            return Err(Refusal::TooManySeats { max: SEATS_PER_PICK_MAX });
+        }
+        if seats.iter().any(|seat| seat.schedule() != schedule) {
+            return Err(Refusal::ForeignSeat);
+        }
+        let mut indexes: Vec<SeatIndex> = seats.iter().map(|seat| seat.index()).collect();
+        indexes.sort_unstable();
+        if indexes.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Refusal::SeatRepeated);
+        }
+        Ok(SeatPick { schedule, indexes })
+    }
+
+    pub fn schedule(&self) -> ScheduleId {
+        self.schedule
+    }
+
+    pub fn indexes(&self) -> &[SeatIndex] {
+        &self.indexes
+    }
+
+    pub fn seats(&self) -> impl Iterator<Item = SeatId> {
+        self.indexes.iter().map(|index| self.schedule.seat(*index))
+    }
+}
+
+/// What the database says of a seat. Fans see less: available, held or sold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum SeatState {
+    Free,
+    /// Promised to a fan until its time; from that moment on as good as free.
+    Held,
+    /// Money may be moving: nobody else gets it until the outcome is known.
+    Paying,
+    Sold,
+}
+
+impl SeatState {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            SeatState::Free => "FREE",
+            SeatState::Held => "HELD",
+            SeatState::Paying => "PAYING",
+            SeatState::Sold => "SOLD",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<SeatState> {
+        [SeatState::Free, SeatState::Held, SeatState::Paying, SeatState::Sold]
+            .into_iter()
+            .find(|state| state.as_str() == text)
+    }
+}
+
+/// A seat as the store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    pub index: SeatIndex,
+    pub number: String,
+    pub grade: String,
+    pub price: Won,
+    pub state: SeatState,
+    /// The reservation that has it, unless it is free.
+    pub claim: Option<ReservationId>,
+    /// Grows with every change of owner, so that a late command of an earlier owner misses.
+    pub fence: i64,
+    pub expires_at: Option<Timestamp>,
+}
+
+impl Seat {
+    /// True from the very millisecond at which a hold ends: whoever comes then may take it.
+    pub fn is_free(&self, now: Timestamp) -> bool {
+        match self.state {
+            SeatState::Free => true,
+            SeatState::Held => self.expires_at.is_none_or(|until| until <= now),
+            SeatState::Paying | SeatState::Sold => false,
+        }
+    }
+
+    /// What anybody may know of it: nothing about who holds it.
+    pub fn face(&self, now: Timestamp) -> SeatFace {
+        match self.state {
+            SeatState::Sold => SeatFace::Sold,
+            SeatState::Free | SeatState::Held | SeatState::Paying => {
+                if self.is_free(now) {
+                    SeatFace::Available
+                } else {
+                    SeatFace::Held
+                }
+            }
+        }
+    }
+}
+
+/// A seat as everybody sees it on the map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeatFace {
+    Available,
+    Held,
+    Sold,
+}
+
+impl SeatFace {
+    /// One letter of the status string.
+    pub const fn letter(self) -> char {
+        match self {
+            SeatFace::Available => 'A',
+            SeatFace::Held => 'H',
+            SeatFace::Sold => 'S',
+        }
+    }
+
+    /// Two bits of the packed status.
+    pub const fn bits(self) -> u8 {
+        match self {
+            SeatFace::Available => 0,
+            SeatFace::Held => 1,
+            SeatFace::Sold => 2,
+        }
+    }
+}
+
+/// What a fan sees of a seat in the booking list: the map's faces, with their own holds told
+/// apart from others'.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum SeatView {
+    Available,
+    Sold,
+    HeldBySelf,
+    HeldByOthers,
+}
+
+impl SeatView {
+    pub fn of(seat: &Seat, is_mine: bool, now: Timestamp) -> SeatView {
+        match seat.face(now) {
+            SeatFace::Available => SeatView::Available,
+            SeatFace::Sold => SeatView::Sold,
+            SeatFace::Held if is_mine => SeatView::HeldBySelf,
+            SeatFace::Held => SeatView::HeldByOthers,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn schedule() -> ScheduleId {
+        ScheduleId::with_room_for_seats(Uuid::from_u128(1 << 64))
+    }
+
+    fn seat(state: SeatState, until_ms: i64) -> Seat {
+        Seat {
+            index: 0,
+            number: "A-1".into(),
+            grade: "VIP".into(),
+            price: Won::ZERO,
+            state,
+            claim: None,
+            fence: 1,
+            expires_at: Some(Timestamp::from_ms(until_ms)),
+        }
+    }
+
+    #[test]
+    fn a_pick_is_one_to_four_different_seats_of_one_schedule() {
+        let pick = |indexes: &[u32]| {
+            let seats: Vec<SeatId> = indexes.iter().map(|index| schedule().seat(*index)).collect();
+            SeatPick::new(schedule(), &seats).map(|pick| pick.indexes().to_vec())
+        };
+        assert_eq!(pick(&[3, 1]), Ok(vec![1, 3]));
+        assert_eq!(pick(&[]), Err(Refusal::NoSeats));
+        assert_eq!(pick(&[1, 2, 3, 4, 5]), Err(Refusal::TooManySeats { max: 4 }));
+        assert_eq!(pick(&[1, 2, 1]), Err(Refusal::SeatRepeated));
+    }
+
+    #[test]
+    fn a_seat_of_another_schedule_is_refused() {
+        let other = ScheduleId::with_room_for_seats(Uuid::from_u128(2 << 64));
+        assert_eq!(SeatPick::new(schedule(), &[other.seat(1)]), Err(Refusal::ForeignSeat));
+    }
+
+    #[test]
+    fn a_hold_ends_at_its_last_moment_not_after() {
+        let held = seat(SeatState::Held, 1_000);
+        assert!(!held.is_free(Timestamp::from_ms(999)));
+        assert!(held.is_free(Timestamp::from_ms(1_000)));
+    }
+
+    #[test]
+    fn a_seat_under_payment_is_never_free() {
+        assert!(!seat(SeatState::Paying, 0).is_free(Timestamp::from_ms(10)));
+        assert!(!seat(SeatState::Sold, 0).is_free(Timestamp::from_ms(10)));
+    }
+
+    #[test]
+    fn a_fan_is_told_which_holds_are_their_own_and_nothing_else() {
+        let now = Timestamp::from_ms(0);
+        let held = seat(SeatState::Held, 1_000);
+        assert_eq!(SeatView::of(&held, true, now), SeatView::HeldBySelf);
+        assert_eq!(SeatView::of(&held, false, now), SeatView::HeldByOthers);
+    }
+}
