@@ -1,1 +1,5 @@
-//! x
+//! With what Podo does it: engines behind the ports.
+
+pub mod clock;
+pub mod gateways;
+pub mod sql;

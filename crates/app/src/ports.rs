@@ -1,7 +1,50 @@
 //! What the use cases need from the outside, each trait with the rules that every engine keeps.
 
+pub mod accounts;
+pub mod bus;
+pub mod catalog;
 pub mod clock;
+pub mod gateway;
 pub mod holds;
+pub mod invariants;
+pub mod keys;
 pub mod limits;
+pub mod messages;
+pub mod passwords;
+pub mod payments;
 pub mod queue;
+pub mod queue_history;
+pub mod reservations;
 pub mod revocations;
+pub mod tickets;
+pub mod wallets;
+
+/// Everything that must survive: one database stands behind all of it, so that one transaction
+/// can span nouns.
+pub trait Store:
+    accounts::Accounts
+    + catalog::Catalog
+    + invariants::Invariants
+    + keys::Keys
+    + messages::Messages
+    + payments::Payments
+    + queue_history::QueueHistory
+    + reservations::Reservations
+    + tickets::Tickets
+    + wallets::Wallets
+{
+}
+
+impl<T> Store for T where
+    T: accounts::Accounts
+        + catalog::Catalog
+        + invariants::Invariants
+        + keys::Keys
+        + messages::Messages
+        + payments::Payments
+        + queue_history::QueueHistory
+        + reservations::Reservations
+        + tickets::Tickets
+        + wallets::Wallets
+{
+}

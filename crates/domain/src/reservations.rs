@@ -68,7 +68,8 @@ impl ReservationStatus {
         use ReservationStatus::{Canceled, Confirmed, Expired, Held, Paying, Released};
         match self {
             // A hold given more time stays a hold, with a new version.
-            Held => matches!(next, Held | Paying | Expired | Released),
+            // The wallet pays within one transaction, so nobody sees the state in between.
+            Held => matches!(next, Held | Paying | Confirmed | Expired | Released),
             Paying => matches!(next, Held | Confirmed | Canceled | Expired),
             Confirmed => matches!(next, Confirmed | Canceled),
             Canceled | Expired | Released => false,
@@ -141,6 +142,12 @@ impl Reservation {
     pub fn start_paying(&self, now: Timestamp) -> Result<Reservation, Refusal> {
         self.refuse_unless_live(now)?;
         Ok(self.next(ReservationStatus::Paying))
+    }
+
+    /// The wallet pays in the same transaction: there is no moment in between.
+    pub fn pay_at_once(&self, now: Timestamp) -> Result<Reservation, Refusal> {
+        self.refuse_unless_live(now)?;
+        Ok(self.next(ReservationStatus::Confirmed))
     }
 
     /// The money arrived. `HoldOver` means that it arrived for nothing and must go back.

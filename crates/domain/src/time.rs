@@ -78,7 +78,8 @@ impl Serialize for Timestamp {
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
         let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_: jiff::Error| D::Error::custom(crate::text::FieldError::NotATime))
+        text.parse()
+            .map_err(|_error: jiff::Error| D::Error::custom(crate::text::FieldError::NotATime))
     }
 }
 

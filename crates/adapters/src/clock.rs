@@ -1,0 +1,63 @@
+//! The system's clock and its source of chance: the only place that reads either.
+
+use app::ports::clock::{Chance, Clock};
+use aws_lc_rs::rand::{SecureRandom, SystemRandom};
+use domain::Timestamp;
+use std::sync::Mutex;
+use std::time::{SystemTime, UNIX_EPOCH};
+use uuid::{ContextV7, Uuid};
+
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the Clock adapter")]
+    fn now(&self) -> Timestamp {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_ms(0).plus(since_1970)
+    }
+}
+
+/// Random bytes from the operating system, and ids that sort in the order of their making even
+/// within one millisecond and when the clock steps back.
+pub struct SystemChance {
+    random: SystemRandom,
+    order: Mutex<ContextV7>,
+}
+
+impl SystemChance {
+    pub fn new() -> SystemChance {
+        SystemChance { random: SystemRandom::new(), order: Mutex::new(ContextV7::new()) }
+    }
+}
+
+impl Default for SystemChance {
+    fn default() -> SystemChance {
+        SystemChance::new()
+    }
+}
+
+impl Chance for SystemChance {
+    fn fill(&self, bytes: &mut [u8]) {
+        self.random.fill(bytes).expect("the operating system gives random bytes");
+    }
+
+    fn id(&self, now: Timestamp) -> Uuid {
+        let ms = u64::try_from(now.ms()).unwrap_or(0);
+        let (seconds, nanos) = (ms / 1_000, (ms % 1_000) as u32 * 1_000_000);
+        let order = self.order.lock().expect("no code panics while it makes an id");
+        Uuid::new_v7(uuid::Timestamp::from_unix(&*order, seconds, nanos))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_sort_in_the_order_of_their_making() {
+        let chance = SystemChance::new();
+        let moments = [5, 5, 5, 4, 6, 3, 6].map(|ms| Timestamp::from_ms(1_700_000_000_000 + ms));
+        let ids: Vec<Uuid> = moments.iter().map(|now| chance.id(*now)).collect();
+        assert!(ids.is_sorted(), "{ids:?}");
+    }
+}

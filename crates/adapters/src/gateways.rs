@@ -1,0 +1,3 @@
+//! Payment companies.
+
+pub mod sandbox;

@@ -1,0 +1,218 @@
+//! The built-in gateway: moves no money, but behaves like a company that does. Its pay page lets a
+//! person choose what happens: approve, decline, time out, answer twice, answer late.
+
+use app::Result;
+use app::ports::gateway::{Answered, Gateway, RefundOutcome};
+use app::ports::payments::{AskGateway, DueRefund};
+use async_trait::async_trait;
+use domain::payments::Outcome;
+use domain::{PaymentId, Timestamp, Won};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The button a person pressed on the pay page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Choice {
+    Approve,
+    Decline,
+    /// The answer never comes; nothing is charged.
+    Timeout,
+    /// Charges, answers, and is asked to charge again: still one charge.
+    Duplicate,
+    /// Charges, but the answer gets lost: it is known only when asked about.
+    Late,
+}
+
+impl Choice {
+    pub const ALL: [Choice; 5] =
+        [Choice::Approve, Choice::Decline, Choice::Timeout, Choice::Duplicate, Choice::Late];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Choice::Approve => "APPROVE",
+            Choice::Decline => "DECLINE",
+            Choice::Timeout => "TIMEOUT",
+            Choice::Duplicate => "DUPLICATE",
+            Choice::Late => "LATE",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Choice> {
+        Choice::ALL.into_iter().find(|choice| choice.as_str() == text)
+    }
+}
+
+/// What the book says of one order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub payment_key: String,
+    pub choice: Choice,
+    pub amount: Won,
+    pub captured: Won,
+    pub refunded: Won,
+    pub voided: bool,
+    /// How often it was asked to charge.
+    pub asked: u32,
+}
+
+/// The company's own memory.
+#[async_trait]
+pub trait SandboxBook: Send + Sync {
+    async fn write_page(&self, order: &str, page: Page, now: Timestamp) -> Result<()>;
+
+    async fn page(&self, order: &str) -> Result<Option<Page>>;
+}
+
+pub struct Sandbox {
+    book: Arc<dyn SandboxBook>,
+}
+
+pub const NAME: &str = "sandbox";
+
+impl Sandbox {
+    pub fn new(book: Arc<dyn SandboxBook>) -> Sandbox {
+        Sandbox { book }
+    }
+
+    /// A person chose on the pay page; the key stands for their approval.
+    pub async fn choose(
+        &self,
+        payment: PaymentId,
+        choice: Choice,
+        now: Timestamp,
+    ) -> Result<String> {
+        let order = payment.order_id();
+        let payment_key = format!("sandbox_{order}");
+        let known = self.book.page(&order).await?;
+        // What was charged once is not chosen again.
+        if known.is_none_or(|page| page.captured.is_zero() && !page.voided) {
+            let page = Page {
+                payment_key: payment_key.clone(),
+                choice,
+                amount: Won::ZERO,
+                captured: Won::ZERO,
+                refunded: Won::ZERO,
+                voided: false,
+                asked: 0,
+            };
+            self.book.write_page(&order, page, now).await?;
+        }
+        Ok(payment_key)
+    }
+
+    async fn try_capture(&self, ask: &AskGateway, now: Timestamp) -> Result<Outcome> {
+        let order = ask.payment.order_id();
+        let Some(page) = self.book.page(&order).await? else {
+            return Ok(declined("NOT_FOUND"));
+        };
+        if page.voided || ask.payment_key.as_ref() != Some(&page.payment_key) {
+            return Ok(declined("INVALID_PAYMENT_KEY"));
+        }
+        let charges = match page.choice {
+            Choice::Approve | Choice::Duplicate | Choice::Late => true,
+            Choice::Decline | Choice::Timeout => false,
+        };
+        // Asked twice, charged once: our id is the key.
+        let captured = match (charges, page.captured.is_zero()) {
+            (true, true) => ask.amount,
+            (true, false) | (false, _) => page.captured,
+        };
+        let asked = page.asked + 1;
+        let next = Page { amount: ask.amount, captured, asked, ..page.clone() };
+        self.book.write_page(&order, next, now).await?;
+        Ok(match page.choice {
+            Choice::Approve | Choice::Duplicate => Outcome::Captured { amount: captured },
+            Choice::Decline => declined("REJECT_CARD_COMPANY"),
+            Choice::Timeout | Choice::Late => Outcome::Unknown,
+        })
+    }
+
+    async fn try_find(&self, ask: &AskGateway) -> Result<Outcome> {
+        let page = self.book.page(&ask.payment.order_id()).await?;
+        Ok(match page {
+            None => declined("NOT_FOUND"),
+            Some(page) if !page.captured.is_zero() => Outcome::Captured { amount: page.captured },
+            Some(page) if page.voided => declined("VOIDED"),
+            Some(page) => match page.choice {
+                Choice::Decline => declined("REJECT_CARD_COMPANY"),
+                Choice::Approve | Choice::Timeout | Choice::Duplicate | Choice::Late => {
+                    Outcome::Unknown
+                }
+            },
+        })
+    }
+
+    async fn try_void(&self, ask: &AskGateway, now: Timestamp) -> Result<Outcome> {
+        let order = ask.payment.order_id();
+        match self.book.page(&order).await? {
+            Some(page) if !page.captured.is_zero() => {
+                Ok(Outcome::Captured { amount: page.captured })
+            }
+            Some(page) => {
+                self.book.write_page(&order, Page { voided: true, ..page }, now).await?;
+                Ok(declined("VOIDED"))
+            }
+            None => Ok(declined("NOT_FOUND")),
+        }
+    }
+
+    async fn try_refund(&self, refund: &DueRefund, now: Timestamp) -> Result<()> {
+        let order = refund.payment.order_id();
+        let page = self.book.page(&order).await?;
+        let page = page.ok_or_else(|| app::Error::broken("the sandbox does not know the order"))?;
+        let refunded = page.refunded.checked_add(refund.amount).unwrap_or(page.captured);
+        // A refund that was made before is not made again.
+        let refunded = refunded.min(page.captured);
+        self.book.write_page(&order, Page { refunded, ..page }, now).await
+    }
+}
+
+fn declined(reason: &str) -> Outcome {
+    Outcome::NotCaptured { reason: reason.to_owned() }
+}
+
+/// An engine that does not answer leaves the outcome unknown.
+fn answered(outcome: Result<Outcome>) -> Answered {
+    let outcome = outcome.unwrap_or(Outcome::Unknown);
+    let answer = match &outcome {
+        Outcome::Captured { amount } => {
+            Some(format!(r#"{{"status":"DONE","amount":{}}}"#, amount.get()))
+        }
+        Outcome::NotCaptured { reason } => {
+            Some(format!(r#"{{"status":"ABORTED","code":"{reason}"}}"#))
+        }
+        Outcome::Unknown => None,
+    };
+    Answered { outcome, answer }
+}
+
+#[async_trait]
+impl Gateway for Sandbox {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn checkout_url(&self, payment: PaymentId, amount: Won) -> Option<String> {
+        Some(format!("/pay/sandbox?orderId={}&amount={}", payment.order_id(), amount.get()))
+    }
+
+    async fn capture(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+        answered(self.try_capture(ask, now).await)
+    }
+
+    async fn find(&self, ask: &AskGateway, _now: Timestamp) -> Answered {
+        answered(self.try_find(ask).await)
+    }
+
+    async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+        answered(self.try_void(ask, now).await)
+    }
+
+    async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome {
+        match self.try_refund(refund, now).await {
+            Ok(()) => RefundOutcome::Refunded,
+            Err(error) => RefundOutcome::Later { why: error.to_string() },
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The store in SQL. The text of every statement is written once and runs on every engine.
+
+mod accounts;
+mod audit;
+mod catalog;
+mod invariants;
+mod keys;
+mod messages;
+mod outbox;
+mod payments;
+mod queue_history;
+mod reservations;
+mod sqlite;
+mod store;
+mod tickets;
+mod tx;
+mod value;
+mod wallets;
+
+pub use store::SqlStore;
+pub use tx::Guard;

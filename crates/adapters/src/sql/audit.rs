@@ -1,0 +1,48 @@
+//! The audit log: every change by an organiser, chained so that none can be altered unseen.
+
+use super::tx::Tx;
+use super::value::params;
+use app::Result;
+use aws_lc_rs::digest::{SHA256, digest};
+use domain::{Timestamp, UserId};
+use serde::Serialize;
+
+pub(super) struct AuditEntry<'e, D> {
+    pub(super) actor: UserId,
+    pub(super) action: &'e str,
+    pub(super) subject: String,
+    pub(super) details: &'e D,
+}
+
+pub(super) async fn append<D: Serialize + Sync>(
+    tx: &mut dyn Tx,
+    entry: AuditEntry<'_, D>,
+    now: Timestamp,
+) -> Result<()> {
+    let last = tx.row("select seq, hash from audit_log order by seq desc limit 1", &[]).await?;
+    let (seq, previous) = match last {
+        Some(row) => (row.get::<i64>(0)? + 1, row.get::<Vec<u8>>(1)?),
+        None => (1, Vec::new()),
+    };
+    let details = serde_json::to_string(entry.details).map_err(app::Error::broken)?;
+    let facts = [&entry.actor.to_string(), entry.action, &entry.subject, &details];
+    let hash = chain(&previous, seq, &facts, now);
+    let sql = "insert into audit_log (seq, actor_id, action, subject, details, created_at, hash)
+               values ($1, $2, $3, $4, $5, $6, $7)";
+    let values = params![seq, entry.actor, entry.action, entry.subject, details, now, hash];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+/// The hash of a row: over the previous hash and every field with its length, so that no two
+/// different rows look alike.
+pub(super) fn chain(previous: &[u8], seq: i64, facts: &[&str; 4], now: Timestamp) -> Vec<u8> {
+    let mut bytes = previous.to_vec();
+    bytes.extend(seq.to_be_bytes());
+    bytes.extend(now.ms().to_be_bytes());
+    for fact in facts {
+        bytes.extend((fact.len() as u64).to_be_bytes());
+        bytes.extend(fact.as_bytes());
+    }
+    digest(&SHA256, &bytes).as_ref().to_vec()
+}

@@ -1,0 +1,4 @@
+//! Venues, halls, events, schedules and seats.
+
+mod create;
+mod read;

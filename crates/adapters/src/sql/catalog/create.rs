@@ -1,0 +1,210 @@
+//! What organisers make and change. Every change leaves an audit entry.
+
+use super::super::audit::{self, AuditEntry};
+use super::super::outbox::{self, Outgoing};
+use super::super::tx::{Tx, work};
+use super::super::value::{Value, params};
+use app::Result;
+use app::ports::catalog::{
+    ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventVerb,
+};
+use domain::catalog::{EventStatus, PlannedSeat, SeatTemplate, price_seats};
+use domain::id::SeatIndex;
+use domain::messages::MessageKind;
+use domain::{HallId, Refusal, ScheduleId, Timestamp, UserId, Won};
+use serde::Serialize;
+use serde_json::json;
+
+work!(CreateVenue => create_venue, ());
+work!(CreateHall => create_hall, ());
+work!(CreateEvent => create_event, ());
+work!(CreateSchedule => create_schedule, u32);
+work!(ChangeEvent => change_event, EventStatus);
+work!(ChangeQueue => change_queue, ());
+
+fn json_text(value: &impl Serialize) -> Result<Value> {
+    serde_json::to_string(value).map(Value::Json).map_err(app::Error::broken)
+}
+
+async fn audit(
+    tx: &mut dyn Tx,
+    (actor, action): (UserId, &str),
+    subject: impl std::fmt::Display,
+    details: serde_json::Value,
+    now: Timestamp,
+) -> Result<()> {
+    let entry = AuditEntry { actor, action, subject: subject.to_string(), details: &details };
+    audit::append(tx, entry, now).await
+}
+
+async fn create_venue(tx: &mut dyn Tx, command: &CreateVenue) -> Result<()> {
+    let sql = "insert into venues (id, name, address, city, created_at, updated_at)
+               values ($1, $2, $3, $4, $5, $5)";
+    let values =
+        params![command.venue, &command.name, &command.address, &command.city, command.now];
+    tx.execute(sql, values).await?;
+    let details = json!({ "name": command.name });
+    audit(tx, (command.actor, "venue.create"), command.venue, details, command.now).await
+}
+
+async fn create_hall(tx: &mut dyn Tx, command: &CreateHall) -> Result<()> {
+    let venue = tx.row("select 1 from venues where id = $1", params![command.venue]).await?;
+    venue.ok_or(Refusal::NotFound)?;
+    let sql = "insert into halls
+                 (id, venue_id, name, capacity, seat_template, created_at, updated_at)
+               values ($1, $2, $3, $4, $5, $6, $6)";
+    let values = &[
+        command.hall.into(),
+        command.venue.into(),
+        Value::from(&command.name),
+        command.capacity.into(),
+        json_text(&command.template)?,
+        command.now.into(),
+    ];
+    tx.execute(sql, values).await.map_err(|error| {
+        if error.is_constraint("halls_name") {
+            app::Error::from(Refusal::NameTaken)
+        } else {
+            error.into()
+        }
+    })?;
+    let details = json!({ "name": command.name, "capacity": command.capacity });
+    audit(tx, (command.actor, "hall.create"), command.hall, details, command.now).await
+}
+
+async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
+    let hall = "select 1 from halls where id = $1 and venue_id = $2";
+    tx.row(hall, params![command.hall, command.venue]).await?.ok_or(Refusal::NotFound)?;
+    let sql = "insert into events (id, title, artist, description, venue_id, hall_id, status,
+                                   created_at, updated_at)
+               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7)";
+    let values = params![
+        command.event,
+        &command.title,
+        &command.artist,
+        &command.description,
+        command.venue,
+        command.hall,
+        command.now
+    ];
+    tx.execute(sql, values).await?;
+    let details = json!({ "title": command.title });
+    audit(tx, (command.actor, "event.create"), command.event, details, command.now).await
+}
+
+/// The schedule, its seats and its place in the sequence are one transaction: a half-made hall is
+/// never seen.
+async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -> Result<u32> {
+    let event = tx
+        .row("select status, hall_id from events where id = $1", params![command.event])
+        .await?
+        .ok_or(Refusal::NotFound)?;
+    match event.parse(0, EventStatus::parse)? {
+        EventStatus::Preparing | EventStatus::Open => {}
+        EventStatus::Ended | EventStatus::Cancelled => return Err(Refusal::WrongEventState.into()),
+    }
+    let template = template_of_hall(tx, event.get(1)?).await?;
+    let plan = template.plan()?;
+    let prices = price_seats(&plan, &command.prices)?;
+    let n_seats = u32::try_from(plan.seats.len()).unwrap_or(u32::MAX);
+    insert_schedule(tx, command, &template, n_seats).await?;
+    for ((index, seat), price) in (0..).zip(&plan.seats).zip(prices) {
+        insert_seat(tx, command.schedule, (index, seat), price).await?;
+    }
+    let details = json!({ "event": command.event, "seats": n_seats });
+    audit(tx, (command.actor, "schedule.create"), command.schedule, details, command.now).await?;
+    Ok(n_seats)
+}
+
+async fn template_of_hall(tx: &mut dyn Tx, hall: HallId) -> Result<SeatTemplate> {
+    let row = tx.row("select seat_template from halls where id = $1", params![hall]).await?;
+    let text: String = row.ok_or(Refusal::NotFound)?.get(0)?;
+    serde_json::from_str(&text).map_err(app::Error::broken)
+}
+
+async fn insert_schedule(
+    tx: &mut dyn Tx,
+    command: &CreateSchedule,
+    template: &SeatTemplate,
+    n_seats: u32,
+) -> Result<()> {
+    let sql = "insert into event_schedules
+                 (id, event_id, play_sequence, starts_at, ends_at, sale_starts_at, sale_ends_at,
+                  status, seat_template, prices, n_seats, seats_per_person, queue_settings,
+                  draw_seed, created_at, updated_at)
+               select $1, $2, coalesce(max(play_sequence), 0) + 1, $3, $4, $5, $6, 'UPCOMING', $7,
+                      $8, $9, $10, $11, $12, $13, $13
+                 from event_schedules where event_id = $2";
+    let values = &[
+        command.schedule.into(),
+        command.event.into(),
+        command.times.starts_at.into(),
+        command.times.ends_at.into(),
+        command.times.sale_starts_at.into(),
+        command.times.sale_ends_at.into(),
+        json_text(template)?,
+        json_text(&command.prices)?,
+        n_seats.into(),
+        command.seats_per_person.into(),
+        json_text(&command.queue)?,
+        command.draw_seed.into(),
+        command.now.into(),
+    ];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+async fn insert_seat(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+    (index, seat): (SeatIndex, &PlannedSeat),
+    price: Won,
+) -> Result<()> {
+    let sql = "insert into seats (schedule_id, seat_index, number, grade, price)
+               values ($1, $2, $3, $4, $5)";
+    tx.execute(sql, params![schedule, index, &seat.number, &seat.grade, price]).await?;
+    Ok(())
+}
+
+async fn change_event(tx: &mut dyn Tx, command: &ChangeEvent) -> Result<EventStatus> {
+    let sql = "select status from events where id = $1";
+    let row = tx.row(sql, params![command.event]).await?.ok_or(Refusal::NotFound)?;
+    let status = row.parse(0, EventStatus::parse)?;
+    let (next, action) = match command.verb {
+        EventVerb::Open => (status.open()?, "event.open"),
+        EventVerb::End => (status.end()?, "event.end"),
+        EventVerb::Cancel => (status.cancel()?, "event.cancel"),
+    };
+    if next == status {
+        return Ok(status);
+    }
+    let sql = "update events set status = $3, updated_at = $4 where id = $1 and status = $2";
+    let values = params![command.event, status.as_str(), next.as_str(), command.now];
+    tx.execute(sql, values).await?;
+    audit(tx, (command.actor, action), command.event, json!({}), command.now).await?;
+    if next == EventStatus::Open {
+        announce(tx, command).await?;
+    }
+    Ok(next)
+}
+
+async fn announce(tx: &mut dyn Tx, command: &ChangeEvent) -> Result<()> {
+    let message = Outgoing {
+        kind: MessageKind::ScheduleOpened,
+        aggregate: command.event.uuid(),
+        seq: 1,
+        key: command.event.uuid(),
+        payload: &json!({ "eventId": command.event }),
+    };
+    outbox::push(tx, message, command.now).await
+}
+
+async fn change_queue(tx: &mut dyn Tx, command: &ChangeQueue) -> Result<()> {
+    let sql = "update event_schedules set queue_settings = $2, updated_at = $3 where id = $1";
+    let values = &[command.schedule.into(), json_text(&command.settings)?, command.now.into()];
+    if tx.execute(sql, values).await? == 0 {
+        return Err(Refusal::NotFound.into());
+    }
+    let details = serde_json::to_value(&command.settings).map_err(app::Error::broken)?;
+    audit(tx, (command.actor, "queue.change"), command.schedule, details, command.now).await
+}

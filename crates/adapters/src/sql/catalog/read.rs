@@ -1,0 +1,239 @@
+//! The catalog as fans, organisers and the jobs see it.
+
+use super::super::store::SqlStore;
+use super::super::tx::{Tx, work};
+use super::super::value::{Row, params};
+use app::Result;
+use app::paging::PageAsk;
+use app::ports::catalog::{
+    Catalog, ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue,
+    EventFilter, EventRecord, ScheduleRecord,
+};
+use async_trait::async_trait;
+use domain::catalog::{EventStatus, ScheduleStatus, ScheduleTimes, SeatTemplate};
+use domain::seats::{Seat, SeatState};
+use domain::{EventId, ScheduleId, Timestamp};
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+use uuid::Uuid;
+
+struct Events {
+    filter: EventFilter,
+    page: PageAsk,
+}
+
+struct EventById(EventId);
+struct SchedulesOf(EventId);
+struct ScheduleById(ScheduleId);
+struct TemplateOf(ScheduleId);
+struct SeatsOf(ScheduleId);
+struct SchedulesAlive(Timestamp);
+
+work!(Events => events, Vec<EventRecord>);
+work!(EventById => event, Option<EventRecord>);
+work!(SchedulesOf => schedules_of, Vec<ScheduleRecord>);
+work!(ScheduleById => schedule, Option<ScheduleRecord>);
+work!(TemplateOf => template_of, Option<SeatTemplate>);
+work!(SeatsOf => seats_of, Vec<Seat>);
+work!(SchedulesAlive => schedules_alive, Vec<ScheduleRecord>);
+
+#[async_trait]
+impl Catalog for SqlStore {
+    async fn create_venue(&self, command: CreateVenue) -> Result<()> {
+        self.write(command).await
+    }
+
+    async fn create_hall(&self, command: CreateHall) -> Result<()> {
+        self.write(command).await
+    }
+
+    async fn create_event(&self, command: CreateEvent) -> Result<()> {
+        self.write(command).await
+    }
+
+    async fn create_schedule(&self, command: CreateSchedule) -> Result<u32> {
+        self.write(command).await
+    }
+
+    async fn change_event(&self, command: ChangeEvent) -> Result<EventStatus> {
+        self.write(command).await
+    }
+
+    async fn change_queue(&self, command: ChangeQueue) -> Result<()> {
+        self.write(command).await
+    }
+
+    async fn events(&self, filter: EventFilter, page: PageAsk) -> Result<Vec<EventRecord>> {
+        self.read(Events { filter, page }).await
+    }
+
+    async fn event(&self, event: EventId) -> Result<Option<EventRecord>> {
+        self.read(EventById(event)).await
+    }
+
+    async fn schedules_of(&self, event: EventId) -> Result<Vec<ScheduleRecord>> {
+        self.read(SchedulesOf(event)).await
+    }
+
+    async fn schedule(&self, schedule: ScheduleId) -> Result<Option<ScheduleRecord>> {
+        self.read(ScheduleById(schedule)).await
+    }
+
+    async fn template_of(&self, schedule: ScheduleId) -> Result<Option<SeatTemplate>> {
+        self.read(TemplateOf(schedule)).await
+    }
+
+    async fn seats_of(&self, schedule: ScheduleId) -> Result<Vec<Seat>> {
+        self.read(SeatsOf(schedule)).await
+    }
+
+    async fn schedules_alive(&self, now: Timestamp) -> Result<Vec<ScheduleRecord>> {
+        self.read(SchedulesAlive(now)).await
+    }
+}
+
+/// Finds Korean by any part of a word, since it looks for the text itself. A filter that was not
+/// given is null and lets everything pass.
+async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventRecord>> {
+    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name
+                 from events e
+                 join venues v on v.id = e.venue_id
+                 join halls h on h.id = e.hall_id
+                where e.id < $1
+                  and (cast($2 as text) is null or e.status = $2)
+                  and (cast($3 as text) is null or v.city = $3)
+                  and (cast($4 as text) is null
+                       or lower(e.title || ' ' || e.artist) like $4 escape '\\')
+                  and (cast($5 as bigint) is null or exists (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6))
+                order by e.id desc limit $7";
+    let filter = &question.filter;
+    let has_dates = filter.from.is_some() || filter.to.is_some();
+    let from = filter.from.unwrap_or(Timestamp::from_ms(0));
+    let values = params![
+        question.page.after.unwrap_or(Uuid::max()),
+        filter.only.map(EventStatus::as_str),
+        filter.city.clone(),
+        filter.query.as_deref().map(like_pattern),
+        has_dates.then_some(from),
+        filter.to.unwrap_or(Timestamp::FAR_FUTURE),
+        question.page.limit + 1
+    ];
+    tx.query(sql, values).await?.iter().map(read_event).collect()
+}
+
+/// The text anywhere, with its own `%` and `_` taken literally.
+fn like_pattern(text: &str) -> String {
+    let escaped = text.to_lowercase().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{escaped}%")
+}
+
+fn read_event(row: &Row) -> Result<EventRecord> {
+    Ok(EventRecord {
+        event: row.get(0)?,
+        title: row.get(1)?,
+        artist: row.get(2)?,
+        description: row.get(3)?,
+        status: row.parse(4, EventStatus::parse)?,
+        venue_name: row.get(5)?,
+        city: row.get(6)?,
+        hall_name: row.get(7)?,
+    })
+}
+
+async fn event(tx: &mut dyn Tx, question: &EventById) -> Result<Option<EventRecord>> {
+    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name
+                 from events e
+                 join venues v on v.id = e.venue_id
+                 join halls h on h.id = e.hall_id
+                where e.id = $1";
+    tx.row(sql, params![question.0]).await?.as_ref().map(read_event).transpose()
+}
+
+async fn schedules_of(tx: &mut dyn Tx, question: &SchedulesOf) -> Result<Vec<ScheduleRecord>> {
+    let sql = "select s.id, s.event_id, e.status, e.title, s.play_sequence, s.starts_at, s.ends_at,
+                      s.sale_starts_at, s.sale_ends_at, s.status, s.prices, s.n_seats,
+                      s.seats_per_person, s.queue_settings, s.draw_seed
+                 from event_schedules s join events e on e.id = s.event_id
+                where s.event_id = $1 order by s.play_sequence";
+    tx.query(sql, params![question.0]).await?.iter().map(read_schedule).collect()
+}
+
+async fn schedule(tx: &mut dyn Tx, question: &ScheduleById) -> Result<Option<ScheduleRecord>> {
+    let sql = "select s.id, s.event_id, e.status, e.title, s.play_sequence, s.starts_at, s.ends_at,
+                      s.sale_starts_at, s.sale_ends_at, s.status, s.prices, s.n_seats,
+                      s.seats_per_person, s.queue_settings, s.draw_seed
+                 from event_schedules s join events e on e.id = s.event_id
+                where s.id = $1";
+    tx.row(sql, params![question.0]).await?.as_ref().map(read_schedule).transpose()
+}
+
+/// From a day before the sale opens until an hour after it closes, or the show is canceled.
+async fn schedules_alive(
+    tx: &mut dyn Tx,
+    question: &SchedulesAlive,
+) -> Result<Vec<ScheduleRecord>> {
+    let sql = "select s.id, s.event_id, e.status, e.title, s.play_sequence, s.starts_at, s.ends_at,
+                      s.sale_starts_at, s.sale_ends_at, s.status, s.prices, s.n_seats,
+                      s.seats_per_person, s.queue_settings, s.draw_seed
+                 from event_schedules s join events e on e.id = s.event_id
+                where s.sale_ends_at > $1 and s.sale_starts_at < $2 and e.status = 'OPEN'";
+    let hour = Duration::from_secs(3_600);
+    let values = params![question.0.minus(hour), question.0.plus(hour * 24)];
+    tx.query(sql, values).await?.iter().map(read_schedule).collect()
+}
+
+fn read_schedule(row: &Row) -> Result<ScheduleRecord> {
+    let seed: Vec<u8> = row.get(14)?;
+    Ok(ScheduleRecord {
+        schedule: row.get(0)?,
+        event: row.get(1)?,
+        event_status: row.parse(2, EventStatus::parse)?,
+        event_title: row.get(3)?,
+        sequence: row.get(4)?,
+        times: ScheduleTimes {
+            starts_at: row.get(5)?,
+            ends_at: row.get(6)?,
+            sale_starts_at: row.get(7)?,
+            sale_ends_at: row.get(8)?,
+        },
+        status: row.parse(9, ScheduleStatus::parse)?,
+        prices: read_json(row, 10)?,
+        n_seats: row.get(11)?,
+        seats_per_person: row.get(12)?,
+        queue: read_json(row, 13)?,
+        draw_seed: seed
+            .try_into()
+            .map_err(|_seed| app::Error::broken("a draw seed is 32 bytes"))?,
+    })
+}
+
+fn read_json<T: DeserializeOwned>(row: &Row, index: usize) -> Result<T> {
+    let text: String = row.get(index)?;
+    serde_json::from_str(&text).map_err(app::Error::broken)
+}
+
+async fn template_of(tx: &mut dyn Tx, question: &TemplateOf) -> Result<Option<SeatTemplate>> {
+    let sql = "select seat_template from event_schedules where id = $1";
+    let row = tx.row(sql, params![question.0]).await?;
+    row.map(|row| read_json(&row, 0)).transpose()
+}
+
+async fn seats_of(tx: &mut dyn Tx, question: &SeatsOf) -> Result<Vec<Seat>> {
+    let sql = "select seat_index, number, grade, price, state, claim, fence, expires_at
+                 from seats where schedule_id = $1 order by seat_index";
+    let read = |row: &Row| {
+        Ok(Seat {
+            index: row.get(0)?,
+            number: row.get(1)?,
+            grade: row.get(2)?,
+            price: row.get(3)?,
+            state: row.parse(4, SeatState::parse)?,
+            claim: row.get(5)?,
+            fence: row.get(6)?,
+            expires_at: row.get(7)?,
+        })
+    };
+    tx.query(sql, params![question.0]).await?.iter().map(read).collect()
+}

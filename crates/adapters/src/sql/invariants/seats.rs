@@ -1,0 +1,136 @@
+//! I1–I6 and I19: seats, reservations and the entries behind them.
+
+use super::super::tx::Tx;
+use super::{Check, EXAMPLES_MAX};
+use app::Result;
+use app::ports::invariants::Finding;
+use domain::reservations::ReservationStatus;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "I1",
+        rule: "a seat has at most one active claim",
+        population: "select count(*) from reservation_seats where active",
+        broken: "select schedule_id, seat_index from reservation_seats where active
+                  group by schedule_id, seat_index having count(*) > 1",
+    },
+    Check {
+        id: "I2",
+        rule: "a seat's state agrees with the reservation that claims it",
+        population: "select count(*) from seats",
+        broken: "select s.schedule_id, s.seat_index, s.state, r.status
+                   from seats s
+                   left join reservation_seats c
+                     on c.schedule_id = s.schedule_id and c.seat_index = s.seat_index and c.active
+                   left join reservations r on r.id = c.reservation_id
+                  where not coalesce(
+                        (s.state = 'FREE' and c.reservation_id is null)
+                        or (c.reservation_id = s.claim and c.fence = s.fence
+                            and r.status = case s.state when 'HELD' then 'HELD'
+                                                        when 'PAYING' then 'PAYING'
+                                                        when 'SOLD' then 'CONFIRMED' end),
+                        false)",
+    },
+    Check {
+        id: "I3",
+        rule: "a reservation has 1–4 seats, all active or none, and costs their sum",
+        population: "select count(*) from reservations",
+        broken: "select r.id, r.status, r.amount
+                   from reservations r
+                   left join reservation_seats c on c.reservation_id = r.id
+                  group by r.id, r.status, r.amount, r.n_seats
+                 having count(c.seat_index) <> r.n_seats
+                     or coalesce(sum(c.price), 0) <> r.amount
+                     or sum(case when c.active then 1 else 0 end)
+                        <> case when r.status in ('HELD', 'PAYING', 'CONFIRMED')
+                                then r.n_seats else 0 end",
+    },
+    Check {
+        id: "I4",
+        rule: "nobody has more seats of a schedule than allowed",
+        population: "select count(*) from reservations",
+        broken: "select r.user_id, r.schedule_id, sum(r.n_seats)
+                   from reservations r join event_schedules s on s.id = r.schedule_id
+                  where r.status in ('PAYING', 'CONFIRMED')
+                     or (r.status = 'HELD' and r.hold_expires_at > $1)
+                  group by r.user_id, r.schedule_id, s.seats_per_person
+                 having sum(r.n_seats) > s.seats_per_person",
+    },
+    Check {
+        id: "I6",
+        rule: "seats are held only while the schedule is on sale, and never more than there are",
+        population: "select count(*) from reservations",
+        broken: "select r.id, r.created_at
+                   from reservations r join event_schedules s on s.id = r.schedule_id
+                  where r.created_at < s.sale_starts_at or r.created_at >= s.sale_ends_at
+                  union all
+                 select s.id, s.n_seats
+                   from event_schedules s join reservations r on r.schedule_id = s.id
+                  where r.status in ('HELD', 'PAYING', 'CONFIRMED')
+                  group by s.id, s.n_seats having sum(r.n_seats) > s.n_seats",
+    },
+    Check {
+        id: "I14",
+        rule: "every change of a reservation has its message",
+        population: "select count(*) from reservation_history",
+        // Published messages are kept for a week: only younger changes can be compared.
+        broken: "select h.reservation_id, h.version
+                   from reservation_history h
+                   left join outbox o on o.aggregate_id = h.reservation_id and o.seq = h.version
+                  where o.id is null
+                    and h.created_at > (select coalesce(min(created_at), 0) from outbox)",
+    },
+    Check {
+        id: "I19",
+        rule: "every hold was allowed by a live entry of the same fan",
+        population: "select count(*) from reservations",
+        broken: "select r.id, r.place_number
+                   from reservations r
+                   left join queue_history q
+                     on q.schedule_id = r.schedule_id and q.place_number = r.place_number
+                  where q.user_id is null or q.user_id <> r.user_id
+                     or r.created_at < q.activated_at or r.created_at >= q.expires_at",
+    },
+    Check {
+        id: "I21",
+        rule: "a session has at most one live refresh token",
+        population: "select count(*) from auth_tokens",
+        broken: "select session_id from auth_tokens where spent_at is null and revoked_at is null
+                  group by session_id having count(*) > 1",
+    },
+];
+
+/// I5: history goes along the edges of the machine, without gaps, and ends where the row is.
+pub(super) async fn check_edges(tx: &mut dyn Tx) -> Result<Finding> {
+    let counted = tx.row("select count(*) from reservation_history", &[]).await?;
+    let steps = "select a.status, b.status, count(*)
+                   from reservation_history a
+                   join reservation_history b
+                     on b.reservation_id = a.reservation_id and b.version = a.version + 1
+                  group by a.status, b.status";
+    let mut examples = Vec::new();
+    for row in tx.query(steps, &[]).await? {
+        let from = row.parse(0, ReservationStatus::parse)?;
+        let to = row.parse(1, ReservationStatus::parse)?;
+        if !from.may_become(to) {
+            examples.push(format!("{} → {}", from.as_str(), to.as_str()));
+        }
+    }
+    let ends = "select r.id, r.status, r.version
+                  from reservations r
+                  left join reservation_history h
+                    on h.reservation_id = r.id and h.version = r.version
+                 where h.status is null or h.status <> r.status
+                    or r.version <> (select count(*) from reservation_history c
+                                      where c.reservation_id = r.id)";
+    examples.extend(tx.query(ends, &[]).await?.iter().map(super::describe));
+    let n_broken = examples.len() as u64;
+    examples.truncate(EXAMPLES_MAX);
+    Ok(Finding {
+        id: "I5",
+        rule: "reservations change only along the edges of their machine",
+        n_checked: counted.map(|row| row.get(0)).transpose()?.unwrap_or(0),
+        n_broken,
+        examples,
+    })
+}

@@ -1,0 +1,96 @@
+//! Idempotency keys: found at the start of a command, stored at its end, in one transaction.
+
+use super::store::SqlStore;
+use super::tx::{Tx, work};
+use super::value::params;
+use app::Result;
+use app::ports::keys::{Answer, KeyUse, Keys, StoredAnswer};
+use async_trait::async_trait;
+use domain::{Refusal, Timestamp, UserId};
+
+struct StoredAnswerOf(KeyUse);
+work!(StoredAnswerOf => find_for_question, Option<StoredAnswer>);
+
+struct ForgetKeys {
+    before: Timestamp,
+    limit: u32,
+}
+work!(ForgetKeys => forget, u64);
+
+#[async_trait]
+impl Keys for SqlStore {
+    async fn stored_answer(&self, key: &KeyUse) -> Result<Option<StoredAnswer>> {
+        self.read(StoredAnswerOf(key.clone())).await
+    }
+
+    async fn forget_keys(&self, before: Timestamp, limit: u32) -> Result<u64> {
+        self.write(ForgetKeys { before, limit }).await
+    }
+}
+
+async fn find_for_question(
+    tx: &mut dyn Tx,
+    question: &StoredAnswerOf,
+) -> Result<Option<StoredAnswer>> {
+    find(tx, &question.0).await
+}
+
+/// The answer this use got before. Another body under the same key, or a first use that is still
+/// under way, is refused.
+pub(super) async fn find(tx: &mut dyn Tx, key: &KeyUse) -> Result<Option<StoredAnswer>> {
+    let sql = "select fingerprint, status, body from idempotency_keys
+                where user_id = $1 and endpoint = $2 and key = $3";
+    let found = tx.row(sql, params![key.user, key.endpoint, &key.key]).await?;
+    let Some(row) = found else { return Ok(None) };
+    if row.get::<Vec<u8>>(0)? != key.fingerprint {
+        return Err(Refusal::KeyReused.into());
+    }
+    let status: Option<i64> = row.get(1)?;
+    let status = status.ok_or(Refusal::KeyRunning)?;
+    Ok(Some(StoredAnswer { status: u16::try_from(status).unwrap_or(500), body: row.get(2)? }))
+}
+
+/// Stores the answer of a command that is done.
+pub(super) async fn store<T: Answer>(
+    tx: &mut dyn Tx,
+    key: &KeyUse,
+    answer: &T,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "insert into idempotency_keys
+                 (user_id, endpoint, key, fingerprint, status, body, created_at)
+               values ($1, $2, $3, $4, $5, $6, $7)";
+    let body = serde_json::to_string(answer).map_err(app::Error::broken)?;
+    let values = params![key.user, key.endpoint, &key.key, key.fingerprint, T::STATUS, body, now];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+/// Marks a use as under way: its answer comes in a later transaction.
+pub(super) async fn start(tx: &mut dyn Tx, key: &KeyUse, now: Timestamp) -> Result<()> {
+    let sql = "insert into idempotency_keys (user_id, endpoint, key, fingerprint, created_at)
+               values ($1, $2, $3, $4, $5)";
+    tx.execute(sql, params![key.user, key.endpoint, &key.key, key.fingerprint, now]).await?;
+    Ok(())
+}
+
+/// Gives a use that is under way its answer.
+pub(super) async fn complete(
+    tx: &mut dyn Tx,
+    user: UserId,
+    endpoint: &str,
+    key: &str,
+    answer: StoredAnswer,
+) -> Result<()> {
+    let sql = "update idempotency_keys set status = $4, body = $5
+                where user_id = $1 and endpoint = $2 and key = $3 and status is null";
+    tx.execute(sql, params![user, endpoint, key, answer.status, answer.body]).await?;
+    Ok(())
+}
+
+async fn forget(tx: &mut dyn Tx, command: &ForgetKeys) -> Result<u64> {
+    let sql = "delete from idempotency_keys where (user_id, endpoint, key) in
+                 (select user_id, endpoint, key from idempotency_keys
+                   where created_at < $1 and status is not null limit $2)";
+    Ok(tx.execute(sql, params![command.before, command.limit]).await?)
+}

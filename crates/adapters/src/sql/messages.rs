@@ -1,0 +1,211 @@
+//! The outbox seen by the relay, what consumers did, and the mailbox.
+
+use super::store::SqlStore;
+use super::tx::{Tx, work};
+use super::value::{Row, params};
+use app::Result;
+use app::ports::messages::{Backlog, Consume, Letter, Message, Messages};
+use async_trait::async_trait;
+use domain::messages::{ATTEMPTS_MAX, MessageKind, Topic, retry_delay_ms};
+use domain::{MessageId, Timestamp, UserId};
+use std::collections::HashSet;
+use std::time::Duration;
+use uuid::Uuid;
+
+struct DueMessages {
+    now: Timestamp,
+    limit: u32,
+}
+
+struct Published {
+    messages: Vec<MessageId>,
+    now: Timestamp,
+}
+
+struct Failed {
+    message: MessageId,
+    error: String,
+    now: Timestamp,
+}
+
+struct MailboxOf {
+    user: UserId,
+    limit: u32,
+}
+
+struct Forget {
+    published_before: Timestamp,
+    processed_before: Timestamp,
+    limit: u32,
+}
+
+struct CountBacklog;
+
+work!(DueMessages => due, Vec<Message>);
+work!(Published => published, ());
+work!(Failed => failed, ());
+work!(Consume => consume, bool);
+work!(MailboxOf => mailbox, Vec<Letter>);
+work!(Forget => forget, u64);
+work!(CountBacklog => backlog, Backlog);
+
+#[async_trait]
+impl Messages for SqlStore {
+    async fn due_messages(&self, now: Timestamp, limit: u32) -> Result<Vec<Message>> {
+        self.read(DueMessages { now, limit }).await
+    }
+
+    async fn messages_published(&self, messages: Vec<MessageId>, now: Timestamp) -> Result<()> {
+        self.write(Published { messages, now }).await
+    }
+
+    async fn message_failed(
+        &self,
+        message: MessageId,
+        error: String,
+        now: Timestamp,
+    ) -> Result<()> {
+        self.write(Failed { message, error, now }).await
+    }
+
+    async fn consume(&self, command: Consume) -> Result<bool> {
+        self.write(command).await
+    }
+
+    async fn mailbox(&self, user: UserId, limit: u32) -> Result<Vec<Letter>> {
+        self.read(MailboxOf { user, limit }).await
+    }
+
+    async fn forget_messages(
+        &self,
+        published_before: Timestamp,
+        processed_before: Timestamp,
+        limit: u32,
+    ) -> Result<u64> {
+        self.write(Forget { published_before, processed_before, limit }).await
+    }
+
+    async fn backlog(&self) -> Result<Backlog> {
+        self.read(CountBacklog).await
+    }
+}
+
+/// A message that waits for its next try holds back the later ones of its aggregate: they must
+/// not arrive first.
+async fn due(tx: &mut dyn Tx, question: &DueMessages) -> Result<Vec<Message>> {
+    let sql = "select id, aggregate_id, seq, topic, kind, key, payload, attempts, created_at,
+                      next_at
+                 from outbox where status = 'PENDING' order by id limit $1";
+    let rows = tx.query(sql, params![question.limit]).await?;
+    let mut held_back = HashSet::new();
+    let mut due = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let aggregate: Uuid = row.get(1)?;
+        if row.get::<Timestamp>(9)? > question.now {
+            held_back.insert(aggregate);
+        }
+        if !held_back.contains(&aggregate) {
+            due.push(read(row)?);
+        }
+    }
+    Ok(due)
+}
+
+fn read(row: &Row) -> Result<Message> {
+    Ok(Message {
+        id: row.get(0)?,
+        aggregate: row.get(1)?,
+        seq: row.get(2)?,
+        topic: row.parse(3, Topic::parse)?,
+        kind: row.parse(4, MessageKind::parse)?,
+        key: row.get(5)?,
+        payload: row.get(6)?,
+        attempts: row.get(7)?,
+        created_at: row.get(8)?,
+    })
+}
+
+async fn published(tx: &mut dyn Tx, command: &Published) -> Result<()> {
+    let sql = "update outbox set status = 'PUBLISHED', published_at = $2, last_error = null
+                where id = $1 and status = 'PENDING'";
+    for message in &command.messages {
+        tx.execute(sql, params![*message, command.now]).await?;
+    }
+    Ok(())
+}
+
+async fn failed(tx: &mut dyn Tx, command: &Failed) -> Result<()> {
+    let sql = "update outbox set attempts = attempts + 1, last_error = $2
+                where id = $1 and status = 'PENDING' returning attempts";
+    let Some(row) = tx.row(sql, params![command.message, &command.error]).await? else {
+        return Ok(());
+    };
+    let attempts: u32 = row.get(0)?;
+    if attempts >= ATTEMPTS_MAX {
+        let dead = "update outbox set status = 'DEAD' where id = $1";
+        tx.execute(dead, params![command.message]).await?;
+        return Ok(());
+    }
+    let delay = Duration::from_millis(retry_delay_ms(attempts).unsigned_abs());
+    let later = "update outbox set next_at = $2 where id = $1";
+    tx.execute(later, params![command.message, command.now.plus(delay)]).await?;
+    Ok(())
+}
+
+async fn consume(tx: &mut dyn Tx, command: &Consume) -> Result<bool> {
+    let seen = "insert into processed_messages (message_id, consumer, processed_at)
+                values ($1, $2, $3) on conflict (message_id, consumer) do nothing";
+    let values = params![command.message, command.consumer, command.now];
+    if tx.execute(seen, values).await? == 0 {
+        return Ok(false);
+    }
+    let deliver = "insert into mailbox (message_id, channel, user_id, subject, body, created_at)
+                   values ($1, 'MAILBOX', $2, $3, $4, $5)";
+    for letter in &command.letters {
+        let values =
+            params![command.message, letter.user, &letter.subject, &letter.body, letter.created_at];
+        tx.execute(deliver, values).await?;
+    }
+    Ok(true)
+}
+
+async fn mailbox(tx: &mut dyn Tx, question: &MailboxOf) -> Result<Vec<Letter>> {
+    let sql = "select user_id, subject, body, created_at from mailbox
+                where user_id = $1 order by created_at desc limit $2";
+    let read = |row: &Row| {
+        Ok(Letter {
+            user: row.get(0)?,
+            subject: row.get(1)?,
+            body: row.get(2)?,
+            created_at: row.get(3)?,
+        })
+    };
+    tx.query(sql, params![question.user, question.limit]).await?.iter().map(read).collect()
+}
+
+async fn forget(tx: &mut dyn Tx, command: &Forget) -> Result<u64> {
+    let published = "delete from outbox where id in
+                       (select id from outbox where status = 'PUBLISHED' and published_at < $1
+                         limit $2)";
+    let n_published =
+        tx.execute(published, params![command.published_before, command.limit]).await?;
+    let processed = "delete from processed_messages where (message_id, consumer) in
+                       (select message_id, consumer from processed_messages
+                         where processed_at < $1 limit $2)";
+    let n_processed =
+        tx.execute(processed, params![command.processed_before, command.limit]).await?;
+    Ok(n_published + n_processed)
+}
+
+async fn backlog(tx: &mut dyn Tx, _: &CountBacklog) -> Result<Backlog> {
+    let sql = "select count(*), min(created_at) from outbox where status = 'PENDING'";
+    let dead = "select count(*) from outbox where status = 'DEAD'";
+    let pending = tx.row(sql, &[]).await?;
+    let dead = tx.row(dead, &[]).await?;
+    let (pending, oldest_pending_at) = match pending {
+        Some(row) => (row.get(0)?, row.get(1)?),
+        None => (0, None),
+    };
+    let dead = dead.map(|row| row.get(0)).transpose()?.unwrap_or(0);
+    Ok(Backlog { pending, dead, oldest_pending_at })
+}

@@ -1,0 +1,44 @@
+//! Messages are written in the transaction that makes them true.
+
+use super::tx::Tx;
+use super::value::params;
+use app::Result;
+use domain::Timestamp;
+use domain::messages::MessageKind;
+use serde::Serialize;
+use uuid::Uuid;
+
+/// A message on its way into the outbox.
+pub(super) struct Outgoing<'m, P> {
+    pub(super) kind: MessageKind,
+    pub(super) aggregate: Uuid,
+    /// Counts the aggregate's messages from 1, without gaps.
+    pub(super) seq: i64,
+    /// Messages with one key keep their order on the bus.
+    pub(super) key: Uuid,
+    pub(super) payload: &'m P,
+}
+
+pub(super) async fn push<P: Serialize + Sync>(
+    tx: &mut dyn Tx,
+    message: Outgoing<'_, P>,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "insert into outbox
+                 (id, aggregate_id, seq, topic, kind, key, payload, status, next_at, created_at)
+               values ($1, $2, $3, $4, $5, $6, $7, 'PENDING', $8, $8)";
+    let payload = serde_json::to_string(message.payload).map_err(app::Error::broken)?;
+    let id = tx.chance().id(now);
+    let values = params![
+        id,
+        message.aggregate,
+        message.seq,
+        message.kind.topic().as_str(),
+        message.kind.as_str(),
+        message.key,
+        payload,
+        now
+    ];
+    tx.execute(sql, values).await?;
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Payments: loading them and storing what a rule decided.
+
+mod cancel;
+mod confirm;
+mod read;
+mod refund;
+mod request;
+mod sandbox;
+mod settle;
+
+use super::tx::Tx;
+use super::value::{Row, params};
+use app::{Error, Result};
+use domain::payments::{Payment, PaymentMethod, PaymentStatus};
+use domain::{PaymentId, ReservationId, Timestamp, UserId, Won};
+
+/// A payment with what the store knows around it.
+pub(super) struct PaymentRow {
+    pub(super) payment: Payment,
+    pub(super) reservation: ReservationId,
+    pub(super) user: UserId,
+    pub(super) gateway: Option<String>,
+    pub(super) gateway_ref: Option<String>,
+    pub(super) confirm_key: Option<String>,
+}
+
+/// The endpoint under which a confirm call's idempotency key is kept.
+pub(super) const CONFIRM: &str = "payment/confirm";
+
+pub(super) async fn load(tx: &mut dyn Tx, id: PaymentId) -> Result<Option<PaymentRow>> {
+    let sql = "select id, method, status, amount, captured, refunded, reservation_id, user_id,
+                      gateway, gateway_ref, confirm_key
+                 from payments where id = $1";
+    tx.row(sql, params![id]).await?.as_ref().map(read_payment).transpose()
+}
+
+fn read_payment(row: &Row) -> Result<PaymentRow> {
+    let payment = Payment {
+        id: row.get(0)?,
+        method: row.parse(1, PaymentMethod::parse)?,
+        status: row.parse(2, PaymentStatus::parse)?,
+        amount: row.get(3)?,
+        captured: row.get(4)?,
+        refunded: row.get(5)?,
+    };
+    Ok(PaymentRow {
+        payment,
+        reservation: row.get(6)?,
+        user: row.get(7)?,
+        gateway: row.get(8)?,
+        gateway_ref: row.get(9)?,
+        confirm_key: row.get(10)?,
+    })
+}
+
+/// Stores the step from `before` to `after`, if nobody was faster, and its history row.
+pub(super) async fn store(
+    tx: &mut dyn Tx,
+    before: &Payment,
+    after: &Payment,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "update payments set status = $3, captured = $4, refunded = $5, updated_at = $6
+                where id = $1 and status = $2";
+    let values = params![
+        before.id,
+        before.status.as_str(),
+        after.status.as_str(),
+        after.captured,
+        after.refunded,
+        now
+    ];
+    if tx.execute(sql, values).await? != 1 {
+        return Err(Error::Unavailable("the payment was changed by another command".into()));
+    }
+    record(tx, after, moved(before, after), now).await
+}
+
+/// How much money a step moved.
+fn moved(before: &Payment, after: &Payment) -> Won {
+    let captured = after.captured.checked_sub(before.captured).unwrap_or(Won::ZERO);
+    let refunded = after.refunded.checked_sub(before.refunded).unwrap_or(Won::ZERO);
+    if captured.is_zero() { refunded } else { captured }
+}
+
+async fn record(tx: &mut dyn Tx, payment: &Payment, amount: Won, now: Timestamp) -> Result<()> {
+    let sql = "insert into payment_history (payment_id, step, status, amount, created_at)
+               select $1, coalesce(max(step), 0) + 1, $2, $3, $4
+                 from payment_history where payment_id = $1";
+    tx.execute(sql, params![payment.id, payment.status.as_str(), amount, now]).await?;
+    Ok(())
+}
+
+/// Cancels a payment that was only prepared: no money could have moved.
+pub(super) async fn cancel_ready(
+    tx: &mut dyn Tx,
+    reservation: ReservationId,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "select id from payments where reservation_id = $1 and status = 'READY'";
+    let Some(row) = tx.row(sql, params![reservation]).await? else { return Ok(()) };
+    let id: PaymentId = row.get(0)?;
+    let ready = load(tx, id).await?.ok_or_else(|| Error::Broken(format!("no payment {id}")))?;
+    store(tx, &ready.payment, &ready.payment.canceled(), now).await
+}

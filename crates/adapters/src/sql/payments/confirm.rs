@@ -1,0 +1,85 @@
+//! Confirming a payment. The wallet pays here and now; for a card the intent is stored, so that
+//! the gateway may be asked.
+
+use super::super::keys;
+use super::super::reservations;
+use super::super::tx::{Tx, work};
+use super::super::value::params;
+use super::super::wallets::{self, Move};
+use super::settle::sell;
+use super::{PaymentRow, load, store};
+use app::ports::keys::Once;
+use app::ports::payments::{AskGateway, Capture, ConfirmPayment};
+use app::{Error, Result};
+use domain::Refusal;
+use domain::messages::MessageKind;
+use domain::payments::PaymentMethod;
+use domain::reservations::Reservation;
+use domain::seats::SeatState;
+use domain::wallet::LedgerKind;
+
+work!(ConfirmPayment => confirm, Once<Capture>);
+
+async fn confirm(tx: &mut dyn Tx, command: &ConfirmPayment) -> Result<Once<Capture>> {
+    if let Some(answer) = keys::find(tx, &command.key).await? {
+        return Ok(Once::Replay(answer));
+    }
+    let found = load(tx, command.payment).await?;
+    let row = found.filter(|found| found.user == command.user).ok_or(Refusal::NotFound)?;
+    row.payment.check_confirm(command.amount)?;
+    let reservation = reservations::load(tx, row.reservation).await?;
+    let reservation = reservation
+        .ok_or_else(|| Error::Broken(format!("payment {} of no reservation", row.payment.id)))?;
+    let capture = match row.payment.method {
+        PaymentMethod::Wallet => pay_from_wallet(tx, &row, &reservation, command).await?,
+        PaymentMethod::Card => start_capture(tx, &row, &reservation, command).await?,
+    };
+    Ok(Once::Fresh(capture))
+}
+
+async fn pay_from_wallet(
+    tx: &mut dyn Tx,
+    row: &PaymentRow,
+    reservation: &Reservation,
+    command: &ConfirmPayment,
+) -> Result<Capture> {
+    let paid = reservation.pay_at_once(command.now)?;
+    let movement = Move {
+        user: command.user,
+        kind: LedgerKind::Debit,
+        amount: row.payment.amount,
+        reference: row.payment.id.uuid(),
+        now: command.now,
+    };
+    wallets::apply(tx, &movement).await?;
+    store(tx, &row.payment, &row.payment.captured_from_wallet(), command.now).await?;
+    let sold = sell(tx, row, &paid, command.now).await?;
+    keys::store(tx, &command.key, &sold.confirmed, command.now).await?;
+    Ok(Capture::Sold(Box::new(sold)))
+}
+
+async fn start_capture(
+    tx: &mut dyn Tx,
+    row: &PaymentRow,
+    reservation: &Reservation,
+    command: &ConfirmPayment,
+) -> Result<Capture> {
+    let gateway = row.gateway.clone().ok_or_else(|| Error::broken("a card without a gateway"))?;
+    let payment_key = command.payment_key.clone().ok_or(Refusal::PaymentKeyMissing)?;
+    let paying = reservation.start_paying(command.now)?;
+    reservations::store(tx, &paying, MessageKind::ReservationPaying, command.now).await?;
+    reservations::set_seats(tx, &paying, SeatState::Paying, None).await?;
+    store(tx, &row.payment, &row.payment.requested(), command.now).await?;
+    let sql = "update payments set gateway_ref = $2, confirm_key = $3, requested_at = $4,
+                                   asked_at = $4
+                where id = $1";
+    let values = params![row.payment.id, &payment_key, &command.key.key, command.now];
+    tx.execute(sql, values).await?;
+    keys::start(tx, &command.key, command.now).await?;
+    Ok(Capture::Ask(AskGateway {
+        payment: row.payment.id,
+        gateway,
+        payment_key: Some(payment_key),
+        amount: row.payment.amount,
+    }))
+}

@@ -1,0 +1,164 @@
+//! Payments as their owners and the reconciler see them.
+
+use super::super::store::SqlStore;
+use super::super::tx::{Tx, work};
+use super::super::value::{Row, params};
+use super::refund::{FinishRefund, PutOffRefund, TakeDueRefunds};
+use app::Result;
+use app::ports::keys::Once;
+use app::ports::payments::{
+    AskGateway, CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, PaymentReady,
+    PaymentStep, PaymentView, Payments, RequestPayment, SettlePayment, Settled, Unsettled,
+};
+use app::ports::reservations::Freed;
+use async_trait::async_trait;
+use domain::payments::{PaymentMethod, PaymentStatus};
+use domain::{PaymentId, RefundId, ReservationId, Timestamp, UserId};
+
+struct TakeUnsettled {
+    asked_before: Timestamp,
+    now: Timestamp,
+    limit: u32,
+}
+
+struct PaymentOf {
+    payment: PaymentId,
+    user: UserId,
+}
+
+struct CapturedPaymentOf {
+    reservation: ReservationId,
+    user: UserId,
+}
+
+work!(TakeUnsettled => take_unsettled, Vec<Unsettled>);
+work!(PaymentOf => view, Option<PaymentView>);
+work!(CapturedPaymentOf => captured_payment, Option<PaymentId>);
+
+#[async_trait]
+impl Payments for SqlStore {
+    async fn request_payment(&self, command: RequestPayment) -> Result<Once<PaymentReady>> {
+        self.write(command).await
+    }
+
+    async fn confirm_payment(&self, command: ConfirmPayment) -> Result<Once<Capture>> {
+        self.write(command).await
+    }
+
+    async fn settle_payment(&self, command: SettlePayment) -> Result<Settled> {
+        self.write(command).await
+    }
+
+    async fn take_unsettled(
+        &self,
+        asked_before: Timestamp,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Unsettled>> {
+        self.write(TakeUnsettled { asked_before, now, limit }).await
+    }
+
+    async fn cancel_payment(&self, command: CancelPayment) -> Result<Once<(Canceled, Freed)>> {
+        self.write(command).await
+    }
+
+    async fn take_due_refunds(
+        &self,
+        now: Timestamp,
+        retry_at: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<DueRefund>> {
+        self.write(TakeDueRefunds { now, retry_at, limit }).await
+    }
+
+    async fn finish_refund(&self, refund: RefundId, now: Timestamp) -> Result<()> {
+        self.write(FinishRefund { refund, now }).await
+    }
+
+    async fn put_off_refund(
+        &self,
+        refund: RefundId,
+        error: String,
+        next_at: Timestamp,
+    ) -> Result<()> {
+        self.write(PutOffRefund { refund, error, next_at }).await
+    }
+
+    async fn payment(&self, payment: PaymentId, user: UserId) -> Result<Option<PaymentView>> {
+        self.read(PaymentOf { payment, user }).await
+    }
+
+    async fn payment_of(
+        &self,
+        reservation: ReservationId,
+        user: UserId,
+    ) -> Result<Option<PaymentId>> {
+        self.read(CapturedPaymentOf { reservation, user }).await
+    }
+}
+
+/// Marks them as asked, so that two nodes do not ask about the same payment.
+async fn take_unsettled(tx: &mut dyn Tx, command: &TakeUnsettled) -> Result<Vec<Unsettled>> {
+    let sql = "update payments set asked_at = $2
+                where id in (select id from payments
+                              where status in ('REQUESTED', 'UNKNOWN') and asked_at <= $1
+                              order by asked_at limit $3)
+               returning id, gateway, gateway_ref, amount, requested_at";
+    let values = params![command.asked_before, command.now, command.limit];
+    let read = |row: &Row| {
+        let gateway: Option<String> = row.get(1)?;
+        Ok(Unsettled {
+            ask: AskGateway {
+                payment: row.get(0)?,
+                gateway: gateway.unwrap_or_default(),
+                payment_key: row.get(2)?,
+                amount: row.get(3)?,
+            },
+            requested_at: row.get(4)?,
+        })
+    };
+    tx.query(sql, values).await?.iter().map(read).collect()
+}
+
+async fn view(tx: &mut dyn Tx, question: &PaymentOf) -> Result<Option<PaymentView>> {
+    let sql = "select id, reservation_id, method, gateway, status, amount, refunded, created_at
+                 from payments where id = $1 and user_id = $2";
+    let Some(row) = tx.row(sql, params![question.payment, question.user]).await? else {
+        return Ok(None);
+    };
+    Ok(Some(PaymentView {
+        id: row.get(0)?,
+        reservation_id: row.get(1)?,
+        method: row.parse(2, PaymentMethod::parse)?,
+        gateway: row.get(3)?,
+        status: row.parse(4, PaymentStatus::parse)?,
+        amount: row.get(5)?,
+        refunded: row.get(6)?,
+        history: history(tx, question.payment).await?,
+        created_at: row.get(7)?,
+    }))
+}
+
+async fn history(tx: &mut dyn Tx, payment: PaymentId) -> Result<Vec<PaymentStep>> {
+    let sql = "select status, amount, created_at from payment_history
+                where payment_id = $1 order by step";
+    let read = |row: &Row| {
+        Ok(PaymentStep {
+            status: row.parse(0, PaymentStatus::parse)?,
+            amount: row.get(1)?,
+            at: row.get(2)?,
+        })
+    };
+    tx.query(sql, params![payment]).await?.iter().map(read).collect()
+}
+
+async fn captured_payment(
+    tx: &mut dyn Tx,
+    question: &CapturedPaymentOf,
+) -> Result<Option<PaymentId>> {
+    let sql = "select id from payments
+                where reservation_id = $1 and user_id = $2
+                  and status in ('CAPTURED', 'PARTIALLY_REFUNDED')";
+    let row = tx.row(sql, params![question.reservation, question.user]).await?;
+    Ok(row.map(|row| row.get(0)).transpose()?)
+}

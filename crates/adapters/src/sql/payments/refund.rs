@@ -1,0 +1,67 @@
+//! Refunds that a gateway has yet to make.
+
+use super::super::tx::{Tx, work};
+use super::super::value::params;
+use super::cancel::pay_back;
+use super::load;
+use app::ports::payments::DueRefund;
+use app::{Error, Result};
+use domain::{PaymentId, RefundId, Refusal, Timestamp};
+
+pub(super) struct TakeDueRefunds {
+    pub(super) now: Timestamp,
+    pub(super) retry_at: Timestamp,
+    pub(super) limit: u32,
+}
+
+pub(super) struct FinishRefund {
+    pub(super) refund: RefundId,
+    pub(super) now: Timestamp,
+}
+
+pub(super) struct PutOffRefund {
+    pub(super) refund: RefundId,
+    pub(super) error: String,
+    pub(super) next_at: Timestamp,
+}
+
+work!(TakeDueRefunds => take, Vec<DueRefund>);
+work!(FinishRefund => finish, ());
+work!(PutOffRefund => put_off, ());
+
+async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Vec<DueRefund>> {
+    let sql = "update refunds set attempts = attempts + 1, next_at = $2
+                where id in (select id from refunds where status = 'DUE' and next_at <= $1
+                              order by next_at limit $3)
+               returning id, payment_id, amount, attempts";
+    let rows = tx.query(sql, params![command.now, command.retry_at, command.limit]).await?;
+    let mut due = Vec::with_capacity(rows.len());
+    for row in rows {
+        let payment: PaymentId = row.get(1)?;
+        let found = load(tx, payment).await?;
+        let found = found.ok_or_else(|| Error::Broken(format!("no payment {payment}")))?;
+        due.push(DueRefund {
+            refund: row.get(0)?,
+            payment,
+            gateway: found.gateway.unwrap_or_default(),
+            payment_key: found.gateway_ref,
+            amount: row.get(2)?,
+            attempts: row.get(3)?,
+        });
+    }
+    Ok(due)
+}
+
+async fn finish(tx: &mut dyn Tx, command: &FinishRefund) -> Result<()> {
+    let sql = "select payment_id, amount from refunds where id = $1";
+    let row = tx.row(sql, params![command.refund]).await?.ok_or(Refusal::NotFound)?;
+    let payment = load(tx, row.get(0)?).await?.ok_or(Refusal::NotFound)?;
+    pay_back(tx, &payment, command.refund, row.get(1)?, command.now).await?;
+    Ok(())
+}
+
+async fn put_off(tx: &mut dyn Tx, command: &PutOffRefund) -> Result<()> {
+    let sql = "update refunds set last_error = $2, next_at = $3 where id = $1 and status = 'DUE'";
+    tx.execute(sql, params![command.refund, &command.error, command.next_at]).await?;
+    Ok(())
+}

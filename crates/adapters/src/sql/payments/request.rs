@@ -1,0 +1,86 @@
+//! Preparing a payment: the intent is stored before any money can move.
+
+use super::super::keys;
+use super::super::reservations;
+use super::super::tx::{Tx, work};
+use super::super::value::params;
+use super::{cancel_ready, record};
+use app::Result;
+use app::ports::keys::Once;
+use app::ports::payments::{PaymentReady, RequestPayment};
+use domain::messages::MessageKind;
+use domain::payments::{Payment, PaymentStatus};
+use domain::reservations::{Next, Reservation};
+use domain::seats::SeatState;
+use domain::{Refusal, Won};
+
+work!(RequestPayment => request, Once<PaymentReady>);
+
+async fn request(tx: &mut dyn Tx, command: &RequestPayment) -> Result<Once<PaymentReady>> {
+    if let Some(answer) = keys::find(tx, &command.key).await? {
+        return Ok(Once::Replay(answer));
+    }
+    let found = reservations::load(tx, command.reservation).await?;
+    let reservation = found.filter(|found| found.user == command.user).ok_or(Refusal::NotFound)?;
+    let reservation = give_time(tx, reservation, command).await?;
+    // Choosing another way to pay replaces the earlier choice.
+    cancel_ready(tx, reservation.id, command.now).await?;
+    insert(tx, &reservation, command).await?;
+    let ready = PaymentReady {
+        payment_id: command.payment,
+        order_id: command.payment.order_id(),
+        amount: reservation.amount,
+        status: PaymentStatus::Ready,
+        hold_expires_at: reservation.hold_expires_at,
+        checkout: command.checkout.clone(),
+    };
+    keys::store(tx, &command.key, &ready, command.now).await?;
+    Ok(Once::Fresh(ready))
+}
+
+async fn give_time(
+    tx: &mut dyn Tx,
+    reservation: Reservation,
+    command: &RequestPayment,
+) -> Result<Reservation> {
+    match reservation.give_payment_window(command.now)? {
+        Next::Same => Ok(reservation),
+        Next::To(next) => {
+            let kind = MessageKind::ReservationExtended;
+            reservations::store(tx, &next, kind, command.now).await?;
+            let until = Some(next.hold_expires_at);
+            reservations::set_seats(tx, &next, SeatState::Held, until).await?;
+            Ok(next)
+        }
+    }
+}
+
+async fn insert(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    command: &RequestPayment,
+) -> Result<()> {
+    let sql = "insert into payments
+                 (id, reservation_id, user_id, method, gateway, status, amount, created_at,
+                  updated_at)
+               values ($1, $2, $3, $4, $5, 'READY', $6, $7, $7)";
+    let values = params![
+        command.payment,
+        reservation.id,
+        command.user,
+        command.method.as_str(),
+        command.gateway,
+        reservation.amount,
+        command.now
+    ];
+    tx.execute(sql, values).await?;
+    let payment = Payment {
+        id: command.payment,
+        method: command.method,
+        status: PaymentStatus::Ready,
+        amount: reservation.amount,
+        captured: Won::ZERO,
+        refunded: Won::ZERO,
+    };
+    record(tx, &payment, Won::ZERO, command.now).await
+}

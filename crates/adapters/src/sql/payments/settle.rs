@@ -1,0 +1,212 @@
+//! The only way out of `PAYING`: the confirm call, the webhook and the reconciler all end here.
+
+use super::super::keys;
+use super::super::outbox::{self, Outgoing};
+use super::super::queue_history::end_place;
+use super::super::reservations::{self, give_back};
+use super::super::tx::{Tx, work};
+use super::super::value::params;
+use super::{CONFIRM, PaymentRow, load, store};
+use app::ports::keys::{Answer, StoredAnswer};
+use app::ports::payments::{
+    Confirmed, ConfirmedReservation, NewTicket, SettlePayment, Settled, Sold,
+};
+use app::ports::reservations::{Freed, ReservedSeat};
+use app::{Error, Result};
+use domain::messages::MessageKind;
+use domain::payments::{PaymentStatus, Settlement, settle};
+use domain::reservations::{Next, Reservation, ReservationStatus, booking_number};
+use domain::seats::SeatState;
+use domain::{RefundId, Refusal, TicketId, Timestamp, Won};
+use serde_json::json;
+
+work!(SettlePayment => apply, Settled);
+
+async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
+    let row = load(tx, command.payment).await?.ok_or(Refusal::NotFound)?;
+    let reservation = reservations::load(tx, row.reservation).await?;
+    let reservation = reservation
+        .ok_or_else(|| Error::Broken(format!("payment {} of no reservation", row.payment.id)))?;
+    let now = command.now;
+    match settle(&row.payment, &reservation, command.outcome.clone(), now) {
+        Settlement::Nothing => Ok(Settled::Before(row.payment.status)),
+        Settlement::StillUnknown(payment) => {
+            store(tx, &row.payment, &payment, now).await?;
+            Ok(Settled::StillUnknown)
+        }
+        Settlement::Confirmed { payment, reservation } => {
+            store(tx, &row.payment, &payment, now).await?;
+            keep_answer(tx, command).await?;
+            let sold = sell(tx, &row, &reservation, now).await?;
+            let body = serde_json::to_string(&sold.confirmed).map_err(Error::broken)?;
+            answer(tx, &row, StoredAnswer { status: Confirmed::STATUS, body }).await?;
+            Ok(Settled::Sold(Box::new(sold)))
+        }
+        Settlement::Declined { payment, reservation, reason } => {
+            store(tx, &row.payment, &payment, now).await?;
+            keep_answer(tx, command).await?;
+            let freed = retreat(tx, reservation, now).await?;
+            decline(tx, &row, &reason).await?;
+            Ok(Settled::Declined { reason, freed })
+        }
+        Settlement::RefundDue { payment, reservation, amount } => {
+            store(tx, &row.payment, &payment, now).await?;
+            keep_answer(tx, command).await?;
+            let freed = retreat(tx, reservation, now).await?;
+            let refund = RefundId::new(tx.chance().id(now));
+            owe(tx, &row, refund, amount, ("TOO_LATE", now)).await?;
+            decline(tx, &row, "TOO_LATE").await?;
+            Ok(Settled::RefundDue { freed })
+        }
+    }
+}
+
+async fn keep_answer(tx: &mut dyn Tx, command: &SettlePayment) -> Result<()> {
+    let sql = "update payments set gateway_answer = $2 where id = $1";
+    tx.execute(sql, params![command.payment, command.answer.clone()]).await?;
+    Ok(())
+}
+
+/// Completes the answer of the confirm call that started the payment.
+async fn answer(tx: &mut dyn Tx, row: &PaymentRow, answer: StoredAnswer) -> Result<()> {
+    match &row.confirm_key {
+        Some(key) => keys::complete(tx, row.user, CONFIRM, key, answer).await,
+        None => Ok(()),
+    }
+}
+
+async fn decline(tx: &mut dyn Tx, row: &PaymentRow, reason: &str) -> Result<()> {
+    let sql = "update payments set failure_reason = $2 where id = $1";
+    tx.execute(sql, params![row.payment.id, reason]).await?;
+    let body = json!({ "reason": reason }).to_string();
+    answer(tx, row, StoredAnswer { status: 402, body }).await
+}
+
+/// A reservation that did not get its money: held again, or over.
+async fn retreat(tx: &mut dyn Tx, next: Next, now: Timestamp) -> Result<Option<Freed>> {
+    match next {
+        Next::Same => Ok(None),
+        Next::To(next) if next.status == ReservationStatus::Held => {
+            reservations::store(tx, &next, MessageKind::ReservationDeclined, now).await?;
+            let until = Some(next.hold_expires_at);
+            reservations::set_seats(tx, &next, SeatState::Held, until).await?;
+            Ok(None)
+        }
+        Next::To(next) => {
+            give_back(tx, &next, MessageKind::ReservationExpired, now).await.map(Some)
+        }
+    }
+}
+
+/// Promises an amount back; the refund job or the wallet keeps the promise.
+pub(super) async fn owe(
+    tx: &mut dyn Tx,
+    row: &PaymentRow,
+    refund: RefundId,
+    amount: Won,
+    (reason, now): (&str, Timestamp),
+) -> Result<()> {
+    let sql = "insert into refunds (id, payment_id, reservation_id, user_id, amount, status,
+                                    reason, next_at, created_at, updated_at)
+               values ($1, $2, $3, $4, $5, 'DUE', $6, $7, $7, $7)";
+    let values = params![refund, row.payment.id, row.reservation, row.user, amount, reason, now];
+    tx.execute(sql, values).await?;
+    let payload = json!({
+        "refundId": refund, "paymentId": row.payment.id, "userId": row.user, "amount": amount,
+    });
+    let message = Outgoing {
+        kind: MessageKind::RefundDue,
+        aggregate: refund.uuid(),
+        seq: 1,
+        key: row.reservation.uuid(),
+        payload: &payload,
+    };
+    outbox::push(tx, message, now).await
+}
+
+/// Paid: the seats are sold, the tickets made, the entry over. `confirmed` is what the rule made
+/// of the reservation.
+pub(super) async fn sell(
+    tx: &mut dyn Tx,
+    row: &PaymentRow,
+    confirmed: &Reservation,
+    now: Timestamp,
+) -> Result<Sold> {
+    let number = name_booking(tx, confirmed, now).await?;
+    reservations::store(tx, confirmed, MessageKind::ReservationConfirmed, now).await?;
+    reservations::set_seats(tx, confirmed, SeatState::Sold, None).await?;
+    let seats = reservations::seats_of(tx, confirmed.id, confirmed.schedule).await?;
+    let mut tickets = Vec::with_capacity(seats.len());
+    for seat in &seats {
+        tickets.push(issue_ticket(tx, confirmed, seat, now).await?);
+    }
+    end_entry(tx, confirmed, now).await?;
+    let sold = Freed {
+        user: confirmed.user,
+        schedule: confirmed.schedule,
+        seats: seats.iter().map(|seat| seat.id.index()).collect(),
+    };
+    let confirmed = Confirmed {
+        payment_id: row.payment.id,
+        status: PaymentStatus::Captured,
+        reservation: ConfirmedReservation {
+            id: confirmed.id,
+            status: confirmed.status,
+            booking_number: number,
+        },
+        tickets,
+    };
+    Ok(Sold { seats: sold, confirmed })
+}
+
+/// Finds a booking number that nobody has.
+async fn name_booking(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    now: Timestamp,
+) -> Result<String> {
+    let taken = "select 1 from reservations where booking_number = $1";
+    let mut number = booking_number(now, tx.chance().number());
+    while tx.row(taken, params![&number]).await?.is_some() {
+        number = booking_number(now, tx.chance().number());
+    }
+    let sql = "update reservations set booking_number = $2 where id = $1";
+    tx.execute(sql, params![reservation.id, &number]).await?;
+    Ok(number)
+}
+
+async fn issue_ticket(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    seat: &ReservedSeat,
+    now: Timestamp,
+) -> Result<NewTicket> {
+    let sql = "insert into tickets
+                 (id, reservation_id, user_id, schedule_id, seat_index, seat_number, grade, status,
+                  code, created_at, updated_at)
+               values ($1, $2, $3, $4, $5, $6, $7, 'VALID', $8, $9, $9)";
+    let id = TicketId::new(tx.chance().id(now));
+    let mut code = [0_u8; 16];
+    tx.chance().fill(&mut code);
+    let values = params![
+        id,
+        reservation.id,
+        reservation.user,
+        reservation.schedule,
+        seat.id.index(),
+        &seat.number,
+        &seat.grade,
+        code.as_slice(),
+        now
+    ];
+    tx.execute(sql, values).await?;
+    Ok(NewTicket { id, seat_number: seat.number.clone() })
+}
+
+/// Payment done: the slot is free for the next fan.
+async fn end_entry(tx: &mut dyn Tx, reservation: &Reservation, now: Timestamp) -> Result<()> {
+    let sql = "select place_number from reservations where id = $1";
+    let row = tx.row(sql, params![reservation.id]).await?;
+    let row = row.ok_or_else(|| Error::broken("the reservation is gone"))?;
+    end_place(tx, reservation.schedule, row.get(0)?, "PAID", now).await
+}

@@ -1,0 +1,228 @@
+//! What the store remembers of the waiting rooms.
+
+use super::store::SqlStore;
+use super::tx::{Tx, work};
+use super::value::params;
+use app::Result;
+use app::ports::queue::Admission;
+use app::ports::queue_history::{PlaceRecord, QueueHistory};
+use app::ports::reservations::HoldSeats;
+use async_trait::async_trait;
+use domain::queue::{Entry, PlaceNumber};
+use domain::{Refusal, ScheduleId, Timestamp, UserId};
+
+struct RecordAdmissions {
+    schedule: ScheduleId,
+    admissions: Vec<Admission>,
+    now: Timestamp,
+}
+
+struct RecordExtension {
+    schedule: ScheduleId,
+    entry: Entry,
+    now: Timestamp,
+}
+
+struct EndEntry {
+    schedule: ScheduleId,
+    number: PlaceNumber,
+    reason: &'static str,
+    now: Timestamp,
+}
+
+struct LiveEntries {
+    schedule: ScheduleId,
+    now: Timestamp,
+}
+
+struct ExpireEntries {
+    now: Timestamp,
+    limit: u32,
+}
+
+struct PlacesOf {
+    user: UserId,
+    limit: u32,
+}
+
+work!(RecordAdmissions => record, ());
+work!(RecordExtension => extend, ());
+work!(EndEntry => end, ());
+work!(LiveEntries => live, Vec<Admission>);
+work!(ExpireEntries => expire, u64);
+work!(PlacesOf => places, Vec<PlaceRecord>);
+
+#[async_trait]
+impl QueueHistory for SqlStore {
+    async fn record_admissions(
+        &self,
+        schedule: ScheduleId,
+        admissions: Vec<Admission>,
+        now: Timestamp,
+    ) -> Result<()> {
+        self.write(RecordAdmissions { schedule, admissions, now }).await
+    }
+
+    async fn record_extension(
+        &self,
+        schedule: ScheduleId,
+        entry: Entry,
+        now: Timestamp,
+    ) -> Result<()> {
+        self.write(RecordExtension { schedule, entry, now }).await
+    }
+
+    async fn end_entry(
+        &self,
+        schedule: ScheduleId,
+        number: PlaceNumber,
+        reason: &'static str,
+        now: Timestamp,
+    ) -> Result<()> {
+        self.write(EndEntry { schedule, number, reason, now }).await
+    }
+
+    async fn live_entries(&self, schedule: ScheduleId, now: Timestamp) -> Result<Vec<Admission>> {
+        self.read(LiveEntries { schedule, now }).await
+    }
+
+    async fn expire_entries(&self, now: Timestamp, limit: u32) -> Result<u64> {
+        self.write(ExpireEntries { now, limit }).await
+    }
+
+    async fn places_of(&self, user: UserId, limit: u32) -> Result<Vec<PlaceRecord>> {
+        self.read(PlacesOf { user, limit }).await
+    }
+}
+
+async fn record(tx: &mut dyn Tx, command: &RecordAdmissions) -> Result<()> {
+    for admission in &command.admissions {
+        remember(tx, command.schedule, admission, command.now).await?;
+    }
+    Ok(())
+}
+
+/// An entry that the store knows already is left as it is: an ended one stays ended.
+async fn remember(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+    admission: &Admission,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "insert into queue_history
+                 (schedule_id, place_number, user_id, state, activated_at, expires_at,
+                  extensions_left, created_at, updated_at)
+               values ($1, $2, $3, 'ACTIVE', $4, $5, $6, $7, $7)
+               on conflict (schedule_id, place_number) do nothing";
+    let entry = admission.entry;
+    let values = params![
+        schedule,
+        entry.number,
+        admission.fan,
+        entry.admitted_at,
+        entry.expires_at,
+        entry.extensions_left,
+        now
+    ];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+/// The check inside the hold's own transaction: the entry is this fan's, live, and not ended. An
+/// admission that the store has not heard of yet is remembered here.
+pub(super) async fn check_entry(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()> {
+    let schedule = command.pick.schedule();
+    let admission = Admission { fan: command.user, entry: command.entry };
+    remember(tx, schedule, &admission, command.now).await?;
+    let sql = "select user_id, state, expires_at from queue_history
+                where schedule_id = $1 and place_number = $2";
+    let row = tx.row(sql, params![schedule, command.entry.number]).await?;
+    let row = row.ok_or(Refusal::EntryRequired)?;
+    if row.get::<UserId>(0)? != command.user {
+        return Err(Refusal::EntryRequired.into());
+    }
+    let expires_at: Option<Timestamp> = row.get(2)?;
+    // An extension reaches the store a moment after the engine: the later of the two counts.
+    let until = expires_at.unwrap_or(command.entry.expires_at).max(command.entry.expires_at);
+    if row.get::<String>(1)? != "ACTIVE" || until <= command.now {
+        return Err(Refusal::EntryExpired.into());
+    }
+    Ok(())
+}
+
+async fn extend(tx: &mut dyn Tx, command: &RecordExtension) -> Result<()> {
+    let sql = "update queue_history set expires_at = $3, extensions_left = $4, updated_at = $5
+                where schedule_id = $1 and place_number = $2 and state = 'ACTIVE'";
+    let entry = command.entry;
+    let values = params![
+        command.schedule,
+        entry.number,
+        entry.expires_at,
+        entry.extensions_left,
+        command.now
+    ];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+async fn end(tx: &mut dyn Tx, command: &EndEntry) -> Result<()> {
+    end_place(tx, command.schedule, command.number, command.reason, command.now).await
+}
+
+/// Ends an entry for good: at payment, on leaving, at log-out.
+pub(super) async fn end_place(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+    number: PlaceNumber,
+    reason: &str,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "update queue_history set state = 'EXPIRED', ended_reason = $3, updated_at = $4
+                where schedule_id = $1 and place_number = $2 and state = 'ACTIVE'";
+    tx.execute(sql, params![schedule, number, reason, now]).await?;
+    Ok(())
+}
+
+async fn live(tx: &mut dyn Tx, question: &LiveEntries) -> Result<Vec<Admission>> {
+    let sql = "select user_id, place_number, activated_at, expires_at, extensions_left
+                 from queue_history
+                where schedule_id = $1 and state = 'ACTIVE' and expires_at > $2";
+    let rows = tx.query(sql, params![question.schedule, question.now]).await?;
+    let read = |row: &super::value::Row| {
+        Ok(Admission {
+            fan: row.get(0)?,
+            entry: Entry {
+                number: row.get(1)?,
+                admitted_at: row.get(2)?,
+                expires_at: row.get(3)?,
+                extensions_left: row.get(4)?,
+            },
+        })
+    };
+    rows.iter().map(read).collect()
+}
+
+async fn expire(tx: &mut dyn Tx, command: &ExpireEntries) -> Result<u64> {
+    let sql = "update queue_history
+                  set state = 'EXPIRED', ended_reason = 'TIME_UP', updated_at = $1
+                where (schedule_id, place_number) in
+                      (select schedule_id, place_number from queue_history
+                        where state = 'ACTIVE' and expires_at <= $1 limit $2)";
+    Ok(tx.execute(sql, params![command.now, command.limit]).await?)
+}
+
+async fn places(tx: &mut dyn Tx, question: &PlacesOf) -> Result<Vec<PlaceRecord>> {
+    let sql = "select schedule_id, place_number, state, activated_at, expires_at
+                 from queue_history where user_id = $1 order by created_at desc limit $2";
+    let rows = tx.query(sql, params![question.user, question.limit]).await?;
+    let read = |row: &super::value::Row| {
+        Ok(PlaceRecord {
+            schedule: row.get(0)?,
+            number: row.get(1)?,
+            state: row.get(2)?,
+            activated_at: row.get(3)?,
+            expires_at: row.get(4)?,
+        })
+    };
+    rows.iter().map(read).collect()
+}

@@ -1,0 +1,163 @@
+//! Reservations: loading them, storing what a rule decided, and freeing their seats.
+
+mod hold;
+mod read;
+mod release;
+
+pub(super) use release::give_back;
+
+use super::outbox::{self, Outgoing};
+use super::tx::Tx;
+use super::value::{Row, params};
+use app::ports::reservations::ReservedSeat;
+use app::{Error, Result};
+use domain::id::SeatIndex;
+use domain::messages::MessageKind;
+use domain::reservations::{Reservation, ReservationStatus};
+use domain::seats::SeatState;
+use domain::{ReservationId, ScheduleId, Timestamp, Won};
+use serde::Serialize;
+
+/// What the world is told about a reservation.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ReservationPayload {
+    reservation_id: ReservationId,
+    user_id: domain::UserId,
+    event_schedule_id: ScheduleId,
+    status: ReservationStatus,
+    seat_ids: Vec<domain::SeatId>,
+    total_amount: Won,
+    at: Timestamp,
+}
+
+pub(super) async fn load(tx: &mut dyn Tx, id: ReservationId) -> Result<Option<Reservation>> {
+    let sql = "select id, user_id, schedule_id, status, hold_expires_at, amount, version,
+                      payment_window_given, retry_window_given
+                 from reservations where id = $1";
+    tx.row(sql, params![id]).await?.as_ref().map(read_reservation).transpose()
+}
+
+fn read_reservation(row: &Row) -> Result<Reservation> {
+    Ok(Reservation {
+        id: row.get(0)?,
+        user: row.get(1)?,
+        schedule: row.get(2)?,
+        status: row.parse(3, ReservationStatus::parse)?,
+        hold_expires_at: row.get(4)?,
+        amount: row.get(5)?,
+        version: row.get(6)?,
+        payment_window_given: row.get(7)?,
+        retry_window_given: row.get(8)?,
+    })
+}
+
+/// The seats of a reservation, in layout order.
+pub(super) async fn seats_of(
+    tx: &mut dyn Tx,
+    reservation: ReservationId,
+    schedule: ScheduleId,
+) -> Result<Vec<ReservedSeat>> {
+    let sql = "select seat_index, number, grade, price from reservation_seats
+                where reservation_id = $1 order by seat_index";
+    let rows = tx.query(sql, params![reservation]).await?;
+    rows.iter().map(|row| read_seat(schedule, row)).collect()
+}
+
+fn read_seat(schedule: ScheduleId, row: &Row) -> Result<ReservedSeat> {
+    Ok(ReservedSeat {
+        id: schedule.seat(row.get(0)?),
+        number: row.get(1)?,
+        grade: row.get(2)?,
+        price: row.get(3)?,
+    })
+}
+
+/// Stores what a rule decided, if nobody was faster: the state, its history and its message.
+pub(super) async fn store(
+    tx: &mut dyn Tx,
+    next: &Reservation,
+    kind: MessageKind,
+    now: Timestamp,
+) -> Result<Vec<SeatIndex>> {
+    let sql = "update reservations
+                  set status = $3, hold_expires_at = $4, payment_window_given = $5,
+                      retry_window_given = $6, version = $2, updated_at = $7
+                where id = $1 and version = $2 - 1";
+    let values = params![
+        next.id,
+        next.version,
+        next.status.as_str(),
+        next.hold_expires_at,
+        next.payment_window_given,
+        next.retry_window_given,
+        now
+    ];
+    if tx.execute(sql, values).await? != 1 {
+        return Err(Error::Unavailable("the reservation was changed by another command".into()));
+    }
+    let seats = seats_of(tx, next.id, next.schedule).await?;
+    tell(tx, next, &seats, kind, now).await?;
+    Ok(seats.iter().map(|seat| seat.id.index()).collect())
+}
+
+/// The history row and the message of the reservation's latest version.
+async fn tell(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    seats: &[ReservedSeat],
+    kind: MessageKind,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "insert into reservation_history (reservation_id, version, status, created_at)
+               values ($1, $2, $3, $4)";
+    let (id, version) = (reservation.id, reservation.version);
+    tx.execute(sql, params![id, version, reservation.status.as_str(), now]).await?;
+    let payload = ReservationPayload {
+        reservation_id: id,
+        user_id: reservation.user,
+        event_schedule_id: reservation.schedule,
+        status: reservation.status,
+        seat_ids: seats.iter().map(|seat| seat.id).collect(),
+        total_amount: reservation.amount,
+        at: now,
+    };
+    let message = Outgoing {
+        kind,
+        aggregate: id.uuid(),
+        seq: version,
+        key: reservation.schedule.uuid(),
+        payload: &payload,
+    };
+    outbox::push(tx, message, now).await
+}
+
+/// Sets the state of all seats of a reservation that still claims them.
+pub(super) async fn set_seats(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    state: SeatState,
+    expires_at: Option<Timestamp>,
+) -> Result<()> {
+    let sql = "update seats set state = $3, expires_at = $4
+                where schedule_id = $1 and claim = $2
+                  and seat_index in (select seat_index from reservation_seats
+                                      where reservation_id = $2 and active)";
+    let values = params![reservation.schedule, reservation.id, state.as_str(), expires_at];
+    if tx.execute(sql, values).await? == 0 {
+        return Err(Error::Broken(format!("reservation {} lost its seats", reservation.id)));
+    }
+    Ok(())
+}
+
+/// Gives the seats back to everybody.
+pub(super) async fn free_seats(tx: &mut dyn Tx, reservation: &Reservation) -> Result<()> {
+    let free = "update seats set state = 'FREE', claim = null, expires_at = null, fence = fence + 1
+                 where schedule_id = $1 and claim = $2
+                   and seat_index in (select seat_index from reservation_seats
+                                       where reservation_id = $2 and active)";
+    tx.execute(free, params![reservation.schedule, reservation.id]).await?;
+    let done = "update reservation_seats set active = $2 where reservation_id = $1 and active";
+    tx.execute(done, params![reservation.id, false]).await?;
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! Holding seats: all of them or none, decided by the database.
+
+use super::super::keys;
+use super::super::queue_history;
+use super::super::store::SqlStore;
+use super::super::tx::{Guard, Tx, work};
+use super::super::value::params;
+use super::release::expire;
+use super::{load, tell};
+use app::ports::keys::Once;
+use app::ports::reservations::{Held, HoldSeats, ReservedSeat};
+use app::{Error, Result};
+use domain::catalog::{EventStatus, SaleWindow, ScheduleStatus};
+use domain::id::SeatIndex;
+use domain::messages::MessageKind;
+use domain::reservations::{Reservation, ReservationStatus, check_seat_limit};
+use domain::seats::SeatState;
+use domain::{Refusal, ReservationId, Timestamp, Won};
+
+work!(HoldSeats => hold, Once<Held>);
+
+impl SqlStore {
+    pub(super) async fn hold(&self, command: HoldSeats) -> Result<Once<Held>> {
+        self.write(command).await
+    }
+}
+
+async fn hold(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Once<Held>> {
+    if let Some(answer) = keys::find(tx, &command.key).await? {
+        return Ok(Once::Replay(answer));
+    }
+    check_sale_and_limit(tx, command).await?;
+    queue_history::check_entry(tx, command).await?;
+    let claimed = claim_seats(tx, command).await?;
+    let held = store_reservation(tx, command, claimed).await?;
+    keys::store(tx, &command.key, &held, command.now).await?;
+    Ok(Once::Fresh(held))
+}
+
+async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()> {
+    let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status, s.seats_per_person
+                 from event_schedules s join events e on e.id = s.event_id
+                where s.id = $1";
+    let schedule = command.pick.schedule();
+    let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
+    SaleWindow { starts_at: row.get(0)?, ends_at: row.get(1)? }.check(command.now)?;
+    let is_canceled = row.parse(2, ScheduleStatus::parse)? == ScheduleStatus::Cancelled;
+    if is_canceled || row.parse(3, EventStatus::parse)? != EventStatus::Open {
+        return Err(Refusal::SaleClosed.into());
+    }
+    let n_active = count_active_seats(tx, command).await?;
+    let n_more = u32::try_from(command.pick.indexes().len()).unwrap_or(u32::MAX);
+    Ok(check_seat_limit(n_active, n_more, row.get(4)?)?)
+}
+
+/// Seats of this schedule that the fan holds or has bought; holds past their time do not count.
+async fn count_active_seats(tx: &mut dyn Tx, command: &HoldSeats) -> Result<u32> {
+    let sql = "select coalesce(sum(n_seats), 0) from reservations
+                where schedule_id = $1 and user_id = $2
+                  and status in ('HELD', 'PAYING', 'CONFIRMED')
+                  and not (status = 'HELD' and hold_expires_at <= $3)";
+    let values = params![command.pick.schedule(), command.user, command.now];
+    let row = tx.row(sql, values).await?;
+    Ok(row.map(|row| row.get(0)).transpose()?.unwrap_or(0))
+}
+
+struct Claimed {
+    seat: ReservedSeat,
+    fence: i64,
+}
+
+/// Claims every seat or names those that are somebody else's.
+async fn claim_seats(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Vec<Claimed>> {
+    let mut claimed = Vec::with_capacity(command.pick.indexes().len());
+    let mut taken = Vec::new();
+    for index in command.pick.indexes() {
+        match claim_seat(tx, command, *index).await? {
+            Some(seat) => claimed.push(seat),
+            None => taken.push(command.pick.schedule().seat(*index)),
+        }
+    }
+    if taken.is_empty() { Ok(claimed) } else { Err(Refusal::SeatTaken { taken }.into()) }
+}
+
+/// A free seat is claimed by one compare-and-set. One whose hold has run out is freed first.
+async fn claim_seat(
+    tx: &mut dyn Tx,
+    command: &HoldSeats,
+    index: SeatIndex,
+) -> Result<Option<Claimed>> {
+    if let Some(claimed) = compare_and_claim(tx, command, index).await? {
+        return Ok(Some(claimed));
+    }
+    let Some(holder) = holder_past_time(tx, command, index).await? else { return Ok(None) };
+    expire_holder(tx, holder, command.now).await?;
+    compare_and_claim(tx, command, index).await
+}
+
+async fn compare_and_claim(
+    tx: &mut dyn Tx,
+    command: &HoldSeats,
+    index: SeatIndex,
+) -> Result<Option<Claimed>> {
+    let guarded = "update seats
+                      set state = 'HELD', claim = $3, expires_at = $4, fence = fence + 1
+                    where schedule_id = $1 and seat_index = $2 and state = 'FREE'
+                   returning number, grade, price, fence";
+    let unguarded = "update seats
+                        set state = 'HELD', claim = $3, expires_at = $4, fence = fence + 1
+                      where schedule_id = $1 and seat_index = $2
+                     returning number, grade, price, fence";
+    let sql = if tx.has(Guard::SeatIsCompared) { guarded } else { unguarded };
+    let schedule = command.pick.schedule();
+    let values = params![schedule, index, command.reservation, command.until];
+    let Some(row) = tx.row(sql, values).await? else { return Ok(None) };
+    let seat = ReservedSeat {
+        id: schedule.seat(index),
+        number: row.get(0)?,
+        grade: row.get(1)?,
+        price: row.get(2)?,
+    };
+    Ok(Some(Claimed { seat, fence: row.get(3)? }))
+}
+
+/// Who has the seat, if their hold has run out. A seat that does not exist is refused.
+async fn holder_past_time(
+    tx: &mut dyn Tx,
+    command: &HoldSeats,
+    index: SeatIndex,
+) -> Result<Option<ReservationId>> {
+    let sql =
+        "select state, claim, expires_at from seats where schedule_id = $1 and seat_index = $2";
+    let values = params![command.pick.schedule(), index];
+    let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
+    let expires_at: Option<Timestamp> = row.get(2)?;
+    match row.parse(0, SeatState::parse)? {
+        SeatState::Held if expires_at.is_none_or(|until| until <= command.now) => Ok(row.get(1)?),
+        SeatState::Free | SeatState::Held | SeatState::Paying | SeatState::Sold => Ok(None),
+    }
+}
+
+async fn expire_holder(tx: &mut dyn Tx, holder: ReservationId, now: Timestamp) -> Result<()> {
+    let reservation = load(tx, holder).await?;
+    let reservation = reservation.ok_or_else(|| Error::Broken(format!("no claim {holder}")))?;
+    expire(tx, &reservation, now).await?;
+    Ok(())
+}
+
+async fn store_reservation(
+    tx: &mut dyn Tx,
+    command: &HoldSeats,
+    claimed: Vec<Claimed>,
+) -> Result<Held> {
+    let amount = Won::sum(claimed.iter().map(|claim| claim.seat.price))
+        .filter(|amount| *amount <= Won::PER_PAYMENT_MAX)
+        .ok_or_else(|| Error::broken("the seats cost more than one payment may move"))?;
+    let reservation = Reservation {
+        id: command.reservation,
+        user: command.user,
+        schedule: command.pick.schedule(),
+        status: ReservationStatus::Held,
+        hold_expires_at: command.until,
+        amount,
+        version: 1,
+        payment_window_given: false,
+        retry_window_given: false,
+    };
+    insert(tx, &reservation, claimed.len(), command).await?;
+    for claim in &claimed {
+        insert_seat(tx, &reservation, claim).await?;
+    }
+    let seats: Vec<ReservedSeat> = claimed.into_iter().map(|claim| claim.seat).collect();
+    tell(tx, &reservation, &seats, MessageKind::ReservationHeld, command.now).await?;
+    Ok(Held {
+        reservation_id: reservation.id,
+        status: reservation.status,
+        seats,
+        amount,
+        hold_expires_at: reservation.hold_expires_at,
+    })
+}
+
+async fn insert(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    n_seats: usize,
+    command: &HoldSeats,
+) -> Result<()> {
+    let sql = "insert into reservations
+                 (id, user_id, schedule_id, status, amount, n_seats, hold_expires_at, place_number,
+                  version, created_at, updated_at)
+               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8)";
+    let values = params![
+        reservation.id,
+        reservation.user,
+        reservation.schedule,
+        reservation.amount,
+        n_seats,
+        reservation.hold_expires_at,
+        command.entry.number,
+        command.now
+    ];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+async fn insert_seat(tx: &mut dyn Tx, reservation: &Reservation, claim: &Claimed) -> Result<()> {
+    let sql = "insert into reservation_seats
+                 (reservation_id, schedule_id, seat_index, number, grade, price, fence, active)
+               values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let seat = &claim.seat;
+    let values = params![
+        reservation.id,
+        reservation.schedule,
+        seat.id.index(),
+        &seat.number,
+        &seat.grade,
+        seat.price,
+        claim.fence,
+        true
+    ];
+    tx.execute(sql, values).await.map_err(|error| {
+        // The last barrier: it holds even when everything above it lied.
+        if error.is_constraint("reservation_seats_one_claim") {
+            Error::from(Refusal::SeatTaken { taken: vec![seat.id] })
+        } else {
+            error.into()
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! The store: which engine runs the commands.
+
+use super::sqlite::Sqlite;
+#[cfg(feature = "mutants")]
+use super::tx::Guard;
+use super::tx::Work;
+use app::Result;
+use app::ports::clock::Chance;
+use std::path::Path;
+use std::sync::Arc;
+
+pub struct SqlStore {
+    engine: Engine,
+}
+
+enum Engine {
+    Sqlite(Sqlite),
+}
+
+impl SqlStore {
+    /// Opens or creates a SQLite file and brings its schema up to date.
+    pub fn sqlite(path: &Path, chance: Arc<dyn Chance>) -> std::result::Result<SqlStore, String> {
+        Sqlite::open(path, chance, Vec::new())
+            .map(|sqlite| SqlStore { engine: Engine::Sqlite(sqlite) })
+    }
+
+    /// The same with some guards off, for the tests that show what they are for.
+    #[cfg(feature = "mutants")]
+    pub fn sqlite_without(
+        path: &Path,
+        chance: Arc<dyn Chance>,
+        off: Vec<Guard>,
+    ) -> std::result::Result<SqlStore, String> {
+        Sqlite::open(path, chance, off).map(|sqlite| SqlStore { engine: Engine::Sqlite(sqlite) })
+    }
+
+    pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.write(work).await,
+        }
+    }
+
+    pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.read(work).await,
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! One transaction, whatever the engine: SQL text with `$1` parameters in, counts and rows out.
+
+use super::value::{Row, Value};
+use app::Error;
+use app::ports::clock::Chance;
+use futures::future::BoxFuture;
+
+/// What the engines can complain about, by what the caller may do.
+#[derive(Debug)]
+pub enum SqlError {
+    /// A named constraint said no.
+    Constraint(String),
+    /// Try again: the engine is busy, gone or full.
+    Unavailable(String),
+    Broken(String),
+}
+
+impl SqlError {
+    pub fn is_constraint(&self, name: &str) -> bool {
+        matches!(self, SqlError::Constraint(broken) if broken == name)
+    }
+}
+
+impl From<SqlError> for Error {
+    fn from(error: SqlError) -> Error {
+        match error {
+            SqlError::Constraint(name) => Error::Broken(format!("constraint {name}")),
+            SqlError::Unavailable(what) => Error::Unavailable(what),
+            SqlError::Broken(what) => Error::Broken(what),
+        }
+    }
+}
+
+/// Guards that tests switch off, to show that the damage they prevent is real. In a build
+/// without the feature `mutants` all of them are always on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guard {
+    /// A seat is claimed only by comparing its state.
+    SeatIsCompared,
+    /// The unique index over active claims.
+    OneClaimPerSeat,
+}
+
+/// A running transaction. SQLite's futures are ready at once; PostgreSQL's wait for the network.
+pub(super) trait Tx: Send {
+    /// Runs a statement and says how many rows it changed.
+    fn execute<'t>(
+        &'t mut self,
+        sql: &'static str,
+        params: &'t [Value],
+    ) -> BoxFuture<'t, Result<u64, SqlError>>;
+
+    fn query<'t>(
+        &'t mut self,
+        sql: &'static str,
+        params: &'t [Value],
+    ) -> BoxFuture<'t, Result<Vec<Row>, SqlError>>;
+
+    /// Where ids and secrets made inside a transaction come from.
+    fn chance(&self) -> &dyn Chance;
+
+    fn has(&self, _guard: Guard) -> bool {
+        true
+    }
+}
+
+impl dyn Tx + '_ {
+    /// The first row, if there is one.
+    pub(super) async fn row(
+        &mut self,
+        sql: &'static str,
+        params: &[Value],
+    ) -> Result<Option<Row>, SqlError> {
+        Ok(self.query(sql, params).await?.into_iter().next())
+    }
+}
+
+/// One command or question: it runs inside one transaction, from its first statement to its last.
+/// A refusal or an error undoes all of it. An engine may run it again after a conflict.
+pub(super) trait Work: Send + Sync + 'static {
+    type Output: Send + 'static;
+
+    fn run<'t>(&'t self, tx: &'t mut dyn Tx) -> BoxFuture<'t, app::Result<Self::Output>>;
+}
+
+/// Declares that a command is run by an async function over a transaction.
+macro_rules! work {
+    ($command:ty => $function:path, $output:ty) => {
+        impl $crate::sql::tx::Work for $command {
+            type Output = $output;
+
+            fn run<'t>(
+                &'t self,
+                tx: &'t mut dyn $crate::sql::tx::Tx,
+            ) -> futures::future::BoxFuture<'t, app::Result<$output>> {
+                Box::pin($function(tx, self))
+            }
+        }
+    };
+}
+
+pub(super) use work;

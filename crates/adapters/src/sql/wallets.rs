@@ -1,0 +1,149 @@
+//! Wallets: every movement changes the balance and adds two ledger rows that sum to zero.
+
+use super::keys;
+use super::store::SqlStore;
+use super::tx::{Tx, work};
+use super::value::{Row, params};
+use app::Result;
+use app::ports::keys::Once;
+use app::ports::wallets::{ChargeWallet, Charged, Movement, Wallets};
+use async_trait::async_trait;
+use domain::wallet::{LedgerKind, balance_after};
+use domain::{LedgerId, Timestamp, UserId, Won};
+use uuid::Uuid;
+
+struct BalanceOf(UserId);
+struct MovementsOf {
+    user: UserId,
+    before: Option<i64>,
+    limit: u32,
+}
+
+work!(ChargeWallet => charge, Once<Charged>);
+work!(BalanceOf => balance, Won);
+work!(MovementsOf => movements, Vec<(i64, Movement)>);
+
+#[async_trait]
+impl Wallets for SqlStore {
+    async fn charge_wallet(&self, command: ChargeWallet) -> Result<Once<Charged>> {
+        self.write(command).await
+    }
+
+    async fn balance(&self, user: UserId) -> Result<Won> {
+        self.read(BalanceOf(user)).await
+    }
+
+    async fn movements(
+        &self,
+        user: UserId,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<(i64, Movement)>> {
+        self.read(MovementsOf { user, before, limit }).await
+    }
+}
+
+/// One movement on a wallet.
+pub(super) struct Move {
+    pub(super) user: UserId,
+    pub(super) kind: LedgerKind,
+    pub(super) amount: Won,
+    /// What it was for: a payment, a refund, a charge.
+    pub(super) reference: Uuid,
+    pub(super) now: Timestamp,
+}
+
+/// Moves the money or refuses; the balance after it.
+pub(super) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
+    let (balance, version) = load(tx, movement).await?;
+    let after = balance_after(balance, movement.kind, movement.amount)?;
+    let version = version + 1;
+    let sql = "update wallets set balance = $3, version = $2, updated_at = $4
+                where user_id = $1 and version = $2 - 1";
+    let values = params![movement.user, version, after, movement.now];
+    if tx.execute(sql, values).await? != 1 {
+        return Err(app::Error::Unavailable("the wallet was changed by another command".into()));
+    }
+    let signed = movement.kind.signed(movement.amount);
+    write(tx, movement, version, ("WALLET", signed, Some(after))).await?;
+    write(tx, movement, version, (movement.kind.contra(), -signed, None)).await?;
+    Ok(after)
+}
+
+/// The balance and the number of the latest movement; a wallet is made when first used.
+async fn load(tx: &mut dyn Tx, movement: &Move) -> Result<(Won, i64)> {
+    let find = "select balance, version from wallets where user_id = $1";
+    if let Some(row) = tx.row(find, params![movement.user]).await? {
+        return Ok((row.get(0)?, row.get(1)?));
+    }
+    let make = "insert into wallets (user_id, balance, version, created_at, updated_at)
+                values ($1, 0, 0, $2, $2)";
+    tx.execute(make, params![movement.user, movement.now]).await?;
+    Ok((Won::ZERO, 0))
+}
+
+/// One side of a movement: account, signed amount, and the balance after it for the fan's side.
+async fn write(
+    tx: &mut dyn Tx,
+    movement: &Move,
+    version: i64,
+    (account, amount, balance): (&str, i64, Option<Won>),
+) -> Result<()> {
+    let sql = "insert into wallet_ledger (user_id, version, account, id, kind, amount,
+                                          balance_after, reference, created_at)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let id = tx.chance().id(movement.now);
+    let values = params![
+        movement.user,
+        version,
+        account,
+        id,
+        movement.kind.as_str(),
+        amount,
+        balance,
+        movement.reference,
+        movement.now
+    ];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+async fn charge(tx: &mut dyn Tx, command: &ChargeWallet) -> Result<Once<Charged>> {
+    if let Some(answer) = keys::find(tx, &command.key).await? {
+        return Ok(Once::Replay(answer));
+    }
+    let movement = Move {
+        user: command.user,
+        kind: LedgerKind::Charge,
+        amount: command.amount,
+        reference: command.ledger.uuid(),
+        now: command.now,
+    };
+    let charged = Charged { balance: apply(tx, &movement).await?, ledger_id: command.ledger };
+    keys::store(tx, &command.key, &charged, command.now).await?;
+    Ok(Once::Fresh(charged))
+}
+
+async fn balance(tx: &mut dyn Tx, question: &BalanceOf) -> Result<Won> {
+    let row = tx.row("select balance from wallets where user_id = $1", params![question.0]).await?;
+    Ok(row.map(|row| row.get(0)).transpose()?.unwrap_or(Won::ZERO))
+}
+
+async fn movements(tx: &mut dyn Tx, question: &MovementsOf) -> Result<Vec<(i64, Movement)>> {
+    let sql = "select version, id, kind, amount, balance_after, created_at from wallet_ledger
+                where user_id = $1 and account = 'WALLET' and version < $2
+                order by version desc limit $3";
+    let before = question.before.unwrap_or(i64::MAX);
+    let read = |row: &Row| {
+        let movement = Movement {
+            id: LedgerId::new(row.get(1)?),
+            kind: row.parse(2, LedgerKind::parse)?,
+            amount: row.get(3)?,
+            balance_after: row.get(4)?,
+            created_at: row.get(5)?,
+        };
+        Ok((row.get(0)?, movement))
+    };
+    let values = params![question.user, before, question.limit];
+    tx.query(sql, values).await?.iter().map(read).collect()
+}

@@ -1,0 +1,155 @@
+//! Venues, halls, events, schedules and their seats in the store.
+
+use crate::error::Result;
+use crate::paging::PageAsk;
+use async_trait::async_trait;
+use domain::catalog::{EventStatus, ScheduleStatus, ScheduleTimes, SeatTemplate};
+use domain::queue::QueueSettings;
+use domain::seats::Seat;
+use domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug)]
+pub struct CreateVenue {
+    pub actor: UserId,
+    pub venue: VenueId,
+    pub name: String,
+    pub address: String,
+    pub city: String,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct CreateHall {
+    pub actor: UserId,
+    pub hall: HallId,
+    pub venue: VenueId,
+    pub name: String,
+    pub template: SeatTemplate,
+    pub capacity: u32,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct CreateEvent {
+    pub actor: UserId,
+    pub event: EventId,
+    pub title: String,
+    pub artist: String,
+    pub description: String,
+    pub venue: VenueId,
+    pub hall: HallId,
+    pub now: Timestamp,
+}
+
+/// A date of an event; its seats are made from the hall's template in the same transaction.
+#[derive(Clone, Debug)]
+pub struct CreateSchedule {
+    pub actor: UserId,
+    pub schedule: ScheduleId,
+    pub event: EventId,
+    pub times: ScheduleTimes,
+    pub prices: BTreeMap<String, Won>,
+    pub seats_per_person: u32,
+    pub queue: QueueSettings,
+    pub draw_seed: [u8; 32],
+    pub now: Timestamp,
+}
+
+/// What an organiser does to an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventVerb {
+    Open,
+    End,
+    Cancel,
+}
+
+#[derive(Clone, Debug)]
+pub struct ChangeEvent {
+    pub actor: UserId,
+    pub event: EventId,
+    pub verb: EventVerb,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct ChangeQueue {
+    pub actor: UserId,
+    pub schedule: ScheduleId,
+    pub settings: QueueSettings,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct EventRecord {
+    pub event: EventId,
+    pub title: String,
+    pub artist: String,
+    pub description: String,
+    pub status: EventStatus,
+    pub venue_name: String,
+    pub city: String,
+    pub hall_name: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct ScheduleRecord {
+    pub schedule: ScheduleId,
+    pub event: EventId,
+    pub event_status: EventStatus,
+    pub event_title: String,
+    pub sequence: u32,
+    pub times: ScheduleTimes,
+    pub status: ScheduleStatus,
+    pub prices: BTreeMap<String, Won>,
+    pub n_seats: u32,
+    pub seats_per_person: u32,
+    pub queue: QueueSettings,
+    pub draw_seed: [u8; 32],
+}
+
+/// Which events are asked for. Fans see the open ones only.
+#[derive(Clone, Debug, Default)]
+pub struct EventFilter {
+    pub query: Option<String>,
+    pub city: Option<String>,
+    pub only: Option<EventStatus>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+}
+
+#[async_trait]
+pub trait Catalog: Send + Sync {
+    async fn create_venue(&self, command: CreateVenue) -> Result<()>;
+
+    /// Refusals: `NotFound` (venue), `NameTaken`.
+    async fn create_hall(&self, command: CreateHall) -> Result<()>;
+
+    /// Refusals: `NotFound` (hall, or a hall of another venue).
+    async fn create_event(&self, command: CreateEvent) -> Result<()>;
+
+    /// Makes the schedule and all of its seats; says how many. Refusals: `NotFound`,
+    /// `WrongEventState`, `InvalidSchedule`.
+    async fn create_schedule(&self, command: CreateSchedule) -> Result<u32>;
+
+    async fn change_event(&self, command: ChangeEvent) -> Result<EventStatus>;
+
+    async fn change_queue(&self, command: ChangeQueue) -> Result<()>;
+
+    async fn events(&self, filter: EventFilter, page: PageAsk) -> Result<Vec<EventRecord>>;
+
+    async fn event(&self, event: EventId) -> Result<Option<EventRecord>>;
+
+    async fn schedules_of(&self, event: EventId) -> Result<Vec<ScheduleRecord>>;
+
+    async fn schedule(&self, schedule: ScheduleId) -> Result<Option<ScheduleRecord>>;
+
+    /// The template that the schedule's seats were made from.
+    async fn template_of(&self, schedule: ScheduleId) -> Result<Option<SeatTemplate>>;
+
+    /// Every seat in layout order.
+    async fn seats_of(&self, schedule: ScheduleId) -> Result<Vec<Seat>>;
+
+    /// Schedules whose queue is alive: gathering, selling, or just over.
+    async fn schedules_alive(&self, now: Timestamp) -> Result<Vec<ScheduleRecord>>;
+}

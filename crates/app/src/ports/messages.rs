@@ -1,0 +1,82 @@
+//! The outbox, what consumers did with it, and the mailbox.
+
+use crate::error::Result;
+use async_trait::async_trait;
+use domain::messages::{MessageKind, Topic};
+use domain::{MessageId, Timestamp, UserId};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// A message as it is published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    pub id: MessageId,
+    pub aggregate: Uuid,
+    pub seq: i64,
+    pub topic: Topic,
+    pub kind: MessageKind,
+    /// Messages with one key keep their order.
+    pub key: Uuid,
+    /// JSON.
+    pub payload: String,
+    pub attempts: u32,
+    pub created_at: Timestamp,
+}
+
+/// A letter for one fan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Letter {
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub user: Option<UserId>,
+    pub subject: String,
+    pub body: String,
+    pub created_at: Timestamp,
+}
+
+/// What a consumer does with a message, in its own transaction.
+#[derive(Clone, Debug)]
+pub struct Consume {
+    pub message: MessageId,
+    pub consumer: &'static str,
+    pub letters: Vec<Letter>,
+    pub now: Timestamp,
+}
+
+#[async_trait]
+pub trait Messages: Send + Sync {
+    /// Pending messages in the order of their making, behind no earlier pending message of the
+    /// same aggregate; those put off until later are left out together with what follows them.
+    async fn due_messages(&self, now: Timestamp, limit: u32) -> Result<Vec<Message>>;
+
+    async fn messages_published(&self, messages: Vec<MessageId>, now: Timestamp) -> Result<()>;
+
+    /// Puts a message off, or sets it aside as DEAD when it has failed too often.
+    async fn message_failed(&self, message: MessageId, error: String, now: Timestamp)
+    -> Result<()>;
+
+    /// False when this consumer has seen the message before.
+    async fn consume(&self, command: Consume) -> Result<bool>;
+
+    async fn mailbox(&self, user: UserId, limit: u32) -> Result<Vec<Letter>>;
+
+    /// Forgets what was published or processed before these moments; says how many rows.
+    async fn forget_messages(
+        &self,
+        published_before: Timestamp,
+        processed_before: Timestamp,
+        limit: u32,
+    ) -> Result<u64>;
+
+    /// How many messages are pending and dead, and how old the oldest pending one is.
+    async fn backlog(&self) -> Result<Backlog>;
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    pub pending: u64,
+    pub dead: u64,
+    pub oldest_pending_at: Option<Timestamp>,
+}

@@ -1,0 +1,51 @@
+//! What the store remembers of the waiting rooms: who was let in, until when, and how it ended.
+
+use super::queue::Admission;
+use crate::error::Result;
+use async_trait::async_trait;
+use domain::queue::{Entry, PlaceNumber};
+use domain::{ScheduleId, Timestamp, UserId};
+
+#[async_trait]
+pub trait QueueHistory: Send + Sync {
+    /// Remembers entries; one that the store has ended stays ended.
+    async fn record_admissions(
+        &self,
+        schedule: ScheduleId,
+        admissions: Vec<Admission>,
+        now: Timestamp,
+    ) -> Result<()>;
+
+    async fn record_extension(
+        &self,
+        schedule: ScheduleId,
+        entry: Entry,
+        now: Timestamp,
+    ) -> Result<()>;
+
+    async fn end_entry(
+        &self,
+        schedule: ScheduleId,
+        number: PlaceNumber,
+        reason: &'static str,
+        now: Timestamp,
+    ) -> Result<()>;
+
+    /// Entries that are still live, to be given back to an engine that lost its memory.
+    async fn live_entries(&self, schedule: ScheduleId, now: Timestamp) -> Result<Vec<Admission>>;
+
+    /// Turns entries whose time is up to EXPIRED; says how many.
+    async fn expire_entries(&self, now: Timestamp, limit: u32) -> Result<u64>;
+
+    /// A fan's places and entries, newest first.
+    async fn places_of(&self, user: UserId, limit: u32) -> Result<Vec<PlaceRecord>>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlaceRecord {
+    pub schedule: ScheduleId,
+    pub number: PlaceNumber,
+    pub state: String,
+    pub activated_at: Option<Timestamp>,
+    pub expires_at: Option<Timestamp>,
+}
