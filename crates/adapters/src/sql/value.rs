@@ -58,7 +58,6 @@ macro_rules! read_values {
     ($($type:ty: $($pattern:pat => $result:expr),+;)*) => {$(
         impl FromValue for $type {
             fn from_value(value: &Value) -> Option<$type> {
-                #[expect(clippy::wildcard_enum_match_arm, reason = "every other type does not fit")]
                 match value {
                     $($pattern => $result,)+
                     _ => None,
