@@ -6,11 +6,7 @@ let catalogues = { ko: {}, en: {} };
 let current = chosen();
 
 function chosen() {
-  const stored = localStorage.getItem(CHOICE);
-  if (stored === "ko" || stored === "en") return stored;
-  // Whoever reads neither Korean nor says so gets Korean: the sale is in Korea.
-  const first = (navigator.languages ?? []).find((tag) => /^(ko|en)\b/.test(tag));
-  return first?.startsWith("en") ? "en" : "ko";
+  return localStorage.getItem(CHOICE) === "en" ? "en" : "ko";
 }
 
 export function useWords(words) {
