@@ -61,6 +61,7 @@ function openPage(signal) {
     query: new URLSearchParams(query),
     go: (hash) => (signal.aborted ? null : location.assign(hash)),
     again: () => (signal.aborted ? null : show()),
+    login: toLogin,
     fail: (error) => (signal.aborted ? null : showFailure(error)),
   };
 }
@@ -72,8 +73,7 @@ function notFound({ main }) {
 function showFailure(error) {
   if (error.name === "AbortError") return;
   if (error instanceof Problem && error.status === 401) {
-    // Back to where they were, as soon as we know who they are.
-    location.replace(`#/login?next=${encodeURIComponent(location.hash)}`);
+    toLogin();
     return;
   }
   if (!(error instanceof Problem)) console.error(error);
@@ -86,6 +86,11 @@ function showFailure(error) {
       el("div", { class: "row" },
         el("button", { class: "btn", type: "button", onclick: () => show() }, t("tryAgain")),
         el("a", { class: "btn", href: "#/" }, t("toEvents")))));
+}
+
+/** Back to where they were, as soon as we know who they are. */
+function toLogin() {
+  location.replace(`#/login?next=${encodeURIComponent(location.hash)}`);
 }
 
 function showHeader() {

@@ -5,13 +5,15 @@ import { every, msUntil, pause } from "../shared/clock.js";
 import { announce, el, problemBox, whileBusy } from "../shared/dom.js";
 import { count, countdown, moment } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
-import { keep, recall } from "../shared/session.js";
+import { keep, recall, user } from "../shared/session.js";
 
 /** Screen readers hear the position at most this often. */
 const ANNOUNCE_MS = 30_000;
 const RETRY_MS = 3_000;
 
 export async function waitingRoom(page) {
+  // Nobody waits in line under no name; asking would only cost the server a refusal.
+  if (!user()) return page.login();
   const schedule = await get(`/api/schedules/${page.id}`, { signal: page.signal, isPublic: true });
   const answer = await enter(page);
   keep("place", page.id, answer.token ?? recall("place", page.id));

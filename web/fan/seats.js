@@ -88,7 +88,8 @@ function openSale(page, schedule, plan) {
   }
 
   async function hold() {
-    const seatIds = [...picked].map((index) => plan.seats[index].id).sort();
+    // In one order, so that pressing again is the same action with the same key.
+    const seatIds = [...picked].sort((a, b) => a - b).map((index) => plan.seats[index].id);
     await reserve("/api/booking/seats/select", { scheduleId: page.id, seatIds });
   }
 
@@ -139,7 +140,7 @@ function openSale(page, schedule, plan) {
             el("p", { class: "quiet num" }, moment(schedule.startsAt))),
           entryTimer(page)),
         holdNotice(page),
-        legend(grades),
+        legend(grades, plan.seats),
         stale.element,
         map.element,
         zoomButtons(map)),
@@ -149,12 +150,14 @@ function openSale(page, schedule, plan) {
   return { take, problem };
 }
 
-function legend(grades) {
+function legend(grades, seats) {
   const shape = (id, text) => el("li", {}, el("span", { class: `key ${id}`, "aria-hidden": "true" }), text);
   return el("ul", { class: "legend num" },
     grades.map(({ grade, price }, index) =>
       el("li", {}, el("span", { class: `tag g${Math.min(index, 3)}` }, grade), won(price))),
-    shape("free", t("stateA")), shape("mine", t("stateMINE")), shape("held", t("stateH")), shape("sold", t("stateS")));
+    shape("free", t("stateA")), shape("mine", t("stateMINE")), shape("held", t("stateH")), shape("sold", t("stateS")),
+    seats.some((seat) => seat.accessible) ? shape("accessible", t("accessible")) : null,
+    seats.some((seat) => seat.restrictedView) ? shape("restricted", t("restrictedView")) : null);
 }
 
 function zoomButtons({ zoom }) {

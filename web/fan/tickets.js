@@ -34,7 +34,7 @@ function reservationCard(page, list, reservation) {
   const startsAt = first.startsAt ?? reservation?.startsAt;
   const number = reservation?.bookingNumber ?? first.bookingNumber;
   const isLive = !reservation || reservation.status === "CONFIRMED";
-  return el("section", { class: "card pad stack", "aria-label": title },
+  return el("section", { class: "card pad stack", "aria-label": [title, number].filter(Boolean).join(" ") },
     el("div", {},
       el("h2", {}, title),
       el("p", { class: "quiet num" }, [startsAt ? moment(startsAt) : null, number].filter(Boolean).join(" · "))),

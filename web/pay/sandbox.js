@@ -59,7 +59,7 @@ function show() {
     el("div", { class: "card pad stack" },
       el("h1", {}, t("title")),
       isOrder ? orderForm(orderId, Number(query.get("amount"))) : el("p", { class: "note danger", role: "alert" }, t("noOrder")),
-      el("p", {}, el("a", { href: isOrder ? `/#/paid/${asUuid(orderId)}` : "/" }, t("back")))));
+      el("p", {}, el("a", { class: "btn", href: isOrder ? `/#/paid/${asUuid(orderId)}` : "/" }, t("back")))));
 }
 
 function orderForm(orderId, amount) {

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: what we promise about the shape of the tree, checked file by file.
 
+mod catalogues;
 mod files;
 mod layers;
 mod manifest;
@@ -61,6 +62,7 @@ pub(crate) fn check_tree() -> anyhow::Result<()> {
 fn check(files: &[File]) -> Vec<Violation> {
     let manifests = files.iter().filter(|file| file.path.ends_with("Cargo.toml"));
     let mut violations: Vec<Violation> = manifests.flat_map(layers::check).collect();
+    violations.extend(catalogues::check(files));
     for file in files {
         violations.extend(files::check(file));
         violations.extend(words::check(file));

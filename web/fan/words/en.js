@@ -1,6 +1,7 @@
 // English, with the same keys as Korean.
 
 export default {
+  accessible: "wheelchair space",
   ahead: "Ahead of you",
   alreadyPaid: "These seats are already paid for.",
   anyGrade: "Any grade",
@@ -95,6 +96,7 @@ export default {
   rejoin: "Line up again",
   release: "Give the seats back",
   releaseSure: "Give the seats you hold back?",
+  restrictedView: "restricted view",
   saleOver: "Sale over",
   saleWindow: (from, to) => `On sale ${from} – ${to}`,
   seatMap: "Seat map",

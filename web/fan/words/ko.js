@@ -1,6 +1,7 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
 export default {
+  accessible: "휠체어석",
   ahead: "내 앞",
   alreadyPaid: "이미 결제가 끝난 예매예요.",
   anyGrade: "모든 등급",
@@ -95,6 +96,7 @@ export default {
   rejoin: "다시 줄 서기",
   release: "좌석 포기하기",
   releaseSure: "선점한 좌석을 포기할까요?",
+  restrictedView: "시야 제한",
   saleOver: "예매 종료",
   saleWindow: (from, to) => `예매 기간 ${from} – ${to}`,
   seatMap: "좌석 배치도",
