@@ -1,1 +1,46 @@
-fn main() {}
+//! `cargo xtask`: one command for everything that CI runs.
+#![expect(clippy::print_stdout, reason = "this is a command line tool; its output is its result")]
+
+mod openapi;
+mod packages;
+mod shell;
+mod test;
+mod tidy;
+
+use anyhow::bail;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+  test [--only STEP]...   run everything that CI runs, or only the named steps
+  openapi                 rewrite docs/openapi.json from the code
+  tidy                    check the shape of the tree: layers, file sizes, names
+  help                    show this
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> anyhow::Result<()> {
+    match arguments {
+        [] | ["help" | "-h" | "--help", ..] | [_, "-h" | "--help"] => {
+            print!("{HELP}\n{}", test::describe());
+            Ok(())
+        }
+        ["test", options @ ..] => test::run(options),
+        ["openapi"] => openapi::rewrite(),
+        ["tidy"] => tidy::check_tree(),
+        [command, ..] => {
+            bail!("unknown command or option after `{command}`; see `cargo xtask help`")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// Logging in and signing up, on one page.
+
+import { call } from "../shared/api.js";
+import { el, problemBox, whileBusy } from "../shared/dom.js";
+import { t } from "../shared/i18n.js";
+import { begin } from "../shared/session.js";
+
+export function login(page) {
+  page.main.className = "narrow";
+  const box = el("div", { class: "card pad stack" });
+  page.main.replaceChildren(box);
+  showForm(page, box, page.query.get("new") === "yes");
+}
+
+function showForm(page, box, isNew) {
+  const problem = problemBox();
+  const fields = [
+    field({ name: "email", type: "email", autocomplete: "email", label: t("email") }),
+    field({
+      name: "password",
+      type: "password",
+      autocomplete: isNew ? "new-password" : "current-password",
+      label: t("password"),
+      hint: isNew ? t("passwordHint") : null,
+    }),
+    isNew ? field({ name: "name", type: "text", autocomplete: "name", label: t("name") }) : null,
+  ].filter(Boolean);
+  const submit = el("button", { class: "btn primary wide" }, isNew ? t("signUp") : t("login"));
+  const form = el("form", { class: "stack", novalidate: true }, fields.map((it) => it.element), problem.element, submit);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    whileBusy(submit, () => send(page, { fields, problem, isNew }));
+  });
+  const other = () => showForm(page, box, !isNew);
+  box.replaceChildren(
+    el("h1", {}, isNew ? t("signUp") : t("login")),
+    form,
+    el("button", { class: "link", type: "button", onclick: other }, isNew ? t("haveAccount") : t("noAccount")));
+  fields[0].input.focus();
+}
+
+async function send(page, { fields, problem, isNew }) {
+  problem.show("");
+  fields.forEach((it) => it.complain(it.input.value ? null : t("fillIn")));
+  const empty = fields.find((it) => !it.input.value);
+  if (empty) return empty.input.focus();
+  const values = Object.fromEntries(fields.map((it) => [it.input.name, it.input.value]));
+  const { email, password } = values;
+  try {
+    if (isNew) await call("POST", "/api/auth/signup", { body: values, isPublic: true });
+    begin(await call("POST", "/api/auth/login", { body: { email, password }, isPublic: true }));
+    page.go(safeHash(page.query.get("next")));
+  } catch (error) {
+    problem.show(error.message);
+    complainPerField(fields, error.body?.errors);
+  }
+}
+
+/** `errors` may be a list of {field, detail} or an object by field. */
+function complainPerField(fields, errors = {}) {
+  const list = Array.isArray(errors) ? errors : Object.entries(errors).map(([field, detail]) => ({ field, detail }));
+  for (const { field, detail, message } of list) {
+    fields.find((it) => it.input.name === field)?.complain(String(detail ?? message ?? t("checkField")));
+  }
+}
+
+/** Only addresses within this page: the link may have come from anywhere. */
+function safeHash(next) {
+  return next?.startsWith("#/") ? next : "#/";
+}
+
+function field({ name, type, autocomplete, label, hint }) {
+  const wrong = el("small", { class: "wrong", id: `${name}-wrong` });
+  const input = el("input", { name, type, autocomplete, required: true, "aria-describedby": `${name}-hint ${name}-wrong` });
+  return {
+    input,
+    element: el("label", { class: "field" }, label, input, el("small", { id: `${name}-hint` }, hint ?? ""), wrong),
+    complain(text) {
+      wrong.textContent = text ?? "";
+      input.setAttribute("aria-invalid", String(Boolean(text)));
+    },
+  };
+}

@@ -1,0 +1,126 @@
+// After the button: asks for the money, says honestly what is known, and never asks twice.
+
+import { act, get, Problem } from "../shared/api.js";
+import { pause } from "../shared/clock.js";
+import { el } from "../shared/dom.js";
+import { won } from "../shared/format.js";
+import { t } from "../shared/i18n.js";
+import { recall } from "../shared/session.js";
+
+const POLL_MS = 2_000;
+
+/** Somebody else, or an earlier try, is already at it: the payment itself says how it went. */
+const ALREADY = ["PAYMENT_RUNNING", "ALREADY_PAID", "PAYMENT_OVER", "IDEMPOTENCY_KEY_RUNNING"];
+
+export async function paid(page) {
+  page.main.className = "narrow";
+  showWait(page, t("paymentChecking"));
+  follow(page).catch(page.fail);
+}
+
+/** The stored payment decides what to do; a reload continues where the page was. */
+async function follow(page) {
+  let payment = await look(page);
+  while (["READY", "REQUESTED", "UNKNOWN"].includes(payment.status)) {
+    const mayConfirm = payment.method !== "CARD" || page.query.get("paymentKey");
+    if (payment.status === "READY" && !mayConfirm) return showNotPaid(page, payment);
+    payment = payment.status === "READY" ? await confirm(page, payment) : await askAgain(page, payment);
+  }
+  showOutcome(page, payment);
+}
+
+async function askAgain(page, payment) {
+  showWait(page, t("paymentUnknown"));
+  await pause(payment.pollAfterMs ?? POLL_MS, page.signal);
+  return look(page);
+}
+
+function options(page) {
+  return { scheduleId: recall("paying", page.id)?.scheduleId, signal: page.signal };
+}
+
+/** Reads the payment, through lost connections: the money's fate must not depend on them. */
+async function look(page) {
+  for (;;) {
+    try {
+      return await get(`/api/payment/${page.id}`, options(page));
+    } catch (error) {
+      const mayPass = error instanceof Problem && error.isOpen && error.status !== 401;
+      if (!mayPass) throw error;
+      showWait(page, t("paymentOffline"));
+      await pause(Math.max(POLL_MS, error.retryAfterMs), page.signal);
+    }
+  }
+}
+
+async function confirm(page, payment) {
+  const paymentKey = page.query.get("paymentKey") ?? undefined;
+  const body = { paymentId: page.id, paymentKey, amount: payment.amount };
+  try {
+    const answer = await act("/api/payment/confirm", body, { scheduleId: options(page).scheduleId });
+    return { ...payment, ...answer };
+  } catch (error) {
+    if (error.code === "PAYMENT_DECLINED") return { ...payment, status: "FAILED", why: error.message };
+    // With the connection gone nobody knows whether it arrived. The payment knows; if it is
+    // still untouched, the same call follows with the same key and cannot pay twice.
+    if (error.status === 0 || 500 <= error.status) return lookLater(page, t("paymentOffline"));
+    if (ALREADY.includes(error.code)) return lookLater(page, t("paymentChecking"));
+    // The payment is untouched and the seats are still held: back to the choice of how to pay.
+    if (error instanceof Problem && error.status !== 401) return { ...payment, status: "REFUSED", why: error.message };
+    throw error;
+  }
+}
+
+async function lookLater(page, words) {
+  showWait(page, words);
+  await pause(POLL_MS, page.signal);
+  return look(page);
+}
+
+function showWait({ main }, words) {
+  if (main.querySelector("[data-words]")?.textContent === words) return;
+  main.replaceChildren(
+    el("div", { class: "card pad stack" },
+      el("h1", {}, t("payment")),
+      el("progress", { "aria-label": t("payment") }),
+      el("p", { role: "status", "data-words": "" }, words)));
+}
+
+function showNotPaid(page, payment) {
+  show(page, { payment, kind: "warn", title: t("notPaidYet"), words: t("notPaidYetHow") });
+}
+
+function showOutcome(page, payment) {
+  const outcomes = {
+    CAPTURED: { kind: "ok", title: t("paidTitle"), words: t("paidWords", won(payment.amount)) },
+    FAILED: { kind: "danger", title: t("declined"), words: payment.why ?? t("declinedWords") },
+    REFUSED: { kind: "danger", title: t("declined"), words: payment.why },
+    CANCELED: { kind: "warn", title: t("paymentCanceled"), words: t("declinedWords") },
+    REFUND_DUE: { kind: "warn", title: t("refundDue"), words: t("refundDueWords", won(payment.amount)) },
+    REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
+    PARTIALLY_REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
+  };
+  const outcome = outcomes[payment.status] ?? { kind: "warn", title: t("payment"), words: t("troubleUnknown") };
+  show(page, { payment, ...outcome });
+}
+
+function show({ main, id }, { payment, kind, title, words }) {
+  const isPaid = payment.status === "CAPTURED";
+  const reservationId = payment.reservation?.id ?? payment.reservationId ?? recall("paying", id)?.reservationId;
+  const next = isPaid || !reservationId
+    ? el("a", { class: "btn primary", href: "#/tickets" }, t("myTickets"))
+    : el("a", { class: "btn primary", href: `#/checkout/${reservationId}` }, t("backToCheckout"));
+  const bookingNumber = payment.reservation?.bookingNumber;
+  const heading = el("h1", { tabindex: "-1" }, title);
+  main.replaceChildren(
+    el("div", { class: "card pad stack" },
+      heading,
+      el("p", { class: `note ${kind}`, role: kind === "danger" ? "alert" : "status" }, words),
+      bookingNumber ? el("p", {}, `${t("bookingNumber")} `, el("b", { class: "num" }, bookingNumber)) : null,
+      payment.tickets?.length
+        ? el("ul", { class: "picks num" }, payment.tickets.map((ticket) => el("li", {}, el("b", {}, ticket.seatNumber))))
+        : null,
+      next));
+  document.title = `${title} — podo`;
+  heading.focus();
+}

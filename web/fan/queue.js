@@ -1,0 +1,186 @@
+// The waiting room: the lobby before the opening, then the place in line, then the turn.
+
+import { call, get, Problem, remove } from "../shared/api.js";
+import { every, msUntil, pause } from "../shared/clock.js";
+import { announce, el, problemBox, whileBusy } from "../shared/dom.js";
+import { count, countdown, moment } from "../shared/format.js";
+import { t } from "../shared/i18n.js";
+import { keep, recall, user } from "../shared/session.js";
+
+/** Screen readers hear the position at most this often. */
+const ANNOUNCE_MS = 30_000;
+const RETRY_MS = 3_000;
+
+export async function waitingRoom(page) {
+  // Nobody waits in line under no name; asking would only cost the server a refusal.
+  if (!user()) return page.login();
+  const schedule = await get(`/api/schedules/${page.id}`, { signal: page.signal, isPublic: true });
+  const answer = await enter(page);
+  keep("place", page.id, answer.token ?? recall("place", page.id));
+  const room = buildRoom(page, schedule);
+  follow(page, room, answer).catch(page.fail);
+}
+
+/** Entering again gives the same place; the old place token proves it even to a server that forgot. */
+async function enter(page) {
+  const options = { body: { scheduleId: page.id }, scheduleId: page.id, signal: page.signal };
+  try {
+    return await call("POST", "/api/queue/enter", options);
+  } catch (error) {
+    if (error.code !== "QUEUE_TOKEN_INVALID") throw error;
+    // The token is of another fan or another sale: without it we enter as anybody does.
+    keep("place", page.id, null);
+    return call("POST", "/api/queue/enter", options);
+  }
+}
+
+/** Shows one answer after the other until the wait is over. The server sets the pace. */
+async function follow(page, room, answer) {
+  for (;;) {
+    room.show(answer);
+    if (answer.state === "ADMITTED") return enterSale(page, answer);
+    if (answer.state === "EXPIRED" || answer.state === "CLOSED") return;
+    await pause(answer.pollAfterMs ?? 2_000, page.signal);
+    answer = await ask(page, room);
+  }
+}
+
+/** Asks until there is an answer: a lost connection costs nothing but patience. */
+async function ask(page, room) {
+  for (;;) {
+    try {
+      const path = `/api/queue/status?scheduleId=${page.id}`;
+      const answer = await get(path, { scheduleId: page.id, signal: page.signal });
+      room.trouble.show("");
+      return answer;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.code === "ENTRY_EXPIRED") return { state: "EXPIRED" };
+      if (!error.isOpen || error.status === 401) throw error;
+      room.trouble.show(t("reconnecting"));
+      await pause(Math.max(RETRY_MS, error.retryAfterMs), page.signal);
+    }
+  }
+}
+
+function enterSale(page, answer) {
+  keep("entry", page.id, {
+    token: answer.entryToken,
+    expiresAt: answer.entryExpiresAt,
+    extensionsLeft: answer.extensionsLeft ?? 0,
+  });
+  keep("first", page.id, null);
+  announce(t("yourTurn"));
+  document.title = `${t("yourTurn")} — podo`;
+  // The waiting room is not a place to go back to.
+  location.replace(`#/seats/${page.id}`);
+}
+
+function buildRoom(page, schedule) {
+  const trouble = problemBox();
+  const body = el("div", { class: "wait" });
+  const notice = el("p", { class: "note warn", hidden: true });
+  page.main.className = "narrow";
+  page.main.replaceChildren(
+    el("section", { class: "card" },
+      el("div", { class: "head" },
+        el("h1", {}, schedule.eventTitle ?? schedule.event?.title ?? t("waitingRoom")),
+        el("p", { class: "quiet num" }, moment(schedule.startsAt))),
+      el("div", { class: "pad stack" }, trouble.element, notice, body),
+      el("p", { class: "safe" }, el("b", {}, t("placeKept")), ` ${t("placeKeptHow")}`)),
+    leaveRow(page, trouble));
+  let shown = null;
+  let announcedAt = -Infinity;
+  const show = (answer) => {
+    notice.textContent = answer.message ?? "";
+    notice.hidden = !answer.message;
+    if (answer.state !== shown?.state) shown = panelFor(page, answer, schedule);
+    if (body.firstChild !== shown.element) body.replaceChildren(shown.element);
+    const said = shown.update(answer);
+    if (said && ANNOUNCE_MS <= performance.now() - announcedAt) {
+      announcedAt = performance.now();
+      announce(said);
+    }
+  };
+  return { trouble, show };
+}
+
+function panelFor(page, answer, schedule) {
+  const panel = {
+    LOBBY: () => lobbyPanel(page, schedule),
+    WAITING: () => waitingPanel(page),
+    ADMITTED: () => wordsPanel(t("yourTurn")),
+    EXPIRED: () => wordsPanel(t("entryOver"), el("button", { class: "btn primary", type: "button", onclick: page.again }, t("rejoin"))),
+    CLOSED: () => wordsPanel(t("queueClosed"), el("a", { class: "btn", href: "#/" }, t("toEvents"))),
+  }[answer.state];
+  return { state: answer.state, ...panel() };
+}
+
+function wordsPanel(words, action) {
+  const element = el("div", { class: "stack" }, el("p", { class: "big" }, words), action ?? null);
+  return { element, update: () => words };
+}
+
+function lobbyPanel(page, schedule) {
+  const clock = el("p", { class: "hero num", role: "timer" });
+  every(250, page.signal, () => (clock.textContent = countdown(msUntil(schedule.saleStartsAt))));
+  const element = el("div", { class: "stack" },
+    el("p", { class: "kick" }, t("lobbyKick")),
+    clock,
+    el("p", {}, t("lobbyOpens", moment(schedule.saleStartsAt))),
+    el("p", { class: "quiet" }, t("lobbyHow")));
+  return { element, update: () => t("lobbySaid", countdown(msUntil(schedule.saleStartsAt))) };
+}
+
+function waitingPanel(page) {
+  const position = el("b", {});
+  const wait = el("b", { class: "num" });
+  const bar = el("progress", { max: 1, value: 0, "aria-label": t("progress") });
+  const [ahead, behind] = [el("dd", {}), el("dd", {})];
+  const element = el("div", { class: "stack" },
+    el("p", { class: "kick" }, t("waitingKick")),
+    el("p", { class: "hero num" }, position, el("span", {}, t("positionUnit"))),
+    el("p", { class: "big" }, `${t("estimatedWait")} `, wait),
+    bar,
+    el("dl", { class: "facts num" },
+      el("div", {}, el("dt", {}, t("ahead")), ahead),
+      el("div", {}, el("dt", {}, t("behind")), behind)));
+  const update = (answer) => {
+    const first = recall("first", page.id) ?? answer.position;
+    keep("first", page.id, Math.max(first, answer.position));
+    position.textContent = count(answer.position);
+    wait.textContent = waitText(answer);
+    ahead.textContent = t("people", count(answer.ahead ?? 0));
+    behind.textContent = t("people", count(answer.behind ?? 0));
+    bar.value = first ? (first - answer.position) / first : 0;
+    document.title = `${t("positionTitle", count(answer.position))} — podo`;
+    return t("positionSaid", count(answer.position), waitText(answer));
+  };
+  return { element, update };
+}
+
+/** A range in minutes: an exact number would be a promise that nobody can keep. */
+function waitText({ estimatedWait, estimatedWaitRange }) {
+  const range = estimatedWaitRange ?? [estimatedWait, estimatedWait];
+  if (!Number.isFinite(range[0]) || !Number.isFinite(range[1])) return t("waitUnknown");
+  const [low, high] = range.map((seconds) => Math.ceil(seconds / 60));
+  if (high <= 1) return t("waitUnderMinute");
+  return low === high ? t("waitMinutes", high) : t("waitRange", Math.max(1, low), high);
+}
+
+function leaveRow(page, trouble) {
+  const button = el("button", { class: "link", type: "button" }, t("leaveQueue"));
+  button.addEventListener("click", () => {
+    if (!confirm(t("leaveQueueSure"))) return;
+    whileBusy(button, async () => {
+      try {
+        await remove(`/api/queue/leave?scheduleId=${page.id}`, { scheduleId: page.id });
+        keep("place", page.id, null);
+        page.go("#/");
+      } catch (error) {
+        trouble.show(error.message);
+      }
+    });
+  });
+  return el("div", { class: "row apart" }, el("span", { class: "quiet" }, t("updatesItself")), button);
+}

@@ -1,0 +1,117 @@
+// The sandbox gateway's pay page: plays a card company, with every outcome at the press of a button.
+
+import { el, problemBox } from "../shared/dom.js";
+import { won } from "../shared/format.js";
+import { language, t, useWords } from "../shared/i18n.js";
+
+const CHOICES = ["APPROVE", "DECLINE", "TIMEOUT", "DUPLICATE", "LATE"];
+
+const WORDS = {
+  ko: {
+    title: "연습용 카드 결제",
+    about: "진짜 돈은 움직이지 않아요. 카드사가 어떻게 답할지 골라 주세요.",
+    order: "주문 번호",
+    amount: "결제 금액",
+    noOrder: "주문 번호가 없는 주소예요. 결제 화면에서 다시 시작해 주세요.",
+    back: "podo로 돌아가기",
+    busy: "카드사에 보내는 중이에요…",
+    trouble: "보내지 못했어요. 다시 눌러 주세요.",
+    APPROVE: "승인",
+    DECLINE: "거절",
+    TIMEOUT: "응답 없음",
+    DUPLICATE: "승인을 두 번 알림",
+    LATE: "늦은 승인",
+    howAPPROVE: "카드사가 바로 승인해요.",
+    howDECLINE: "한도 초과로 거절해요.",
+    howTIMEOUT: "카드사가 답하지 않아 결과를 물어봐야 해요.",
+    howDUPLICATE: "같은 승인을 두 번 알려도 한 번만 처리돼요.",
+    howLATE: "선점 시간이 지난 뒤에 승인돼요.",
+  },
+  en: {
+    title: "Practice card payment",
+    about: "No real money moves. Choose how the card company answers.",
+    order: "Order",
+    amount: "Amount",
+    noOrder: "This address has no order. Please start again from the payment page.",
+    back: "Back to podo",
+    busy: "Sending to the card company…",
+    trouble: "This could not be sent. Please press again.",
+    APPROVE: "Approve",
+    DECLINE: "Decline",
+    TIMEOUT: "No answer",
+    DUPLICATE: "Approve, told twice",
+    LATE: "Approve late",
+    howAPPROVE: "The card company approves at once.",
+    howDECLINE: "Declined: over the limit.",
+    howTIMEOUT: "The card company does not answer and has to be asked.",
+    howDUPLICATE: "The same approval arrives twice and must count once.",
+    howLATE: "The approval comes after the hold has ended.",
+  },
+};
+
+function show() {
+  const main = document.getElementById("main");
+  const query = new URLSearchParams(location.search);
+  const orderId = query.get("orderId") ?? "";
+  document.title = `${t("title")} — podo`;
+  const isOrder = /^[0-9a-f]{32}$/i.test(orderId);
+  main.replaceChildren(
+    el("div", { class: "card pad stack" },
+      el("h1", {}, t("title")),
+      isOrder ? orderForm(orderId, Number(query.get("amount"))) : el("p", { class: "note danger", role: "alert" }, t("noOrder")),
+      el("p", {}, el("a", { class: "btn", href: isOrder ? `/#/paid/${asUuid(orderId)}` : "/" }, t("back")))));
+}
+
+function orderForm(orderId, amount) {
+  const problem = problemBox();
+  const busy = el("p", { class: "quiet", role: "status" });
+  const buttons = CHOICES.map((choice) => el("button", {
+    class: choice === "APPROVE" ? "btn primary wide" : "btn wide",
+    type: "button",
+    "aria-describedby": `how-${choice}`,
+    onclick: () => answer(choice),
+  }, t(choice)));
+
+  async function answer(choice) {
+    problem.show("");
+    busy.textContent = t("busy");
+    buttons.forEach((button) => (button.disabled = true));
+    try {
+      const { paymentKey } = await choose(orderId, choice);
+      location.assign(`/#/paid/${asUuid(orderId)}?paymentKey=${encodeURIComponent(paymentKey)}`);
+    } catch (error) {
+      problem.show(error.message || t("trouble"));
+      buttons.forEach((button) => (button.disabled = false));
+    }
+    busy.textContent = "";
+  }
+
+  return el("div", { class: "stack" },
+    el("p", { class: "quiet" }, t("about")),
+    el("p", { class: "row apart" }, el("span", {}, t("order")), el("b", { class: "num" }, orderId)),
+    el("p", { class: "row apart" }, el("span", {}, t("amount")), el("b", { class: "num" }, won(amount))),
+    problem.element,
+    busy,
+    el("ul", { class: "stack" }, buttons.map((button, index) =>
+      el("li", {}, button, el("p", { class: "quiet", id: `how-${CHOICES[index]}` }, t(`how${CHOICES[index]}`))))));
+}
+
+/** A gateway's page knows nothing of the fan's login: it is a plain call. */
+async function choose(orderId, choice) {
+  const response = await fetch(`/api/payment/sandbox/${orderId}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "Accept-Language": language() },
+    body: JSON.stringify({ choice }),
+  }).catch(() => null);
+  const body = await response?.json().catch(() => null);
+  if (!response?.ok) throw new Error(body?.detail ?? t("trouble"));
+  return body;
+}
+
+/** Our payment id is the order id with its dashes back. */
+function asUuid(hex) {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5").toLowerCase();
+}
+
+useWords(WORDS);
+show();

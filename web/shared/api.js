@@ -1,0 +1,122 @@
+// Calls to the API: login, place and entry tokens, idempotency keys, errors as values.
+
+import { noteServerTime } from "./clock.js";
+import { language, t } from "./i18n.js";
+import { accessToken, begin, end, keep, recall } from "./session.js";
+
+/** Why a call did not do what was asked. `message` is for the fan, `code` for the page. */
+export class Problem extends Error {
+  constructor(status, body, retryAfterMs) {
+    super(body.detail ?? body.title ?? t("troubleUnknown"));
+    this.status = status;
+    this.code = body.code ?? "";
+    this.body = body;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  /** Nothing is known about what the call did: the same call may be made again. */
+  get isOpen() {
+    const mayPass = [0, 401, 408, 429].includes(this.status) || this.code === "IDEMPOTENCY_KEY_RUNNING";
+    return mayPass || 500 <= this.status;
+  }
+}
+
+/** `options`: body, signal, scheduleId (sends its place and entry tokens), key, cache, isPublic. */
+export async function call(method, path, options = {}) {
+  const response = await sendLoggedIn(method, path, options);
+  if (response.status === 204) return null;
+  const isJson = /\bjson\b/.test(response.headers.get("content-type") ?? "");
+  const body = isJson ? await response.json().catch(() => ({})) : await response.text();
+  if (response.ok) return body;
+  const retryAfterMs = 1000 * Number(response.headers.get("retry-after") ?? 0);
+  throw new Problem(response.status, isJson ? body : {}, retryAfterMs);
+}
+
+export const get = (path, options) => call("GET", path, options);
+export const remove = (path, options) => call("DELETE", path, options);
+
+/**
+ * A POST that moves seats or money. Its key is kept until the outcome is known, so that pressing
+ * the button again after a broken connection repeats the action instead of doing it twice.
+ */
+export async function act(path, body, options = {}) {
+  const action = `${path} ${JSON.stringify(body)}`;
+  const key = recall("key", action) ?? randomKey();
+  keep("key", action, key);
+  try {
+    const answer = await call("POST", path, { ...options, body, key });
+    keep("key", action, null);
+    return answer;
+  } catch (error) {
+    if (error instanceof Problem && !error.isOpen) keep("key", action, null);
+    throw error;
+  }
+}
+
+/** Logs in with the cookie. One at a time over all tabs: a token that is used twice is dead. */
+export async function refresh() {
+  const before = accessToken();
+  return exclusively("podo-refresh", async () => {
+    // Another call of this tab was faster.
+    if (accessToken() !== before) return true;
+    const response = await send("POST", "/api/auth/refresh", { body: {}, isPublic: true });
+    if (response.ok) begin(await response.json());
+    // Only a clear no ends the login; an outage does not.
+    else if (response.status === 401 || response.status === 403) end();
+    return response.ok;
+  });
+}
+
+async function sendLoggedIn(method, path, options) {
+  const response = await send(method, path, options);
+  const isLoginOver = response.status === 401 && accessToken() && !options.isPublic;
+  if (!isLoginOver) return response;
+  // A 401 may also be about the entry; that is for the page to answer.
+  const { code } = await response.clone().json().catch(() => ({}));
+  if (code === "ENTRY_EXPIRED" || code === "QUEUE_TOKEN_INVALID") return response;
+  return (await refresh()) ? send(method, path, options) : response;
+}
+
+async function send(method, path, options) {
+  const askedAt = Date.now();
+  const cache = options.cache ?? "no-store";
+  let response;
+  try {
+    response = await fetch(path, {
+      method,
+      cache,
+      signal: options.signal,
+      headers: headers(options),
+      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, { code: "OFFLINE", detail: t("troubleOffline") }, 0);
+  }
+  const isFresh = cache === "no-store" && !response.headers.has("age");
+  if (isFresh) noteServerTime(response.headers.get("date"), askedAt, Date.now());
+  return response;
+}
+
+function headers({ body, key, scheduleId, isPublic }) {
+  const found = {
+    "Accept-Language": language(),
+    "Content-Type": body === undefined ? null : "application/json",
+    "Idempotency-Key": key,
+    Authorization: accessToken() && !isPublic ? `Bearer ${accessToken()}` : null,
+    "Queue-Token": scheduleId ? recall("place", scheduleId) : null,
+    "Entry-Token": scheduleId ? recall("entry", scheduleId)?.token : null,
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value));
+}
+
+function exclusively(name, action) {
+  return navigator.locks ? navigator.locks.request(name, action) : action();
+}
+
+/** `crypto.randomUUID` exists only on https and localhost; a test server may be neither. */
+function randomKey() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,53 @@
+// Building elements and speaking to screen readers. Text is always text, never markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** `el("a", { href: "#/", class: "btn" }, "Home")`; `on…` attributes are listeners. */
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  return element;
+}
+
+/** Says something to screen readers when they are idle. */
+export function announce(text) {
+  const region = document.getElementById("live");
+  if (region && region.textContent !== text) region.textContent = text;
+}
+
+/** A box that shows what went wrong and is read out at once. Empty until it is given a text. */
+export function problemBox() {
+  const box = el("p", { class: "note danger", role: "alert", hidden: true });
+  return {
+    element: box,
+    show(text) {
+      box.textContent = text;
+      box.hidden = !text;
+    },
+  };
+}
+
+/** Runs the action of a button once at a time: it cannot be pressed while it is busy. */
+export async function whileBusy(button, action) {
+  if (button.disabled) return;
+  button.disabled = true;
+  button.setAttribute("aria-busy", "true");
+  try {
+    await action();
+  } finally {
+    button.disabled = false;
+    button.removeAttribute("aria-busy");
+  }
+}

@@ -1,0 +1,36 @@
+// Amounts, times and waits as people read them. Times are Korean time and say so.
+
+import { language } from "./i18n.js";
+
+const ZONE = "Asia/Seoul";
+const locale = () => (language() === "ko" ? "ko-KR" : "en-GB");
+
+export function count(number) {
+  return Number(number).toLocaleString(locale());
+}
+
+export function won(amount) {
+  return language() === "ko" ? `${count(amount)}원` : `₩${count(amount)}`;
+}
+
+export function moment(time) {
+  const format = new Intl.DateTimeFormat(locale(), {
+    timeZone: ZONE,
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    weekday: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  });
+  return `${format.format(new Date(time))} KST`;
+}
+
+/** `04:59`, or `1:04:59` from an hour on. Rounded up, so that zero means over. */
+export function countdown(ms) {
+  const seconds = Math.ceil(ms / 1000);
+  const two = (number) => String(number).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${two(minutes)}:${two(seconds % 60)}`;
+}

@@ -1,0 +1,61 @@
+//! Running other programs from the root of the repository.
+
+use anyhow::{Context, bail};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The folder that holds the workspace's `Cargo.toml`.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in a folder of the root")
+}
+
+pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// Runs the command, showing its output, and fails unless it succeeds.
+pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
+    let shown = show(command);
+    println!("$ {shown}");
+    let status = command.status().with_context(|| format!("`{shown}` could not be started"))?;
+    if !status.success() {
+        bail!("`{shown}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// What the command writes to stdout; its stderr is shown.
+pub(crate) fn read(command: &mut Command) -> anyhow::Result<String> {
+    let shown = show(command);
+    let output = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("`{shown}` could not be started"))?;
+    if !output.status.success() {
+        bail!("`{shown}` failed ({})", output.status);
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("`{shown}` did not write UTF-8"))
+}
+
+/// True when the command starts and succeeds; it says nothing either way.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
+}
+
+fn show(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_failing_command_is_named_in_the_error() {
+    let error = run(&mut command("false", &["now"])).expect_err("`false` fails");
+    assert_eq!(error.to_string(), "`false now` failed (exit status: 1)");
+}
+
+#[test]
+fn what_a_command_writes_can_be_read() {
+    assert_eq!(read(&mut command("echo", &["grape"])).unwrap(), "grape\n");
+}
