@@ -4,10 +4,11 @@ use crate::Violation;
 use crate::money::is_open;
 use crate::sales::SEATS_PER_FAN_MAX;
 use crate::world::{Attempt, Booking, World};
+use domain::ReservationId;
 use domain::payments::{PaymentMethod, PaymentStatus};
 use domain::reservations::ReservationStatus;
 use domain::seats::{Seat, SeatState};
-use domain::{PaymentId, ReservationId};
+use std::collections::BTreeMap;
 
 /// A rule that does not hold.
 #[derive(Debug)]
@@ -29,14 +30,17 @@ fn ensure(holds: bool, rule: &'static str, detail: impl FnOnce() -> String) -> C
 }
 
 pub(crate) fn after_step(world: &World) -> Checked {
+    let is_claiming = |booking: &&Booking| booking.reservation.status.claims_seats();
+    let claiming: Vec<&Booking> = world.bookings.values().filter(is_claiming).collect();
     for seat in &world.seats {
-        check_seat(world, seat)?;
+        check_seat(&claiming, seat)?;
     }
     for fan in 0..world.fans.len() {
         check_fan(world, fan)?;
     }
-    for booking in world.bookings.values() {
-        check_money_of(world, booking)?;
+    let sums = sum_up(world);
+    for (id, booking) in &world.bookings {
+        check_money_of(booking, sums.get(id).copied().unwrap_or_default())?;
     }
     for attempt in world.attempts.values() {
         check_seats_kept(world, attempt)?;
@@ -63,12 +67,10 @@ pub(crate) fn at_end(world: &World) -> Checked {
 }
 
 /// I1: one active claim at most. I2: the seat's row says the same as the reservation's.
-fn check_seat(world: &World, seat: &Seat) -> Checked {
-    let claims: Vec<(&Booking, i64)> = world
-        .bookings
-        .values()
-        .filter(|booking| booking.reservation.status.claims_seats())
-        .filter_map(|booking| fence_of(booking, seat).map(|fence| (booking, fence)))
+fn check_seat(claiming: &[&Booking], seat: &Seat) -> Checked {
+    let claims: Vec<(&Booking, i64)> = claiming
+        .iter()
+        .filter_map(|booking| fence_of(booking, seat).map(|fence| (*booking, fence)))
         .collect();
     let name = &seat.number;
     ensure(claims.len() <= 1, "I1", || format!("{name} is claimed {} times", claims.len()))?;
@@ -108,12 +110,35 @@ fn check_fan(world: &World, fan: usize) -> Checked {
     ensure(is_sum, "I10", || format!("fan {fan}: {wallet:?}"))
 }
 
+/// The money of one reservation, over all its payments.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    kept: i64,
+    due: i64,
+    n_open: u32,
+    n_captured: u32,
+}
+
+/// One pass over all payments: the checker runs after every step and must not be slow.
+fn sum_up(world: &World) -> BTreeMap<ReservationId, Sums> {
+    let mut sums: BTreeMap<ReservationId, Sums> = BTreeMap::new();
+    for Attempt { payment, booking, .. } in world.attempts.values() {
+        let sum = sums.entry(*booking).or_default();
+        sum.kept += payment.captured.get() - payment.refunded.get();
+        sum.n_open += u32::from(is_open(payment.status));
+        sum.n_captured += u32::from(is_captured(payment.status));
+    }
+    for refund in world.refunds.iter().filter(|refund| !refund.is_done) {
+        let booking = world.attempts[&refund.payment].booking;
+        sums.entry(booking).or_default().due += refund.amount.get();
+    }
+    sums
+}
+
 /// I8: money we have is a ticket or on its way back. I9: one live and one captured payment.
-fn check_money_of(world: &World, booking: &Booking) -> Checked {
+fn check_money_of(booking: &Booking, sums: Sums) -> Checked {
+    let Sums { kept, due, n_open, n_captured } = sums;
     let id = booking.reservation.id;
-    let payments = || attempts_of(world, id).map(|attempt| &attempt.payment);
-    let kept: i64 = payments().map(|payment| payment.captured.get() - payment.refunded.get()).sum();
-    let due: i64 = attempts_of(world, id).map(|attempt| due_of(world, attempt.payment.id)).sum();
     let price = match booking.reservation.status {
         ReservationStatus::Confirmed => booking.reservation.amount.get(),
         ReservationStatus::Held
@@ -123,19 +148,8 @@ fn check_money_of(world: &World, booking: &Booking) -> Checked {
         | ReservationStatus::Released => 0,
     };
     ensure(kept - due == price, "I8", || format!("{id}: kept {kept}, due {due}, price {price}"))?;
-    let n_open = payments().filter(|payment| is_open(payment.status)).count();
     ensure(n_open <= 1, "I9", || format!("{id} has {n_open} live payments"))?;
-    let n_captured = payments().filter(|payment| is_captured(payment.status)).count();
     ensure(n_captured <= 1, "I9", || format!("{id} has {n_captured} captured payments"))
-}
-
-fn attempts_of(world: &World, booking: ReservationId) -> impl Iterator<Item = &Attempt> {
-    world.attempts.values().filter(move |attempt| attempt.booking == booking)
-}
-
-fn due_of(world: &World, payment: PaymentId) -> i64 {
-    let due = world.refunds.iter().filter(|refund| refund.payment == payment && !refund.is_done);
-    due.map(|refund| refund.amount.get()).sum()
 }
 
 fn is_captured(status: PaymentStatus) -> bool {

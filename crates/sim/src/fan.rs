@@ -140,7 +140,20 @@ impl World {
         if self.chance.happens(20) {
             self.try_release_while_paying(id);
         }
+        if self.chance.happens(20) {
+            self.pay_in_another_tab(fan, id);
+        }
         self.plan_soon(fan);
+    }
+
+    fn pay_in_another_tab(&mut self, fan: usize, id: ReservationId) {
+        let shown = self.bookings[&id].reservation.amount;
+        let requested = self.request_payment(id, PaymentMethod::Card);
+        let paid = requested.and_then(|payment| self.confirm_payment(payment, shown));
+        self.note(format!("fan {fan} pays in another tab: {paid:?}"));
+        if paid == Err(Refusal::PaymentRunning) {
+            self.saw(Sight::SecondTabRefused);
+        }
     }
 
     fn enjoy(&mut self, fan: usize, id: ReservationId) {

@@ -41,10 +41,12 @@ pub enum Mutation {
     RefundForgotten,
     /// A reservation that is given back leaves its seats as they were.
     ReleaseForgetsSeats,
+    /// A second payment may start while the first one is under way.
+    TwoPaymentsAtOnce,
 }
 
 impl Mutation {
-    pub const ALL: [Mutation; 8] = [
+    pub const ALL: [Mutation; 9] = [
         Mutation::None,
         Mutation::SweeperTakesPaying,
         Mutation::TimeoutIsFailure,
@@ -53,6 +55,7 @@ impl Mutation {
         Mutation::RefundUnderNewName,
         Mutation::RefundForgotten,
         Mutation::ReleaseForgetsSeats,
+        Mutation::TwoPaymentsAtOnce,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -65,6 +68,7 @@ impl Mutation {
             Mutation::RefundUnderNewName => "refund-under-new-name",
             Mutation::RefundForgotten => "refund-forgotten",
             Mutation::ReleaseForgetsSeats => "release-forgets-seats",
+            Mutation::TwoPaymentsAtOnce => "two-payments-at-once",
         }
     }
 

@@ -77,3 +77,15 @@ fn parse_seeds(text: &str) -> Result<Range<u64>, String> {
         None => number(text).map(|seed: u64| seed..seed.saturating_add(1)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_a_range_or_one_number() {
+        assert_eq!(parse_seeds("3..7"), Ok(3..7));
+        assert_eq!(parse_seeds("3"), Ok(3..4));
+        assert!(parse_seeds("3..").is_err() && parse_seeds("many").is_err());
+    }
+}

@@ -8,7 +8,7 @@ use crate::world::{Attempt, Event, Refund, World};
 use domain::payments::{
     ASK_AFTER, Outcome, Payment, PaymentMethod, PaymentStatus, Settlement, VOID_AFTER, settle,
 };
-use domain::reservations::{Next, ReservationStatus};
+use domain::reservations::{Next, Reservation, ReservationStatus};
 use domain::wallet::{LedgerKind, balance_after};
 use domain::{PaymentId, Refusal, ReservationId, Timestamp, Won};
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl World {
         booking: ReservationId,
         method: PaymentMethod,
     ) -> Result<PaymentId, Refusal> {
-        let reservation = self.bookings[&booking].reservation.clone();
+        let reservation = self.reservation_to_pay(booking);
         let next = reservation.give_payment_window(self.now)?;
         for attempt in self.attempts.values_mut() {
             if attempt.booking == booking && attempt.payment.status == PaymentStatus::Ready {
@@ -47,7 +47,7 @@ impl World {
     pub(crate) fn confirm_payment(&mut self, id: PaymentId, shown: Won) -> Result<(), Refusal> {
         let attempt = self.attempts[&id].clone();
         attempt.payment.check_confirm(shown)?;
-        let reservation = self.bookings[&attempt.booking].reservation.clone();
+        let reservation = self.reservation_to_pay(attempt.booking);
         self.note_moment_of_paying(reservation.hold_expires_at);
         let paying = reservation.start_paying(self.now)?;
         match attempt.payment.method {
@@ -67,6 +67,15 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    fn reservation_to_pay(&self, id: ReservationId) -> Reservation {
+        let reservation = self.bookings[&id].reservation.clone();
+        let is_paying = reservation.status == ReservationStatus::Paying;
+        if is_paying && self.mutation == Mutation::TwoPaymentsAtOnce {
+            return Reservation { status: ReservationStatus::Held, ..reservation };
+        }
+        reservation
     }
 
     fn note_moment_of_paying(&mut self, until: Timestamp) {

@@ -42,10 +42,12 @@ pub enum Sight {
     Canceled,
     /// Giving back seats under payment was refused.
     ReleaseRefused,
+    /// A second payment of a reservation under payment was refused.
+    SecondTabRefused,
 }
 
 impl Sight {
-    pub const ALL: [Sight; 23] = [
+    pub const ALL: [Sight; 24] = [
         Sight::RaceLost,
         Sight::HoldTakenOver,
         Sight::PayingAtExpiry,
@@ -69,6 +71,7 @@ impl Sight {
         Sight::WalletTooSmall,
         Sight::Canceled,
         Sight::ReleaseRefused,
+        Sight::SecondTabRefused,
     ];
 }
 

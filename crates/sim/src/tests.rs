@@ -63,3 +63,8 @@ fn money_that_should_go_back_and_does_not_is_caught() {
 fn seats_that_stay_behind_their_reservation_are_caught() {
     assert_eq!(first_broken(Mutation::ReleaseForgetsSeats), Some("I2"));
 }
+
+#[test]
+fn two_payments_under_way_at_once_are_caught() {
+    assert_eq!(first_broken(Mutation::TwoPaymentsAtOnce), Some("I9"));
+}
