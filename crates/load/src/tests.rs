@@ -227,3 +227,21 @@ async fn a_crowd_shares_a_few_connections_and_is_told_of_to_the_end() {
     assert_eq!((last.fans, last.finished, last.bought), (200, 200, 200));
     assert_eq!(last.requests, report.requests);
 }
+
+#[tokio::test]
+async fn a_stall_counts_for_every_fan_who_was_due_in_it_not_only_for_the_first() {
+    let stall = Duration::from_millis(200);
+    let stub = Stub::start(move |seen: &Seen| {
+        if seen.route == "POST /api/queue/enter" && seen.nth == 0 {
+            // Server and fans share this thread: the whole world stands still, as in a long
+            // pause of the collector or the disk.
+            std::thread::sleep(stall);
+        }
+        None
+    })
+    .await;
+    let plan = Plan { fans: 100, arrival: Arrival::Over(stall), ..one_fan() };
+    let report = play(plan, &stub).await;
+    let enter = report.step(Step::Enter).unwrap();
+    assert!(enter.p50_us >= 50_000, "half of the fans waited a quarter of the stall: {report}");
+}
