@@ -1,1 +1,35 @@
-//! x
+//! Plays fans over HTTP: they wait, look, hold, pay, give up and lose races like people do, and
+//! every answer is timed. Behind `podo bench` and `podo demo`; it knows the server only by its
+//! public API, so it can be pointed at any base URL.
+//!
+//! ```no_run
+//! # async fn example(schedule: domain::ScheduleId) -> Result<(), load::TargetError> {
+//! let target = load::Target::at("http://127.0.0.1:8080")?;
+//! let plan = load::Plan { fans: 500, ..load::Plan::for_schedule(schedule) };
+//! let report = load::run(plan, target, Vec::new(), |_| ()).await;
+//! assert_eq!(report.unexpected, 0, "{report}");
+//! # Ok(())
+//! # }
+//! ```
+
+mod account;
+mod caller;
+mod chance;
+mod client;
+mod journey;
+mod plan;
+mod report;
+mod run;
+mod tally;
+mod target;
+mod wire;
+
+pub use account::FanAccount;
+pub use plan::{Arrival, Favour, Plan};
+pub use report::{Report, StepReport};
+pub use run::{Progress, run};
+pub use tally::{Ending, Purchase, Sample, Step};
+pub use target::{Target, TargetError};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! What the fans are to do: how many, when they come, what they like, how they pay.
+
+use crate::chance::Chance;
+use domain::ScheduleId;
+use domain::seats::SEATS_PER_PICK_MAX;
+use std::time::Duration;
+
+/// When the fans come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Everybody at the opening.
+    AtOnce,
+    /// At random moments over this time. The moments are fixed beforehand and do not wait for
+    /// the server, and a late start counts as latency; so a slow server cannot hide behind
+    /// the requests that it kept from being sent (coordinated omission).
+    Over(Duration),
+}
+
+/// Which seats the fans want.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Favour {
+    /// Anywhere on the map.
+    Anywhere,
+    /// The first free seats, the same ones for everybody: as much contention as there can be.
+    Front,
+}
+
+/// One on-sale. Start from [`Plan::for_schedule`] and change what matters.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub fans: u32,
+    pub schedule: ScheduleId,
+    /// Each fan wants one to this many seats; kept within one to four.
+    pub seats_per_fan_max: u32,
+    pub favour: Favour,
+    /// How often a fan looks for other seats after losing a race.
+    pub picks_max: u32,
+    /// The share (0 to 1) of fans who give their seats back instead of paying.
+    pub abandon_share: f64,
+    /// The share of fans who pay by card at the sandbox gateway; the others use their wallets.
+    pub card_share: f64,
+    /// The share of fans whose card is declined. They pay by card, whatever `card_share` says.
+    pub decline_share: f64,
+    pub arrival: Arrival,
+    /// A pause before every step that a person would think about.
+    pub think_time: Duration,
+    /// An upper bound on the server's `pollAfterMs`, for quick runs.
+    pub poll_cap: Option<Duration>,
+    /// A fan who is not let in for this long goes home.
+    pub patience: Duration,
+    /// How often a call is repeated, with the same key, after a 5xx or no answer.
+    pub trouble_retries: u32,
+    pub seed: u64,
+}
+
+impl Plan {
+    /// A hundred fans at once, without thinking, paying from their wallets.
+    pub fn for_schedule(schedule: ScheduleId) -> Plan {
+        Plan {
+            fans: 100,
+            schedule,
+            seats_per_fan_max: 2,
+            favour: Favour::Anywhere,
+            picks_max: 10,
+            abandon_share: 0.0,
+            card_share: 0.0,
+            decline_share: 0.0,
+            arrival: Arrival::AtOnce,
+            think_time: Duration::ZERO,
+            poll_cap: None,
+            patience: Duration::from_secs(600),
+            trouble_retries: 2,
+            seed: 0,
+        }
+    }
+
+    /// When each fan comes, after the opening; sorted.
+    pub(crate) fn arrivals(&self) -> Vec<Duration> {
+        let length = match self.arrival {
+            Arrival::AtOnce => Duration::ZERO,
+            Arrival::Over(length) => length,
+        };
+        let length_us = u64::try_from(length.as_micros()).unwrap_or(u64::MAX);
+        let mut chance = Chance::new(self.seed);
+        let mut arrivals: Vec<Duration> =
+            (0..self.fans).map(|_| Duration::from_micros(chance.below(length_us))).collect();
+        arrivals.sort_unstable();
+        arrivals
+    }
+
+    pub(crate) fn wish_of(&self, fan: u32) -> Wish {
+        let mut chance = Chance::of_fan(self.seed, fan);
+        let seats_max = u64::from(self.seats_per_fan_max).clamp(1, SEATS_PER_PICK_MAX as u64);
+        let n_seats = chance.within(1..=seats_max) as usize;
+        let abandons = chance.happens(self.abandon_share);
+        let is_declined = chance.happens(self.decline_share);
+        let has_card = chance.happens(self.card_share);
+        let payment = match (is_declined, has_card) {
+            (true, _) => Means::BadCard,
+            (false, true) => Means::Card,
+            (false, false) => Means::Wallet,
+        };
+        Wish { n_seats, abandons, payment, chance }
+    }
+}
+
+/// What one fan is going to do, decided by the seed before anything happens.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    pub(crate) n_seats: usize,
+    pub(crate) abandons: bool,
+    pub(crate) payment: Means,
+    /// The rest of the fan's chance, for the choice of seats.
+    pub(crate) chance: Chance,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Means {
+    Wallet,
+    Card,
+    BadCard,
+}
+
+/// Picks up to `n_seats` free ones (`A`) of the map; none when nothing is free.
+pub(crate) fn pick_seats(
+    map: &str,
+    favour: Favour,
+    n_seats: usize,
+    chance: &mut Chance,
+) -> Vec<u32> {
+    let mut free: Vec<u32> = (0..)
+        .zip(map.bytes())
+        .filter(|(_, letter)| *letter == b'A')
+        .map(|(seat, _)| seat)
+        .collect();
+    let n_seats = n_seats.min(free.len());
+    match favour {
+        Favour::Front => {}
+        // The first steps of a shuffle: a fair draw of as many as are needed.
+        Favour::Anywhere => {
+            for place in 0..n_seats {
+                let other = place + chance.below((free.len() - place) as u64) as usize;
+                free.swap(place, other);
+            }
+        }
+    }
+    free.truncate(n_seats);
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn plan() -> Plan {
+        Plan::for_schedule(ScheduleId::with_room_for_seats(Uuid::from_u128(1 << 64)))
+    }
+
+    #[test]
+    fn fans_come_when_the_seed_says_and_within_the_time() {
+        let length = Duration::from_secs(10);
+        let plan = Plan { arrival: Arrival::Over(length), ..plan() };
+        let arrivals = plan.arrivals();
+        assert_eq!(arrivals, plan.arrivals());
+        assert!(arrivals.is_sorted() && arrivals.iter().all(|moment| *moment < length));
+        assert!(arrivals[99] > length / 2, "spread over the time, not crowded at its start");
+    }
+
+    #[test]
+    fn a_fan_wants_one_to_four_seats_whatever_the_plan_says() {
+        let plan = Plan { seats_per_fan_max: 9, ..plan() };
+        let wants: Vec<usize> = (0..200).map(|fan| plan.wish_of(fan).n_seats).collect();
+        assert!((1..=4).all(|n_seats| wants.contains(&n_seats)) && !wants.contains(&5));
+    }
+
+    #[test]
+    fn the_front_is_the_same_for_everybody() {
+        let pick = |seed| pick_seats("SHAASA", Favour::Front, 2, &mut Chance::new(seed));
+        assert_eq!(pick(1), vec![2, 3]);
+        assert_eq!(pick(2), vec![2, 3]);
+    }
+
+    #[test]
+    fn seats_anywhere_are_free_ones_and_none_twice() {
+        for seed in 0..50 {
+            let mut seats = pick_seats("SAHAAAS", Favour::Anywhere, 3, &mut Chance::new(seed));
+            seats.sort_unstable();
+            seats.dedup();
+            assert!(seats.len() == 3 && seats.iter().all(|seat| [1, 3, 4, 5].contains(seat)));
+        }
+    }
+
+    #[test]
+    fn a_fan_takes_what_is_left_and_nothing_of_a_full_hall() {
+        let pick = |map| pick_seats(map, Favour::Anywhere, 4, &mut Chance::new(1));
+        assert_eq!(pick("SSAS"), vec![2]);
+        assert!(pick("SSHS").is_empty() && pick("").is_empty());
+    }
+}

@@ -1,0 +1,102 @@
+//! The parts of the API's answers that a fan looks at.
+
+use domain::{PaymentId, ReservationId, SeatId};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Login {
+    pub(crate) access_token: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum QueueState {
+    Lobby,
+    Waiting,
+    Admitted,
+    Expired,
+    Closed,
+}
+
+/// The answer of enter and status.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Place {
+    pub(crate) state: QueueState,
+    #[serde(default)]
+    pub(crate) can_enter: bool,
+    #[serde(default)]
+    pub(crate) poll_after_ms: Option<u64>,
+    #[serde(default)]
+    pub(crate) token: Option<String>,
+    #[serde(default)]
+    pub(crate) entry_token: Option<String>,
+}
+
+/// One letter a seat, in layout order.
+#[derive(Debug, Deserialize)]
+pub(crate) struct SeatMap {
+    pub(crate) seats: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Held {
+    pub(crate) reservation_id: ReservationId,
+    pub(crate) seats: Vec<HeldSeat>,
+    pub(crate) amount: i64,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct HeldSeat {
+    pub(crate) id: SeatId,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct Wallet {
+    pub(crate) balance: i64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Requested {
+    pub(crate) payment_id: PaymentId,
+    pub(crate) order_id: String,
+    pub(crate) amount: i64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SandboxChoice {
+    pub(crate) payment_key: String,
+}
+
+/// The answer of confirm: the purchase, or a request to ask again.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Confirmed {
+    pub(crate) status: String,
+    #[serde(default)]
+    pub(crate) reservation: Option<ConfirmedReservation>,
+    #[serde(default)]
+    pub(crate) poll_after_ms: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConfirmedReservation {
+    #[serde(default)]
+    pub(crate) booking_number: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct PaymentNow {
+    pub(crate) status: String,
+}
+
+/// The stable name of a refusal, in problem+json.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Problem {
+    pub(crate) code: String,
+}
