@@ -1,0 +1,228 @@
+//! Signing up, logging in, staying logged in, logging out.
+
+use crate::error::{Error, Result};
+use crate::platform::Platform;
+use crate::ports::accounts::{
+    CreateUser, LoginAttempt, RotateRefresh, Rotation, StartSession, UserRecord,
+};
+use crate::seals::sha256;
+use crate::sessions::Caller;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::accounts::{
+    ACCESS_TOKEN_LENGTH, Email, NewPassword, Phone, REFRESH_TOKEN_LENGTH, Role,
+};
+use domain::text::Line;
+use domain::{LoginId, Refusal, SessionId, Timestamp, UserId};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Clone, Debug)]
+pub struct SignUp {
+    pub email: Email,
+    pub password: NewPassword,
+    pub name: Line<50>,
+    pub phone: Option<Phone>,
+    pub role: Role,
+}
+
+/// A person as they see themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserView {
+    pub id: UserId,
+    pub email: String,
+    pub name: String,
+    pub role: Role,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoggedIn {
+    pub access_token: String,
+    /// Seconds until the access token ends.
+    pub expires_in: u64,
+    pub refresh_token: String,
+    pub user: UserView,
+}
+
+/// Where a log-in came from.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    pub ip: Option<String>,
+    pub agent: Option<String>,
+}
+
+pub async fn sign_up(platform: &Platform, asked: SignUp) -> Result<UserId> {
+    let hash = platform.passwords.hash(asked.password.as_str().to_owned()).await?;
+    let command = new_user(platform, &asked, hash, platform.now());
+    let user = command.user;
+    platform.store.create_user(command).await?;
+    Ok(user)
+}
+
+/// The row of a new account, with its personal fields sealed.
+pub fn new_user(
+    platform: &Platform,
+    asked: &SignUp,
+    password_hash: String,
+    now: Timestamp,
+) -> CreateUser {
+    let user = UserId::new(platform.chance.id(now));
+    let seal = |column: &str, value: &str| {
+        platform.seals.seal(&field(column, user), value, &*platform.chance)
+    };
+    CreateUser {
+        user,
+        email: seal("email", asked.email.as_str()),
+        email_hash: platform.seals.lookup("email", asked.email.as_str()),
+        password_hash,
+        name: seal("name", asked.name.as_str()),
+        phone: asked.phone.as_ref().map(|phone| seal("phone", phone.as_str())),
+        phone_hash: asked.phone.as_ref().map(|it| platform.seals.lookup("phone", it.as_str())),
+        role: asked.role,
+        now,
+    }
+}
+
+/// Which table, column and row a sealed value belongs to.
+fn field(column: &str, user: UserId) -> String {
+    format!("users.{column}.{user}")
+}
+
+/// The same answer for an unknown address and a wrong password, after the same work.
+pub async fn log_in(
+    platform: &Platform,
+    email: &Email,
+    password: String,
+    origin: Origin,
+) -> Result<LoggedIn> {
+    let email_hash = platform.seals.lookup("email", email.as_str());
+    let found = platform.store.user_by_email(email_hash).await?;
+    let hash = found.as_ref().map(|user| user.password_hash.clone());
+    let is_right = platform.passwords.verify(password, hash).await?;
+    let now = platform.now();
+    let mut attempt = LoginAttempt {
+        login: LoginId::new(platform.chance.id(now)),
+        user: found.as_ref().map(|user| user.user),
+        email_hash,
+        ip: origin.ip,
+        agent: origin.agent,
+        success: is_right,
+        reason: None,
+        now,
+    };
+    match found {
+        Some(user) if is_right => start_session(platform, user, attempt).await,
+        Some(_) | None => {
+            attempt.success = false;
+            attempt.reason = Some(if attempt.user.is_some() { "PASSWORD" } else { "UNKNOWN" });
+            platform.store.record_failed_login(attempt).await?;
+            Err(Refusal::LoginFailed.into())
+        }
+    }
+}
+
+async fn start_session(
+    platform: &Platform,
+    user: UserRecord,
+    attempt: LoginAttempt,
+) -> Result<LoggedIn> {
+    let now = attempt.now;
+    let session = SessionId::new(platform.chance.id(now));
+    let (refresh_token, refresh_hash) = new_refresh_token(platform);
+    let command = StartSession {
+        session,
+        user: user.user,
+        refresh_hash,
+        expires_at: now.plus(REFRESH_TOKEN_LENGTH),
+        attempt,
+    };
+    platform.store.start_session(command).await?;
+    logged_in(platform, &user, session, refresh_token, now)
+}
+
+/// 256 random bits for the client; only their hash is stored.
+fn new_refresh_token(platform: &Platform) -> (String, [u8; 32]) {
+    let token = URL_SAFE_NO_PAD.encode(platform.chance.secret());
+    let hash = sha256(token.as_bytes());
+    (token, hash)
+}
+
+fn logged_in(
+    platform: &Platform,
+    user: &UserRecord,
+    session: SessionId,
+    refresh_token: String,
+    now: Timestamp,
+) -> Result<LoggedIn> {
+    let caller = Caller { user: user.user, session, role: user.role };
+    Ok(LoggedIn {
+        access_token: platform.sessions.issue(caller, platform.chance.id(now), now),
+        expires_in: ACCESS_TOKEN_LENGTH.as_secs(),
+        refresh_token,
+        user: view(platform, user)?,
+    })
+}
+
+fn view(platform: &Platform, user: &UserRecord) -> Result<UserView> {
+    Ok(UserView {
+        id: user.user,
+        email: platform.seals.open(&field("email", user.user), &user.email)?,
+        name: platform.seals.open(&field("name", user.user), &user.name)?,
+        role: user.role,
+    })
+}
+
+/// Spends a refresh token for the next one. A token that was spent before means that somebody
+/// has a copy: the whole family ends.
+pub async fn refresh(platform: &Platform, spent: &str) -> Result<LoggedIn> {
+    let now = platform.now();
+    let (refresh_token, next_hash) = new_refresh_token(platform);
+    let command = RotateRefresh {
+        spent_hash: sha256(spent.as_bytes()),
+        next_hash,
+        expires_at: now.plus(REFRESH_TOKEN_LENGTH),
+        now,
+    };
+    match platform.store.rotate_refresh(command).await? {
+        Rotation::Rotated { user, session } => {
+            logged_in(platform, &user, session, refresh_token, now)
+        }
+        Rotation::Invalid => Err(Refusal::RefreshInvalid.into()),
+        Rotation::Retry => Err(Refusal::RefreshRetry.into()),
+        Rotation::Reused { session } => {
+            platform.revocations.revoke(session, now.plus(ACCESS_TOKEN_LENGTH)).await?;
+            Err(Refusal::RefreshReused.into())
+        }
+    }
+}
+
+pub async fn log_out(platform: &Platform, caller: Caller) -> Result<()> {
+    let now = platform.now();
+    platform.store.end_session(caller.session, now).await?;
+    platform.revocations.revoke(caller.session, now.plus(ACCESS_TOKEN_LENGTH)).await
+}
+
+/// Who is asking: a live access token of a session that has not ended.
+pub async fn authenticate(platform: &Platform, token: &str, now: Timestamp) -> Result<Caller> {
+    let caller = platform.sessions.check(token, now).ok_or(Refusal::LoginRequired)?;
+    if platform.revocations.is_revoked(caller.session, now).await? {
+        return Err(Refusal::LoginRequired.into());
+    }
+    Ok(caller)
+}
+
+pub async fn me(platform: &Platform, caller: Caller) -> Result<UserView> {
+    let user = platform.store.user(caller.user).await?.ok_or(Refusal::LoginRequired)?;
+    view(platform, &user)
+}
+
+/// Makes the first organiser, or says who has that address already.
+pub async fn create_admin(platform: &Platform, asked: SignUp) -> Result<Option<UserId>> {
+    match sign_up(platform, SignUp { role: Role::Admin, ..asked }).await {
+        Ok(user) => Ok(Some(user)),
+        Err(Error::Refused(Refusal::EmailTaken)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,51 @@
+//! Idempotency keys: how a request's key is read.
+
+use crate::ports::keys::KeyUse;
+use crate::seals::sha256;
+use domain::{Refusal, UserId};
+
+/// Longest key accepted.
+const KEY_MAX: usize = 200;
+
+/// Reads the `Idempotency-Key` header: a structured-field string or the bare text that most
+/// clients send. The same key with another body is another request, so the body is part of it.
+pub fn key_use(
+    user: UserId,
+    endpoint: &'static str,
+    header: Option<&str>,
+    body: &[u8],
+) -> Result<KeyUse, Refusal> {
+    let text = header.ok_or(Refusal::KeyMissing)?.trim();
+    let key = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
+    let is_well_formed = (1..=KEY_MAX).contains(&key.len())
+        && key.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"');
+    if !is_well_formed {
+        return Err(Refusal::KeyMalformed);
+    }
+    Ok(KeyUse { user, endpoint, key: key.to_owned(), fingerprint: sha256(body) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn read(header: Option<&str>) -> Result<String, Refusal> {
+        key_use(UserId::new(Uuid::nil()), "x", header, b"").map(|use_| use_.key)
+    }
+
+    #[test]
+    fn a_key_may_be_quoted_or_bare() {
+        assert_eq!(read(Some("abc-1")), Ok("abc-1".into()));
+        assert_eq!(read(Some("\"abc-1\"")), Ok("abc-1".into()));
+    }
+
+    #[test]
+    fn a_missing_or_odd_key_is_refused() {
+        assert_eq!(read(None), Err(Refusal::KeyMissing));
+        for odd in ["", "\"\"", "a b", "ü", "a\"b"] {
+            assert_eq!(read(Some(odd)), Err(Refusal::KeyMalformed), "{odd}");
+        }
+        assert_eq!(read(Some(&"k".repeat(201))), Err(Refusal::KeyMalformed));
+    }
+}

@@ -1,0 +1,56 @@
+//! Everything a use case needs, chosen once at start.
+
+use crate::ports::Store;
+use crate::ports::bus::Bus;
+use crate::ports::clock::{Chance, Clock};
+use crate::ports::gateway::Gateway;
+use crate::ports::holds::Holds;
+use crate::ports::limits::Limits;
+use crate::ports::passwords::Passwords;
+use crate::ports::queue::Queue;
+use crate::ports::revocations::Revocations;
+use crate::schedules::Schedules;
+use crate::seals::Seals;
+use crate::sessions::Sessions;
+use domain::{Refusal, Timestamp};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the operator may choose about the rules.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// How long seats are held before the fan starts to pay.
+    pub hold_length: Duration,
+    /// Rate and churn limits; never a check of who may do what.
+    pub limits_on: bool,
+}
+
+pub struct Platform {
+    pub store: Arc<dyn Store>,
+    pub queue: Arc<dyn Queue>,
+    pub holds: Arc<dyn Holds>,
+    pub limits: Arc<dyn Limits>,
+    pub revocations: Arc<dyn Revocations>,
+    pub bus: Arc<dyn Bus>,
+    pub passwords: Arc<dyn Passwords>,
+    pub gateways: Vec<Arc<dyn Gateway>>,
+    pub clock: Arc<dyn Clock>,
+    pub chance: Arc<dyn Chance>,
+    pub seals: Seals,
+    pub sessions: Sessions,
+    pub schedules: Schedules,
+    pub rules: Rules,
+}
+
+impl Platform {
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub fn gateway(&self, name: &str) -> Result<&Arc<dyn Gateway>, Refusal> {
+        self.gateways
+            .iter()
+            .find(|gateway| gateway.name() == name)
+            .ok_or(Refusal::UnknownGateway)
+    }
+}

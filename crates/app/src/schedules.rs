@@ -1,0 +1,115 @@
+//! Schedules, kept at hand: every poll needs one, and they hardly ever change.
+
+use crate::error::Result;
+use crate::ports::Store;
+use crate::ports::catalog::ScheduleRecord;
+use domain::catalog::EventStatus;
+use domain::queue::QueueRules;
+use domain::{Refusal, ScheduleId, Timestamp};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+/// How old a kept record may be before somebody looks again.
+const FRESH_FOR: Duration = Duration::from_secs(1);
+
+/// Most schedules kept; unknown ids are never kept, so nobody can fill it with nonsense.
+const KEPT_MAX: usize = 10_000;
+
+struct Kept {
+    record: Arc<ScheduleRecord>,
+    loaded_at: Timestamp,
+    /// Somebody is looking again; the others go on with what is there.
+    is_renewing: AtomicBool,
+}
+
+#[derive(Default)]
+pub struct Schedules {
+    kept: RwLock<HashMap<ScheduleId, Arc<Kept>>>,
+}
+
+impl Schedules {
+    /// The schedule of an open event. One caller renews an old record while the rest use it, so
+    /// a busy queue asks the store about once a second.
+    pub async fn get(
+        &self,
+        store: &dyn Store,
+        schedule: ScheduleId,
+        now: Timestamp,
+    ) -> Result<Arc<ScheduleRecord>> {
+        let kept = self.find(schedule);
+        if let Some(kept) = kept {
+            let is_fresh = now < kept.loaded_at.plus(FRESH_FOR);
+            if is_fresh || kept.is_renewing.swap(true, Ordering::Relaxed) {
+                return Ok(kept.record.clone());
+            }
+        }
+        self.renew(store, schedule, now).await
+    }
+
+    async fn renew(
+        &self,
+        store: &dyn Store,
+        schedule: ScheduleId,
+        now: Timestamp,
+    ) -> Result<Arc<ScheduleRecord>> {
+        let loaded = store.schedule(schedule).await;
+        let visible = loaded.map(|record| record.filter(is_visible));
+        match visible {
+            Ok(Some(record)) => Ok(self.keep(Arc::new(record), now)),
+            Ok(None) => {
+                self.forget(schedule);
+                Err(Refusal::NotFound.into())
+            }
+            Err(error) => {
+                // The next caller may try.
+                if let Some(kept) = self.find(schedule) {
+                    kept.is_renewing.store(false, Ordering::Relaxed);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn find(&self, schedule: ScheduleId) -> Option<Arc<Kept>> {
+        self.kept.read().expect("nothing panics under this lock").get(&schedule).cloned()
+    }
+
+    fn keep(&self, record: Arc<ScheduleRecord>, now: Timestamp) -> Arc<ScheduleRecord> {
+        let kept = Arc::new(Kept {
+            record: record.clone(),
+            loaded_at: now,
+            is_renewing: AtomicBool::new(false),
+        });
+        let mut all = self.kept.write().expect("nothing panics under this lock");
+        if all.len() >= KEPT_MAX {
+            all.clear();
+        }
+        all.insert(record.schedule, kept);
+        record
+    }
+
+    /// An organiser changed it: the next caller looks again.
+    pub fn forget(&self, schedule: ScheduleId) {
+        self.kept.write().expect("nothing panics under this lock").remove(&schedule);
+    }
+}
+
+/// An event that is still being prepared looks like none.
+fn is_visible(record: &ScheduleRecord) -> bool {
+    match record.event_status {
+        EventStatus::Preparing => false,
+        EventStatus::Open | EventStatus::Ended | EventStatus::Cancelled => true,
+    }
+}
+
+/// What the queue has to know of a schedule.
+pub fn queue_rules(record: &ScheduleRecord) -> QueueRules {
+    QueueRules {
+        schedule: record.schedule,
+        settings: record.queue.clone(),
+        opens_at: record.times.sale_starts_at,
+        draw_seed: record.draw_seed,
+    }
+}

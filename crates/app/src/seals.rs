@@ -1,0 +1,169 @@
+//! Secrets at work: message codes for tokens, sealing of personal fields, hashes for look-up. All
+//! keys come from one master secret, each for its own purpose.
+
+use crate::error::{Error, Result};
+use crate::ports::clock::Chance;
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::digest::{SHA256, digest};
+use aws_lc_rs::hmac;
+
+/// What a code is made for. A code for one purpose says nothing for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    Place,
+    Entry,
+    Ticket,
+    Lookup,
+}
+
+pub struct Seals {
+    place: hmac::Key,
+    entry: hmac::Key,
+    ticket: hmac::Key,
+    lookup: hmac::Key,
+    sessions: [u8; 32],
+    fields: LessSafeKey,
+}
+
+/// First byte of a sealed field: which key sealed it, so that keys can be changed.
+const FIELD_KEY: u8 = 1;
+const NONCE_BYTES: usize = 12;
+
+impl Seals {
+    pub fn new(master: &[u8; 32]) -> Seals {
+        let code_key = |purpose| hmac::Key::new(hmac::HMAC_SHA256, &derive(master, purpose));
+        let fields = UnboundKey::new(&AES_256_GCM, &derive(master, "podo fields 1"))
+            .expect("a derived key has the length of an AES-256 key");
+        Seals {
+            place: code_key("podo place 1"),
+            entry: code_key("podo entry 1"),
+            ticket: code_key("podo ticket 1"),
+            lookup: code_key("podo lookup 1"),
+            sessions: derive(master, "podo sessions 1"),
+            fields: LessSafeKey::new(fields),
+        }
+    }
+
+    /// The key of the access tokens.
+    pub fn session_key(&self) -> &[u8; 32] {
+        &self.sessions
+    }
+
+    fn key(&self, purpose: Purpose) -> &hmac::Key {
+        match purpose {
+            Purpose::Place => &self.place,
+            Purpose::Entry => &self.entry,
+            Purpose::Ticket => &self.ticket,
+            Purpose::Lookup => &self.lookup,
+        }
+    }
+
+    pub fn code(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
+        let tag = hmac::sign(self.key(purpose), bytes);
+        tag.as_ref().try_into().expect("HMAC-SHA256 gives 32 bytes")
+    }
+
+    /// Compares the first bytes of a code in constant time.
+    pub fn is_code(&self, purpose: Purpose, bytes: &[u8], code: &[u8]) -> bool {
+        let expected = self.code(purpose, bytes);
+        let Some(expected) = expected.get(..code.len()) else { return false };
+        aws_lc_rs::constant_time::verify_slices_are_equal(expected, code).is_ok()
+    }
+
+    /// A keyed hash, for finding a personal value without storing it in clear.
+    pub fn lookup(&self, field: &str, value: &str) -> [u8; 32] {
+        self.code(Purpose::Lookup, &labelled(field, value.as_bytes()))
+    }
+
+    /// Seals a personal field. `place` (table, column, row) is part of the seal: a sealed value
+    /// that is moved to another row does not open.
+    pub fn seal(&self, place: &str, value: &str, chance: &dyn Chance) -> Vec<u8> {
+        let mut nonce = [0; NONCE_BYTES];
+        chance.fill(&mut nonce);
+        let mut sealed = value.as_bytes().to_vec();
+        self.fields
+            .seal_in_place_append_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(place.as_bytes()),
+                &mut sealed,
+            )
+            .expect("a field is far shorter than the limit of AES-GCM");
+        [&[FIELD_KEY][..], &nonce, &sealed].concat()
+    }
+
+    pub fn open(&self, place: &str, sealed: &[u8]) -> Result<String> {
+        let broken = || Error::Broken(format!("{place} does not open"));
+        let (key, rest) = sealed.split_first().ok_or_else(broken)?;
+        if *key != FIELD_KEY || rest.len() < NONCE_BYTES {
+            return Err(broken());
+        }
+        let (nonce, body) = rest.split_at(NONCE_BYTES);
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_error| broken())?;
+        let mut body = body.to_vec();
+        let opened = self.fields.open_in_place(nonce, Aad::from(place.as_bytes()), &mut body);
+        let opened = opened.map_err(|_error| broken())?;
+        String::from_utf8(opened.to_vec()).map_err(|_error| broken())
+    }
+}
+
+fn derive(master: &[u8; 32], purpose: &str) -> [u8; 32] {
+    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, master), purpose.as_bytes());
+    tag.as_ref().try_into().expect("HMAC-SHA256 gives 32 bytes")
+}
+
+/// The length in front keeps `("ab", "c")` and `("a", "bc")` apart.
+fn labelled(label: &str, value: &[u8]) -> Vec<u8> {
+    let mut bytes = (label.len() as u64).to_be_bytes().to_vec();
+    bytes.extend(label.as_bytes());
+    bytes.extend(value);
+    bytes
+}
+
+/// SHA-256, for fingerprints and for secrets that are long and random already.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    digest(&SHA256, bytes).as_ref().try_into().expect("SHA-256 gives 32 bytes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Counting;
+
+    impl Chance for Counting {
+        fn fill(&self, bytes: &mut [u8]) {
+            (0..).zip(bytes).for_each(|(index, byte)| *byte = index);
+        }
+    }
+
+    #[test]
+    fn a_sealed_field_opens_only_where_it_belongs() {
+        let seals = Seals::new(&[7; 32]);
+        let sealed = seals.seal("users.name.1", "김포도", &Counting);
+        assert_eq!(seals.open("users.name.1", &sealed).unwrap(), "김포도");
+        assert!(seals.open("users.name.2", &sealed).is_err());
+        assert!(Seals::new(&[8; 32]).open("users.name.1", &sealed).is_err());
+    }
+
+    #[test]
+    fn a_damaged_field_does_not_open() {
+        let seals = Seals::new(&[7; 32]);
+        let sealed = seals.seal("users.name.1", "김포도", &Counting);
+        for index in 0..sealed.len() {
+            let mut damaged = sealed.clone();
+            damaged[index] ^= 1;
+            assert!(seals.open("users.name.1", &damaged).is_err(), "byte {index}");
+        }
+        assert!(seals.open("users.name.1", &[]).is_err());
+    }
+
+    #[test]
+    fn a_code_counts_for_its_purpose_only() {
+        let seals = Seals::new(&[7; 32]);
+        let code = seals.code(Purpose::Place, b"1");
+        assert!(seals.is_code(Purpose::Place, b"1", &code));
+        assert!(!seals.is_code(Purpose::Entry, b"1", &code));
+        assert!(!seals.is_code(Purpose::Place, b"2", &code));
+        assert!(!seals.is_code(Purpose::Place, b"1", &[0; 64]));
+    }
+}
