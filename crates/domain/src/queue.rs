@@ -1,6 +1,13 @@
 //! The waiting room's rules: who is let in, how long to wait before asking again.
 
-use crate::{ScheduleId, Timestamp};
+mod admission;
+mod waiting;
+
+pub use admission::{AdmitBudget, fans_to_admit};
+pub use waiting::{Estimate, estimate_wait, poll_after_ms};
+
+use crate::text::FieldError;
+use crate::{Refusal, ScheduleId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -12,6 +19,9 @@ pub const EXTENSIONS_MAX: u8 = 2;
 
 /// An admitted fan who does not appear for this long gives the slot back.
 pub const CLAIM_WINDOW: Duration = Duration::from_secs(60);
+
+/// Longest message to those who wait, in characters.
+pub const MESSAGE_LENGTH_MAX: usize = 500;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -55,6 +65,41 @@ impl Default for QueueSettings {
     }
 }
 
+impl QueueSettings {
+    /// Refuses settings that no queue can run with. Fields have their names of the API.
+    pub fn check(&self) -> Result<(), Refusal> {
+        check_range("maxActive", self.max_active, 1_000_000)?;
+        check_range("admitPerSecond", self.admit_per_second, 100_000)?;
+        check_range("entryTtlSeconds", self.entry_ttl_seconds, 3_600)?;
+        let n_characters = self.message.as_ref().map_or(0, |message| message.chars().count());
+        if n_characters > MESSAGE_LENGTH_MAX {
+            let problem = FieldError::TooLong { max: MESSAGE_LENGTH_MAX };
+            return Err(Refusal::Invalid { field: "message", problem });
+        }
+        Ok(())
+    }
+
+    /// How long an entry lasts, from admission.
+    pub fn entry_ttl(&self) -> Duration {
+        Duration::from_secs(self.entry_ttl_seconds.into())
+    }
+}
+
+fn check_range(field: &'static str, value: u32, max: u32) -> Result<(), Refusal> {
+    if (1..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(Refusal::Invalid { field, problem: FieldError::OutOfRange { min: 1, max: max.into() } })
+}
+
+/// May somebody new join? Those who have a place keep it, whatever the answer.
+pub fn may_enter(settings: &QueueSettings) -> Result<(), Refusal> {
+    match settings.mode {
+        QueueMode::Auto | QueueMode::Paused => Ok(()),
+        QueueMode::Draining | QueueMode::Closed => Err(Refusal::QueueClosed),
+    }
+}
+
 /// Everything an engine needs to know of a schedule to run its queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueRules {
@@ -73,6 +118,35 @@ pub struct Entry {
     pub admitted_at: Timestamp,
     pub expires_at: Timestamp,
     pub extensions_left: u8,
+}
+
+impl Entry {
+    /// What a fan gets who is let in now.
+    pub fn starting(number: PlaceNumber, settings: &QueueSettings, now: Timestamp) -> Entry {
+        Entry {
+            number,
+            admitted_at: now,
+            expires_at: now.plus(settings.entry_ttl()),
+            extensions_left: EXTENSIONS_MAX,
+        }
+    }
+
+    /// False from the very millisecond of `expires_at`.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        now < self.expires_at
+    }
+
+    /// The entry with one more length of time. It is added to the end, so that asking early
+    /// costs nothing.
+    pub fn extended(&self, settings: &QueueSettings, now: Timestamp) -> Result<Entry, Refusal> {
+        if !self.is_live(now) {
+            return Err(Refusal::EntryExpired);
+        }
+        let extensions_left =
+            self.extensions_left.checked_sub(1).ok_or(Refusal::NoExtensionsLeft)?;
+        let expires_at = self.expires_at.plus(settings.entry_ttl());
+        Ok(Entry { expires_at, extensions_left, ..*self })
+    }
 }
 
 /// Where a fan stands.
@@ -99,6 +173,8 @@ pub enum Standing {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueCounts {
     pub gathered: u64,
+    /// How many places of the lobby the draw put in order; 0 before it.
+    pub drawn: u64,
     pub waiting: u64,
     pub inside: u64,
     /// Since the engine started.
@@ -108,3 +184,6 @@ pub struct QueueCounts {
     /// Fans let in per second, measured over the last minute.
     pub admitted_per_second: f64,
 }
+
+#[cfg(test)]
+mod tests;
