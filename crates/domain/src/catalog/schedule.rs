@@ -1,0 +1,91 @@
+//! One date of an event: when it takes place and when it is sold.
+
+use crate::{Refusal, Timestamp};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ScheduleStatus {
+    Upcoming,
+    Ongoing,
+    Ended,
+    Cancelled,
+}
+
+impl ScheduleStatus {
+    pub const ALL: [ScheduleStatus; 4] = [
+        ScheduleStatus::Upcoming,
+        ScheduleStatus::Ongoing,
+        ScheduleStatus::Ended,
+        ScheduleStatus::Cancelled,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ScheduleStatus::Upcoming => "UPCOMING",
+            ScheduleStatus::Ongoing => "ONGOING",
+            ScheduleStatus::Ended => "ENDED",
+            ScheduleStatus::Cancelled => "CANCELLED",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<ScheduleStatus> {
+        ScheduleStatus::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+}
+
+/// When tickets are sold: from `starts_at` to just before `ends_at`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SaleWindow {
+    pub starts_at: Timestamp,
+    pub ends_at: Timestamp,
+}
+
+impl SaleWindow {
+    pub fn check(&self, now: Timestamp) -> Result<(), Refusal> {
+        if now < self.starts_at {
+            return Err(Refusal::SaleNotOpen { opens_at: self.starts_at });
+        }
+        if self.ends_at <= now {
+            return Err(Refusal::SaleClosed);
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScheduleTimes {
+    pub starts_at: Timestamp,
+    pub ends_at: Timestamp,
+    pub sale_starts_at: Timestamp,
+    pub sale_ends_at: Timestamp,
+}
+
+impl ScheduleTimes {
+    /// Refuses times that make no sense together, by the field's name in the API.
+    pub fn check(&self) -> Result<(), Refusal> {
+        if self.ends_at <= self.starts_at {
+            return Err(Refusal::InvalidSchedule { field: "endsAt" });
+        }
+        if self.sale_ends_at <= self.sale_starts_at || self.ends_at < self.sale_ends_at {
+            return Err(Refusal::InvalidSchedule { field: "saleEndsAt" });
+        }
+        Ok(())
+    }
+
+    pub const fn sale(&self) -> SaleWindow {
+        SaleWindow { starts_at: self.sale_starts_at, ends_at: self.sale_ends_at }
+    }
+
+    /// Where the date stands by the clock alone; a cancelled one is cancelled at any time.
+    pub fn status_at(&self, now: Timestamp) -> ScheduleStatus {
+        if now < self.starts_at {
+            ScheduleStatus::Upcoming
+        } else if now < self.ends_at {
+            ScheduleStatus::Ongoing
+        } else {
+            ScheduleStatus::Ended
+        }
+    }
+}
