@@ -1,5 +1,7 @@
 //! The waiting room of each schedule.
 
+pub mod contract;
+
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::queue::{Entry, PlaceNumber, QueueCounts, QueueRules, Standing};
