@@ -2,11 +2,11 @@
 
 use super::Queue;
 use super::room::Room;
-use app::ports::queue::contract;
+use app::ports::queue::{Returning, contract};
 use domain::queue::{
     AdmitBudget, CLAIM_WINDOW, QueueMode, QueueRules, QueueSettings, Standing, fans_to_admit,
 };
-use domain::{ScheduleId, Timestamp, UserId};
+use domain::{ScheduleId, Timestamp, UserId, draw};
 use proptest::prelude::*;
 use std::time::Duration;
 use uuid::Uuid;
@@ -54,6 +54,62 @@ fn a_million_fans_line_up_and_the_last_one_knows_it() {
         let Standing::Waiting { ahead, .. } = standing else { panic!("{standing:?}") };
         assert_eq!(ahead, u64::from(number / 2));
     }
+}
+
+#[test]
+fn who_comes_back_to_the_lobby_after_the_draw_has_the_place_it_drew() {
+    let mut rules = rules(1, 1);
+    rules.settings.mode = QueueMode::Paused;
+    rules.opens_at = START.plus(Duration::from_secs(1));
+    let mut room = Room::new(START);
+    // The engine lost its memory while fans gathered; before the draw only the last came back.
+    let proof = |index| Some(Returning::Lobby { index });
+    room.enter(&rules, fan(9), proof(9), START).unwrap();
+    let mut returning: Vec<(u32, u64)> = Vec::new();
+    for index in 0..9 {
+        let fan = fan(index as u8);
+        let standing = room.enter(&rules, fan, proof(index), rules.opens_at).unwrap();
+        let Standing::Waiting { number, .. } = standing else { panic!("{standing:?}") };
+        returning.push((index, number));
+    }
+    let ranks = draw::permutation(&rules.draw_seed, 10);
+    returning.sort_by_key(|(_, number)| *number);
+    assert!(returning.is_sorted_by_key(|(index, _)| ranks[*index as usize]));
+    let standing = room.standing(&rules, fan(9), rules.opens_at);
+    let ahead = u64::from(ranks[9]);
+    assert!(matches!(standing, Standing::Waiting { ahead: told, .. } if told == ahead));
+}
+
+#[test]
+fn a_number_from_a_clock_that_ran_ahead_is_kept_and_given_to_nobody_else() {
+    let mut rules = rules(1, 1);
+    rules.settings.mode = QueueMode::Paused;
+    let mut room = Room::new(START);
+    let number_of = |standing| match standing {
+        Ok(Standing::Waiting { number, .. }) => number,
+        other => panic!("{other:?}"),
+    };
+    let first = number_of(room.enter(&rules, fan(1), None, START));
+    let proof = Some(Returning::Line { number: first + 2 });
+    assert_eq!(number_of(room.enter(&rules, fan(2), proof, START)), first + 2);
+    assert_eq!(number_of(room.enter(&rules, fan(3), None, START)), first + 1);
+    assert_eq!(number_of(room.enter(&rules, fan(4), None, START)), first + 3);
+    let last = room.standing(&rules, fan(4), START);
+    assert!(matches!(last, Standing::Waiting { ahead: 3, behind: 0, .. }), "{last:?}");
+}
+
+#[test]
+fn we_remember_only_for_a_while_that_a_time_ran_out() {
+    let rules = rules(1, 1);
+    let mut room = Room::new(START);
+    room.enter(&rules, fan(1), None, START).unwrap();
+    let over = START.plus(rules.settings.entry_ttl());
+    room.enter(&rules, fan(2), None, over).unwrap();
+    assert_eq!(room.standing(&rules, fan(1), over), Standing::Expired);
+    let later = over.plus(Duration::from_secs(2 * 3_600));
+    room.enter(&rules, fan(3), None, later).unwrap();
+    assert_eq!(room.standing(&rules, fan(2), later), Standing::Expired);
+    assert_eq!(room.standing(&rules, fan(1), later), Standing::Absent);
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -17,6 +17,8 @@ pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {
     a_position_shrinks_as_those_ahead_leave_or_are_let_in(queue, seed, now).await;
     the_lobby_is_drawn_from_the_seed_once(queue, seed, now).await;
     nobody_is_let_in_before_the_opening(queue, seed, now).await;
+    an_opening_that_is_put_off_lets_nobody_in(queue, seed, now).await;
+    who_left_the_lobby_goes_to_the_end(queue, seed, now).await;
     a_place_outlives_the_engines_memory(queue, seed, now).await;
     a_number_that_is_spent_does_not_come_back(queue, seed, now).await;
     a_place_in_the_lobby_outlives_the_engines_memory(queue, seed, now).await;

@@ -86,6 +86,38 @@ pub async fn nobody_is_let_in_before_the_opening(queue: &dyn Queue, seed: u64, n
     assert!(admitted.iter().all(|admission| admission.fan != fan(2)), "fan 2 has left");
 }
 
+pub async fn an_opening_that_is_put_off_lets_nobody_in(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let mut stage = Stage::new(queue, (seed, 9), 1, now);
+    stage.set_mode(QueueMode::Paused);
+    stage.line_up(2, now).await;
+    stage.set_mode(QueueMode::Auto);
+    stage.rules.opens_at = now.plus(SECOND);
+    assert_eq!(stage.admit(now).await, [], "the sale opens later than it was said");
+    assert_eq!(stage.ahead(2, now).await, 1, "places are kept until then");
+    assert_eq!(stage.admit(stage.rules.opens_at).await.len(), 1, "then it goes on");
+}
+
+pub async fn who_left_the_lobby_goes_to_the_end(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let opens_at = now.plus(SECOND);
+    let mut stage = Stage::new(queue, (seed, 10), 1, opens_at);
+    stage.set_mode(QueueMode::Paused);
+    for number in 0..5 {
+        stage.enter(number, now).await;
+    }
+    for number in 0..3 {
+        stage.leave(number, now).await;
+    }
+    for (number, ahead) in (0..3).zip(2..) {
+        let proof = Some(Returning::Lobby { index: number });
+        stage.enter_with(number.into(), proof, opens_at).await;
+        assert_eq!(stage.ahead(number.into(), opens_at).await, ahead, "behind those who stayed");
+    }
+}
+
 pub async fn a_place_outlives_the_engines_memory(queue: &dyn Queue, seed: u64, now: Timestamp) {
     let mut stage = Stage::new(queue, (seed, 5), 1, now);
     stage.set_mode(QueueMode::Paused);

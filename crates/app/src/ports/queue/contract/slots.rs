@@ -2,7 +2,7 @@
 
 use super::stage::{SECOND, Stage, entry_of, fan};
 use crate::Error;
-use crate::ports::queue::{Admission, Queue};
+use crate::ports::queue::{Admission, Queue, Returning};
 use domain::queue::{CLAIM_WINDOW, EXTENSIONS_MAX, Entry, QueueMode, Standing};
 use domain::{Refusal, Timestamp};
 use std::time::Duration;
@@ -151,6 +151,11 @@ pub async fn restored_entries_fill_their_slots(queue: &dyn Queue, seed: u64, now
     entry_of(stage.enter(3, now).await);
     let full = stage.enter(4, now).await;
     assert!(matches!(full, Standing::Waiting { .. }), "restored entries take slots: {full:?}");
+    stage.leave(1, now).await;
+    let proof = Some(Returning::Line { number: entry.number });
+    let again = stage.enter_with(1, proof, now).await;
+    let is_new = matches!(again, Standing::Waiting { number, .. } if number != entry.number);
+    assert!(is_new, "the number of a restored entry is spent: {again:?}");
 }
 
 pub async fn counts_add_up(queue: &dyn Queue, seed: u64, now: Timestamp) {

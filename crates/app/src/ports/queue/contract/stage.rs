@@ -78,9 +78,12 @@ impl Stage<'_> {
     }
 
     pub(super) async fn ahead(&self, number: u64, now: Timestamp) -> u64 {
-        match self.standing(number, now).await {
+        let standing = self.standing(number, now).await;
+        match standing {
             Standing::Waiting { ahead, .. } => ahead,
-            other => panic!("fan {number} waits in line, but the engine says {other:?}"),
+            Standing::Lobby { .. } | Standing::Inside(_) | Standing::Expired | Standing::Absent => {
+                panic!("fan {number} waits in line, but the engine says {standing:?}")
+            }
         }
     }
 
