@@ -2,4 +2,6 @@
 
 pub mod clock;
 pub mod gateways;
+pub mod memory;
+pub mod passwords;
 pub mod sql;

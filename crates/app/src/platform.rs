@@ -48,9 +48,6 @@ impl Platform {
     }
 
     pub fn gateway(&self, name: &str) -> Result<&Arc<dyn Gateway>, Refusal> {
-        self.gateways
-            .iter()
-            .find(|gateway| gateway.name() == name)
-            .ok_or(Refusal::UnknownGateway)
+        self.gateways.iter().find(|gateway| gateway.name() == name).ok_or(Refusal::UnknownGateway)
     }
 }

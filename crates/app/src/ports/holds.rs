@@ -1,5 +1,7 @@
 //! The filter in front of the database: refuses most losers of a race in memory.
 
+pub mod contract;
+
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::id::SeatIndex;

@@ -1,5 +1,7 @@
 //! Rate limits.
 
+pub mod contract;
+
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::Timestamp;

@@ -1,5 +1,7 @@
 //! The waiting room of each schedule.
 
+pub mod contract;
+
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::queue::{Entry, PlaceNumber, QueueCounts, QueueRules, Standing};
@@ -35,7 +37,8 @@ pub struct Admission {
 /// - an entry that nobody claims within the claim window is given back.
 #[async_trait]
 pub trait Queue: Send + Sync {
-    /// Puts the fan in the lobby or in line, or finds them where they are.
+    /// Puts the fan in the lobby or in line, or finds them where they are. Refusal:
+    /// `QueueClosed`, for somebody new while the queue drains or is closed.
     async fn enter(
         &self,
         rules: &QueueRules,

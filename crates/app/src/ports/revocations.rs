@@ -1,5 +1,7 @@
 //! Sessions that ended before their access tokens did.
 
+pub mod contract;
+
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::{SessionId, Timestamp};

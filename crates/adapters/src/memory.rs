@@ -1,0 +1,12 @@
+//! Engines in the memory of one process: exact, fast, and empty after a restart.
+
+mod holds;
+mod limits;
+mod queue;
+mod revocations;
+mod schedules;
+
+pub use holds::Holds;
+pub use limits::Limits;
+pub use queue::Queue;
+pub use revocations::Revocations;

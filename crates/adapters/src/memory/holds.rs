@@ -1,0 +1,94 @@
+//! Holds in memory: a map per schedule, at most one line per seat.
+
+use super::schedules::Schedules;
+use app::Result;
+use app::ports::holds::{self, Taken};
+use async_trait::async_trait;
+use domain::id::SeatIndex;
+use domain::seats::SeatPick;
+use domain::{ScheduleId, Timestamp, UserId};
+use std::collections::HashMap;
+
+#[derive(Default)]
+pub struct Holds {
+    schedules: Schedules<Seats>,
+}
+
+#[derive(Clone, Copy)]
+struct Hold {
+    fan: UserId,
+    until: Timestamp,
+}
+
+/// Lines past their time stay until the seat is taken again: there are never more than seats.
+#[derive(Default)]
+struct Seats {
+    holds: HashMap<SeatIndex, Hold>,
+}
+
+impl Seats {
+    fn take(&mut self, pick: &SeatPick, hold: Hold, now: Timestamp) -> Taken {
+        let live = |seat: &&SeatIndex| self.holds.get(seat).is_some_and(|held| now < held.until);
+        let blocked: Vec<SeatIndex> = pick.indexes().iter().filter(live).copied().collect();
+        if blocked.is_empty() {
+            self.holds.extend(pick.indexes().iter().map(|seat| (*seat, hold)));
+            return Taken::Yes;
+        }
+        let by_self = blocked.iter().all(|seat| self.is_held_by(*seat, hold.fan));
+        Taken::Blocked { seats: blocked, by_self }
+    }
+
+    fn release(&mut self, seats: &[SeatIndex], fan: UserId) {
+        for seat in seats {
+            if self.is_held_by(*seat, fan) {
+                self.holds.remove(seat);
+            }
+        }
+    }
+
+    fn is_held_by(&self, seat: SeatIndex, fan: UserId) -> bool {
+        self.holds.get(&seat).is_some_and(|hold| hold.fan == fan)
+    }
+}
+
+#[async_trait]
+impl holds::Holds for Holds {
+    async fn take(
+        &self,
+        pick: &SeatPick,
+        fan: UserId,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<Taken> {
+        let hold = Hold { fan, until };
+        self.schedules.with(pick.schedule(), Seats::default, |seats| seats.take(pick, hold, now))
+    }
+
+    async fn keep(
+        &self,
+        schedule: ScheduleId,
+        seats: &[SeatIndex],
+        fan: UserId,
+        until: Timestamp,
+    ) -> Result<()> {
+        let hold = Hold { fan, until };
+        self.schedules.with(schedule, Seats::default, |known| {
+            known.holds.extend(seats.iter().map(|seat| (*seat, hold)));
+        })
+    }
+
+    async fn release(&self, schedule: ScheduleId, seats: &[SeatIndex], fan: UserId) -> Result<()> {
+        self.schedules.with_known(schedule, |known| known.release(seats, fan))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn keeps_the_contract() {
+        holds::contract::check(&Holds::default(), 1, Timestamp::from_ms(1_900_000_000_000)).await;
+    }
+}

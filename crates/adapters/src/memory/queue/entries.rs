@@ -1,0 +1,111 @@
+//! Those inside, ordered by when their slot is free again, and a short memory of those who were.
+
+use domain::queue::{CLAIM_WINDOW, Entry};
+use domain::{Timestamp, UserId};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::time::Duration;
+
+/// How long, and of how many fans, we remember that their time ran out.
+const LAPSED_FOR: Duration = Duration::from_secs(3_600);
+const LAPSED_MAX: usize = 100_000;
+
+#[derive(Clone, Copy)]
+struct Slot {
+    entry: Entry,
+    /// The fan has been seen since they were let in.
+    is_claimed: bool,
+}
+
+impl Slot {
+    fn ends_at(&self) -> Timestamp {
+        if self.is_claimed {
+            return self.entry.expires_at;
+        }
+        self.entry.expires_at.min(self.entry.admitted_at.plus(CLAIM_WINDOW))
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Entries {
+    slots: HashMap<UserId, Slot>,
+    by_end: BTreeSet<(Timestamp, UserId)>,
+    lapsed: HashMap<UserId, Timestamp>,
+    lapsed_by_age: VecDeque<(Timestamp, UserId)>,
+}
+
+impl Entries {
+    /// Frees the slots that ended by `now` and says how many. Every step begins with this, so
+    /// that what is left is live.
+    pub(super) fn sweep(&mut self, now: Timestamp) -> u64 {
+        let mut n_freed = 0;
+        while let Some((ends_at, fan)) = self.by_end.first().copied() {
+            if now < ends_at {
+                break;
+            }
+            self.remove(fan);
+            self.remember_lapsed(fan, now);
+            n_freed += 1;
+        }
+        n_freed
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn add(&mut self, fan: UserId, entry: Entry, is_claimed: bool) {
+        let slot = Slot { entry, is_claimed };
+        assert!(self.slots.insert(fan, slot).is_none(), "a fan has one entry");
+        self.by_end.insert((slot.ends_at(), fan));
+        self.lapsed.remove(&fan);
+    }
+
+    pub(super) fn contains(&self, fan: UserId) -> bool {
+        self.slots.contains_key(&fan)
+    }
+
+    /// The fan's entry, which being asked for claims.
+    pub(super) fn claim(&mut self, fan: UserId) -> Option<Entry> {
+        let slot = *self.slots.get(&fan)?;
+        if !slot.is_claimed {
+            self.set(fan, slot.entry);
+        }
+        Some(slot.entry)
+    }
+
+    /// Replaces the entry of a fan who is here.
+    pub(super) fn set(&mut self, fan: UserId, entry: Entry) {
+        self.remove(fan);
+        self.add(fan, entry, true);
+    }
+
+    pub(super) fn remove(&mut self, fan: UserId) -> bool {
+        let Some(slot) = self.slots.remove(&fan) else { return false };
+        assert!(self.by_end.remove(&(slot.ends_at(), fan)), "every slot has its end");
+        true
+    }
+
+    pub(super) fn has_lapsed(&self, fan: UserId) -> bool {
+        self.lapsed.contains_key(&fan)
+    }
+
+    pub(super) fn forget_lapsed(&mut self, fan: UserId) {
+        self.lapsed.remove(&fan);
+    }
+
+    fn remember_lapsed(&mut self, fan: UserId, now: Timestamp) {
+        self.lapsed.insert(fan, now);
+        self.lapsed_by_age.push_back((now, fan));
+        while let Some((since, fan)) = self.lapsed_by_age.front().copied() {
+            let is_old = now.since(since) >= LAPSED_FOR;
+            if !is_old && self.lapsed_by_age.len() <= LAPSED_MAX {
+                break;
+            }
+            self.lapsed_by_age.pop_front();
+            // The fan may have been inside a second time since.
+            if self.lapsed.get(&fan) == Some(&since) {
+                self.lapsed.remove(&fan);
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Argon2id in its own small pool: a herd of log-ins must not slow the sale.
+
+use app::ports::passwords::Passwords;
+use app::{Error, Result};
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
+use async_trait::async_trait;
+use crossbeam_channel::{Receiver, Sender, TrySendError};
+use domain::Refusal;
+use futures::channel::oneshot;
+use std::thread;
+
+/// Hashes that may wait; with some 30 ms each, the last of them waits a few seconds.
+const WAITING_MAX: usize = 256;
+
+type Task = Box<dyn FnOnce(&Argon2<'static>) + Send>;
+
+pub struct Argon2Pool {
+    tasks: Sender<Task>,
+    /// Verified against when there is no account, so that nobody can tell by the clock.
+    nobody: String,
+}
+
+impl Argon2Pool {
+    /// Starts `n_threads` workers with OWASP's parameters (19 MiB, 2 passes, 1 lane).
+    pub fn start(n_threads: usize) -> std::result::Result<Argon2Pool, String> {
+        let (tasks, waiting) = crossbeam_channel::bounded::<Task>(WAITING_MAX);
+        for index in 0..n_threads.max(1) {
+            let waiting: Receiver<Task> = waiting.clone();
+            thread::Builder::new()
+                .name(format!("podo-password-{index}"))
+                .spawn(move || {
+                    let argon2 = Argon2::default();
+                    while let Ok(task) = waiting.recv() {
+                        task(&argon2);
+                    }
+                })
+                .map_err(|error| error.to_string())?;
+        }
+        let nobody = hash(&Argon2::default(), "nobody has this password")
+            .map_err(|error| error.to_string())?;
+        Ok(Argon2Pool { tasks, nobody })
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Argon2<'static>) -> T + Send + 'static,
+    ) -> Result<T> {
+        let (send, receive) = oneshot::channel();
+        let task: Task = Box::new(move |argon2| {
+            // Do not spend 30 ms on somebody who has gone.
+            if !send.is_canceled() {
+                let _ = send.send(work(argon2));
+            }
+        });
+        self.tasks.try_send(task).map_err(|error| match error {
+            TrySendError::Full(_) => Error::from(Refusal::LoginBusy),
+            TrySendError::Disconnected(_) => Error::unavailable("the password pool has stopped"),
+        })?;
+        receive.await.map_err(|oneshot::Canceled| Error::unavailable("a password task was lost"))
+    }
+}
+
+fn hash(argon2: &Argon2<'_>, password: &str) -> Result<String> {
+    argon2.hash_password(password.as_bytes()).map(|it| it.to_string()).map_err(Error::broken)
+}
+
+#[async_trait]
+impl Passwords for Argon2Pool {
+    async fn hash(&self, password: String) -> Result<String> {
+        self.run(move |argon2| hash(argon2, &password)).await?
+    }
+
+    async fn verify(&self, password: String, stored: Option<String>) -> Result<bool> {
+        let is_somebody = stored.is_some();
+        let stored = stored.unwrap_or_else(|| self.nobody.clone());
+        let is_right = self
+            .run(move |argon2| {
+                let parsed = PasswordHash::new(&stored).map_err(Error::broken)?;
+                Ok::<bool, Error>(argon2.verify_password(password.as_bytes(), &parsed).is_ok())
+            })
+            .await??;
+        Ok(is_right && is_somebody)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_right_password_of_somebody_passes() {
+        let pool = Argon2Pool::start(1).unwrap();
+        let hash = pool.hash("맛있는 포도".into()).await.unwrap();
+        assert!(hash.starts_with("$argon2id$"));
+        assert!(pool.verify("맛있는 포도".into(), Some(hash.clone())).await.unwrap());
+        assert!(!pool.verify("신 포도".into(), Some(hash)).await.unwrap());
+        assert!(!pool.verify("nobody has this password".into(), None).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn two_hashes_of_one_password_differ() {
+        let pool = Argon2Pool::start(1).unwrap();
+        assert_ne!(
+            pool.hash("포도".into()).await.unwrap(),
+            pool.hash("포도".into()).await.unwrap()
+        );
+    }
+
+    #[tokio::test]
+    async fn a_herd_is_turned_away_instead_of_waiting_for_ever() {
+        let pool = Argon2Pool::start(1).unwrap();
+        let herd = (0..WAITING_MAX + 50).map(|_| pool.hash("포도송이".into()));
+        let turned_away = futures::future::join_all(herd)
+            .await
+            .into_iter()
+            .filter(|answer| matches!(answer, Err(Error::Refused(Refusal::LoginBusy))));
+        assert!(turned_away.count() >= 40);
+    }
+}

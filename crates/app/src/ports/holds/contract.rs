@@ -1,0 +1,132 @@
+//! What every filter of holds must do. Each rule takes a fresh schedule from `seed`, so that a
+//! shared engine can be checked again and again.
+
+use super::{Holds, Taken};
+use domain::id::SeatIndex;
+use domain::seats::SeatPick;
+use domain::{ScheduleId, Timestamp, UserId};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Runs every rule. `seed` differs from run to run when the engine outlives the run.
+pub async fn check(holds: &dyn Holds, seed: u64, now: Timestamp) {
+    a_free_seat_is_taken_and_a_taken_one_is_not(holds, seed, now).await;
+    a_pick_is_all_or_nothing(holds, seed, now).await;
+    a_fan_is_told_that_the_seats_are_their_own(holds, seed, now).await;
+    a_hold_past_its_time_is_as_good_as_gone(holds, seed, now).await;
+    only_the_owner_releases_a_hold(holds, seed, now).await;
+    what_the_database_decided_replaces_what_the_filter_thought(holds, seed, now).await;
+    schedules_do_not_disturb_each_other(holds, seed, now).await;
+}
+
+const HOLD: Duration = Duration::from_secs(300);
+
+fn schedule(seed: u64, rule: u64) -> ScheduleId {
+    ScheduleId::with_room_for_seats(Uuid::from_u128(
+        (u128::from(seed) << 64) | (u128::from(rule) << 32),
+    ))
+}
+
+fn fan(number: u64) -> UserId {
+    UserId::new(Uuid::from_u128(u128::from(number)))
+}
+
+fn pick(schedule: ScheduleId, seats: &[SeatIndex]) -> SeatPick {
+    let seats: Vec<_> = seats.iter().map(|index| schedule.seat(*index)).collect();
+    SeatPick::new(schedule, &seats).expect("the picks of the contract are lawful")
+}
+
+async fn take(
+    holds: &dyn Holds,
+    (schedule, seats): (ScheduleId, &[SeatIndex]),
+    fan: UserId,
+    now: Timestamp,
+) -> Taken {
+    let taken = holds.take(&pick(schedule, seats), fan, now.plus(HOLD), now).await;
+    taken.expect("the engine answers")
+}
+
+fn blocked(seats: &[SeatIndex], by_self: bool) -> Taken {
+    Taken::Blocked { seats: seats.to_vec(), by_self }
+}
+
+pub async fn a_free_seat_is_taken_and_a_taken_one_is_not(
+    holds: &dyn Holds,
+    seed: u64,
+    now: Timestamp,
+) {
+    let schedule = schedule(seed, 1);
+    assert_eq!(take(holds, (schedule, &[7]), fan(1), now).await, Taken::Yes, "the seat is free");
+    let second = take(holds, (schedule, &[7]), fan(2), now).await;
+    assert_eq!(second, blocked(&[7], false), "the second fan is told the seat is taken");
+}
+
+pub async fn a_pick_is_all_or_nothing(holds: &dyn Holds, seed: u64, now: Timestamp) {
+    let schedule = schedule(seed, 2);
+    assert_eq!(take(holds, (schedule, &[3]), fan(1), now).await, Taken::Yes, "the seat is free");
+    let partly = take(holds, (schedule, &[1, 2, 3, 4]), fan(2), now).await;
+    assert_eq!(partly, blocked(&[3], false), "only the taken seat is named");
+    let rest = take(holds, (schedule, &[1, 2, 4]), fan(3), now).await;
+    assert_eq!(rest, Taken::Yes, "a pick that failed leaves no seat behind");
+}
+
+pub async fn a_fan_is_told_that_the_seats_are_their_own(
+    holds: &dyn Holds,
+    seed: u64,
+    now: Timestamp,
+) {
+    let schedule = schedule(seed, 3);
+    take(holds, (schedule, &[1]), fan(1), now).await;
+    take(holds, (schedule, &[2]), fan(2), now).await;
+    let own = take(holds, (schedule, &[1, 5]), fan(1), now).await;
+    assert_eq!(own, blocked(&[1], true), "the fan holds the seat already");
+    let mixed = take(holds, (schedule, &[1, 2]), fan(1), now).await;
+    assert_eq!(mixed, blocked(&[1, 2], false), "one of them is somebody else's");
+}
+
+pub async fn a_hold_past_its_time_is_as_good_as_gone(holds: &dyn Holds, seed: u64, now: Timestamp) {
+    let schedule = schedule(seed, 4);
+    take(holds, (schedule, &[1]), fan(1), now).await;
+    let last = now.plus(HOLD).minus(Duration::from_millis(1));
+    let early = take(holds, (schedule, &[1]), fan(2), last).await;
+    assert_eq!(early, blocked(&[1], false), "the hold lives to its last millisecond");
+    let late = take(holds, (schedule, &[1]), fan(2), now.plus(HOLD)).await;
+    assert_eq!(late, Taken::Yes, "whoever comes at its end may take the seat");
+}
+
+pub async fn only_the_owner_releases_a_hold(holds: &dyn Holds, seed: u64, now: Timestamp) {
+    let schedule = schedule(seed, 5);
+    take(holds, (schedule, &[1, 2]), fan(1), now).await;
+    holds.release(schedule, &[1, 2], fan(2)).await.expect("the engine answers");
+    let still = take(holds, (schedule, &[1]), fan(2), now).await;
+    assert_eq!(still, blocked(&[1], false), "a stranger cannot release a hold");
+    holds.release(schedule, &[1, 2, 3], fan(1)).await.expect("the engine answers");
+    let free = take(holds, (schedule, &[1, 2]), fan(2), now).await;
+    assert_eq!(free, Taken::Yes, "released seats are free at once");
+}
+
+pub async fn what_the_database_decided_replaces_what_the_filter_thought(
+    holds: &dyn Holds,
+    seed: u64,
+    now: Timestamp,
+) {
+    let schedule = schedule(seed, 6);
+    take(holds, (schedule, &[1]), fan(1), now).await;
+    let kept = holds.keep(schedule, &[1, 2], fan(2), Timestamp::FAR_FUTURE).await;
+    kept.expect("the engine answers");
+    let year = now.plus(Duration::from_secs(365 * 24 * 3600));
+    let sold = take(holds, (schedule, &[1, 2]), fan(1), year).await;
+    assert_eq!(sold, blocked(&[1, 2], false), "a sold seat stays taken");
+    holds.release(schedule, &[1], fan(1)).await.expect("the engine answers");
+    let sold = take(holds, (schedule, &[1]), fan(3), now).await;
+    assert_eq!(sold, blocked(&[1], false), "the first holder has nothing left to release");
+    holds.release(schedule, &[1], fan(2)).await.expect("the engine answers");
+    let back = take(holds, (schedule, &[1]), fan(3), now).await;
+    assert_eq!(back, Taken::Yes, "a sold seat that is given back is free");
+}
+
+pub async fn schedules_do_not_disturb_each_other(holds: &dyn Holds, seed: u64, now: Timestamp) {
+    take(holds, (schedule(seed, 7), &[1]), fan(1), now).await;
+    let other = take(holds, (schedule(seed, 8), &[1]), fan(2), now).await;
+    assert_eq!(other, Taken::Yes, "the same seat of another date is another seat");
+}

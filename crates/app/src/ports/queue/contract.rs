@@ -1,0 +1,36 @@
+//! What every waiting room must do. Each rule takes a fresh schedule from `seed`, so that a
+//! shared engine can be checked again and again.
+
+mod places;
+mod slots;
+mod stage;
+
+use super::Queue;
+use domain::Timestamp;
+
+pub use places::*;
+pub use slots::*;
+
+/// Runs every rule. `seed` differs from run to run when the engine outlives the run.
+pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    entering_again_answers_the_same_place(queue, seed, now).await;
+    a_position_shrinks_as_those_ahead_leave_or_are_let_in(queue, seed, now).await;
+    the_lobby_is_drawn_from_the_seed_once(queue, seed, now).await;
+    nobody_is_let_in_before_the_opening(queue, seed, now).await;
+    an_opening_that_is_put_off_lets_nobody_in(queue, seed, now).await;
+    who_left_the_lobby_goes_to_the_end(queue, seed, now).await;
+    a_place_outlives_the_engines_memory(queue, seed, now).await;
+    a_number_that_is_spent_does_not_come_back(queue, seed, now).await;
+    a_place_in_the_lobby_outlives_the_engines_memory(queue, seed, now).await;
+    leaving_is_harmless_and_final(queue, seed, now).await;
+
+    an_empty_queue_admits_at_once_up_to_the_cap(queue, seed, now).await;
+    nobody_passes_a_waiting_fan(queue, seed, now).await;
+    admission_goes_by_number_within_cap_and_rate(queue, seed, now).await;
+    the_mode_decides_who_moves(queue, seed, now).await;
+    an_entry_ends_at_its_very_millisecond(queue, seed, now).await;
+    an_unclaimed_entry_is_given_back(queue, seed, now).await;
+    an_entry_is_extended_twice(queue, seed, now).await;
+    restored_entries_fill_their_slots(queue, seed, now).await;
+    counts_add_up(queue, seed, now).await;
+}

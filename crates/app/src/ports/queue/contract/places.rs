@@ -1,0 +1,206 @@
+//! Rules of places: the lobby, the draw, the line, and coming back.
+
+use super::stage::{SECOND, Stage, fan, number_of};
+use crate::ports::queue::{Queue, Returning};
+use domain::queue::{QueueMode, Standing};
+use domain::{Timestamp, draw};
+
+pub async fn entering_again_answers_the_same_place(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let mut stage = Stage::new(queue, (seed, 1), 1, now);
+    stage.set_mode(QueueMode::Paused);
+    assert_eq!(stage.standing(1, now).await, Standing::Absent, "nobody has entered");
+    let first = stage.enter(1, now).await;
+    stage.enter(2, now).await;
+    let number = number_of(first);
+    let again = stage.enter(1, now.plus(SECOND)).await;
+    assert_eq!(again, Standing::Waiting { number, ahead: 0, behind: 1 }, "the same place");
+    let proof = Some(Returning::Line { number: number + 1 });
+    let other_device = stage.enter_with(1, proof, now.plus(SECOND)).await;
+    assert_eq!(number_of(other_device), number, "whatever proof another device brings");
+    let asked = stage.standing(1, now.plus(SECOND)).await;
+    assert_eq!(asked, again, "asking says the same as entering");
+}
+
+pub async fn a_position_shrinks_as_those_ahead_leave_or_are_let_in(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let mut stage = Stage::new(queue, (seed, 2), 2, now);
+    stage.set_mode(QueueMode::Paused);
+    let numbers = stage.line_up(10, now).await;
+    assert!(numbers.is_sorted() && numbers[0] < numbers[9], "numbers go by arrival");
+    for number in 1..=10 {
+        assert_eq!(stage.ahead(number, now).await, number - 1, "everybody is counted once");
+    }
+    stage.leave(4, now).await;
+    assert_eq!(stage.ahead(3, now).await, 2, "somebody behind left: nothing changes");
+    let tenth = stage.standing(10, now).await;
+    let expected = Standing::Waiting { number: numbers[9], ahead: 8, behind: 0 };
+    assert_eq!(tenth, expected, "somebody ahead left: one fewer, and the number stays");
+    stage.set_mode(QueueMode::Auto);
+    assert_eq!(stage.admit(now).await.len(), 2, "there is room for two");
+    assert_eq!(stage.ahead(10, now).await, 6, "two of those ahead are inside");
+    stage.enter(11, now).await;
+    assert_eq!(stage.ahead(10, now).await, 6, "who comes later stands behind");
+}
+
+pub async fn the_lobby_is_drawn_from_the_seed_once(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    const N_FANS: u32 = 20;
+    let opens_at = now.plus(SECOND);
+    let mut stage = Stage::new(queue, (seed, 3), 1, opens_at);
+    stage.set_mode(QueueMode::Paused);
+    for index in 0..N_FANS {
+        let standing = stage.enter(index.into(), now).await;
+        let expected = Standing::Lobby { index, n_gathered: u64::from(index) + 1 };
+        assert_eq!(standing, expected, "fans gather before the opening");
+    }
+    let gathered = Standing::Lobby { index: 3, n_gathered: N_FANS.into() };
+    assert_eq!(stage.enter(3, now).await, gathered, "entering again changes nothing");
+    let late = stage.enter(100, opens_at).await;
+    assert!(
+        matches!(late, Standing::Waiting { ahead: 20, behind: 0, .. }),
+        "who comes after the draw stands behind all who gathered: {late:?}"
+    );
+    let ranks = draw::permutation(&stage.rules.draw_seed, N_FANS);
+    stage.rules.draw_seed = [8; 32];
+    for (number, rank) in (0..).zip(ranks) {
+        let ahead = stage.ahead(number, opens_at).await;
+        assert_eq!(ahead, u64::from(rank), "the place of fan {number} can be recomputed");
+    }
+    assert_eq!(stage.counts(opens_at).await.drawn, u64::from(N_FANS), "the draw is told");
+}
+
+pub async fn nobody_is_let_in_before_the_opening(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let opens_at = now.plus(SECOND);
+    let stage = Stage::new(queue, (seed, 4), 10, opens_at);
+    for number in 1..=4 {
+        stage.enter(number, now).await;
+    }
+    stage.leave(2, now).await;
+    assert_eq!(stage.admit(now).await, [], "the sale is not open");
+    let (gathered, inside) = (stage.counts(now).await.gathered, stage.counts(now).await.inside);
+    assert_eq!((gathered, inside), (3, 0), "three fans are in the lobby");
+    let admitted = stage.admit(opens_at).await;
+    assert_eq!(admitted.len(), 3, "the first round draws and lets in, and no leaver is drawn");
+    assert!(admitted.iter().all(|admission| admission.fan != fan(2)), "fan 2 has left");
+}
+
+pub async fn an_opening_that_is_put_off_lets_nobody_in(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let mut stage = Stage::new(queue, (seed, 9), 1, now);
+    stage.set_mode(QueueMode::Paused);
+    stage.line_up(2, now).await;
+    stage.set_mode(QueueMode::Auto);
+    stage.rules.opens_at = now.plus(SECOND);
+    assert_eq!(stage.admit(now).await, [], "the sale opens later than it was said");
+    assert_eq!(stage.ahead(2, now).await, 1, "places are kept until then");
+    assert_eq!(stage.admit(stage.rules.opens_at).await.len(), 1, "then it goes on");
+}
+
+pub async fn who_left_the_lobby_goes_to_the_end(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let opens_at = now.plus(SECOND);
+    let mut stage = Stage::new(queue, (seed, 10), 1, opens_at);
+    stage.set_mode(QueueMode::Paused);
+    for number in 0..5 {
+        stage.enter(number, now).await;
+    }
+    for number in 0..3 {
+        stage.leave(number, now).await;
+    }
+    for (number, ahead) in (0..3).zip(2..) {
+        let proof = Some(Returning::Lobby { index: number });
+        stage.enter_with(number.into(), proof, opens_at).await;
+        assert_eq!(stage.ahead(number.into(), opens_at).await, ahead, "behind those who stayed");
+    }
+}
+
+pub async fn a_place_outlives_the_engines_memory(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let mut stage = Stage::new(queue, (seed, 5), 1, now);
+    stage.set_mode(QueueMode::Paused);
+    let numbers = stage.line_up(5, now).await;
+    stage.forget().await;
+    let later = now.plus(SECOND);
+    assert_eq!(stage.standing(1, later).await, Standing::Absent, "the engine forgot everything");
+    let newcomer = number_of(stage.enter(9, later).await);
+    assert!(numbers[4] < newcomer, "no number is given twice");
+    for number in [4, 2, 5, 1, 3] {
+        let had = numbers[number as usize - 1];
+        let proof = Some(Returning::Line { number: had });
+        let standing = stage.enter_with(number, proof, later).await;
+        assert_eq!(number_of(standing), had, "fan {number} is back at the same number");
+    }
+    for number in 1..=5 {
+        assert_eq!(stage.ahead(number, later).await, number - 1, "in the same order");
+    }
+    assert_eq!(stage.ahead(9, later).await, 5, "and ahead of who came later");
+    stage.set_mode(QueueMode::Auto);
+    let first = stage.admit(later).await;
+    assert_eq!(first.first().map(|admission| admission.fan), Some(fan(1)), "fan 1 is first");
+}
+
+pub async fn a_number_that_is_spent_does_not_come_back(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let mut stage = Stage::new(queue, (seed, 6), 1, now);
+    stage.set_mode(QueueMode::Paused);
+    let numbers = stage.line_up(3, now).await;
+    let proof = |number: u64| Some(Returning::Line { number: numbers[number as usize - 1] });
+    stage.leave(1, now).await;
+    let back = stage.enter_with(1, proof(1), now).await;
+    assert!(numbers[2] < number_of(back), "who left goes to the end");
+
+    stage.forget().await;
+    let later = now.plus(SECOND);
+    stage.enter_with(2, proof(2), later).await;
+    stage.enter_with(3, proof(3), later).await;
+    stage.leave(2, later).await;
+    let back = stage.enter_with(2, proof(2), later).await;
+    assert!(numbers[2] < number_of(back), "a number that came back and left is spent too");
+    let stranger = stage.enter_with(4, proof(3), later).await;
+    assert!(numbers[2] < number_of(stranger), "one number is never two fans'");
+}
+
+pub async fn a_place_in_the_lobby_outlives_the_engines_memory(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let opens_at = now.plus(10 * SECOND);
+    let mut stage = Stage::new(queue, (seed, 7), 1, opens_at);
+    stage.set_mode(QueueMode::Paused);
+    for number in 0..4 {
+        stage.enter(number, now).await;
+    }
+    stage.forget().await;
+    let later = now.plus(SECOND);
+    for index in [2, 0, 3] {
+        let proof = Some(Returning::Lobby { index });
+        let standing = stage.enter_with(index.into(), proof, later).await;
+        let same = matches!(standing, Standing::Lobby { index: now_at, .. } if now_at == index);
+        assert!(same, "fan {index} is back in the lobby at the same number: {standing:?}");
+    }
+    let ranks = draw::permutation(&stage.rules.draw_seed, 4);
+    let ahead_of_two = ranks.iter().filter(|rank| **rank < ranks[2]).count() as u64;
+    let one_is_ahead = u64::from(ranks[1] < ranks[2]);
+    let ahead = stage.ahead(2, opens_at).await;
+    assert_eq!(ahead, ahead_of_two - one_is_ahead, "the draw goes by the numbers of the lobby");
+}
+
+pub async fn leaving_is_harmless_and_final(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let mut stage = Stage::new(queue, (seed, 8), 1, now);
+    stage.leave(1, now).await;
+    stage.set_mode(QueueMode::Paused);
+    stage.line_up(2, now).await;
+    stage.leave(1, now).await;
+    stage.leave(1, now).await;
+    assert_eq!(stage.standing(1, now).await, Standing::Absent, "who left is not here");
+    assert_eq!(stage.ahead(2, now).await, 0, "the next is first");
+    let back = stage.enter(1, now).await;
+    assert!(matches!(back, Standing::Waiting { ahead: 1, .. }), "who left goes to the end");
+}

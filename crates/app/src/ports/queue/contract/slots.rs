@@ -1,0 +1,178 @@
+//! Rules of slots: who is let in, for how long, and when a slot is free again.
+
+use super::stage::{SECOND, Stage, entry_of, fan};
+use crate::Error;
+use crate::ports::queue::{Admission, Queue, Returning};
+use domain::queue::{CLAIM_WINDOW, EXTENSIONS_MAX, Entry, QueueMode, Standing};
+use domain::{Refusal, Timestamp};
+use std::time::Duration;
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+pub async fn an_empty_queue_admits_at_once_up_to_the_cap(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let stage = Stage::new(queue, (seed, 101), 2, now);
+    let entry = entry_of(stage.enter(1, now).await);
+    assert_eq!(entry.admitted_at, now, "there is a free slot and nobody waits");
+    assert_eq!(entry.expires_at, now.plus(stage.rules.settings.entry_ttl()), "for its full time");
+    assert_eq!(stage.enter(1, now.plus(SECOND)).await, Standing::Inside(entry), "the same entry");
+    entry_of(stage.enter(2, now).await);
+    let third = stage.enter(3, now).await;
+    assert!(matches!(third, Standing::Waiting { ahead: 0, .. }), "the cap is two: {third:?}");
+    assert_eq!(stage.entry(3, now).await, None, "who waits has no entry");
+}
+
+pub async fn nobody_passes_a_waiting_fan(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let stage = Stage::new(queue, (seed, 102), 1, now);
+    stage.enter(1, now).await;
+    stage.enter(2, now).await;
+    stage.leave(1, now).await;
+    let newcomer = stage.enter(3, now).await;
+    let inside = stage.entry(3, now).await;
+    assert_eq!(inside, None, "the slot is free, but fan 2 was there first: {newcomer:?}");
+    let admitted = stage.admit(now).await;
+    let fans: Vec<_> = admitted.iter().map(|admission| admission.fan).collect();
+    let is_inside = matches!(stage.standing(2, now).await, Standing::Inside(_));
+    assert!(is_inside, "fan 2 has the slot, by this round or before it: {fans:?}");
+}
+
+pub async fn admission_goes_by_number_within_cap_and_rate(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let mut stage = Stage::new(queue, (seed, 103), 5, now);
+    stage.rules.settings.admit_per_second = 2;
+    stage.set_mode(QueueMode::Paused);
+    stage.line_up(10, now).await;
+    stage.set_mode(QueueMode::Auto);
+    let mut let_in = Vec::new();
+    for step in 0..8 {
+        let round = stage.admit(now.plus(step * SECOND)).await;
+        assert!(round.len() <= 2, "two a second: {round:?}");
+        let again = stage.admit(now.plus(step * SECOND)).await;
+        assert_eq!(again, [], "a second round at the same instant has no budget left");
+        let_in.extend(round.into_iter().map(|admission| admission.fan));
+    }
+    let expected: Vec<_> = (1..=5).map(fan).collect();
+    assert_eq!(let_in, expected, "in order, and no more than the cap");
+}
+
+pub async fn the_mode_decides_who_moves(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let mut stage = Stage::new(queue, (seed, 104), 1, now);
+    stage.set_mode(QueueMode::Paused);
+    stage.line_up(3, now).await;
+    assert_eq!(stage.admit(now).await, [], "a pause lets nobody in");
+    stage.set_mode(QueueMode::Closed);
+    assert_eq!(stage.admit(now).await, [], "a closed queue lets nobody in");
+    assert_eq!(stage.refusal_to_enter(9, now).await, Some(Refusal::QueueClosed), "nor in line");
+    let same = stage.enter(3, now).await;
+    assert!(matches!(same, Standing::Waiting { ahead: 2, .. }), "places are kept: {same:?}");
+    stage.set_mode(QueueMode::Draining);
+    assert_eq!(stage.refusal_to_enter(9, now).await, Some(Refusal::QueueClosed), "nobody new");
+    assert_eq!(stage.admit(now).await.len(), 1, "those in line are let in");
+}
+
+pub async fn an_entry_ends_at_its_very_millisecond(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let stage = Stage::new(queue, (seed, 105), 1, now);
+    let first = entry_of(stage.enter(1, now).await);
+    stage.enter(2, now).await;
+    let last = first.expires_at.minus(MILLISECOND);
+    assert_eq!(stage.entry(1, last).await, Some(first), "it lives to its last millisecond");
+    assert_eq!(stage.admit(last).await, [], "and its slot is taken as long");
+    assert_eq!(stage.entry(1, first.expires_at).await, None, "then it is over, swept or not");
+    let admitted = stage.admit(first.expires_at).await;
+    assert_eq!(admitted.len(), 1, "and its slot is free at once");
+    let over = stage.standing(1, first.expires_at).await;
+    assert_eq!(over, Standing::Expired, "the fan is told that the time is up");
+    let again = stage.enter(1, first.expires_at).await;
+    let new_place = matches!(again, Standing::Waiting { number, .. } if first.number < number);
+    assert!(new_place, "entering again is a new place: {again:?}");
+}
+
+pub async fn an_unclaimed_entry_is_given_back(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let mut stage = Stage::new(queue, (seed, 106), 2, now);
+    stage.set_mode(QueueMode::Paused);
+    stage.line_up(4, now).await;
+    stage.set_mode(QueueMode::Auto);
+    assert_eq!(stage.admit(now).await.len(), 2, "two are let in");
+    let within = now.plus(CLAIM_WINDOW).minus(MILLISECOND);
+    assert_eq!(stage.admit(within).await, [], "they may still appear");
+    entry_of(stage.standing(1, within).await);
+    let next = stage.admit(now.plus(CLAIM_WINDOW)).await;
+    let fans: Vec<_> = next.iter().map(|admission| admission.fan).collect();
+    assert_eq!(fans, [fan(3)], "fan 2 never came: the next gets the slot");
+    let late = now.plus(2 * CLAIM_WINDOW);
+    assert_eq!(stage.entry(2, late).await, None, "and fan 2 is out");
+    assert!(stage.entry(1, late).await.is_some(), "who appeared keeps the entry");
+}
+
+pub async fn an_entry_is_extended_twice(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let stage = Stage::new(queue, (seed, 107), 1, now);
+    let first = entry_of(stage.enter(1, now).await);
+    let mut before = first;
+    for left in (0..EXTENSIONS_MAX).rev() {
+        let more = queue.extend(&stage.rules, fan(1), now).await;
+        let more = more.expect("a live entry is extended");
+        assert!(before.expires_at < more.expires_at, "every extension gives time");
+        assert_eq!(more.extensions_left, left, "and is counted");
+        before = more;
+    }
+    assert_eq!(refusal(queue, &stage, 1, now).await, Refusal::NoExtensionsLeft, "twice at most");
+    assert_eq!(stage.entry(1, first.expires_at).await, Some(before), "the longer time counts");
+    let over = refusal(queue, &stage, 1, before.expires_at).await;
+    assert_eq!(over, Refusal::EntryExpired, "what is over cannot be extended");
+    let nobody = refusal(queue, &stage, 2, now).await;
+    assert_eq!(nobody, Refusal::EntryExpired, "nor what never was");
+}
+
+async fn refusal(queue: &dyn Queue, stage: &Stage<'_>, number: u64, now: Timestamp) -> Refusal {
+    match queue.extend(&stage.rules, fan(number), now).await {
+        Err(Error::Refused(refusal)) => refusal,
+        other => panic!("the extension is refused, but the engine says {other:?}"),
+    }
+}
+
+pub async fn restored_entries_fill_their_slots(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let stage = Stage::new(queue, (seed, 108), 2, now);
+    let entry = Entry::starting(1, &stage.rules.settings, now);
+    let gone = Entry { expires_at: now, ..entry };
+    let entries = [Admission { fan: fan(1), entry }, Admission { fan: fan(2), entry: gone }];
+    for _ in 0..2 {
+        let restored = queue.restore(stage.rules.schedule, &entries, now).await;
+        restored.expect("the engine answers");
+    }
+    assert_eq!(stage.entry(1, now).await, Some(entry), "a restored entry is as good as before");
+    assert_eq!(stage.entry(2, now).await, None, "what is over stays over");
+    assert_eq!(stage.counts(now).await.inside, 1, "restoring twice counts once");
+    entry_of(stage.enter(3, now).await);
+    let full = stage.enter(4, now).await;
+    assert!(matches!(full, Standing::Waiting { .. }), "restored entries take slots: {full:?}");
+    stage.leave(1, now).await;
+    let proof = Some(Returning::Line { number: entry.number });
+    let again = stage.enter_with(1, proof, now).await;
+    let is_new = matches!(again, Standing::Waiting { number, .. } if number != entry.number);
+    assert!(is_new, "the number of a restored entry is spent: {again:?}");
+}
+
+pub async fn counts_add_up(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let stage = Stage::new(queue, (seed, 109), 3, now);
+    assert_eq!(stage.counts(now).await, Default::default(), "an unknown queue is empty");
+    for number in 1..=6 {
+        stage.enter(number, now).await;
+    }
+    stage.leave(6, now).await;
+    stage.leave(1, now).await;
+    let counts = stage.counts(now).await;
+    let seen = (counts.waiting, counts.inside, counts.admitted, counts.left, counts.expired);
+    assert_eq!(seen, (2, 2, 3, 2, 0), "six entered: two wait, two are inside, two left");
+    let outflow = counts.admitted_per_second;
+    assert!(0.0 < outflow && outflow <= 3.0, "three were let in just now: {outflow}");
+    let over = now.plus(stage.rules.settings.entry_ttl());
+    let counts = stage.counts(over).await;
+    assert_eq!((counts.inside, counts.expired), (0, 2), "what is over is counted as over");
+    assert_eq!(counts.admitted_per_second, 0.0, "nobody was let in during the last minute");
+}
