@@ -1,11 +1,13 @@
 //! Engines in the memory of one process: exact, fast, and empty after a restart.
 
+mod bus;
 mod holds;
 mod limits;
 mod queue;
 mod revocations;
 mod schedules;
 
+pub use bus::Bus;
 pub use holds::Holds;
 pub use limits::Limits;
 pub use queue::Queue;

@@ -4,6 +4,14 @@ use crate::ports::keys::KeyUse;
 use crate::seals::sha256;
 use domain::{Refusal, UserId};
 
+/// The endpoints whose keys are kept apart from each other.
+pub const SELECT: &str = "booking/select";
+pub const REQUEST: &str = "payment/request";
+pub const CONFIRM: &str = "payment/confirm";
+pub const CANCEL: &str = "payment/cancel";
+pub const CANCEL_RESERVATION: &str = "booking/cancel";
+pub const CHARGE: &str = "wallet/charge";
+
 /// Longest key accepted.
 const KEY_MAX: usize = 200;
 

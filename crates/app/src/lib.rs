@@ -1,15 +1,23 @@
 //! What Podo does: use cases, the ports they need, and the jobs.
 
 pub mod accounts;
+pub mod catalog;
 pub mod error;
+pub mod jobs;
 pub mod keys;
+pub mod notifications;
 pub mod paging;
+pub mod payments;
 pub mod platform;
 pub mod ports;
+pub mod queue;
+pub mod reservations;
 pub mod schedules;
 pub mod seals;
 pub mod sessions;
+pub mod tickets;
 pub mod tokens;
+pub mod wallet;
 
 pub use error::{Error, Result};
 pub use platform::Platform;

@@ -24,9 +24,6 @@ pub(super) struct PaymentRow {
     pub(super) confirm_key: Option<String>,
 }
 
-/// The endpoint under which a confirm call's idempotency key is kept.
-pub(super) const CONFIRM: &str = "payment/confirm";
-
 pub(super) async fn load(tx: &mut dyn Tx, id: PaymentId) -> Result<Option<PaymentRow>> {
     let sql = "select id, method, status, amount, captured, refunded, reservation_id, user_id,
                       gateway, gateway_ref, confirm_key

@@ -6,7 +6,8 @@ use super::super::queue_history::end_place;
 use super::super::reservations::{self, give_back};
 use super::super::tx::{Tx, work};
 use super::super::value::params;
-use super::{CONFIRM, PaymentRow, load, store};
+use super::{PaymentRow, load, store};
+use app::keys::CONFIRM;
 use app::ports::keys::{Answer, StoredAnswer};
 use app::ports::payments::{
     Confirmed, ConfirmedReservation, NewTicket, SettlePayment, Settled, Sold,

@@ -1,0 +1,23 @@
+//! Jobs: one bounded round each. The loops that call them live in the server.
+
+mod admit;
+mod clean;
+mod expire;
+mod refund;
+mod relay;
+mod settle;
+
+pub use admit::{admit_fans, restore_entries};
+pub use clean::forget_old_rows;
+pub use expire::expire_holds;
+pub use refund::make_refunds;
+pub use relay::relay_messages;
+pub use settle::settle_unknown_payments;
+
+/// What a round did. A full round means that there may be more to do at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Round {
+    pub done: u64,
+    pub failed: u64,
+    pub is_full: bool,
+}

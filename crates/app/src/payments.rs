@@ -1,0 +1,193 @@
+//! Paying: the intent is stored before any money can move, and one function settles the outcome.
+
+use crate::error::{Error, Result};
+use crate::platform::Platform;
+use crate::ports::gateway::Answered;
+use crate::ports::keys::{KeyUse, Once};
+use crate::ports::payments::{
+    AskGateway, CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed,
+    PaymentReady, PaymentView, RequestPayment, SettlePayment, Settled,
+};
+use crate::reservations::{my_reservation, tell_filter, tell_filter_sold};
+use domain::payments::{PaymentMethod, PaymentStatus};
+use domain::{PaymentId, RefundId, Refusal, ReservationId, UserId, Won};
+
+pub struct AskToPay<'a> {
+    pub key: KeyUse,
+    pub fan: UserId,
+    pub reservation: ReservationId,
+    pub method: PaymentMethod,
+    pub gateway: Option<&'a str>,
+}
+
+/// Prepares a payment and gives the hold time for the gateway's page. The hold is the proof of the
+/// entry: an entry that ends while the fan pays must not cost the seats.
+pub async fn request_payment(
+    platform: &Platform,
+    asked: AskToPay<'_>,
+) -> Result<Once<PaymentReady>> {
+    let now = platform.now();
+    let reservation = my_reservation(platform, asked.fan, asked.reservation).await?;
+    let payment = PaymentId::new(platform.chance.id(now));
+    let (gateway, checkout) = match asked.method {
+        PaymentMethod::Wallet => (None, Checkout { gateway: None, url: None }),
+        PaymentMethod::Card => {
+            let gateway = platform.gateway(asked.gateway.unwrap_or("sandbox"))?;
+            let url = gateway.checkout_url(payment, reservation.amount);
+            (Some(gateway.name()), Checkout { gateway: Some(gateway.name().into()), url })
+        }
+    };
+    let command = RequestPayment {
+        key: asked.key,
+        payment,
+        reservation: asked.reservation,
+        user: asked.fan,
+        method: asked.method,
+        gateway,
+        checkout,
+        now,
+    };
+    let ready = platform.store.request_payment(command).await?;
+    if let Once::Fresh(ready) = &ready {
+        let seats: Vec<u32> = reservation.seats.iter().map(|seat| seat.id.index()).collect();
+        let (schedule, until) = (reservation.schedule_id, ready.hold_expires_at);
+        platform.holds.keep(schedule, &seats, asked.fan, until).await?;
+    }
+    Ok(ready)
+}
+
+/// How a confirm call ends.
+#[derive(Debug)]
+pub enum ConfirmOutcome {
+    Paid(Confirmed),
+    /// The gateway has not answered: nobody guesses. Ask again later.
+    Unknown(PaymentId),
+}
+
+pub struct AskToConfirm {
+    pub key: KeyUse,
+    pub fan: UserId,
+    pub payment: PaymentId,
+    pub payment_key: Option<String>,
+    pub amount: Won,
+}
+
+/// Pays. A decline is a refusal; an unknown outcome keeps the seats until it is known.
+pub async fn confirm_payment(
+    platform: &Platform,
+    asked: AskToConfirm,
+) -> Result<Once<ConfirmOutcome>> {
+    let payment = asked.payment;
+    let command = ConfirmPayment {
+        key: asked.key,
+        payment,
+        user: asked.fan,
+        amount: asked.amount,
+        payment_key: asked.payment_key,
+        now: platform.now(),
+    };
+    let ask = match platform.store.confirm_payment(command).await? {
+        Once::Replay(answer) => return Ok(Once::Replay(answer)),
+        Once::Fresh(Capture::Sold(sold)) => {
+            after_sale(platform, &sold.seats).await;
+            return Ok(Once::Fresh(ConfirmOutcome::Paid(sold.confirmed)));
+        }
+        Once::Fresh(Capture::Ask(ask)) => ask,
+    };
+    let gateway = platform.gateway(&ask.gateway)?;
+    let answered = gateway.capture(&ask, platform.now()).await;
+    match settle(platform, &ask, answered).await? {
+        Settled::Sold(sold) => Ok(Once::Fresh(ConfirmOutcome::Paid(sold.confirmed))),
+        Settled::Declined { reason, .. } => Err(Refusal::PaymentDeclined { reason }.into()),
+        Settled::RefundDue { .. } => {
+            Err(Refusal::PaymentDeclined { reason: "TOO_LATE".into() }.into())
+        }
+        Settled::StillUnknown | Settled::Before(PaymentStatus::Unknown) => {
+            Ok(Once::Fresh(ConfirmOutcome::Unknown(payment)))
+        }
+        // The webhook or the reconciler was faster: the answer is stored under the key.
+        Settled::Before(_) => Err(Refusal::KeyRunning.into()),
+    }
+}
+
+/// Brings a gateway's answer home. The confirm call, webhooks and the reconciler all end here.
+pub async fn settle(platform: &Platform, ask: &AskGateway, answered: Answered) -> Result<Settled> {
+    let command = SettlePayment {
+        payment: ask.payment,
+        outcome: answered.outcome,
+        answer: answered.answer,
+        now: platform.now(),
+    };
+    let settled = platform.store.settle_payment(command).await?;
+    match &settled {
+        Settled::Sold(sold) => after_sale(platform, &sold.seats).await,
+        Settled::Declined { freed, .. } | Settled::RefundDue { freed } => {
+            tell_filter(platform, freed.as_slice()).await?;
+        }
+        Settled::StillUnknown | Settled::Before(_) => {}
+    }
+    Ok(settled)
+}
+
+/// The purchase is committed: what follows only tidies up, and its failure is not the fan's.
+async fn after_sale(platform: &Platform, sold: &crate::ports::reservations::Freed) {
+    let tidy = async {
+        tell_filter_sold(platform, sold).await?;
+        platform.queue.leave(sold.schedule, sold.user, platform.now()).await
+    };
+    if let Err(error) = tidy.await {
+        tracing::warn!(%error, "The live engines did not hear of a sale");
+    }
+}
+
+/// Cancels what was paid; the money goes back where it came from.
+pub async fn cancel_payment(
+    platform: &Platform,
+    key: KeyUse,
+    fan: UserId,
+    payment: PaymentId,
+    reason: String,
+) -> Result<Once<Canceled>> {
+    let now = platform.now();
+    let refund = RefundId::new(platform.chance.id(now));
+    let command = CancelPayment { key, payment, user: fan, refund, reason, now };
+    match platform.store.cancel_payment(command).await? {
+        Once::Replay(answer) => Ok(Once::Replay(answer)),
+        Once::Fresh((canceled, freed)) => {
+            tell_filter(platform, &[freed]).await?;
+            Ok(Once::Fresh(canceled))
+        }
+    }
+}
+
+/// Cancels a reservation by canceling its payment.
+pub async fn cancel_reservation(
+    platform: &Platform,
+    key: KeyUse,
+    fan: UserId,
+    reservation: ReservationId,
+    reason: String,
+) -> Result<Once<Canceled>> {
+    if let Some(answer) = platform.store.stored_answer(&key).await? {
+        return Ok(Once::Replay(answer));
+    }
+    let view = my_reservation(platform, fan, reservation).await?;
+    let payment = platform.store.payment_of(reservation, fan).await?;
+    let payment = payment.ok_or(match view.status {
+        domain::reservations::ReservationStatus::Canceled => Refusal::AlreadyCanceled,
+        domain::reservations::ReservationStatus::Held
+        | domain::reservations::ReservationStatus::Paying
+        | domain::reservations::ReservationStatus::Confirmed
+        | domain::reservations::ReservationStatus::Expired
+        | domain::reservations::ReservationStatus::Released => Refusal::NotPaid,
+    })?;
+    cancel_payment(platform, key, fan, payment, reason).await
+}
+
+pub async fn my_payment(
+    platform: &Platform,
+    fan: UserId,
+    payment: PaymentId,
+) -> Result<PaymentView> {
+    platform.store.payment(payment, fan).await?.ok_or(Error::Refused(Refusal::NotFound))
+}
