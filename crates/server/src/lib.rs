@@ -1,1 +1,13 @@
-//! x
+//! The process: command line, settings, wiring, tasks and HTTP.
+
+pub mod api;
+mod assets;
+pub mod cli;
+pub mod config;
+pub mod running;
+mod seat_map;
+mod secret;
+pub mod tasks;
+pub mod telemetry;
+pub mod web;
+pub mod wire;

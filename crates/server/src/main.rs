@@ -1,1 +1,8 @@
-fn main() {}
+//! The `podo` binary.
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    server::cli::run()
+}

@@ -1,0 +1,129 @@
+//! HTTP: the routes, and what every request passes.
+
+mod accounts;
+mod admin;
+mod answer;
+mod booking;
+mod catalog;
+mod edge;
+mod error;
+mod extract;
+mod health;
+mod language;
+mod payment;
+mod queue;
+mod sandbox;
+mod tickets;
+mod wallet;
+
+use crate::assets;
+use crate::seat_map::SeatMaps;
+use crate::tasks::Tasks;
+use crate::telemetry::Metrics;
+use adapters::gateways::sandbox::Sandbox;
+use app::Platform;
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use std::sync::Arc;
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub use error::{ApiError, problem_codes};
+
+/// What handlers share.
+pub struct Shared {
+    pub platform: Arc<Platform>,
+    pub sandbox: Arc<Sandbox>,
+    pub tasks: Tasks,
+    pub metrics: Metrics,
+    pub seat_maps: SeatMaps,
+    pub requests_per_second_per_ip: u32,
+}
+
+type App = Arc<Shared>;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Podo",
+        description = "Tickets for concerts that sell out in minutes: waiting room, seat map, \
+                       holds, payments, wallet, tickets.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0")
+    ),
+    servers((url = "/", description = "This server"))
+)]
+struct Document;
+
+fn documented() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Document::openapi())
+        .routes(routes!(accounts::sign_up))
+        .routes(routes!(accounts::log_in))
+        .routes(routes!(accounts::refresh))
+        .routes(routes!(accounts::log_out))
+        .routes(routes!(accounts::me))
+        .routes(routes!(catalog::list_events))
+        .routes(routes!(catalog::show_event))
+        .routes(routes!(catalog::show_schedule))
+        .routes(routes!(catalog::show_layout))
+        .routes(routes!(catalog::show_seats))
+        .routes(routes!(queue::enter))
+        .routes(routes!(queue::status))
+        .routes(routes!(queue::position))
+        .routes(routes!(queue::extend))
+        .routes(routes!(queue::leave))
+        .routes(routes!(queue::show_draw))
+        .routes(routes!(booking::seats))
+        .routes(routes!(booking::select))
+        .routes(routes!(booking::release))
+        .routes(routes!(booking::my_reservations))
+        .routes(routes!(booking::my_reservation))
+        .routes(routes!(booking::cancel))
+        .routes(routes!(payment::request))
+        .routes(routes!(payment::confirm))
+        .routes(routes!(payment::cancel))
+        .routes(routes!(payment::my_payment))
+        .routes(routes!(sandbox::choose))
+        .routes(routes!(wallet::balance))
+        .routes(routes!(wallet::ledger))
+        .routes(routes!(wallet::charge))
+        .routes(routes!(tickets::my_tickets))
+        .routes(routes!(tickets::my_ticket))
+        .routes(routes!(tickets::qr))
+        .routes(routes!(tickets::mailbox))
+        .merge(admin::routes())
+}
+
+/// The OpenAPI document, made from the handlers.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    let mut document = documented().to_openapi();
+    document.info.version = crate::telemetry::VERSION.to_owned();
+    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
+    document
+        .components
+        .get_or_insert_default()
+        .add_security_scheme("accessToken", SecurityScheme::Http(bearer));
+    document
+}
+
+/// Everything that this process answers.
+pub fn router(shared: App) -> Router {
+    let (api, _) = documented().split_for_parts();
+    let document = openapi();
+    let docs = utoipa_swagger_ui::SwaggerUi::new("/docs").url("/api/openapi.json", document);
+    let api = api
+        .route("/livez", get(health::livez))
+        .route("/readyz", get(health::readyz))
+        .route("/healthz", get(health::readyz))
+        .route("/metrics", get(health::metrics))
+        .fallback(assets::serve)
+        .method_not_allowed_fallback(error::method_not_allowed)
+        .with_state(shared.clone());
+    Router::from(docs)
+        .merge(api)
+        .layer(from_fn_with_state(shared.clone(), edge::detach))
+        .layer(from_fn_with_state(shared.clone(), edge::pass))
+        .layer(from_fn_with_state(shared, edge::render_problems))
+}

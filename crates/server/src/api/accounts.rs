@@ -1,0 +1,128 @@
+//! Sign-up, log-in, refresh, log-out.
+
+use super::App;
+use super::error::{ApiResult, Problem};
+use super::extract::{Body, CameFrom, Fan};
+use app::accounts::{self, LoggedIn, SignUp, UserView};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use domain::accounts::{Email, NewPassword, Phone, REFRESH_TOKEN_LENGTH, Role};
+use domain::text::Line;
+use domain::{Refusal, UserId};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SignUpBody {
+    email: Email,
+    password: NewPassword,
+    name: Line<50>,
+    #[serde(default)]
+    phone: Option<Phone>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SignedUp {
+    user_id: UserId,
+}
+
+/// Makes an account.
+#[utoipa::path(post, path = "/api/auth/signup", tag = "accounts",
+    request_body = SignUpBody,
+    responses((status = 201, body = SignedUp), (status = 409, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn sign_up(
+    State(app): State<App>,
+    body: Body<SignUpBody>,
+) -> ApiResult<(StatusCode, Json<SignedUp>)> {
+    let SignUpBody { email, password, name, phone } = body.value;
+    let asked = SignUp { email, password, name, phone, role: Role::User };
+    let user_id = accounts::sign_up(&app.platform, asked).await?;
+    Ok((StatusCode::CREATED, Json(SignedUp { user_id })))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LogInBody {
+    email: Email,
+    #[schema(max_length = 128)]
+    password: String,
+}
+
+/// Logs in: an access token for an hour, a refresh token for a week.
+#[utoipa::path(post, path = "/api/auth/login", tag = "accounts",
+    request_body = LogInBody,
+    responses((status = 200, body = LoggedIn), (status = 401, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn log_in(
+    State(app): State<App>,
+    CameFrom(origin): CameFrom,
+    body: Body<LogInBody>,
+) -> ApiResult<Response> {
+    let LogInBody { email, password } = body.value;
+    let logged_in = accounts::log_in(&app.platform, &email, password, origin).await?;
+    Ok(with_cookie(logged_in))
+}
+
+const COOKIE: &str = "podo_refresh";
+
+/// The refresh token also as a cookie that scripts cannot read and only this path gets.
+fn with_cookie(logged_in: LoggedIn) -> Response {
+    let cookie = format!(
+        "{COOKIE}={}; Path=/api/auth; HttpOnly; SameSite=Strict; Max-Age={}",
+        logged_in.refresh_token,
+        REFRESH_TOKEN_LENGTH.as_secs()
+    );
+    ([(header::SET_COOKIE, cookie)], Json(logged_in)).into_response()
+}
+
+#[derive(Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RefreshBody {
+    /// Left out by browsers: the cookie has it.
+    #[serde(default)]
+    refresh_token: Option<String>,
+}
+
+/// Spends a refresh token for the next pair.
+#[utoipa::path(post, path = "/api/auth/refresh", tag = "accounts",
+    request_body = RefreshBody,
+    responses((status = 200, body = LoggedIn), (status = 401, body = Problem),
+              (status = 409, body = Problem)))]
+pub(super) async fn refresh(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Body<RefreshBody>,
+) -> ApiResult<Response> {
+    let given = body.value.refresh_token.or_else(|| cookie_of(&headers));
+    let spent = given.ok_or(Refusal::RefreshInvalid)?;
+    Ok(with_cookie(accounts::refresh(&app.platform, &spent).await?))
+}
+
+fn cookie_of(headers: &HeaderMap) -> Option<String> {
+    let cookies = headers.get(header::COOKIE)?.to_str().ok()?;
+    let find = |pair: &str| pair.trim().strip_prefix(COOKIE)?.strip_prefix('=').map(str::to_owned);
+    cookies.split(';').find_map(find)
+}
+
+/// Ends the session: nothing of it works any more.
+#[utoipa::path(post, path = "/api/auth/logout", tag = "accounts",
+    security(("accessToken" = [])),
+    responses((status = 204), (status = 401, body = Problem)))]
+pub(super) async fn log_out(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Response> {
+    accounts::log_out(&app.platform, caller).await?;
+    let gone = format!("{COOKIE}=; Path=/api/auth; HttpOnly; SameSite=Strict; Max-Age=0");
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())
+}
+
+/// Who is logged in.
+#[utoipa::path(get, path = "/api/users/me", tag = "accounts",
+    security(("accessToken" = [])),
+    responses((status = 200, body = UserView), (status = 401, body = Problem)))]
+pub(super) async fn me(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Json<UserView>> {
+    Ok(Json(accounts::me(&app.platform, caller).await?))
+}

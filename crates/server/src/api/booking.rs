@@ -1,0 +1,155 @@
+//! Choosing seats, holding them, giving them back.
+
+use super::App;
+use super::answer::once;
+use super::error::{ApiResult, Problem};
+use super::extract::{Body, Fan, Id, PageParams, Params, key_of, page, text_of};
+use app::keys::{CANCEL_RESERVATION, SELECT};
+use app::paging::Page;
+use app::payments;
+use app::ports::payments::Canceled;
+use app::ports::reservations::{Held, ReservationView};
+use app::reservations::{self, BookingSeat, SelectSeats};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use domain::text::Line;
+use domain::{ReservationId, ScheduleId, SeatId};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct SeatsParams {
+    #[param(value_type = String, format = Uuid)]
+    schedule_id: ScheduleId,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct BookingSeats {
+    seats: Vec<BookingSeat>,
+}
+
+/// Every seat with its price; the fan's own holds are told apart from others'.
+#[utoipa::path(get, path = "/api/booking/seats", tag = "booking",
+    security(("accessToken" = [])), params(SeatsParams),
+    responses((status = 200, body = BookingSeats), (status = 401, body = Problem),
+              (status = 404, body = Problem)))]
+pub(super) async fn seats(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Params(params): Params<SeatsParams>,
+) -> ApiResult<Json<BookingSeats>> {
+    let seats = reservations::booking_seats(&app.platform, caller.user, params.schedule_id).await?;
+    Ok(Json(BookingSeats { seats }))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct SelectBody {
+    schedule_id: ScheduleId,
+    #[schema(min_items = 1, max_items = 4)]
+    seat_ids: Vec<SeatId>,
+}
+
+/// Holds one to four seats, all or none.
+#[utoipa::path(post, path = "/api/booking/seats/select", tag = "booking",
+    security(("accessToken" = [])), request_body = SelectBody,
+    params(("Idempotency-Key" = String, Header), ("Entry-Token" = String, Header)),
+    responses((status = 201, body = Held), (status = 400, body = Problem),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn select(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    headers: HeaderMap,
+    body: Body<SelectBody>,
+) -> ApiResult<Response> {
+    let asked = SelectSeats {
+        key: key_of(&headers, caller.user, SELECT, &body.bytes)?,
+        fan: caller.user,
+        schedule: body.value.schedule_id,
+        seats: &body.value.seat_ids,
+        entry_token: text_of(&headers, "entry-token"),
+    };
+    once(reservations::select_seats(&app.platform, asked).await?)
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ReleaseParams {
+    #[param(value_type = String, format = Uuid)]
+    reservation_id: ReservationId,
+}
+
+/// Gives held seats back.
+#[utoipa::path(delete, path = "/api/booking/seats/release", tag = "booking",
+    security(("accessToken" = [])), params(ReleaseParams),
+    responses((status = 204), (status = 401, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem)))]
+pub(super) async fn release(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Params(params): Params<ReleaseParams>,
+) -> ApiResult<StatusCode> {
+    reservations::release_seats(&app.platform, caller.user, params.reservation_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The fan's reservations, newest first.
+#[utoipa::path(get, path = "/api/booking/reservations", tag = "booking",
+    security(("accessToken" = [])), params(PageParams),
+    responses((status = 200, body = Page<ReservationView>), (status = 401, body = Problem)))]
+pub(super) async fn my_reservations(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Params(params): Params<PageParams>,
+) -> ApiResult<Json<Page<ReservationView>>> {
+    let page = page(params.limit, params.cursor)?;
+    Ok(Json(reservations::my_reservations(&app.platform, caller.user, page).await?))
+}
+
+/// One reservation of the fan.
+#[utoipa::path(get, path = "/api/booking/reservations/{id}", tag = "booking",
+    security(("accessToken" = [])), params(("id" = ReservationId, Path)),
+    responses((status = 200, body = ReservationView), (status = 401, body = Problem),
+              (status = 404, body = Problem)))]
+pub(super) async fn my_reservation(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(reservation): Id<ReservationId>,
+) -> ApiResult<Json<ReservationView>> {
+    Ok(Json(reservations::my_reservation(&app.platform, caller.user, reservation).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CancelBody {
+    #[serde(default)]
+    reason: Option<Line<200>>,
+}
+
+/// Cancels a paid reservation; the money goes back where it came from.
+#[utoipa::path(post, path = "/api/booking/reservations/{id}/cancel", tag = "booking",
+    security(("accessToken" = [])), request_body = CancelBody,
+    params(("id" = ReservationId, Path), ("Idempotency-Key" = String, Header)),
+    responses((status = 200, body = Canceled), (status = 400, body = Problem),
+              (status = 401, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn cancel(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(reservation): Id<ReservationId>,
+    headers: HeaderMap,
+    body: Body<CancelBody>,
+) -> ApiResult<Response> {
+    // The path is part of what the key stands for.
+    let content = [reservation.uuid().as_bytes().as_slice(), &body.bytes].concat();
+    let key = key_of(&headers, caller.user, CANCEL_RESERVATION, &content)?;
+    let reason = body.value.reason.map_or_else(|| "BY_FAN".to_owned(), String::from);
+    let platform = &app.platform;
+    once(payments::cancel_reservation(platform, key, caller.user, reservation, reason).await?)
+}

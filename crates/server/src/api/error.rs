@@ -1,0 +1,286 @@
+//! Failure becomes an answer here, and nowhere else: problem+json with a stable code and a
+//! sentence in the asker's language.
+
+use super::language::Language;
+use app::Error;
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use domain::Refusal;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+mod sentences;
+
+use sentences::{field_sentence, sentence};
+
+/// Why a request was not answered as asked. It becomes a body at the edge, where the language and
+/// the trace are known.
+#[derive(Clone, Debug)]
+pub struct ApiError(Arc<Failure>);
+
+#[derive(Debug)]
+pub(super) enum Failure {
+    Refused(Refusal),
+    /// A field of the body, the path or the query is wrong.
+    Field {
+        pointer: String,
+        problem: String,
+    },
+    /// The body is no JSON at all.
+    Body {
+        problem: String,
+    },
+    BodyTooLarge,
+    BodyTooSlow,
+    NotJson,
+    NoRoute,
+    Method,
+    Unavailable(String),
+    Broken(String),
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> ApiError {
+        ApiError(Arc::new(failure))
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> ApiError {
+        Failure::Refused(refusal).into()
+    }
+}
+
+impl From<Error> for ApiError {
+    fn from(error: Error) -> ApiError {
+        match error {
+            Error::Refused(refusal) => refusal.into(),
+            Error::Unavailable(why) => Failure::Unavailable(why).into(),
+            Error::Broken(why) => Failure::Broken(why).into(),
+        }
+    }
+}
+
+impl ApiError {
+    /// There is nothing at this address.
+    pub fn no_route() -> ApiError {
+        Failure::NoRoute.into()
+    }
+}
+
+pub(super) type ApiResult<T> = Result<T, ApiError>;
+
+pub(super) async fn method_not_allowed() -> ApiError {
+    Failure::Method.into()
+}
+
+/// Carries the failure to the edge.
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.0.status().into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl Failure {
+    fn status(&self) -> StatusCode {
+        match self {
+            Failure::Refused(refusal) => refusal_status(refusal),
+            Failure::Field { .. } => StatusCode::UNPROCESSABLE_ENTITY,
+            Failure::Body { .. } => StatusCode::BAD_REQUEST,
+            Failure::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Failure::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
+            Failure::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Failure::NoRoute => StatusCode::NOT_FOUND,
+            Failure::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Failure::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Failure::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            Failure::Refused(refusal) => refusal.code(),
+            Failure::Field { .. } => "INVALID",
+            Failure::Body { .. } => "MALFORMED_BODY",
+            Failure::BodyTooLarge => "BODY_TOO_LARGE",
+            Failure::BodyTooSlow => "BODY_TOO_SLOW",
+            Failure::NotJson => "NOT_JSON",
+            Failure::NoRoute => "NOT_FOUND",
+            Failure::Method => "METHOD_NOT_ALLOWED",
+            Failure::Unavailable(_) => "UNAVAILABLE",
+            Failure::Broken(_) => "INTERNAL",
+        }
+    }
+
+    /// Seconds after which it makes sense to try again.
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Failure::Refused(Refusal::TooManyRequests { retry_after_s }) => Some(*retry_after_s),
+            Failure::Refused(Refusal::LoginBusy) | Failure::Unavailable(_) => Some(2),
+            Failure::Refused(_)
+            | Failure::Field { .. }
+            | Failure::Body { .. }
+            | Failure::BodyTooLarge
+            | Failure::BodyTooSlow
+            | Failure::NotJson
+            | Failure::NoRoute
+            | Failure::Method
+            | Failure::Broken(_) => None,
+        }
+    }
+
+    /// The members that only some problems have.
+    fn extend(&self, problem: &mut Value, language: Language) {
+        match self {
+            Failure::Refused(Refusal::SeatTaken { taken }) => problem["taken"] = json!(taken),
+            Failure::Refused(Refusal::SaleNotOpen { opens_at }) => {
+                problem["opensAt"] = json!(opens_at);
+            }
+            Failure::Refused(Refusal::PaymentDeclined { reason }) => {
+                problem["reason"] = json!(reason);
+            }
+            Failure::Refused(Refusal::Invalid { field, problem: what }) => {
+                let detail = field_sentence(&what.to_string(), language);
+                problem["errors"] = json!([{ "field": field, "detail": detail }]);
+            }
+            Failure::Refused(Refusal::InvalidSchedule { field }) => {
+                problem["errors"] = json!([{ "field": field, "detail": problem["detail"] }]);
+            }
+            Failure::Refused(Refusal::InvalidTemplate { at, problem: what }) => {
+                problem["errors"] = json!([{ "field": at, "detail": what }]);
+            }
+            Failure::Field { pointer, problem: what } => {
+                let detail = field_sentence(what, language);
+                problem["errors"] = json!([{ "field": pointer, "detail": detail }]);
+            }
+            Failure::Body { problem: what } => {
+                problem["errors"] = json!([{ "field": "", "detail": what }]);
+            }
+            Failure::Refused(_)
+            | Failure::BodyTooLarge
+            | Failure::BodyTooSlow
+            | Failure::NotJson
+            | Failure::NoRoute
+            | Failure::Method
+            | Failure::Unavailable(_)
+            | Failure::Broken(_) => {}
+        }
+    }
+}
+
+fn refusal_status(refusal: &Refusal) -> StatusCode {
+    match refusal {
+        Refusal::LoginRequired
+        | Refusal::LoginFailed
+        | Refusal::RefreshInvalid
+        | Refusal::RefreshReused
+        | Refusal::EntryExpired
+        | Refusal::PlaceTokenInvalid => StatusCode::UNAUTHORIZED,
+        Refusal::AdminOnly | Refusal::EntryRequired => StatusCode::FORBIDDEN,
+        Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
+        Refusal::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::LoginBusy => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::PaymentDeclined { .. } => StatusCode::PAYMENT_REQUIRED,
+        Refusal::KeyMissing | Refusal::KeyMalformed => StatusCode::BAD_REQUEST,
+        Refusal::Invalid { .. }
+        | Refusal::InvalidTemplate { .. }
+        | Refusal::InvalidSchedule { .. }
+        | Refusal::NoSeats
+        | Refusal::TooManySeats { .. }
+        | Refusal::SeatRepeated
+        | Refusal::ForeignSeat
+        | Refusal::AmountMismatch
+        | Refusal::PaymentKeyMissing
+        | Refusal::UnknownGateway
+        | Refusal::WalletLimit
+        | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
+        Refusal::RefreshRetry
+        | Refusal::EmailTaken
+        | Refusal::NameTaken
+        | Refusal::EventNotOpen
+        | Refusal::WrongEventState
+        | Refusal::QueueClosed
+        | Refusal::SaleNotOpen { .. }
+        | Refusal::SaleClosed
+        | Refusal::NoExtensionsLeft
+        | Refusal::SeatTaken { .. }
+        | Refusal::SeatLimit { .. }
+        | Refusal::HoldOver
+        | Refusal::PaymentRunning
+        | Refusal::AlreadyPaid
+        | Refusal::AlreadyCanceled
+        | Refusal::NotPaid
+        | Refusal::PaymentNotReady
+        | Refusal::PaymentOver
+        | Refusal::NothingToRefund
+        | Refusal::KeyRunning => StatusCode::CONFLICT,
+    }
+}
+
+/// Writes the problem in the asker's language. A fault of ours is logged here, once.
+pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Response {
+    let failure = &*error.0;
+    let status = failure.status();
+    match failure {
+        Failure::Broken(why) => tracing::error!(trace, why, "A request failed"),
+        Failure::Unavailable(why) => tracing::warn!(trace, why, "An engine is away"),
+        Failure::Refused(_)
+        | Failure::Field { .. }
+        | Failure::Body { .. }
+        | Failure::BodyTooLarge
+        | Failure::BodyTooSlow
+        | Failure::NotJson
+        | Failure::NoRoute
+        | Failure::Method => {}
+    }
+    let code = failure.code();
+    let mut problem = json!({
+        "type": format!("/docs/problems#{code}"),
+        "title": status.canonical_reason().unwrap_or("Error"),
+        "status": status.as_u16(),
+        "code": code,
+        "detail": sentence(code, language),
+        "traceId": trace,
+    });
+    failure.extend(&mut problem, language);
+    let mut response = Response::new(Body::from(problem.to_string()));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    let json = HeaderValue::from_static("application/problem+json");
+    headers.insert(header::CONTENT_TYPE, json);
+    headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+    if let Some(seconds) = failure.retry_after() {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+/// Every code with its sentence, for the documentation and the test that keeps both complete.
+pub fn problem_codes() -> Vec<(&'static str, &'static str, &'static str)> {
+    sentences::ALL.to_vec()
+}
+
+/// The body of every answer that is not what was asked for (RFC 9457).
+#[derive(serde::Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Problem {
+    r#type: String,
+    title: String,
+    status: u16,
+    /// The stable name of the problem.
+    code: String,
+    /// What happened and what to do, in the asker's language.
+    detail: String,
+    /// The fields that are wrong.
+    errors: Option<Vec<FieldProblem>>,
+    trace_id: String,
+}
+
+#[derive(serde::Serialize, utoipa::ToSchema)]
+pub(super) struct FieldProblem {
+    field: String,
+    detail: String,
+}

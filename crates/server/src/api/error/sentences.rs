@@ -1,0 +1,219 @@
+//! What people are told, in Korean and English: what happened and what to do next.
+
+use crate::api::language::Language;
+
+/// Code, Korean, English.
+pub(super) const ALL: &[(&str, &str, &str)] = &[
+    ("ADMIN_ONLY", "관리자만 할 수 있습니다.", "Only an organiser may do this."),
+    ("ALREADY_CANCELED", "이미 취소된 예매입니다.", "This reservation is canceled already."),
+    ("ALREADY_PAID", "이미 결제된 예매입니다.", "This reservation is paid already."),
+    (
+        "AMOUNT_MISMATCH",
+        "결제 금액이 예매 금액과 다릅니다.",
+        "The amount is not the reservation's.",
+    ),
+    ("BODY_TOO_LARGE", "요청이 너무 큽니다.", "The request is too large."),
+    (
+        "BODY_TOO_SLOW",
+        "요청이 제시간에 도착하지 않았습니다.",
+        "The request did not arrive in time.",
+    ),
+    ("EMAIL_TAKEN", "이미 가입된 이메일입니다.", "There is an account with this address already."),
+    (
+        "ENTRY_EXPIRED",
+        "입장 시간이 끝났습니다. 대기열에 다시 들어와 주세요.",
+        "Your time inside is over. Please enter the waiting room again.",
+    ),
+    (
+        "ENTRY_REQUIRED",
+        "대기열을 거쳐 입장한 뒤 이용할 수 있습니다.",
+        "Please pass the waiting room first.",
+    ),
+    ("EVENT_NOT_OPEN", "아직 공개되지 않은 공연입니다.", "This event is not open yet."),
+    ("FOREIGN_SEAT", "다른 회차의 좌석입니다.", "A seat belongs to another date."),
+    (
+        "HOLD_OVER",
+        "좌석 선점 시간이 끝났습니다. 좌석을 다시 선택해 주세요.",
+        "Your hold is over. Please choose seats again.",
+    ),
+    (
+        "IDEMPOTENCY_KEY_MALFORMED",
+        "Idempotency-Key는 1–200자의 공백 없는 ASCII여야 합니다.",
+        "Idempotency-Key must be 1–200 ASCII characters without spaces.",
+    ),
+    ("IDEMPOTENCY_KEY_MISSING", "Idempotency-Key가 필요합니다.", "Idempotency-Key is required."),
+    (
+        "IDEMPOTENCY_KEY_REUSED",
+        "같은 Idempotency-Key가 다른 요청에 쓰였습니다.",
+        "This Idempotency-Key was used for another request.",
+    ),
+    (
+        "IDEMPOTENCY_KEY_RUNNING",
+        "같은 요청을 처리하고 있습니다. 잠시 후 다시 확인해 주세요.",
+        "The same request is being worked on. Please ask again in a moment.",
+    ),
+    (
+        "INTERNAL",
+        "문제가 생겼습니다. 잠시 후 다시 시도해 주세요.",
+        "Something went wrong. Please try again in a moment.",
+    ),
+    ("INVALID", "입력값을 확인해 주세요.", "Please check what you sent."),
+    (
+        "INVALID_SCHEDULE",
+        "회차의 시간이나 값이 올바르지 않습니다.",
+        "The date's times or values do not fit.",
+    ),
+    ("INVALID_TEMPLATE", "좌석 배치가 올바르지 않습니다.", "The seat template is not valid."),
+    (
+        "LOGIN_BUSY",
+        "로그인이 몰리고 있습니다. 잠시 후 다시 시도해 주세요.",
+        "Many people are logging in. Please try again in a moment.",
+    ),
+    (
+        "LOGIN_FAILED",
+        "이메일 또는 비밀번호가 맞지 않습니다.",
+        "The address or the password is wrong.",
+    ),
+    ("LOGIN_REQUIRED", "로그인해 주세요.", "Please log in."),
+    ("MALFORMED_BODY", "요청이 올바른 JSON이 아닙니다.", "The request is not valid JSON."),
+    ("METHOD_NOT_ALLOWED", "지원하지 않는 요청 방식입니다.", "This method is not supported here."),
+    ("NAME_TAKEN", "이미 쓰고 있는 이름입니다.", "This name is taken."),
+    ("NOTHING_TO_REFUND", "환불할 금액이 없습니다.", "There is nothing to refund."),
+    ("NOT_FOUND", "찾을 수 없습니다.", "There is no such thing."),
+    (
+        "NOT_IN_QUEUE",
+        "대기열에 없습니다. 먼저 대기열에 들어와 주세요.",
+        "You are not in the waiting room.",
+    ),
+    (
+        "NOT_JSON",
+        "Content-Type은 application/json이어야 합니다.",
+        "Content-Type must be application/json.",
+    ),
+    ("NOT_PAID", "결제되지 않은 예매입니다.", "This reservation is not paid."),
+    ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없습니다.", "There are no extensions left."),
+    ("NO_SEATS", "좌석을 선택해 주세요.", "Please choose a seat."),
+    (
+        "PAYMENT_DECLINED",
+        "결제가 승인되지 않았습니다. 좌석은 유지되니 다른 방법으로 결제해 주세요.",
+        "The payment was declined. Your seats are kept: please try another way to pay.",
+    ),
+    ("PAYMENT_KEY_MISSING", "결제 승인 키가 필요합니다.", "The gateway's payment key is missing."),
+    ("PAYMENT_NOT_READY", "결제가 준비되지 않았습니다.", "The payment is not ready."),
+    (
+        "PAYMENT_OVER",
+        "끝난 결제입니다. 결제를 다시 요청해 주세요.",
+        "This payment is over. Please start a new one.",
+    ),
+    (
+        "PAYMENT_RUNNING",
+        "결제를 확인하고 있습니다. 잠시만 기다려 주세요.",
+        "The payment is being confirmed. Please wait a moment.",
+    ),
+    ("QUEUE_CLOSED", "대기열이 닫혔습니다.", "The waiting room is closed."),
+    ("QUEUE_TOKEN_INVALID", "대기열 토큰이 올바르지 않습니다.", "The queue token is not valid."),
+    ("REFRESH_INVALID", "다시 로그인해 주세요.", "Please log in again."),
+    (
+        "REFRESH_RETRY",
+        "이미 갱신되었습니다. 새 토큰을 사용해 주세요.",
+        "It was just refreshed. Please use the new token.",
+    ),
+    (
+        "REFRESH_REUSED",
+        "보안을 위해 로그아웃되었습니다. 다시 로그인해 주세요.",
+        "You were logged out for your safety. Please log in again.",
+    ),
+    ("SALE_CLOSED", "판매가 끝났습니다.", "The sale is over."),
+    ("SALE_NOT_OPEN", "아직 판매 전입니다.", "The sale is not open yet."),
+    (
+        "SEAT_LIMIT",
+        "1인당 구매할 수 있는 좌석 수를 넘었습니다.",
+        "That is more seats than one person may have.",
+    ),
+    ("SEAT_REPEATED", "같은 좌석을 두 번 선택했습니다.", "A seat was chosen twice."),
+    (
+        "SEAT_TAKEN",
+        "이미 선택된 좌석입니다. 결제된 금액은 없습니다. 다른 좌석을 선택해 주세요.",
+        "Another fan was faster. You were not charged: please choose another seat.",
+    ),
+    (
+        "TOO_MANY_REQUESTS",
+        "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.",
+        "Too many requests. Please slow down.",
+    ),
+    (
+        "TOO_MANY_SEATS",
+        "한 번에 4석까지 선택할 수 있습니다.",
+        "You can choose up to 4 seats at once.",
+    ),
+    (
+        "UNAVAILABLE",
+        "잠시 이용할 수 없습니다. 잠시 후 다시 시도해 주세요.",
+        "Not available right now. Please try again in a moment.",
+    ),
+    ("UNKNOWN_GATEWAY", "지원하지 않는 결제사입니다.", "This gateway is not supported."),
+    ("WALLET_LIMIT", "지갑 한도를 넘었습니다.", "That is beyond the wallet's limits."),
+    (
+        "WRONG_EVENT_STATE",
+        "지금 상태에서는 할 수 없습니다.",
+        "The event's state does not allow this.",
+    ),
+];
+
+pub(super) fn sentence(code: &str, language: Language) -> &'static str {
+    let found = ALL.iter().find(|(known, _, _)| *known == code);
+    let (_, korean, english) = found.expect("a test keeps the sentences complete");
+    language.choose(korean, english)
+}
+
+/// What is wrong with a field. Ours are `code` or `code:limit`; serde's are English sentences.
+pub(super) fn field_sentence(problem: &str, language: Language) -> String {
+    let (code, limit) = problem.split_once(':').unwrap_or((problem, ""));
+    let (korean, english) = match code {
+        "blank" => ("비워 둘 수 없습니다.".into(), "must not be blank".into()),
+        "too_short" => {
+            (format!("{limit}자 이상이어야 합니다."), format!("needs at least {limit} characters"))
+        }
+        "too_long" => {
+            (format!("{limit}자를 넘을 수 없습니다."), format!("has more than {limit} characters"))
+        }
+        "control_characters" => {
+            ("제어 문자를 쓸 수 없습니다.".into(), "has control characters".into())
+        }
+        "out_of_range" => (format!("{limit} 범위여야 합니다."), format!("must be in {limit}")),
+        "not_an_email" => ("이메일 주소가 아닙니다.".into(), "is no e-mail address".into()),
+        "not_a_phone" => ("전화번호가 아닙니다.".into(), "is no phone number".into()),
+        "not_a_time" => {
+            ("시각이 아닙니다 (RFC 3339).".into(), "is no time (RFC 3339 with an offset)".into())
+        }
+        "too_common" => ("너무 흔한 비밀번호입니다.".into(), "is too common".into()),
+        _ if problem.starts_with("unknown field") => {
+            ("알 수 없는 필드입니다.".into(), problem.to_owned())
+        }
+        _ if problem.starts_with("missing field") => {
+            ("필수 항목입니다.".into(), problem.to_owned())
+        }
+        _ => (format!("값의 형식이 올바르지 않습니다 ({problem})."), problem.to_owned()),
+    };
+    language.choose(korean, english)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_sorted_and_told_in_both_languages() {
+        assert!(ALL.is_sorted_by(|a, b| a.0 < b.0), "sorted, none twice");
+        for (code, korean, english) in ALL {
+            let has_hangul = |text: &str| text.chars().any(|c| ('가'..='힣').contains(&c));
+            assert!(has_hangul(korean) && !has_hangul(english), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_field_problem_names_its_limit() {
+        assert_eq!(field_sentence("too_long:50", Language::English), "has more than 50 characters");
+        assert_eq!(field_sentence("too_long:50", Language::Korean), "50자를 넘을 수 없습니다.");
+    }
+}

@@ -1,0 +1,215 @@
+//! What handlers take from a request, each with a clear problem when it is not there.
+
+use super::App;
+use super::error::{ApiError, Failure};
+use app::accounts::{Origin, authenticate};
+use app::keys::key_use;
+use app::paging::{PAGE_MAX, PageAsk};
+use app::ports::keys::KeyUse;
+use app::sessions::Caller;
+use axum::body::{Bytes, to_bytes};
+use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use domain::accounts::Role;
+use domain::{Refusal, UserId};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Largest body accepted.
+const BODY_MAX: usize = 64 * 1024;
+
+/// A body that has not arrived after this long is not waited for.
+const BODY_WITHIN: Duration = Duration::from_secs(30);
+
+/// A person who is logged in.
+pub(super) struct Fan(pub(super) Caller);
+
+impl FromRequestParts<App> for Fan {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Fan, ApiError> {
+        let token = bearer(&parts.headers).ok_or(Refusal::LoginRequired)?;
+        let caller = authenticate(&app.platform, token, app.platform.now()).await?;
+        Ok(Fan(caller))
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// A person who may be logged in; a token that is shown must be good.
+pub(super) struct MaybeFan(pub(super) Option<Caller>);
+
+impl FromRequestParts<App> for MaybeFan {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<MaybeFan, ApiError> {
+        if bearer(&parts.headers).is_none() {
+            return Ok(MaybeFan(None));
+        }
+        let Fan(caller) = Fan::from_request_parts(parts, app).await?;
+        Ok(MaybeFan(Some(caller)))
+    }
+}
+
+/// An organiser.
+pub(super) struct Admin(pub(super) UserId);
+
+impl FromRequestParts<App> for Admin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Admin, ApiError> {
+        let Fan(caller) = Fan::from_request_parts(parts, app).await?;
+        match caller.role {
+            Role::Admin => Ok(Admin(caller.user)),
+            Role::User => Err(Refusal::AdminOnly.into()),
+        }
+    }
+}
+
+/// Where a request came from, for the login history.
+pub(super) struct CameFrom(pub(super) Origin);
+
+impl FromRequestParts<App> for CameFrom {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<CameFrom, Infallible> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let agent = parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        Ok(CameFrom(Origin {
+            ip: peer.map(|ConnectInfo(peer)| peer.ip().to_canonical().to_string()),
+            agent: agent.map(|text| text.chars().take(300).collect()),
+        }))
+    }
+}
+
+/// A JSON body: its value, and its bytes for the idempotency key's fingerprint.
+pub(super) struct Body<T> {
+    pub(super) value: T,
+    pub(super) bytes: Bytes,
+}
+
+impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &App) -> Result<Body<T>, ApiError> {
+        if !is_json(request.headers()) {
+            return Err(Failure::NotJson.into());
+        }
+        let read = to_bytes(request.into_body(), BODY_MAX);
+        let bytes = tokio::time::timeout(BODY_WITHIN, read)
+            .await
+            .map_err(|_elapsed| Failure::BodyTooSlow)?
+            .map_err(|_error| Failure::BodyTooLarge)?;
+        let value = parse(&bytes)?;
+        Ok(Body { value, bytes })
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = given.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("application/json")
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let pointer = error.path().to_string();
+        let inner = error.into_inner();
+        let problem = without_position(&inner.to_string());
+        match inner.classify() {
+            serde_json::error::Category::Data => Failure::Field { pointer, problem },
+            serde_json::error::Category::Syntax
+            | serde_json::error::Category::Eof
+            | serde_json::error::Category::Io => Failure::Body { problem },
+        }
+    })?;
+    json.end().map_err(|error| Failure::Body { problem: error.to_string() })?;
+    Ok(value)
+}
+
+/// serde_json ends its sentences with a position; the field's name says it better.
+fn without_position(text: &str) -> String {
+    text.rsplit_once(" at line ").map_or(text, |(sentence, _)| sentence).to_owned()
+}
+
+/// The query string as a checked type.
+pub(super) struct Params<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequestParts<App> for Params<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Params<T>, ApiError> {
+        let query = axum::extract::Query::<T>::try_from_uri(&parts.uri);
+        query.map(|query| Params(query.0)).map_err(|error| {
+            let problem = error.body_text();
+            let problem =
+                problem.rsplit_once(": ").map_or(problem.clone(), |(_, it)| it.to_owned());
+            Failure::Field { pointer: "query".into(), problem }.into()
+        })
+    }
+}
+
+/// The id in the path. One that is no id names nothing.
+pub(super) struct Id<T>(pub(super) T);
+
+impl<T: FromStr> FromRequestParts<App> for Id<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Id<T>, ApiError> {
+        let params = RawPathParams::from_request_parts(parts, app).await;
+        let params = params.map_err(|_error| Failure::NoRoute)?;
+        let first = params.iter().next().and_then(|(_, value)| value.parse().ok());
+        first.map(Id).ok_or_else(|| Refusal::NotFound.into())
+    }
+}
+
+/// The `Idempotency-Key` of a request, with the body that it belongs to.
+pub(super) fn key_of(
+    headers: &HeaderMap,
+    user: UserId,
+    endpoint: &'static str,
+    body: &[u8],
+) -> Result<KeyUse, ApiError> {
+    let given = text_of(headers, "idempotency-key");
+    Ok(key_use(user, endpoint, given, body)?)
+}
+
+pub(super) fn text_of<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// `?limit=&cursor=` of a list.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PageParams {
+    /// Rows of a page, 1 to 100; 20 when left out.
+    #[param(minimum = 1, maximum = 100)]
+    pub(super) limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    pub(super) cursor: Option<Uuid>,
+}
+
+pub(super) fn page(limit: Option<u32>, cursor: Option<Uuid>) -> Result<PageAsk, ApiError> {
+    Ok(PageAsk { limit: page_limit(limit)?, after: cursor })
+}
+
+pub(super) fn page_limit(limit: Option<u32>) -> Result<u32, ApiError> {
+    let limit = limit.unwrap_or(20);
+    if (1..=PAGE_MAX).contains(&limit) {
+        return Ok(limit);
+    }
+    let problem = format!("out_of_range:1..{PAGE_MAX}");
+    Err(Failure::Field { pointer: "limit".into(), problem }.into())
+}

@@ -1,0 +1,51 @@
+//! Is it alive, is it ready, what does it count.
+
+use super::App;
+use crate::telemetry::ScheduleLabel;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+
+/// The process runs. Nothing else is asked, so that a slow database does not get it killed.
+pub(super) async fn livez() -> &'static str {
+    "ok"
+}
+
+/// Ready for traffic: the store answers, and the process is not on its way out.
+pub(super) async fn readyz(State(app): State<App>) -> impl IntoResponse {
+    if app.tasks.is_stopping() {
+        return (StatusCode::SERVICE_UNAVAILABLE, "stopping");
+    }
+    match app.platform.store.backlog().await {
+        Ok(_) => (StatusCode::OK, "ok"),
+        Err(error) => {
+            tracing::warn!(%error, "Not ready: the store does not answer");
+            (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer")
+        }
+    }
+}
+
+pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
+    if let Err(error) = refresh_gauges(&app).await {
+        tracing::warn!(%error, "Gauges are old: the store does not answer");
+    }
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], app.metrics.encode())
+}
+
+/// Gauges are read when somebody asks for them.
+async fn refresh_gauges(app: &App) -> app::Result<()> {
+    let (platform, metrics) = (&app.platform, &app.metrics);
+    let now = platform.now();
+    let backlog = platform.store.backlog().await?;
+    metrics.outbox_pending.set(i64::try_from(backlog.pending).unwrap_or(i64::MAX));
+    metrics.outbox_dead.set(i64::try_from(backlog.dead).unwrap_or(i64::MAX));
+    for record in platform.store.schedules_alive(now).await? {
+        let counts = platform.queue.counts(record.schedule, now).await?;
+        let label = ScheduleLabel { schedule: record.schedule.to_string() };
+        let set = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        metrics.queue_waiting.get_or_create(&label).set(set(counts.waiting));
+        metrics.queue_active.get_or_create(&label).set(set(counts.inside));
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! `podo bench`: plays fans over HTTP against a server of its own, or one that is running.
+
+use super::stage::{self, Show};
+use super::{fans, verify};
+use crate::config::Config;
+use crate::wire;
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use domain::ScheduleId;
+use domain::queue::QueueSettings;
+use load::{Arrival, FanAccount, Plan, Target};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+#[derive(Args)]
+pub(super) struct Bench {
+    /// Fans who come.
+    #[arg(long, default_value_t = 2_000)]
+    fans: u32,
+    /// Seats of the arena that a server of our own gets.
+    #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    seats: u32,
+    /// Most seats that one fan picks.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=4))]
+    seats_per_fan: u32,
+    /// Spread the arrivals over this many seconds; 0 is all at once.
+    #[arg(long, default_value_t = 0)]
+    over: u64,
+    /// Share of fans who give their seats back.
+    #[arg(long, default_value_t = 0.0)]
+    abandon: f64,
+    /// Share of fans who pay by card instead of from the wallet.
+    #[arg(long, default_value_t = 0.0)]
+    card: f64,
+    /// A server that is running already; needs --schedule.
+    #[arg(long, requires = "schedule", value_name = "URL")]
+    url: Option<String>,
+    /// The schedule to buy from on that server.
+    #[arg(long, value_name = "ID")]
+    schedule: Option<ScheduleId>,
+    /// Also write the report as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<std::path::PathBuf>,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
+    match (&bench.url, bench.schedule) {
+        (Some(url), Some(schedule)) => {
+            play(&bench, Target::at(url)?, schedule, Vec::new()).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => {
+            config.data = config.data.join(format!("bench-{}", std::process::id()));
+            let clean = against_own_server(&bench, &config).await;
+            let _ = std::fs::remove_dir_all(&config.data);
+            clean.map(|clean| if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+    }
+}
+
+/// Sets the stage, starts a server on it, plays, stops it, and checks every promise.
+async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
+    let show = Show {
+        title: "Benchmark".into(),
+        opens_in: Duration::ZERO,
+        n_seats: bench.seats,
+        queue: QueueSettings {
+            max_active: 100_000,
+            admit_per_second: 100_000,
+            ..QueueSettings::default()
+        },
+    };
+    let wired = wire::platform(config)?;
+    let schedule = stage::set(&wired.platform, &show).await?;
+    let bar = fans::bar(u64::from(bench.fans), "accounts");
+    let accounts =
+        stage::fans(&wired.platform, bench.fans, |n| bar.set_position(u64::from(n))).await?;
+    bar.finish_and_clear();
+    drop(wired);
+    let mut server = Server::start(&config.data)?;
+    play(bench, Target::at(&server.url)?, schedule, accounts).await?;
+    server.stop()?;
+    let wired = wire::platform(config)?;
+    let findings = wired.platform.store.check_all(wired.platform.now()).await?;
+    verify::print(&findings);
+    Ok(findings.iter().all(|finding| finding.n_broken == 0))
+}
+
+async fn play(
+    bench: &Bench,
+    target: Target,
+    schedule: ScheduleId,
+    accounts: Vec<FanAccount>,
+) -> Result<()> {
+    let arrival = match bench.over {
+        0 => Arrival::AtOnce,
+        seconds => Arrival::Over(Duration::from_secs(seconds)),
+    };
+    let plan = Plan {
+        fans: bench.fans,
+        seats_per_fan_max: bench.seats_per_fan,
+        arrival,
+        abandon_share: bench.abandon,
+        card_share: bench.card,
+        poll_cap: Some(Duration::from_millis(200)),
+        seed: bench.seed,
+        ..Plan::for_schedule(schedule)
+    };
+    let report = fans::play(plan, target, accounts).await;
+    println!("{report}");
+    if let Some(file) = &bench.json {
+        std::fs::write(file, serde_json::to_string_pretty(&report)?)
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
+}
+
+/// This binary again, as a server in a process of its own.
+struct Server {
+    process: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(data: &Path) -> Result<Server> {
+        let mut process = Command::new(std::env::current_exe()?)
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(data)
+            .env("PODO_LIMITS", "off")
+            .env("RUST_LOG", "warn")
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("cannot start the server")?;
+        let output = process.stdout.take().context("the server has no output")?;
+        let mut url = String::new();
+        BufReader::new(output).read_line(&mut url)?;
+        if url.trim().is_empty() {
+            let _ = process.kill();
+            bail!("the server did not start; see above");
+        }
+        Ok(Server { process, url: url.trim().to_owned() })
+    }
+
+    /// Asks it to stop and waits until it has.
+    fn stop(&mut self) -> Result<()> {
+        let process = self.process.id().to_string();
+        let asked = Command::new("kill").args(["-TERM", &process]).status()?;
+        if !asked.success() {
+            bail!("cannot stop the server");
+        }
+        self.process.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

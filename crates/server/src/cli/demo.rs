@@ -1,0 +1,85 @@
+//! `podo demo`: an arena that opens in 30 seconds, and fans who want the same seats as you.
+
+use super::fans;
+use super::serve::wait_for_signal;
+use super::stage::{self, Show};
+use crate::config::{Config, LogStyle};
+use crate::running::Running;
+use crate::{telemetry, web, wire};
+use anyhow::{Context, Result};
+use clap::Args;
+use domain::queue::QueueSettings;
+use load::{Arrival, Plan, Target};
+use std::process::ExitCode;
+use std::time::Duration;
+
+#[derive(Args)]
+pub(super) struct Demo {
+    /// Where to listen.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// How many simulated fans come.
+    #[arg(long, default_value_t = 600)]
+    fans: u32,
+    /// How many seats the arena has.
+    #[arg(long, default_value_t = 1_200, value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    seats: u32,
+    /// Seconds until the sale opens.
+    #[arg(long, default_value_t = 30)]
+    opens_in: u32,
+    /// Stop when the fans are done, instead of staying for you.
+    #[arg(long)]
+    once: bool,
+}
+
+/// The fans share one address with you: their pace is not a person's.
+const REQUESTS_PER_SECOND: u32 = 20_000;
+
+pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
+    if let Some(listen) = &demo.listen {
+        config.listen = listen.clone();
+    }
+    config.requests_per_second_per_ip = REQUESTS_PER_SECOND;
+    config.data = config.data.join("demo");
+    telemetry::start_log(LogStyle::Pretty, "warn");
+    let listener = web::bind(&config.listen)
+        .context("is another Podo running? try `podo demo --listen 127.0.0.1:0`")?;
+    let running = Running::start(&config, wire::platform(&config)?, listener).await?;
+    println!("{}", running.url());
+    let platform = &running.platform;
+    let show = Show {
+        title: format!("포도 콘서트 {}", platform.now().seoul_day()),
+        opens_in: Duration::from_secs(u64::from(demo.opens_in)),
+        n_seats: demo.seats,
+        queue: QueueSettings { max_active: 60, admit_per_second: 10, ..QueueSettings::default() },
+    };
+    let schedule = stage::set(platform, &show).await?;
+    println!("\n  Open {}/#/queue/{schedule}", running.url());
+    println!("  Sign up, and wait with everybody: the sale opens in {} s.", demo.opens_in);
+    println!("  {} fans are coming for {} seats. Ctrl-C stops.\n", demo.fans, demo.seats);
+    let accounts = stage::fans(platform, demo.fans, |_| {}).await?;
+    let plan = Plan {
+        fans: demo.fans,
+        arrival: Arrival::Over(show.opens_in + Duration::from_secs(10)),
+        think_time: Duration::from_secs(2),
+        card_share: 0.3,
+        abandon_share: 0.2,
+        decline_share: 0.1,
+        patience: Duration::from_secs(1_800),
+        seed: platform.chance.number(),
+        ..Plan::for_schedule(schedule)
+    };
+    let play = fans::play(plan, Target::at(&running.url())?, accounts);
+    tokio::select! {
+        report = play => {
+            println!("{report}");
+            if !demo.once {
+                println!("The fans are done. Podo stays at {} until Ctrl-C.", running.url());
+                wait_for_signal().await?;
+            }
+        }
+        stopped = wait_for_signal() => stopped?,
+    }
+    running.stop().await;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,47 @@
+//! `podo verify`: every promise as a question to the store.
+
+use crate::config::Config;
+use crate::wire;
+use anyhow::{Result, bail};
+use app::ports::invariants::Finding;
+use clap::Args;
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub(super) struct Verify {
+    /// Answer in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(verify: Verify, config: Config) -> Result<ExitCode> {
+    let path = wire::sqlite_path(&config.store_url, &config.data)?;
+    if !path.exists() {
+        bail!("there is no database at {}; name its folder with --data", path.display());
+    }
+    let wired = wire::platform(&config)?;
+    let findings = wired.platform.store.check_all(wired.platform.now()).await?;
+    if verify.json {
+        println!("{}", serde_json::to_string_pretty(&findings)?);
+    } else {
+        print(&findings);
+    }
+    let is_clean = findings.iter().all(|finding| finding.n_broken == 0);
+    Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+pub(super) fn print(findings: &[Finding]) {
+    println!("{:<5} {:>9} {:>7}  must hold", "id", "checked", "broken");
+    for finding in findings {
+        let Finding { id, n_checked, n_broken, rule, examples } = finding;
+        println!("{id:<5} {n_checked:>9} {n_broken:>7}  {rule}");
+        for example in examples {
+            println!("{:>24}  {example}", "");
+        }
+    }
+    let n_broken = findings.iter().filter(|finding| finding.n_broken > 0).count();
+    match n_broken {
+        0 => println!("All {} invariants hold.", findings.len()),
+        n => println!("{n} of {} invariants are BROKEN.", findings.len()),
+    }
+}

@@ -1,0 +1,207 @@
+//! Settings: the built-in defaults, a file, the environment and flags, in this order.
+
+use anyhow::{Context, Result, bail};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toml::{Table, Value};
+
+/// The manual and the default in one.
+pub const DEFAULT: &str = include_str!("config.default.toml");
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    pub listen: String,
+    pub data: PathBuf,
+    pub store_url: String,
+    pub live_url: String,
+    pub bus_url: String,
+    pub hold_seconds: u32,
+    pub admit_every_ms: u32,
+    pub sweep_every_ms: u32,
+    pub limits: Switch,
+    pub requests_per_second_per_ip: u32,
+    pub log: LogStyle,
+    pub admin_email: String,
+    pub admin_password: SecretString,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogStyle {
+    Auto,
+    Pretty,
+    Json,
+}
+
+/// Settings given on the command line, and the file to read.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    pub file: Option<PathBuf>,
+    pub listen: Option<String>,
+    pub data: Option<PathBuf>,
+}
+
+impl Config {
+    /// Reads all sources. `variable` looks up the environment.
+    pub fn load(
+        overrides: &Overrides,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Config> {
+        let mut table: Table = DEFAULT.parse().context("the built-in defaults do not parse")?;
+        let file = overrides.file.clone().or_else(|| variable("PODO_CONFIG").map(PathBuf::from));
+        if let Some(file) = file {
+            merge(&mut table, read_file(&file)?, &file.display().to_string())?;
+        }
+        merge_environment(&mut table, variable)?;
+        if let Some(listen) = &overrides.listen {
+            table.insert("listen".into(), Value::String(listen.clone()));
+        }
+        if let Some(data) = &overrides.data {
+            table.insert("data".into(), Value::String(data.display().to_string()));
+        }
+        let config: Config = table.try_into().context("a setting has the wrong type")?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.hold_seconds == 0 || self.hold_seconds > 3_600 {
+            bail!("hold_seconds: must be 1 to 3600, is {}", self.hold_seconds);
+        }
+        if self.admit_every_ms < 10 || self.sweep_every_ms < 10 {
+            bail!("admit_every_ms and sweep_every_ms: must be at least 10");
+        }
+        if self.requests_per_second_per_ip == 0 {
+            bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` lifts it");
+        }
+        if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
+            bail!("admin_email and admin_password: set both or none");
+        }
+        Ok(())
+    }
+
+    pub fn hold_length(&self) -> Duration {
+        Duration::from_secs(u64::from(self.hold_seconds))
+    }
+
+    /// What counts, without secrets.
+    pub fn describe(&self) -> String {
+        let password = if self.admin_email.is_empty() { "" } else { "(set)" };
+        format!(
+            "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nlive_url = {:?}\nbus_url = {:?}\n\
+             hold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\nlimits = {:?}\n\
+             requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
+             admin_password = {password:?}",
+            self.listen,
+            self.data,
+            self.store_url,
+            self.live_url,
+            self.bus_url,
+            self.hold_seconds,
+            self.admit_every_ms,
+            self.sweep_every_ms,
+            self.limits,
+            self.requests_per_second_per_ip,
+            self.log,
+            self.admin_email,
+        )
+    }
+}
+
+/// The environment of this process.
+#[expect(clippy::disallowed_methods, reason = "this is where settings are read")]
+pub fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn read_file(file: &Path) -> Result<Table> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("cannot read the settings file {}", file.display()))?;
+    text.parse().with_context(|| format!("{} is not TOML", file.display()))
+}
+
+fn merge(table: &mut Table, more: Table, source: &str) -> Result<()> {
+    for (key, value) in more {
+        if !table.contains_key(&key) {
+            bail!("{source}: unknown setting `{key}`; `podo check-config --manual` lists all");
+        }
+        table.insert(key, value);
+    }
+    Ok(())
+}
+
+/// `PODO_HOLD_SECONDS=2` sets `hold_seconds`, as the type that the default has.
+fn merge_environment(table: &mut Table, variable: impl Fn(&str) -> Option<String>) -> Result<()> {
+    for (key, value) in table.iter_mut() {
+        let name = format!("PODO_{}", key.to_uppercase());
+        let Some(text) = variable(&name) else { continue };
+        *value = if value.is_integer() {
+            let number = text.parse().with_context(|| format!("{name}: `{text}` is no number"))?;
+            Value::Integer(number)
+        } else {
+            Value::String(text)
+        };
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(variables: &[(&str, &str)], overrides: &Overrides) -> Result<Config> {
+        Config::load(overrides, |name| {
+            let found = variables.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn everything_has_a_default() {
+        let config = load(&[], &Overrides::default()).unwrap();
+        assert_eq!(config.listen, "127.0.0.1:8080");
+        assert_eq!(config.hold_length(), Duration::from_secs(300));
+        assert_eq!(config.limits, Switch::On);
+    }
+
+    #[test]
+    fn flags_win_over_the_environment() {
+        let variables = [("PODO_LISTEN", "127.0.0.1:1"), ("PODO_HOLD_SECONDS", "2")];
+        let flags = Overrides { listen: Some("127.0.0.1:2".into()), ..Overrides::default() };
+        let config = load(&variables, &flags).unwrap();
+        assert_eq!((config.listen.as_str(), config.hold_seconds), ("127.0.0.1:2", 2));
+    }
+
+    #[test]
+    fn an_unknown_or_wrong_setting_is_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("podo.toml");
+        std::fs::write(&file, "hold_secnods = 3").unwrap();
+        let flags = Overrides { file: Some(file), ..Overrides::default() };
+        let refused = load(&[], &flags).unwrap_err().to_string();
+        assert!(refused.contains("hold_secnods"), "{refused}");
+        let refused = load(&[("PODO_HOLD_SECONDS", "soon")], &Overrides::default());
+        assert!(format!("{:#}", refused.unwrap_err()).contains("PODO_HOLD_SECONDS"));
+        let refused = load(&[("PODO_HOLD_SECONDS", "0")], &Overrides::default());
+        assert!(format!("{:#}", refused.unwrap_err()).contains("hold_seconds"));
+    }
+
+    #[test]
+    fn the_password_is_never_shown() {
+        let variables = [("PODO_ADMIN_EMAIL", "a@b.kr"), ("PODO_ADMIN_PASSWORD", "grapes-9")];
+        let config = load(&variables, &Overrides::default()).unwrap();
+        assert!(
+            !config.describe().contains("grapes-9") && !format!("{config:?}").contains("grapes-9")
+        );
+    }
+}

@@ -1,0 +1,102 @@
+//! A running server: started on a bound listener, stopped in order.
+
+use crate::api::{self, Shared};
+use crate::config::Config;
+use crate::tasks::{Job, Schedule, Tasks, run_job};
+use crate::telemetry::Metrics;
+use crate::web;
+use crate::wire::Wired;
+use anyhow::{Context, Result};
+use app::Platform;
+use app::accounts::{SignUp, create_admin};
+use app::jobs::restore_entries;
+use domain::accounts::{Email, NewPassword, Role};
+use domain::text::Line;
+use secrecy::ExposeSecret;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// How long background work may take to finish.
+const FINISH_WITHIN: Duration = Duration::from_secs(5);
+
+pub struct Running {
+    pub platform: Arc<Platform>,
+    pub address: SocketAddr,
+    tasks: Tasks,
+    accepting: JoinHandle<()>,
+}
+
+impl Running {
+    /// Starts answering on the listener, and the jobs beside it.
+    pub async fn start(config: &Config, wired: Wired, listener: TcpListener) -> Result<Running> {
+        let platform = Arc::new(wired.platform);
+        let address = listener.local_addr()?;
+        let tasks = Tasks::default();
+        make_admin(config, &platform).await?;
+        restore_entries(&platform, platform.now()).await?;
+        for schedule in schedules(config) {
+            tasks.spawn(run_job(platform.clone(), tasks.clone(), schedule));
+        }
+        let shared = Arc::new(Shared {
+            platform: platform.clone(),
+            sandbox: wired.sandbox,
+            tasks: tasks.clone(),
+            metrics: Metrics::new(),
+            seat_maps: Default::default(),
+            requests_per_second_per_ip: config.requests_per_second_per_ip,
+        });
+        let accepting = tasks.spawn(web::serve(listener, api::router(shared), tasks.clone()));
+        Ok(Running { platform, address, tasks, accepting })
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops accepting, lets running requests and jobs finish.
+    pub async fn stop(self) {
+        self.tasks.stop();
+        let _ = self.accepting.await;
+        if !self.tasks.finish(FINISH_WITHIN).await {
+            tracing::warn!("Some background work did not finish in time");
+        }
+    }
+}
+
+fn schedules(config: &Config) -> [Schedule; 6] {
+    let ms = |ms: u32| Duration::from_millis(u64::from(ms));
+    [
+        Schedule { job: Job::AdmitFans, every: ms(config.admit_every_ms) },
+        Schedule { job: Job::ExpireHolds, every: ms(config.sweep_every_ms) },
+        Schedule { job: Job::RelayMessages, every: ms(100) },
+        Schedule { job: Job::SettlePayments, every: ms(1_000) },
+        Schedule { job: Job::MakeRefunds, every: ms(1_000) },
+        Schedule { job: Job::ForgetOldRows, every: Duration::from_secs(600) },
+    ]
+}
+
+/// The first organiser, from the settings.
+async fn make_admin(config: &Config, platform: &Platform) -> Result<()> {
+    if config.admin_email.is_empty() {
+        return Ok(());
+    }
+    let asked = admin_account(&config.admin_email, config.admin_password.expose_secret())?;
+    if create_admin(platform, asked).await?.is_some() {
+        tracing::info!("Made the first organiser's account");
+    }
+    Ok(())
+}
+
+/// An organiser's account, with a clear word about what is wrong with it.
+pub fn admin_account(email: &str, password: &str) -> Result<SignUp> {
+    Ok(SignUp {
+        email: Email::try_from(email.to_owned()).context("the e-mail address")?,
+        password: NewPassword::try_from(password.to_owned()).context("the password")?,
+        name: Line::try_from("Organiser".to_owned()).context("the name")?,
+        phone: None,
+        role: Role::Admin,
+    })
+}

@@ -1,0 +1,116 @@
+//! Work that outlives a request, and the only loops in the program.
+
+use app::Platform;
+use app::jobs::{self, Round};
+use domain::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Everything that runs besides the accept loop. Shutdown waits for all of it.
+#[derive(Clone, Default)]
+pub struct Tasks {
+    tracker: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Tasks {
+    /// Starts work that goes on even when nobody waits for it any more.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
+        self.tracker.spawn(work)
+    }
+
+    /// Resolves when it is time to stop.
+    pub async fn stopped(&self) {
+        self.stop.cancelled().await;
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    /// Tells the loops to stop. Running requests go on.
+    pub fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Waits for everything that was started, at most `patience`.
+    pub async fn finish(&self, patience: Duration) -> bool {
+        self.tracker.close();
+        tokio::time::timeout(patience, self.tracker.wait()).await.is_ok()
+    }
+}
+
+/// A job and how often it runs.
+#[derive(Clone, Copy)]
+pub struct Schedule {
+    pub job: Job,
+    pub every: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Job {
+    AdmitFans,
+    ExpireHolds,
+    RelayMessages,
+    SettlePayments,
+    MakeRefunds,
+    ForgetOldRows,
+}
+
+impl Job {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Job::AdmitFans => "admit",
+            Job::ExpireHolds => "expire",
+            Job::RelayMessages => "relay",
+            Job::SettlePayments => "settle",
+            Job::MakeRefunds => "refund",
+            Job::ForgetOldRows => "clean",
+        }
+    }
+
+    async fn run(self, platform: &Platform, now: Timestamp) -> app::Result<Round> {
+        match self {
+            Job::AdmitFans => jobs::admit_fans(platform, now).await,
+            Job::ExpireHolds => jobs::expire_holds(platform, now).await,
+            Job::RelayMessages => jobs::relay_messages(platform, now).await,
+            Job::SettlePayments => jobs::settle_unknown_payments(platform, now).await,
+            Job::MakeRefunds => jobs::make_refunds(platform, now).await,
+            Job::ForgetOldRows => jobs::forget_old_rows(platform, now).await,
+        }
+    }
+}
+
+/// Runs a job until it is time to stop: a round, a pause, the next round. A full round is followed
+/// by the next at once.
+pub async fn run_job(platform: Arc<Platform>, tasks: Tasks, schedule: Schedule) {
+    let name = schedule.job.name();
+    while !tasks.is_stopping() {
+        let is_full = match schedule.job.run(&platform, platform.now()).await {
+            Ok(round) => {
+                if round.done + round.failed > 0 {
+                    let (done, failed) = (round.done, round.failed);
+                    tracing::debug!(job = name, done, failed, "A round of {name} is done");
+                }
+                round.is_full
+            }
+            Err(error) => {
+                tracing::error!(job = name, %error, "A round of {name} failed; it is tried again");
+                false
+            }
+        };
+        if !is_full {
+            let pause = tokio::time::sleep(schedule.every);
+            tokio::select! {
+                () = pause => {}
+                () = tasks.stopped() => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Logs and metrics.
+
+use crate::config::LogStyle;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+use std::io::IsTerminal;
+use std::time::Duration;
+use tracing_subscriber::EnvFilter;
+
+/// Starts the log on standard error; standard output is for the address. `usual` is what is
+/// logged unless RUST_LOG says otherwise.
+pub fn start_log(style: LogStyle, usual: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
+    let is_pretty = match style {
+        LogStyle::Pretty => true,
+        LogStyle::Json => false,
+        LogStyle::Auto => std::io::stderr().is_terminal(),
+    };
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A second start in one process (tests) keeps the first.
+    let _ = if is_pretty { log.with_target(false).try_init() } else { log.json().try_init() };
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct RequestLabels {
+    pub method: &'static str,
+    /// The template, never the path itself: ids would be without end.
+    pub route: String,
+    pub status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct ScheduleLabel {
+    pub schedule: String,
+}
+
+/// The seconds that HTTP latencies are counted in.
+const BUCKETS: [f64; 14] =
+    [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
+
+/// A registry is a value: two servers in one process do not share counters.
+pub struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Histogram>,
+    pub queue_waiting: Family<ScheduleLabel, Gauge>,
+    pub queue_active: Family<ScheduleLabel, Gauge>,
+    pub outbox_pending: Gauge,
+    pub outbox_dead: Gauge,
+    pub purchases: Counter,
+}
+
+impl Metrics {
+    pub fn new() -> Metrics {
+        let mut registry = Registry::with_prefix("podo");
+        let requests: Family<RequestLabels, Histogram> =
+            Family::new_with_constructor(|| Histogram::new(BUCKETS));
+        let queue_waiting = Family::default();
+        let queue_active = Family::default();
+        let (outbox_pending, outbox_dead) = (Gauge::default(), Gauge::default());
+        let purchases = Counter::default();
+        registry.register("build", "This build", Info::new([("version", VERSION)]));
+        registry.register_with_unit(
+            "http_server_request_duration",
+            "Time to answer",
+            Unit::Seconds,
+            requests.clone(),
+        );
+        registry.register("queue_waiting", "Fans in line", queue_waiting.clone());
+        registry.register("queue_active", "Fans inside", queue_active.clone());
+        registry.register("outbox_pending", "Messages to publish", outbox_pending.clone());
+        registry.register("outbox_dead", "Messages set aside", outbox_dead.clone());
+        registry.register("purchases", "Reservations paid", purchases.clone());
+        Metrics {
+            registry,
+            requests,
+            queue_waiting,
+            queue_active,
+            outbox_pending,
+            outbox_dead,
+            purchases,
+        }
+    }
+
+    pub fn count_request(&self, labels: &RequestLabels, took: Duration) {
+        self.requests.get_or_create(labels).observe(took.as_secs_f64());
+    }
+
+    /// The text that Prometheus reads.
+    pub fn encode(&self) -> String {
+        let mut text = String::new();
+        encode(&mut text, &self.registry).expect("writing to a string does not fail");
+        text
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        Metrics::new()
+    }
+}
+
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,0 +1,92 @@
+//! The accept loop: sockets in, requests to the router, an orderly end.
+
+use crate::tasks::Tasks;
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::GracefulShutdown;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
+
+/// Connections that may wait to be accepted: at an opening thousands come in one breath.
+const BACKLOG: u32 = 4_096;
+
+/// Open connections in all; the next ones wait in the backlog.
+const CONNECTIONS_MAX: usize = 100_000;
+
+/// A client that does not finish its request line and headers in this time is let go.
+const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long running requests may take when the process ends.
+const DRAIN_WITHIN: Duration = Duration::from_secs(25);
+
+/// Listens with a backlog made for openings.
+pub fn bind(address: &str) -> Result<TcpListener> {
+    let address: SocketAddr = address
+        .parse()
+        .with_context(|| format!("listen: `{address}` is no address (such as 127.0.0.1:8080)"))?;
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address).with_context(|| format!("cannot listen on {address}"))?;
+    Ok(socket.listen(BACKLOG)?)
+}
+
+/// Serves until `tasks` is told to stop, then lets running requests finish.
+pub async fn serve(listener: TcpListener, router: Router, tasks: Tasks) {
+    let graceful = GracefulShutdown::new();
+    let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    loop {
+        let accepted = tokio::select! {
+            accepted = accept(&listener, &seats) => accepted,
+            () = tasks.stopped() => break,
+        };
+        let Some((stream, peer, seat)) = accepted else { continue };
+        let router = router.clone();
+        let service = hyper_util::service::TowerToHyperService::new(tower::service_fn(
+            move |mut request: Request<hyper::body::Incoming>| {
+                request.extensions_mut().insert(ConnectInfo(peer));
+                router.clone().oneshot(request)
+            },
+        ));
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
+        builder.http2().timer(TokioTimer::new());
+        let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        let connection = graceful.watch(connection);
+        tasks.spawn(async move {
+            // A connection that breaks is the client's affair.
+            let _ = connection.await;
+            drop(seat);
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(DRAIN_WITHIN, graceful.shutdown()).await.is_err() {
+        tracing::warn!("Some connections did not finish in time");
+    }
+}
+
+async fn accept(
+    listener: &TcpListener,
+    seats: &Arc<Semaphore>,
+) -> Option<(TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit)> {
+    let seat = seats.clone().acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, peer)) => {
+            let _ = stream.set_nodelay(true);
+            Some((stream, peer, seat))
+        }
+        Err(error) => {
+            // Out of file handles, most likely: give the others a moment to close theirs.
+            tracing::warn!(%error, "Cannot accept a connection");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            None
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Which adapter stands behind which port: the only file that knows.
+
+use crate::config::{Config, Switch};
+use crate::secret;
+use adapters::clock::{SystemChance, SystemClock};
+use adapters::gateways::sandbox::Sandbox;
+use adapters::memory;
+use adapters::passwords::Argon2Pool;
+use adapters::sql::SqlStore;
+use anyhow::{Context, Result, anyhow, bail};
+use app::Platform;
+use app::notifications::NotificationWorker;
+use app::platform::Rules;
+use app::ports::clock::{Chance, Clock};
+use app::schedules::Schedules;
+use app::seals::Seals;
+use app::sessions::Sessions;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The platform and the parts of it that the process needs by their own name.
+pub struct Wired {
+    pub platform: Platform,
+    pub sandbox: Arc<Sandbox>,
+}
+
+/// Opens the engines that the settings name.
+pub fn platform(config: &Config) -> Result<Wired> {
+    std::fs::create_dir_all(&config.data)
+        .with_context(|| format!("cannot create the data folder {}", config.data.display()))?;
+    let chance: Arc<dyn Chance> = Arc::new(SystemChance::new());
+    let path = sqlite_path(&config.store_url, &config.data)?;
+    let store = SqlStore::sqlite(&path, chance.clone()).map_err(|error| anyhow!(error))?;
+    platform_on(config, Arc::new(store), chance)
+}
+
+/// The same on a store that is open already: tests open theirs with a guard switched off.
+pub fn platform_on(
+    config: &Config,
+    store: Arc<SqlStore>,
+    chance: Arc<dyn Chance>,
+) -> Result<Wired> {
+    expect_memory("live_url", &config.live_url)?;
+    expect_memory("bus_url", &config.bus_url)?;
+    let seals = Seals::new(&secret::load_or_make(&config.data, &*chance)?);
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let worker = NotificationWorker::new(store.clone(), clock.clone());
+    let n_password_threads = std::thread::available_parallelism().map_or(1, |n| n.get() - 1);
+    let passwords = Argon2Pool::start(n_password_threads).map_err(|error| anyhow!(error))?;
+    let sandbox = Arc::new(Sandbox::new(store.clone()));
+    let platform = Platform {
+        store,
+        queue: Arc::new(memory::Queue::default()),
+        holds: Arc::new(memory::Holds::default()),
+        limits: Arc::new(memory::Limits::default()),
+        revocations: Arc::new(memory::Revocations::default()),
+        bus: Arc::new(memory::Bus::new(vec![Arc::new(worker)])),
+        passwords: Arc::new(passwords),
+        gateways: vec![sandbox.clone()],
+        clock,
+        chance,
+        sessions: Sessions::new(&seals),
+        seals,
+        schedules: Schedules::default(),
+        rules: Rules { hold_length: config.hold_length(), limits_on: config.limits == Switch::On },
+    };
+    Ok(Wired { platform, sandbox })
+}
+
+/// The database file; a relative path starts at the data folder.
+pub fn sqlite_path(url: &str, data: &Path) -> Result<PathBuf> {
+    match url.split_once(':') {
+        Some(("sqlite", path)) if !path.is_empty() => Ok(data.join(path)),
+        Some((scheme, _)) => bail!("store_url: unknown scheme `{scheme}` (sqlite)"),
+        None => bail!("store_url: `{url}` is no URL; use sqlite:PATH"),
+    }
+}
+
+fn expect_memory(setting: &str, url: &str) -> Result<()> {
+    match url {
+        "memory:" => Ok(()),
+        other => bail!("{setting}: `{other}` is unknown (memory:)"),
+    }
+}
