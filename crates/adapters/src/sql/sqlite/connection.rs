@@ -85,6 +85,11 @@ impl SqliteTx<'_> {
         run().map(drop).map_err(|error| error.to_string())
     }
 
+    /// After a full disk or a failed read SQLite undoes the whole transaction by itself.
+    pub(super) fn is_open(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
     fn execute_now(&self, sql: &'static str, params: &[Value]) -> Result<u64, SqlError> {
         let run = || {
             let mut statement = self.connection.prepare_cached(sql)?;
