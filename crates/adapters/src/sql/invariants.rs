@@ -12,9 +12,13 @@ use app::Result;
 use app::ports::invariants::{Finding, Invariants};
 use async_trait::async_trait;
 use domain::Timestamp;
+use std::time::Duration;
 
 /// How many offenders are named.
 const EXAMPLES_MAX: usize = 5;
+
+/// Published messages are kept for at least this long.
+const MESSAGES_KEPT: Duration = Duration::from_secs(7 * 86_400);
 
 /// An invariant in SQL: `population` counts what it speaks of, `broken` lists what breaks it.
 /// `$1` is now.
@@ -40,6 +44,7 @@ async fn check_all(tx: &mut dyn Tx, question: &CheckAll) -> Result<Vec<Finding>>
     for check in seats::CHECKS.iter().chain(money::CHECKS) {
         findings.push(run(tx, check, question.0).await?);
     }
+    findings.push(run(tx, &seats::MESSAGES, question.0.minus(MESSAGES_KEPT)).await?);
     findings.push(seats::check_edges(tx).await?);
     findings.push(audit_chain::check(tx).await?);
     findings.sort_by_key(|finding| finding.id[1..].parse::<u32>().unwrap_or(u32::MAX));

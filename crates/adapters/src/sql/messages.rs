@@ -8,9 +8,7 @@ use app::ports::messages::{Backlog, Consume, Letter, Message, Messages};
 use async_trait::async_trait;
 use domain::messages::{ATTEMPTS_MAX, MessageKind, Topic, retry_delay_ms};
 use domain::{MessageId, Timestamp, UserId};
-use std::collections::HashSet;
 use std::time::Duration;
-use uuid::Uuid;
 
 struct DueMessages {
     now: Timestamp,
@@ -91,24 +89,18 @@ impl Messages for SqlStore {
 }
 
 /// A message that waits for its next try holds back the later ones of its aggregate: they must
-/// not arrive first.
+/// not arrive first. So does one whose id sorts behind theirs, as after a clock that stepped back.
 async fn due(tx: &mut dyn Tx, question: &DueMessages) -> Result<Vec<Message>> {
-    let sql = "select id, aggregate_id, seq, topic, kind, key, payload, attempts, created_at,
-                      next_at
-                 from outbox where status = 'PENDING' order by id limit $1";
-    let rows = tx.query(sql, params![question.limit]).await?;
-    let mut held_back = HashSet::new();
-    let mut due = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let aggregate: Uuid = row.get(1)?;
-        if row.get::<Timestamp>(9)? > question.now {
-            held_back.insert(aggregate);
-        }
-        if !held_back.contains(&aggregate) {
-            due.push(read(row)?);
-        }
-    }
-    Ok(due)
+    let sql = "select o.id, o.aggregate_id, o.seq, o.topic, o.kind, o.key, o.payload, o.attempts,
+                      o.created_at
+                 from outbox o
+                where o.status = 'PENDING' and o.next_at <= $1
+                  and not exists (select 1 from outbox p
+                                   where p.aggregate_id = o.aggregate_id and p.seq < o.seq
+                                     and p.status = 'PENDING'
+                                     and (p.next_at > $1 or p.id > o.id))
+                order by o.id limit $2";
+    tx.query(sql, params![question.now, question.limit]).await?.iter().map(read).collect()
 }
 
 fn read(row: &Row) -> Result<Message> {

@@ -141,11 +141,16 @@ pub(super) async fn check_entry(tx: &mut dyn Tx, command: &HoldSeats) -> Result<
     if row.get::<UserId>(0)? != command.user {
         return Err(Refusal::EntryRequired.into());
     }
-    let expires_at: Option<Timestamp> = row.get(2)?;
-    // An extension reaches the store a moment after the engine: the later of the two counts.
-    let until = expires_at.unwrap_or(command.entry.expires_at).max(command.entry.expires_at);
+    let known: Option<Timestamp> = row.get(2)?;
+    let until = known.map_or(command.entry.expires_at, |at| at.max(command.entry.expires_at));
     if row.get::<String>(1)? != "ACTIVE" || until <= command.now {
         return Err(Refusal::EntryExpired.into());
+    }
+    // An extension may reach the store after the hold that it allowed: then it is stored here, so
+    // that the books show why the hold was right (I19).
+    if known != Some(until) {
+        let (entry, now) = (command.entry, command.now);
+        extend(tx, &RecordExtension { schedule, entry, now }).await?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use app::ports::clock::Chance;
 use domain::Timestamp;
 use futures::future::{BoxFuture, ready};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql};
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
@@ -85,10 +85,16 @@ impl SqliteTx<'_> {
         run().map(drop).map_err(|error| error.to_string())
     }
 
+    /// After a full disk or a failed read SQLite undoes the whole transaction by itself.
+    pub(super) fn is_open(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
     fn execute_now(&self, sql: &'static str, params: &[Value]) -> Result<u64, SqlError> {
         let run = || {
             let mut statement = self.connection.prepare_cached(sql)?;
-            statement.execute(rusqlite::params_from_iter(params))
+            bind(&mut statement, params)?;
+            statement.raw_execute()
         };
         run().map(|changed| changed as u64).map_err(|error| self.explain(&error, sql))
     }
@@ -96,8 +102,9 @@ impl SqliteTx<'_> {
     fn query_now(&self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, SqlError> {
         let run = || {
             let mut statement = self.connection.prepare_cached(sql)?;
+            bind(&mut statement, params)?;
             let n_columns = statement.column_count();
-            let mut rows = statement.query(rusqlite::params_from_iter(params))?;
+            let mut rows = statement.raw_query();
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
                 let columns = (0..n_columns).map(|index| row.get_ref(index).map(read));
@@ -152,6 +159,19 @@ impl Tx for SqliteTx<'_> {
     fn has(&self, guard: Guard) -> bool {
         !self.off.contains(&guard)
     }
+}
+
+/// `$3` is the third value, as in PostgreSQL. To SQLite it is a name, numbered by where it is
+/// first used in the text, so the values are bound by their names.
+fn bind(statement: &mut Statement<'_>, params: &[Value]) -> rusqlite::Result<()> {
+    for index in 1..=statement.parameter_count() {
+        let name = statement.parameter_name(index).unwrap_or_default();
+        let number = name.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
+        let value = number.and_then(|number| params.get(number.checked_sub(1)?));
+        let value = value.ok_or_else(|| rusqlite::Error::InvalidParameterName(name.to_owned()))?;
+        statement.raw_bind_parameter(index, value)?;
+    }
+    Ok(())
 }
 
 fn read(value: ValueRef<'_>) -> Value {

@@ -103,6 +103,10 @@ fn commit(tx: &SqliteTx<'_>) -> std::result::Result<(), String> {
 
 /// A command that is refused or fails leaves no trace in the shared transaction.
 fn run_in_savepoint<W: Work>(tx: &mut SqliteTx<'_>, work: &W) -> Result<W::Output> {
+    // A savepoint outside a transaction would commit by itself, behind the back of the others.
+    if !tx.is_open() {
+        return Err(Error::Unavailable("the shared transaction was undone".into()));
+    }
     tx.step("savepoint command").map_err(Error::Unavailable)?;
     let result = run_now(tx, work);
     if result.is_err() {

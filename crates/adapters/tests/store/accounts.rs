@@ -1,0 +1,141 @@
+//! Accounts, sessions, and refresh tokens that work once.
+
+use crate::world::{Fan, World, at, refusal};
+use app::ports::accounts::{
+    Accounts, CreateUser, LoginAttempt, RotateRefresh, Rotation, StartSession,
+};
+use domain::accounts::REFRESH_GRACE;
+use domain::messages::MessageKind;
+use domain::{LoginId, Refusal, SessionId, Timestamp, UserId};
+use futures::future::join_all;
+
+fn attempt(world: &World, fan: &Fan, success: bool) -> LoginAttempt {
+    LoginAttempt {
+        login: LoginId::new(world.id()),
+        user: success.then_some(fan.id),
+        email_hash: [1; 32],
+        ip: Some("203.0.113.7".into()),
+        agent: None,
+        success,
+        reason: (!success).then_some("PASSWORD"),
+        now: at(0),
+    }
+}
+
+/// A session whose first refresh token is `[1; 32]`.
+async fn log_in(world: &World, fan: &Fan) -> SessionId {
+    let session = SessionId::new(world.id());
+    let command = StartSession {
+        session,
+        attempt: attempt(world, fan, true),
+        user: fan.id,
+        refresh_hash: [1; 32],
+        expires_at: at(1_000),
+    };
+    world.store.start_session(command).await.unwrap();
+    session
+}
+
+async fn rotate(world: &World, spent: u8, next: u8, now: Timestamp) -> Rotation {
+    let command = RotateRefresh {
+        spent_hash: [spent; 32],
+        next_hash: [next; 32],
+        expires_at: now.plus(std::time::Duration::from_secs(1_000)),
+        now,
+    };
+    world.store.rotate_refresh(command).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_address_has_one_account() {
+    let world = World::new().await;
+    let command = world.user_command();
+    world.store.create_user(command.clone()).await.unwrap();
+    let second = CreateUser { user: UserId::new(world.id()), ..command.clone() };
+    assert_eq!(refusal(world.store.create_user(second.clone()).await), Refusal::EmailTaken);
+    let found = world.store.user_by_email(command.email_hash).await.unwrap().unwrap();
+    assert_eq!(found.user, command.user);
+    assert!(world.store.user(command.user).await.unwrap().is_some());
+    world.store.create_users(vec![second.clone()]).await.unwrap();
+    assert!(world.store.user(second.user).await.unwrap().is_none(), "known ones are passed over");
+    assert_eq!(world.told(command.user.uuid()).await, [MessageKind::UserSignedUp]);
+    world.is_sound(at(0)).await;
+}
+
+#[tokio::test]
+async fn failed_log_ins_are_kept_even_for_addresses_nobody_has() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    world.store.record_failed_login(attempt(&world, &fan, false)).await.unwrap();
+    world.is_sound(at(0)).await;
+}
+
+#[tokio::test]
+async fn a_refresh_token_is_spent_once_and_gives_the_next() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let session = log_in(&world, &fan).await;
+    let first = rotate(&world, 1, 2, at(1)).await;
+    assert!(
+        matches!(&first, Rotation::Rotated { user, session: of } if user.user == fan.id && *of == session),
+        "{first:?}"
+    );
+    assert!(matches!(rotate(&world, 1, 3, at(2)).await, Rotation::Retry), "a lost answer");
+    assert!(matches!(rotate(&world, 2, 4, at(3)).await, Rotation::Rotated { .. }));
+    assert!(matches!(rotate(&world, 99, 5, at(3)).await, Rotation::Invalid), "nobody knows it");
+    world.is_sound(at(3)).await;
+}
+
+#[tokio::test]
+async fn a_refresh_token_ends_at_its_last_moment() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    log_in(&world, &fan).await;
+    assert!(matches!(rotate(&world, 1, 2, at(1_000)).await, Rotation::Invalid));
+    let a_moment_before = Timestamp::from_ms(at(1_000).ms() - 1);
+    assert!(matches!(rotate(&world, 1, 2, a_moment_before).await, Rotation::Rotated { .. }));
+    world.is_sound(at(1_000)).await;
+}
+
+#[tokio::test]
+async fn of_fifty_tabs_exactly_one_rotates_and_the_rest_try_again() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    log_in(&world, &fan).await;
+    let answers = join_all((2..52).map(|next| rotate(&world, 1, next, at(1)))).await;
+    let n_rotated =
+        answers.iter().filter(|answer| matches!(answer, Rotation::Rotated { .. })).count();
+    let n_retry = answers.iter().filter(|answer| matches!(answer, Rotation::Retry)).count();
+    assert_eq!((n_rotated, n_retry), (1, 49));
+    world.is_sound(at(1)).await;
+}
+
+#[tokio::test]
+async fn a_token_shown_again_after_the_grace_ends_the_whole_family() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let session = log_in(&world, &fan).await;
+    rotate(&world, 1, 2, at(0)).await;
+    let grace_ends = at(0).plus(REFRESH_GRACE);
+    let within = Timestamp::from_ms(grace_ends.ms() - 1);
+    assert!(matches!(rotate(&world, 1, 3, within).await, Rotation::Retry));
+    let reused = rotate(&world, 1, 3, grace_ends).await;
+    assert!(matches!(reused, Rotation::Reused { session: of } if of == session), "{reused:?}");
+    assert!(matches!(rotate(&world, 2, 4, grace_ends).await, Rotation::Invalid));
+    assert!(matches!(rotate(&world, 1, 4, grace_ends).await, Rotation::Invalid));
+    world.is_sound(grace_ends).await;
+}
+
+#[tokio::test]
+async fn after_log_out_nothing_of_the_family_works() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let session = log_in(&world, &fan).await;
+    rotate(&world, 1, 2, at(1)).await;
+    world.store.end_session(session, at(2)).await.unwrap();
+    world.store.end_session(session, at(3)).await.unwrap();
+    for token in [1, 2] {
+        assert!(matches!(rotate(&world, token, 9, at(4)).await, Rotation::Invalid));
+    }
+    world.is_sound(at(4)).await;
+}

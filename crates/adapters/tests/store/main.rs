@@ -1,0 +1,17 @@
+//! The contract of the store: what every engine keeps, whatever its SQL.
+#![cfg(test)]
+
+mod accounts;
+mod catalog;
+mod durability;
+mod hold;
+mod invariants;
+mod keys;
+mod messages;
+mod pay;
+mod queue_history;
+mod races;
+mod refund;
+mod settle;
+mod wallet;
+mod world;
