@@ -37,9 +37,17 @@ impl Journey {
 
     /// The whole day. An early end comes as an `Err`, so that every step can end it with `?`.
     pub(crate) async fn live(mut self) -> Ending {
-        match self.buy().await {
-            Ok(ending) | Err(ending) => ending,
+        let (Ok(ending) | Err(ending)) = self.buy().await;
+        if ending != Ending::Bought && self.caller.entry.is_some() {
+            self.leave().await;
         }
+        ending
+    }
+
+    /// Somebody else may have the slot. That it fails changes nothing about this fan's day.
+    async fn leave(&self) {
+        let path = format!("/api/queue/leave?scheduleId={}", self.plan.schedule);
+        let _ = self.caller.call(Step::Leave, Call::delete(path)).await;
     }
 
     async fn buy(&mut self) -> Result<Ending, Ending> {

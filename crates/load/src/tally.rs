@@ -29,6 +29,7 @@ pub enum Step {
     Seats,
     Select,
     Release,
+    Leave,
     Wallet,
     Charge,
     Request,
@@ -45,7 +46,7 @@ pub enum Step {
 }
 
 impl Step {
-    pub const ALL: [Step; 16] = [
+    pub const ALL: [Step; 17] = [
         Step::SignUp,
         Step::LogIn,
         Step::Enter,
@@ -53,6 +54,7 @@ impl Step {
         Step::Seats,
         Step::Select,
         Step::Release,
+        Step::Leave,
         Step::Wallet,
         Step::Charge,
         Step::Request,
@@ -73,6 +75,7 @@ impl Step {
             Step::Seats => "seats",
             Step::Select => "select",
             Step::Release => "release",
+            Step::Leave => "leave",
             Step::Wallet => "wallet",
             Step::Charge => "charge",
             Step::Request => "request",

@@ -110,7 +110,7 @@ fn canned(seen: &Seen) -> (u16, Value) {
             (200, entry)
         }
         "POST /api/booking/seats/select" => (201, held(&seen.body["seatIds"])),
-        "DELETE /api/booking/seats/release" => (204, Value::Null),
+        "DELETE /api/booking/seats/release" | "DELETE /api/queue/leave" => (204, Value::Null),
         "GET /api/wallet" => (200, json!({ "balance": 1_000_000 })),
         "POST /api/wallet/charge" => (201, json!({ "balance": 0, "ledgerId": PAYMENT })),
         "POST /api/payment/request" => (201, requested()),

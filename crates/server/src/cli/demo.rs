@@ -51,7 +51,7 @@ pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
         title: format!("포도 콘서트 {}", platform.now().seoul_day()),
         opens_in: Duration::from_secs(u64::from(demo.opens_in)),
         n_seats: demo.seats,
-        queue: QueueSettings { max_active: 60, admit_per_second: 10, ..QueueSettings::default() },
+        queue: QueueSettings { max_active: 100, admit_per_second: 8, ..QueueSettings::default() },
     };
     let schedule = stage::set(platform, &show).await?;
     println!("\n  Open {}/#/queue/{schedule}", running.url());
