@@ -82,8 +82,8 @@ fn moved(before: &Payment, after: &Payment) -> Won {
 
 async fn record(tx: &mut dyn Tx, payment: &Payment, amount: Won, now: Timestamp) -> Result<()> {
     let sql = "insert into payment_history (payment_id, step, status, amount, created_at)
-               select $1, coalesce(max(step), 0) + 1, $2, $3, $4
-                 from payment_history where payment_id = $1";
+               values ($1, (select coalesce(max(step), 0) + 1 from payment_history
+                             where payment_id = $1), $2, $3, $4)";
     tx.execute(sql, params![payment.id, payment.status.as_str(), amount, now]).await?;
     Ok(())
 }

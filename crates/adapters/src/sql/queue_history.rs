@@ -170,21 +170,12 @@ async fn extend(tx: &mut dyn Tx, command: &RecordExtension) -> Result<()> {
     Ok(())
 }
 
+/// Ends an entry for good: on leaving, at log-out. A payment ends its entry by itself.
 async fn end(tx: &mut dyn Tx, command: &EndEntry) -> Result<()> {
-    end_place(tx, command.schedule, command.number, command.reason, command.now).await
-}
-
-/// Ends an entry for good: at payment, on leaving, at log-out.
-pub(super) async fn end_place(
-    tx: &mut dyn Tx,
-    schedule: ScheduleId,
-    number: PlaceNumber,
-    reason: &str,
-    now: Timestamp,
-) -> Result<()> {
     let sql = "update queue_history set state = 'EXPIRED', ended_reason = $3, updated_at = $4
                 where schedule_id = $1 and place_number = $2 and state = 'ACTIVE'";
-    tx.execute(sql, params![schedule, number, reason, now]).await?;
+    let values = params![command.schedule, command.number, command.reason, command.now];
+    tx.execute(sql, values).await?;
     Ok(())
 }
 

@@ -9,9 +9,8 @@ pub(super) use release::give_back;
 use super::outbox::{self, Outgoing};
 use super::tx::Tx;
 use super::value::{Row, params};
-use app::ports::reservations::ReservedSeat;
+use app::ports::reservations::{Freed, ReservedSeat};
 use app::{Error, Result};
-use domain::id::SeatIndex;
 use domain::messages::MessageKind;
 use domain::reservations::{Reservation, ReservationStatus};
 use domain::seats::SeatState;
@@ -73,13 +72,14 @@ fn read_seat(schedule: ScheduleId, row: &Row) -> Result<ReservedSeat> {
     })
 }
 
-/// Stores what a rule decided, if nobody was faster: the state, its history and its message.
+/// Stores what a rule decided, if nobody was faster: the state, its history and its message. Gives
+/// the seats of the reservation.
 pub(super) async fn store(
     tx: &mut dyn Tx,
     next: &Reservation,
     kind: MessageKind,
     now: Timestamp,
-) -> Result<Vec<SeatIndex>> {
+) -> Result<Vec<ReservedSeat>> {
     let sql = "update reservations
                   set status = $3, hold_expires_at = $4, payment_window_given = $5,
                       retry_window_given = $6, version = $2, updated_at = $7
@@ -98,7 +98,7 @@ pub(super) async fn store(
     }
     let seats = seats_of(tx, next.id, next.schedule).await?;
     tell(tx, next, &seats, kind, now).await?;
-    Ok(seats.iter().map(|seat| seat.id.index()).collect())
+    Ok(seats)
 }
 
 /// The history row and the message of the reservation's latest version.
@@ -132,32 +132,48 @@ async fn tell(
     outbox::push(tx, message, now).await
 }
 
-/// Sets the state of all seats of a reservation that still claims them.
+/// Sets the state of a reservation's seats: each must still be its own.
 pub(super) async fn set_seats(
     tx: &mut dyn Tx,
     reservation: &Reservation,
+    seats: &[ReservedSeat],
     state: SeatState,
     expires_at: Option<Timestamp>,
 ) -> Result<()> {
-    let sql = "update seats set state = $3, expires_at = $4
-                where schedule_id = $1 and claim = $2
-                  and seat_index in (select seat_index from reservation_seats
-                                      where reservation_id = $2 and active)";
-    let values = params![reservation.schedule, reservation.id, state.as_str(), expires_at];
-    if tx.execute(sql, values).await? == 0 {
-        return Err(Error::Broken(format!("reservation {} lost its seats", reservation.id)));
+    let sql = "update seats set state = $4, expires_at = $5
+                where schedule_id = $1 and seat_index = $2 and claim = $3";
+    let (schedule, id) = (reservation.schedule, reservation.id);
+    for seat in seats {
+        let values = params![schedule, seat.id.index(), id, state.as_str(), expires_at];
+        if tx.execute(sql, values).await? != 1 {
+            return Err(Error::Broken(format!("reservation {id} lost its seat {}", seat.number)));
+        }
     }
     Ok(())
 }
 
 /// Gives the seats back to everybody.
-pub(super) async fn free_seats(tx: &mut dyn Tx, reservation: &Reservation) -> Result<()> {
+pub(super) async fn free_seats(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    seats: &[ReservedSeat],
+) -> Result<Freed> {
     let free = "update seats set state = 'FREE', claim = null, expires_at = null, fence = fence + 1
-                 where schedule_id = $1 and claim = $2
-                   and seat_index in (select seat_index from reservation_seats
-                                       where reservation_id = $2 and active)";
-    tx.execute(free, params![reservation.schedule, reservation.id]).await?;
+                 where schedule_id = $1 and seat_index = $2 and claim = $3";
+    for seat in seats {
+        let values = params![reservation.schedule, seat.id.index(), reservation.id];
+        tx.execute(free, values).await?;
+    }
     let done = "update reservation_seats set active = $2 where reservation_id = $1 and active";
     tx.execute(done, params![reservation.id, false]).await?;
-    Ok(())
+    Ok(freed(reservation, seats))
+}
+
+/// What the live engines are told of a reservation's seats.
+pub(super) fn freed(reservation: &Reservation, seats: &[ReservedSeat]) -> Freed {
+    Freed {
+        user: reservation.user,
+        schedule: reservation.schedule,
+        seats: seats.iter().map(|seat| seat.id.index()).collect(),
+    }
 }

@@ -64,9 +64,7 @@ pub(super) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
     if tx.execute(sql, values).await? != 1 {
         return Err(app::Error::Unavailable("the wallet was changed by another command".into()));
     }
-    let signed = movement.kind.signed(movement.amount);
-    write(tx, movement, version, ("WALLET", signed, Some(after))).await?;
-    write(tx, movement, version, (movement.kind.contra(), -signed, None)).await?;
+    write(tx, movement, version, after).await?;
     Ok(after)
 }
 
@@ -82,27 +80,26 @@ async fn load(tx: &mut dyn Tx, movement: &Move) -> Result<(Won, i64)> {
     Ok((Won::ZERO, 0))
 }
 
-/// One side of a movement: account, signed amount, and the balance after it for the fan's side.
-async fn write(
-    tx: &mut dyn Tx,
-    movement: &Move,
-    version: i64,
-    (account, amount, balance): (&str, i64, Option<Won>),
-) -> Result<()> {
+/// Both sides of a movement: what the fan's account gains, the house's loses.
+async fn write(tx: &mut dyn Tx, movement: &Move, version: i64, after: Won) -> Result<()> {
     let sql = "insert into wallet_ledger (user_id, version, account, id, kind, amount,
                                           balance_after, reference, created_at)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    let id = tx.chance().id(movement.now);
+               values ($1, $2, 'WALLET', $3, $4, $5, $6, $7, $8),
+                      ($1, $2, $9, $10, $4, $11, null, $7, $8)";
+    let signed = movement.kind.signed(movement.amount);
+    let (ours, theirs) = (tx.chance().id(movement.now), tx.chance().id(movement.now));
     let values = params![
         movement.user,
         version,
-        account,
-        id,
+        ours,
         movement.kind.as_str(),
-        amount,
-        balance,
+        signed,
+        after,
         movement.reference,
-        movement.now
+        movement.now,
+        movement.kind.contra(),
+        theirs,
+        -signed
     ];
     tx.execute(sql, values).await?;
     Ok(())

@@ -60,11 +60,10 @@ async fn cancel(tx: &mut dyn Tx, command: &CancelPayment) -> Result<Once<(Cancel
 async fn give_up(tx: &mut dyn Tx, canceled: &Reservation, now: Timestamp) -> Result<Freed> {
     let kind = MessageKind::ReservationCanceled;
     let seats = reservations::store(tx, canceled, kind, now).await?;
-    free_seats(tx, canceled).await?;
     let sql = "update tickets set status = 'VOID', updated_at = $2
                 where reservation_id = $1 and status = 'VALID'";
     tx.execute(sql, params![canceled.id, now]).await?;
-    Ok(Freed { user: canceled.user, schedule: canceled.schedule, seats })
+    free_seats(tx, canceled, &seats).await
 }
 
 /// Keeps the promise of a refund: to the wallet if that is where the money came from. Harmless

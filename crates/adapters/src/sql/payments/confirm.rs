@@ -67,8 +67,9 @@ async fn start_capture(
     let gateway = row.gateway.clone().ok_or_else(|| Error::broken("a card without a gateway"))?;
     let payment_key = command.payment_key.clone().ok_or(Refusal::PaymentKeyMissing)?;
     let paying = reservation.start_paying(command.now)?;
-    reservations::store(tx, &paying, MessageKind::ReservationPaying, command.now).await?;
-    reservations::set_seats(tx, &paying, SeatState::Paying, None).await?;
+    let kind = MessageKind::ReservationPaying;
+    let seats = reservations::store(tx, &paying, kind, command.now).await?;
+    reservations::set_seats(tx, &paying, &seats, SeatState::Paying, None).await?;
     store(tx, &row.payment, &row.payment.requested(), command.now).await?;
     let sql = "update payments set gateway_ref = $2, confirm_key = $3, requested_at = $4,
                                    asked_at = $4

@@ -47,9 +47,9 @@ async fn give_time(
         Next::Same => Ok(reservation),
         Next::To(next) => {
             let kind = MessageKind::ReservationExtended;
-            reservations::store(tx, &next, kind, command.now).await?;
+            let seats = reservations::store(tx, &next, kind, command.now).await?;
             let until = Some(next.hold_expires_at);
-            reservations::set_seats(tx, &next, SeatState::Held, until).await?;
+            reservations::set_seats(tx, &next, &seats, SeatState::Held, until).await?;
             Ok(next)
         }
     }

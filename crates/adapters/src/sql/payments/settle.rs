@@ -2,7 +2,6 @@
 
 use super::super::keys;
 use super::super::outbox::{self, Outgoing};
-use super::super::queue_history::end_place;
 use super::super::reservations::{self, give_back};
 use super::super::tx::{Tx, work};
 use super::super::value::params;
@@ -88,9 +87,10 @@ async fn retreat(tx: &mut dyn Tx, next: Next, now: Timestamp) -> Result<Option<F
     match next {
         Next::Same => Ok(None),
         Next::To(next) if next.status == ReservationStatus::Held => {
-            reservations::store(tx, &next, MessageKind::ReservationDeclined, now).await?;
+            let kind = MessageKind::ReservationDeclined;
+            let seats = reservations::store(tx, &next, kind, now).await?;
             let until = Some(next.hold_expires_at);
-            reservations::set_seats(tx, &next, SeatState::Held, until).await?;
+            reservations::set_seats(tx, &next, &seats, SeatState::Held, until).await?;
             Ok(None)
         }
         Next::To(next) => {
@@ -134,19 +134,15 @@ pub(super) async fn sell(
     now: Timestamp,
 ) -> Result<Sold> {
     let number = name_booking(tx, confirmed, now).await?;
-    reservations::store(tx, confirmed, MessageKind::ReservationConfirmed, now).await?;
-    reservations::set_seats(tx, confirmed, SeatState::Sold, None).await?;
-    let seats = reservations::seats_of(tx, confirmed.id, confirmed.schedule).await?;
+    let kind = MessageKind::ReservationConfirmed;
+    let seats = reservations::store(tx, confirmed, kind, now).await?;
+    reservations::set_seats(tx, confirmed, &seats, SeatState::Sold, None).await?;
     let mut tickets = Vec::with_capacity(seats.len());
     for seat in &seats {
         tickets.push(issue_ticket(tx, confirmed, seat, now).await?);
     }
     end_entry(tx, confirmed, now).await?;
-    let sold = Freed {
-        user: confirmed.user,
-        schedule: confirmed.schedule,
-        seats: seats.iter().map(|seat| seat.id.index()).collect(),
-    };
+    let sold = reservations::freed(confirmed, &seats);
     let confirmed = Confirmed {
         payment_id: row.payment.id,
         status: PaymentStatus::Captured,
@@ -206,8 +202,9 @@ async fn issue_ticket(
 
 /// Payment done: the slot is free for the next fan.
 async fn end_entry(tx: &mut dyn Tx, reservation: &Reservation, now: Timestamp) -> Result<()> {
-    let sql = "select place_number from reservations where id = $1";
-    let row = tx.row(sql, params![reservation.id]).await?;
-    let row = row.ok_or_else(|| Error::broken("the reservation is gone"))?;
-    end_place(tx, reservation.schedule, row.get(0)?, "PAID", now).await
+    let sql = "update queue_history set state = 'EXPIRED', ended_reason = 'PAID', updated_at = $3
+                where schedule_id = $1 and state = 'ACTIVE'
+                  and place_number = (select place_number from reservations where id = $2)";
+    tx.execute(sql, params![reservation.schedule, reservation.id, now]).await?;
+    Ok(())
 }

@@ -69,7 +69,6 @@ pub(in super::super) async fn give_back(
     now: Timestamp,
 ) -> Result<Freed> {
     let seats = store(tx, ended, kind, now).await?;
-    free_seats(tx, ended).await?;
     cancel_ready(tx, ended.id, now).await?;
-    Ok(Freed { user: ended.user, schedule: ended.schedule, seats })
+    free_seats(tx, ended, &seats).await
 }

@@ -5,6 +5,7 @@ use crate::sql::value::{Row, Value};
 use app::ports::clock::Chance;
 use domain::Timestamp;
 use futures::future::{BoxFuture, ready};
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql};
 use std::collections::HashMap;
@@ -30,6 +31,11 @@ pub(super) fn open(path: &Path, only_reads: bool) -> Result<Connection, String> 
              pragma cache_size = -65536;
              pragma temp_store = memory;",
         )
+        .map_err(|error| error.to_string())?;
+    // The plan of a statement does not depend on its values. Without this SQLite plans anew each
+    // time one is bound that a partial index or its statistics could make use of.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .map_err(|error| error.to_string())?;
     if only_reads {
         connection.execute_batch("pragma query_only = on").map_err(|error| error.to_string())?;
