@@ -58,7 +58,7 @@ function openSale(page, schedule, plan) {
     t("seatSaid", nameOf(seat), seat.grade, won(prices.get(seat.grade) ?? 0), t(`state${state}`), seat);
   const faceOf = (index) => (picked.has(index) ? "MINE" : faces[index] ?? "S");
   const map = drawMap(plan, { grades: grades.map((it) => it.grade), describe, onPick: toggle });
-  const panel = pickPanel({ nameOf, prices, onDrop: toggle, onHold: hold, onBest: best, grades });
+  const panel = pickPanel({ nameOf, prices, onDrop: toggle, onHold: hold });
 
   function refreshPick() {
     keep("pick", page.id, [...picked]);
@@ -91,10 +91,6 @@ function openSale(page, schedule, plan) {
     // In one order, so that pressing again is the same action with the same key.
     const seatIds = [...picked].sort((a, b) => a - b).map((index) => plan.seats[index].id);
     await reserve("/api/booking/seats/select", { scheduleId: page.id, seatIds });
-  }
-
-  async function best(n, grade) {
-    await reserve("/api/booking/seats/best", { scheduleId: page.id, count: n, ...(grade ? { grade } : {}) });
   }
 
   async function reserve(path, body) {

@@ -25,7 +25,7 @@ const WORDS = {
     howDECLINE: "한도 초과로 거절해요.",
     howTIMEOUT: "카드사가 답하지 않아 결과를 물어봐야 해요.",
     howDUPLICATE: "같은 승인을 두 번 알려도 한 번만 처리돼요.",
-    howLATE: "선점 시간이 지난 뒤에 승인돼요.",
+    howLATE: "승인은 됐지만 답이 늦게 와요. 그동안 좌석은 유지돼요.",
   },
   en: {
     title: "Practice card payment",
@@ -45,7 +45,7 @@ const WORDS = {
     howDECLINE: "Declined: over the limit.",
     howTIMEOUT: "The card company does not answer and has to be asked.",
     howDUPLICATE: "The same approval arrives twice and must count once.",
-    howLATE: "The approval comes after the hold has ended.",
+    howLATE: "Approved, but the answer is late. The seats are kept meanwhile.",
   },
 };
 

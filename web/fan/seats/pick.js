@@ -1,4 +1,4 @@
-// Beside the map: the seats picked so far, and the best seats on request.
+// Beside the map: the seats picked so far.
 
 import { el, whileBusy } from "../../shared/dom.js";
 import { won } from "../../shared/format.js";
@@ -8,7 +8,7 @@ import { t } from "../../shared/i18n.js";
 export const SEATS_MAX = 4;
 
 /** The seats picked so far, their sum, and the two ways to hold some. */
-export function pickPanel({ nameOf, prices, onDrop, onHold, onBest, grades }) {
+export function pickPanel({ nameOf, prices, onDrop, onHold }) {
   const list = el("ul", { class: "picks num" });
   const total = el("b", {});
   const heading = el("h2", {});
@@ -44,19 +44,6 @@ export function pickPanel({ nameOf, prices, onDrop, onHold, onBest, grades }) {
     heading, list, offerBox,
     el("p", { class: "row apart" }, el("span", {}, t("total")), total),
     holdButton,
-    el("p", { class: "quiet" }, t("holdNote")),
-    bestForm(grades, onBest));
+    el("p", { class: "quiet" }, t("holdNote")));
   return { element, show, offer };
-}
-
-function bestForm(grades, onBest) {
-  const options = (values) => values.map(([value, text]) => el("option", { value }, text));
-  const amount = el("select", { class: "btn", "aria-label": t("howMany") },
-    options([1, 2, 3, 4].map((n) => [n, t("nSeats", n)])));
-  const grade = el("select", { class: "btn", "aria-label": t("grade") },
-    options([["", t("anyGrade")], ...grades.map((it) => [it.grade, it.grade])]));
-  const button = el("button", { class: "btn wide", type: "button" }, t("best"));
-  amount.value = "2";
-  button.addEventListener("click", () => whileBusy(button, () => onBest(Number(amount.value), grade.value)));
-  return el("div", { class: "best stack" }, el("div", { class: "row" }, amount, grade), button);
 }
