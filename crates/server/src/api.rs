@@ -11,6 +11,7 @@ mod extract;
 mod health;
 mod language;
 mod payment;
+mod problems;
 mod queue;
 mod sandbox;
 mod tickets;
@@ -118,6 +119,7 @@ pub fn router(shared: App) -> Router {
         .route("/readyz", get(health::readyz))
         .route("/healthz", get(health::readyz))
         .route("/metrics", get(health::metrics))
+        .route("/problems", get(problems::show))
         .fallback(assets::serve)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(shared.clone());

@@ -238,7 +238,7 @@ pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
     }
     let code = failure.code();
     let mut problem = json!({
-        "type": format!("/docs/problems#{code}"),
+        "type": format!("/problems#{code}"),
         "title": status.canonical_reason().unwrap_or("Error"),
         "status": status.as_u16(),
         "code": code,
