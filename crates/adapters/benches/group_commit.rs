@@ -13,6 +13,10 @@ use std::path::Path;
 use std::time::Instant;
 use world::{Fan, Plan, World, at};
 
+/// The allocator of the shipped binary; SQLite uses it too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const ROUNDS: u32 = 5;
 
 /// How many clients wait at once, and how many purchases each of them makes in a round.
