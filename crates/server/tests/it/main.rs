@@ -5,4 +5,9 @@ mod client;
 mod fan;
 mod world;
 
+mod entry;
+mod hold;
+mod keys;
 mod purchase;
+mod queue;
+mod race;
