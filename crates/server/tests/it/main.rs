@@ -5,6 +5,8 @@ mod client;
 mod fan;
 mod world;
 
+mod accounts;
+mod detach;
 mod entry;
 mod hold;
 mod keys;
