@@ -6,6 +6,7 @@ mod fan;
 mod world;
 
 mod accounts;
+mod bad_input;
 mod detach;
 mod entry;
 mod hold;
