@@ -11,6 +11,8 @@ mod detach;
 mod entry;
 mod hold;
 mod keys;
+mod problems;
+mod process;
 mod purchase;
 mod queue;
 mod race;
