@@ -11,6 +11,7 @@ mod detach;
 mod entry;
 mod hold;
 mod keys;
+mod kill;
 mod problems;
 mod process;
 mod purchase;

@@ -4,7 +4,10 @@ use crate::client::{Api, send, text};
 use crate::world::{Plan, World};
 use reqwest::Method;
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use testbed::Launch;
 
@@ -93,6 +96,36 @@ async fn the_process_answers_and_ends_when_it_is_asked_to() {
     assert!(metrics.contains("/readyz"), "{metrics}");
     let ended = podo.terminate().unwrap();
     assert_eq!(ended.code(), Some(0));
+}
+
+/// A request that waits for its body when the process is asked to end.
+#[test]
+fn a_request_under_way_is_answered_before_the_process_ends() {
+    let mut podo = Launch::new(env!("CARGO_BIN_EXE_podo")).start().unwrap();
+    let address = testbed::http::address(podo.url()).unwrap();
+    let body = r#"{"email":"nobody@podo.kr","password":"green grapes"}"#;
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "POST /api/auth/login HTTP/1.1\r\nHost: podo\r\nContent-Type: application/json\r\n\
+         Expect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut go_on = *b"HTTP/1.1 100 Continue\r\n\r\n";
+    stream.read_exact(&mut go_on).unwrap();
+    assert!(go_on.starts_with(b"HTTP/1.1 100"), "the handler waits for the body");
+
+    let ending = std::thread::spawn(move || podo.terminate().unwrap().code());
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while TcpStream::connect(address).is_ok() {
+        assert!(Instant::now() < deadline, "it goes on taking connections");
+        std::thread::yield_now();
+    }
+    stream.write_all(body.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    assert_eq!(ending.join().unwrap(), Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

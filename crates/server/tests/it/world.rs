@@ -73,7 +73,7 @@ impl World {
         let clock = Arc::new(MovedClock::default());
         wired.platform.clock = clock.clone();
         let listener = server::web::bind(&config.listen).unwrap();
-        let running = Running::start(config, wired, listener).await.unwrap();
+        let running = Box::pin(Running::start(config, wired, listener)).await.unwrap();
         let stranger = Api::at(&running.url());
         let organisers = accounts(&running.platform, 1, Role::Admin).await;
         let organiser = stranger.with_token(&organisers[0].1);
