@@ -2,7 +2,7 @@
 
 use crate::client::text;
 use crate::fan::Fan;
-use crate::world::{Plan, Show, World, accounts};
+use crate::world::{Plan, Show, World, accounts, until};
 use domain::accounts::Role;
 use domain::{SessionId, draw};
 use serde_json::json;
@@ -124,20 +124,22 @@ async fn the_lobby_is_drawn_from_the_seed_that_was_promised() {
     assert!(promise["seed"].is_null() && promise["drawn"].is_null(), "{promise}");
 
     world.clock.advance(Duration::from_secs(61));
+    let live = format!("/api/admin/schedules/{}/live", show.schedule);
+    until("the first is let in", async || {
+        (world.organiser.get(&live).await.expect(200)["active"] == 1).then_some(())
+    })
+    .await;
     let mut ranks = Vec::new();
     for fan in &fans {
+        // The first is inside, at 0; everybody else's position counts from there.
         let view = fan.status(&show).await.expect(200);
-        // One is inside; everybody else's position counts from them.
         ranks.push(view["position"].as_u64().and_then(|it| u32::try_from(it).ok()).unwrap());
     }
     let kept = world.stranger.get(&path).await.expect(200);
     assert_eq!((&kept["seedHash"], &kept["drawn"]), (&promise["seedHash"], &json!(N_FANS)));
     let (seed, hash) = (bytes(&text(&kept, "seed")), bytes(&text(&promise, "seedHash")));
     assert!(draw::verify(&seed, &hash));
-    let shift = u32::from(!ranks.contains(&0));
-    let expected: Vec<u32> =
-        draw::permutation(&seed, 20).into_iter().map(|it| it + shift).collect();
-    assert_eq!(ranks, expected);
+    assert_eq!(ranks, draw::permutation(&seed, u32::try_from(N_FANS).unwrap()));
 }
 
 /// 32 bytes from their hex digits.
