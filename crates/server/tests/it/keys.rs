@@ -1,10 +1,11 @@
 //! Idempotency keys: done once, answered the same, whoever repeats it however often.
 
-use crate::client::new_key;
+use crate::client::{new_key, text};
 use crate::fan::Fan;
-use crate::world::{PRICE, Plan, Show, World};
+use crate::world::{PRICE, Plan, Show, World, until};
 use futures::future::join_all;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// A write that takes a key, another body for the same address, and the status of success.
 struct Write {
@@ -185,5 +186,40 @@ async fn two_fans_may_use_the_same_key() {
         }
         assert_ne!(answers[0], answers[1], "{step:?}");
     }
+    World::assert_sound(&world.findings().await);
+}
+
+/// The body that confirms a card payment for which the person pressed `choice`.
+async fn card_confirmation(fan: &Fan, show: &Show, seat: u32, choice: &str) -> Value {
+    let reservation = fan.hold(show, &[seat]).await;
+    let ready = fan.request(&reservation, "CARD").await.expect(201);
+    let path = format!("/api/payment/sandbox/{}", text(&ready, "orderId"));
+    let chosen = fan.api.post(&path, &json!({ "choice": choice })).await.expect(200);
+    json!({ "paymentId": ready["paymentId"], "amount": PRICE, "paymentKey": chosen["paymentKey"] })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_key_tells_how_the_card_payment_ended() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let confirm =
+        async |key: &str, body: &Value| fan.api.post_once("/api/payment/confirm", key, body).await;
+    let declined = card_confirmation(&fan, &show, 0, "DECLINE").await;
+    for _ in 0..2 {
+        let problem = confirm("no", &declined).await.refused(402, "PAYMENT_DECLINED");
+        assert_eq!(problem["reason"], "REJECT_CARD_COMPANY");
+    }
+    let late = card_confirmation(&fan, &show, 1, "LATE").await;
+    confirm("late", &late).await.expect(202);
+    confirm("late", &late).await.refused(409, "IDEMPOTENCY_KEY_RUNNING");
+    world.clock.advance(Duration::from_secs(70));
+    let paid = until("the payment is found", async || {
+        let answer = confirm("late", &late).await;
+        (answer.status != 409).then_some(answer)
+    });
+    let paid = paid.await;
+    assert_eq!(paid.expect(200)["status"], "CAPTURED");
+    assert_eq!(paid.header("idempotency-replayed"), "true");
     World::assert_sound(&world.findings().await);
 }
