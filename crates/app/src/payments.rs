@@ -10,6 +10,7 @@ use crate::ports::payments::{
 };
 use crate::reservations::{my_reservation, tell_filter, tell_filter_sold};
 use domain::payments::{PaymentMethod, PaymentStatus};
+use domain::reservations::ReservationStatus;
 use domain::{PaymentId, RefundId, Refusal, ReservationId, UserId, Won};
 
 pub struct AskToPay<'a> {
@@ -168,20 +169,23 @@ pub async fn cancel_reservation(
     reservation: ReservationId,
     reason: String,
 ) -> Result<Once<Canceled>> {
+    if let Some(payment) = platform.store.payment_of(reservation, fan).await? {
+        return cancel_payment(platform, key, fan, payment, reason).await;
+    }
+    // Nothing is paid: perhaps because this very request was here before. Asking only now cannot
+    // miss a cancellation that has just taken the payment away.
     if let Some(answer) = platform.store.stored_answer(&key).await? {
         return Ok(Once::Replay(answer));
     }
-    let view = my_reservation(platform, fan, reservation).await?;
-    let payment = platform.store.payment_of(reservation, fan).await?;
-    let payment = payment.ok_or(match view.status {
-        domain::reservations::ReservationStatus::Canceled => Refusal::AlreadyCanceled,
-        domain::reservations::ReservationStatus::Held
-        | domain::reservations::ReservationStatus::Paying
-        | domain::reservations::ReservationStatus::Confirmed
-        | domain::reservations::ReservationStatus::Expired
-        | domain::reservations::ReservationStatus::Released => Refusal::NotPaid,
-    })?;
-    cancel_payment(platform, key, fan, payment, reason).await
+    Err(match my_reservation(platform, fan, reservation).await?.status {
+        ReservationStatus::Canceled => Refusal::AlreadyCanceled,
+        ReservationStatus::Held
+        | ReservationStatus::Paying
+        | ReservationStatus::Confirmed
+        | ReservationStatus::Expired
+        | ReservationStatus::Released => Refusal::NotPaid,
+    }
+    .into())
 }
 
 pub async fn my_payment(

@@ -31,11 +31,13 @@ pub async fn select_seats(platform: &Platform, asked: SelectSeats<'_>) -> Result
     let pick = SeatPick::new(asked.schedule, asked.seats)?;
     let entry = require_entry(platform, asked.fan, asked.schedule, asked.entry_token, now).await?;
     let until = now.plus(platform.rules.hold_length);
-    match platform.holds.take(&pick, asked.fan, until, now).await? {
-        Taken::Yes => {}
-        Taken::Blocked { seats, by_self } => {
-            return refuse_taken(platform, &asked, seats, by_self).await;
-        }
+    let taken = platform.holds.take(&pick, asked.fan, until, now).await?;
+    // Blocked by a hold of their own, a fan most likely repeats a request: the database knows its
+    // answer, also when the first one is still on its way there. Anybody else is refused without
+    // touching the database.
+    if let Taken::Blocked { seats, by_self: false } = taken {
+        let taken = seats.into_iter().map(|index| asked.schedule.seat(index)).collect();
+        return Err(Refusal::SeatTaken { taken }.into());
     }
     let command = HoldSeats {
         key: asked.key,
@@ -48,26 +50,16 @@ pub async fn select_seats(platform: &Platform, asked: SelectSeats<'_>) -> Result
     };
     let held = platform.store.hold_seats(command).await;
     let is_ours = matches!(held, Ok(Once::Fresh(_)));
-    if !is_ours {
+    let is_promised = taken == Taken::Yes;
+    if is_promised && !is_ours {
         // The filter promised what the database did not give.
         platform.holds.release(asked.schedule, pick.indexes(), asked.fan).await?;
     }
-    held
-}
-
-/// A fan who repeats a request is blocked by their own hold: the stored answer is theirs. Anybody
-/// else is refused without touching the database.
-async fn refuse_taken(
-    platform: &Platform,
-    asked: &SelectSeats<'_>,
-    seats: Vec<u32>,
-    by_self: bool,
-) -> Result<Once<Held>> {
-    if by_self && let Some(answer) = platform.store.stored_answer(&asked.key).await? {
-        return Ok(Once::Replay(answer));
+    if !is_promised && is_ours {
+        // The filter knew of an older hold.
+        platform.holds.keep(asked.schedule, pick.indexes(), asked.fan, until).await?;
     }
-    let taken = seats.into_iter().map(|index| asked.schedule.seat(index)).collect();
-    Err(Refusal::SeatTaken { taken }.into())
+    held
 }
 
 pub async fn release_seats(

@@ -56,6 +56,9 @@ pub async fn serve(listener: TcpListener, router: Router, tasks: Tasks) {
             },
         ));
         let mut builder = Builder::new(TokioExecutor::new());
+        // A request that has arrived is worked on, also when its sender has hung up since: without
+        // this hyper may drop it before its first step.
+        builder.http1().half_close(true);
         builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
         builder.http2().timer(TokioTimer::new());
         let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();

@@ -122,20 +122,36 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    // serde would take the members of an object from an array, by their order.
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        let problem = "invalid type: sequence, expected an object".to_owned();
+        return Err(Failure::Field { pointer: ".".into(), problem }.into());
+    }
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
-        let pointer = error.path().to_string();
+        let path = error.path().to_string();
         let inner = error.into_inner();
         let problem = without_position(&inner.to_string());
-        match inner.classify() {
-            serde_json::error::Category::Data => Failure::Field { pointer, problem },
-            serde_json::error::Category::Syntax
-            | serde_json::error::Category::Eof
-            | serde_json::error::Category::Io => Failure::Body { problem },
+        let pointer = pointer_to(path, &problem);
+        // serde_json calls a number in the place of a word a fault of syntax.
+        let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
+        match is_json {
+            true => Failure::Field { pointer, problem },
+            false => Failure::Body { problem },
         }
     })?;
     json.end().map_err(|error| Failure::Body { problem: error.to_string() })?;
     Ok(value)
+}
+
+/// The field at fault. serde names a missing one in its sentence, but not in the path.
+fn pointer_to(path: String, problem: &str) -> String {
+    let missing = problem.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    match missing {
+        Some(field) if path == "." => field.to_owned(),
+        Some(field) => format!("{path}.{field}"),
+        None => path,
+    }
 }
 
 /// serde_json ends its sentences with a position; the field's name says it better.

@@ -6,7 +6,7 @@ use crate::{web, wire};
 use anyhow::Result;
 use clap::Args;
 use std::process::ExitCode;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 #[derive(Args)]
 pub(super) struct Serve {
@@ -17,23 +17,41 @@ pub(super) struct Serve {
 
 pub(super) async fn run(config: Config) -> Result<ExitCode> {
     super::start_log(&config);
+    // Before anybody can know that we run: a signal that comes earlier would end us at once.
+    let mut signals = Signals::listen()?;
     let listener = web::bind(&config.listen)?;
     let running = Running::start(&config, wire::platform(&config)?, listener).await?;
     println!("{}", running.url());
     tracing::info!(address = %running.address, "Podo is ready");
-    wait_for_signal().await?;
+    signals.wait().await;
     tracing::info!("Stopping: running requests may finish");
     running.stop().await;
     Ok(ExitCode::SUCCESS)
 }
 
+/// The operator or the system asks us to stop.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    /// From here on a signal does not end the process: it is waited for.
+    fn listen() -> Result<Signals> {
+        let terminate = signal(SignalKind::terminate())?;
+        Ok(Signals { terminate, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn wait(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
 /// Waits until the operator or the system asks us to stop.
 pub(super) async fn wait_for_signal() -> Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+    Signals::listen()?.wait().await;
     Ok(())
 }

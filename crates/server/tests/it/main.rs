@@ -1,0 +1,19 @@
+//! The platform as its clients meet it: real HTTP, real database, real process.
+#![cfg(test)]
+
+mod client;
+mod fan;
+mod world;
+
+mod accounts;
+mod bad_input;
+mod detach;
+mod entry;
+mod hold;
+mod keys;
+mod kill;
+mod problems;
+mod process;
+mod purchase;
+mod queue;
+mod race;

@@ -1,0 +1,78 @@
+//! Every way of saying no has a sentence, and every sentence a way to be said.
+
+use domain::text::FieldError;
+use domain::{Refusal, Timestamp};
+use std::collections::BTreeSet;
+
+/// What only the edge can find wrong.
+const OF_THE_EDGE: [&str; 7] = [
+    "BODY_TOO_LARGE",
+    "BODY_TOO_SLOW",
+    "INTERNAL",
+    "MALFORMED_BODY",
+    "METHOD_NOT_ALLOWED",
+    "NOT_JSON",
+    "UNAVAILABLE",
+];
+
+fn refusals() -> Vec<Refusal> {
+    vec![
+        Refusal::LoginRequired,
+        Refusal::LoginFailed,
+        Refusal::LoginBusy,
+        Refusal::RefreshInvalid,
+        Refusal::RefreshReused,
+        Refusal::RefreshRetry,
+        Refusal::AdminOnly,
+        Refusal::EmailTaken,
+        Refusal::TooManyRequests { retry_after_s: 1 },
+        Refusal::NotFound,
+        Refusal::Invalid { field: "name", problem: FieldError::Blank },
+        Refusal::InvalidTemplate { at: String::new(), problem: String::new() },
+        Refusal::InvalidSchedule { field: "endsAt" },
+        Refusal::NameTaken,
+        Refusal::EventNotOpen,
+        Refusal::WrongEventState,
+        Refusal::PlaceTokenInvalid,
+        Refusal::NotInQueue,
+        Refusal::QueueClosed,
+        Refusal::SaleNotOpen { opens_at: Timestamp::FAR_FUTURE },
+        Refusal::SaleClosed,
+        Refusal::EntryRequired,
+        Refusal::EntryExpired,
+        Refusal::NoExtensionsLeft,
+        Refusal::NoSeats,
+        Refusal::TooManySeats { max: 4 },
+        Refusal::SeatRepeated,
+        Refusal::ForeignSeat,
+        Refusal::SeatTaken { taken: Vec::new() },
+        Refusal::SeatLimit { max: 4 },
+        Refusal::HoldOver,
+        Refusal::PaymentRunning,
+        Refusal::AlreadyPaid,
+        Refusal::AlreadyCanceled,
+        Refusal::NotPaid,
+        Refusal::AmountMismatch,
+        Refusal::PaymentNotReady,
+        Refusal::PaymentOver,
+        Refusal::PaymentDeclined { reason: String::new() },
+        Refusal::PaymentKeyMissing,
+        Refusal::UnknownGateway,
+        Refusal::WalletLimit,
+        Refusal::NothingToRefund,
+        Refusal::KeyMissing,
+        Refusal::KeyMalformed,
+        Refusal::KeyRunning,
+        Refusal::KeyReused,
+    ]
+}
+
+#[test]
+fn every_refusal_has_its_sentence_and_no_sentence_is_left_over() {
+    let refusals = refusals();
+    let said: BTreeSet<&str> = refusals.iter().map(Refusal::code).chain(OF_THE_EDGE).collect();
+    let known: BTreeSet<&str> =
+        server::api::problem_codes().into_iter().map(|(code, _, _)| code).collect();
+    assert_eq!(said, known);
+    assert_eq!(said.len(), refusals.len() + OF_THE_EDGE.len(), "one code each");
+}

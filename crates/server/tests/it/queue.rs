@@ -1,0 +1,186 @@
+//! The waiting room: one place per fan, an order that anybody can check, modes for organisers.
+
+use crate::client::text;
+use crate::fan::Fan;
+use crate::world::{Plan, Show, World, accounts, until};
+use domain::accounts::Role;
+use domain::{SessionId, draw};
+use serde_json::json;
+use std::time::Duration;
+
+/// Sets the mode of the queue.
+async fn set_mode(world: &World, show: &Show, plan: &Plan, mode: &str) {
+    let path = format!("/api/admin/schedules/{}/queue", show.schedule);
+    let set = world.organiser.put(&path, &plan.queue(mode)).await.expect(200);
+    assert_eq!(world.organiser.get(&path).await.expect(200), set);
+}
+
+/// The same fan on another device.
+fn second_session(world: &World, fan: &Fan) -> Fan {
+    let platform = world.platform();
+    let now = platform.now();
+    let session = SessionId::new(platform.chance.id(now));
+    let caller = app::sessions::Caller { user: fan.id, session, role: Role::User };
+    let token = platform.sessions.issue(caller, platform.chance.id(now), now);
+    Fan { id: fan.id, api: world.stranger.with_token(&token) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_devices_of_one_fan_have_one_place() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let _inside = world.fan_inside(&show).await;
+    let fans = world.fans(3).await;
+    for (index, fan) in fans.iter().enumerate() {
+        let view = fan.enter(&show).await.expect(200);
+        assert_eq!((view["position"].as_u64(), view["ahead"].as_u64()), {
+            (Some(index as u64 + 1), Some(index as u64))
+        });
+    }
+    let again = second_session(&world, &fans[1]).enter(&show).await.expect(200);
+    assert_eq!((again["position"].as_u64(), again["behind"].as_u64()), (Some(2), Some(1)));
+    let path = format!("/api/queue/position?scheduleId={}", show.schedule);
+    assert_eq!(fans[2].api.get(&path).await.expect(200)["ahead"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_place_token_alone_tells_where_its_fan_stands() {
+    let world = World::start().await;
+    let (show, other) = (world.show(Plan::default()).await, world.show(Plan::default()).await);
+    let (fan, stranger) = (world.fan().await, world.fan().await);
+    let token = text(&fan.enter(&show).await.expect(200), "token");
+    let ask = async |api: &crate::client::Api, show: &Show, token: &str| {
+        let path = format!("/api/queue/status?scheduleId={}", show.schedule);
+        let call = api.call(reqwest::Method::GET, &path).header("Queue-Token", token);
+        crate::client::send(call).await
+    };
+    assert_eq!(ask(&world.stranger, &show, &token).await.expect(200)["state"], "ADMITTED");
+    ask(&stranger.api, &show, &token).await.refused(401, "QUEUE_TOKEN_INVALID");
+    ask(&fan.api, &other, &token).await.refused(401, "QUEUE_TOKEN_INVALID");
+    ask(&fan.api, &show, "nonsense").await.refused(401, "QUEUE_TOKEN_INVALID");
+    stranger.status(&show).await.refused(404, "NOT_IN_QUEUE");
+    let path = format!("/api/queue/status?scheduleId={}", show.schedule);
+    world.stranger.get(&path).await.refused(401, "LOGIN_REQUIRED");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paused_queue_takes_fans_and_lets_nobody_in() {
+    let world = World::start().await;
+    let plan = Plan::default();
+    let show = world.show(plan).await;
+    set_mode(&world, &show, &plan, "PAUSED").await;
+    let mut fan = world.fan().await;
+    assert_eq!(fan.enter(&show).await.expect(200)["state"], "WAITING");
+    assert_eq!(fan.status(&show).await.expect(200)["estimatedWait"], serde_json::Value::Null);
+    set_mode(&world, &show, &plan, "AUTO").await;
+    fan.wait_inside(&show).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draining_queue_lets_in_those_who_wait_and_nobody_joins() {
+    let world = World::start().await;
+    let plan = Plan { max_active: 1, ..Plan::default() };
+    let show = world.show(plan).await;
+    let inside = world.fan_inside(&show).await;
+    let mut waiting = world.fan().await;
+    waiting.enter(&show).await.expect(200);
+    set_mode(&world, &show, &plan, "DRAINING").await;
+    world.fan().await.enter(&show).await.refused(409, "QUEUE_CLOSED");
+    inside.leave(&show).await;
+    waiting.wait_inside(&show).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_queue_says_so_and_lets_nobody_in() {
+    let world = World::start().await;
+    let plan = Plan { max_active: 1, ..Plan::default() };
+    let show = world.show(plan).await;
+    let inside = world.fan_inside(&show).await;
+    let waiting = world.fan().await;
+    waiting.enter(&show).await.expect(200);
+    set_mode(&world, &show, &plan, "CLOSED").await;
+    world.fan().await.enter(&show).await.refused(409, "QUEUE_CLOSED");
+    assert_eq!(waiting.status(&show).await.expect(200)["state"], "CLOSED");
+    inside.select(&show, &[0]).await.expect(201);
+    inside.leave(&show).await;
+    assert_eq!(waiting.status(&show).await.expect(200)["state"], "CLOSED");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_lobby_is_drawn_from_the_seed_that_was_promised() {
+    const N_FANS: usize = 20;
+    let world = World::start().await;
+    let plan = Plan { opens_in: Duration::from_secs(60), max_active: 1, ..Plan::default() };
+    let show = world.show(plan).await;
+    let fans = world.fans(N_FANS).await;
+    for fan in &fans {
+        let view = fan.enter(&show).await.expect(200);
+        assert_eq!((view["state"].as_str(), view["canEnter"].as_bool()), {
+            (Some("LOBBY"), Some(false))
+        });
+    }
+    let path = format!("/api/queue/{}/draw", show.schedule);
+    let promise = world.stranger.get(&path).await.expect(200);
+    assert!(promise["seed"].is_null() && promise["drawn"].is_null(), "{promise}");
+
+    world.clock.advance(Duration::from_secs(61));
+    let live = format!("/api/admin/schedules/{}/live", show.schedule);
+    until("the first is let in", async || {
+        (world.organiser.get(&live).await.expect(200)["active"] == 1).then_some(())
+    })
+    .await;
+    let mut ranks = Vec::new();
+    for fan in &fans {
+        // The first is inside, at 0; everybody else's position counts from there.
+        let view = fan.status(&show).await.expect(200);
+        ranks.push(view["position"].as_u64().and_then(|it| u32::try_from(it).ok()).unwrap());
+    }
+    let kept = world.stranger.get(&path).await.expect(200);
+    assert_eq!((&kept["seedHash"], &kept["drawn"]), (&promise["seedHash"], &json!(N_FANS)));
+    let (seed, hash) = (bytes(&text(&kept, "seed")), bytes(&text(&promise, "seedHash")));
+    assert!(draw::verify(&seed, &hash));
+    assert_eq!(ranks, draw::permutation(&seed, u32::try_from(N_FANS).unwrap()));
+}
+
+/// 32 bytes from their hex digits.
+fn bytes(hex: &str) -> [u8; 32] {
+    let byte = |index: usize| u8::from_str_radix(&hex[2 * index..2 * index + 2], 16).unwrap();
+    std::array::from_fn(byte)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cap_holds_while_many_come_and_go() {
+    const CAP: u64 = 5;
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 5, ..Plan::default() }).await;
+    let mut fans = world.fans(30).await;
+    for fan in &fans {
+        fan.enter(&show).await.expect(200);
+    }
+    let path = format!("/api/admin/schedules/{}/live", show.schedule);
+    for fan in &mut fans {
+        fan.wait_inside(&show).await;
+        let live = world.organiser.get(&path).await.expect(200);
+        assert!(live["active"].as_u64().unwrap() <= CAP, "{live}");
+        fan.leave(&show).await;
+    }
+    assert_eq!(world.organiser.get(&path).await.expect(200)["admitted"], 30);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fans_inside_stay_inside_over_a_restart() {
+    let folder = tempfile::TempDir::with_prefix("podo-").unwrap();
+    let config = crate::world::config(folder.path(), &[]);
+    let world = World::on(&config, server::wire::platform(&config).unwrap()).await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let (token, entry) = (fan.api.token().to_owned(), fan.api.entry().to_owned());
+    world.running.stop().await;
+
+    let world = World::on(&config, server::wire::platform(&config).unwrap()).await;
+    let _others = accounts(world.platform(), 1, Role::User).await;
+    let api = world.stranger.with_token(&token).with_entry(&entry);
+    let fan = Fan { id: fan.id, api };
+    fan.buy(&show, 0).await;
+    World::assert_sound(&world.findings().await);
+}

@@ -1,0 +1,251 @@
+//! A server in this process, on a free port and a temp folder, with a clock that tests move.
+
+use crate::client::{Api, text};
+use crate::fan::Fan;
+use adapters::clock::SystemClock;
+use app::Platform;
+use app::accounts::{SignUp, new_user};
+use app::ports::clock::Clock;
+use app::ports::invariants::Finding;
+use app::sessions::Caller;
+use domain::accounts::{Email, NewPassword, Role};
+use domain::text::Line;
+use domain::{ScheduleId, SeatId, SessionId, Timestamp, UserId};
+use serde_json::{Value, json};
+use server::config::{Config, Overrides};
+use server::running::Running;
+use server::wire::{self, Wired};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// What every seat costs.
+pub(crate) const PRICE: i64 = 50_000;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The system's clock, moved ahead as far as the test says.
+#[derive(Default)]
+pub(crate) struct MovedClock {
+    ahead_ms: AtomicU64,
+}
+
+impl MovedClock {
+    pub(crate) fn advance(&self, length: Duration) {
+        let ms = u64::try_from(length.as_millis()).unwrap();
+        self.ahead_ms.fetch_add(ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for MovedClock {
+    fn now(&self) -> Timestamp {
+        SystemClock.now().plus(Duration::from_millis(self.ahead_ms.load(Ordering::SeqCst)))
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) running: Running,
+    pub(crate) clock: Arc<MovedClock>,
+    /// Somebody who is not logged in.
+    pub(crate) stranger: Api,
+    pub(crate) organiser: Api,
+    _folder: Option<TempDir>,
+}
+
+impl World {
+    pub(crate) async fn start() -> World {
+        World::with(&[]).await
+    }
+
+    /// Starts with some settings (`PODO_…`) changed.
+    pub(crate) async fn with(settings: &[(&str, &str)]) -> World {
+        let folder = TempDir::with_prefix("podo-").unwrap();
+        let config = config(folder.path(), settings);
+        let wired = wire::platform(&config).unwrap();
+        let world = World::on(&config, wired).await;
+        World { _folder: Some(folder), ..world }
+    }
+
+    /// Starts on parts that the test put together, in a folder that the test keeps.
+    pub(crate) async fn on(config: &Config, mut wired: Wired) -> World {
+        let clock = Arc::new(MovedClock::default());
+        wired.platform.clock = clock.clone();
+        let listener = server::web::bind(&config.listen).unwrap();
+        let running = Box::pin(Running::start(config, wired, listener)).await.unwrap();
+        let stranger = Api::at(&running.url());
+        let organisers = accounts(&running.platform, 1, Role::Admin).await;
+        let organiser = stranger.with_token(&organisers[0].1);
+        World { running, clock, stranger, organiser, _folder: None }
+    }
+
+    pub(crate) fn platform(&self) -> &Platform {
+        &self.running.platform
+    }
+
+    pub(crate) async fn fans(&self, n_fans: usize) -> Vec<Fan> {
+        let accounts = accounts(self.platform(), n_fans, Role::User).await;
+        let fan = |(id, token): (UserId, String)| Fan { id, api: self.stranger.with_token(&token) };
+        accounts.into_iter().map(fan).collect()
+    }
+
+    pub(crate) async fn fan(&self) -> Fan {
+        self.fans(1).await.remove(0)
+    }
+
+    /// A fan who has passed the waiting room.
+    pub(crate) async fn fan_inside(&self, show: &Show) -> Fan {
+        let mut fan = self.fan().await;
+        fan.go_inside(show).await;
+        fan
+    }
+
+    /// Makes a venue, a hall, an event and its date through the API, and opens it.
+    pub(crate) async fn show(&self, plan: Plan) -> Show {
+        let made = |answer: crate::client::Answer| text(&answer.expect(201), "id");
+        let admin = &self.organiser;
+        let venue = json!({ "name": "포도 아레나", "address": "올림픽로 1", "city": "서울" });
+        let venue = made(admin.post("/api/admin/venues", &venue).await);
+        let template = json!({ "layoutType": "grid", "rows": ["A"],
+            "seatsPerRow": plan.n_seats, "gradeMapping": { "A": "VIP" } });
+        let hall = json!({ "name": "대극장", "seatTemplate": template });
+        let hall = made(admin.post(&format!("/api/admin/venues/{venue}/halls"), &hall).await);
+        let event = json!({ "title": "포도 콘서트", "artist": "청포도밴드",
+            "venueId": venue, "hallId": hall });
+        let event = made(admin.post("/api/admin/events", &event).await);
+        let path = format!("/api/admin/events/{event}/schedules");
+        let schedule = made(admin.post(&path, &self.schedule_body(&plan)).await);
+        admin.post(&format!("/api/admin/events/{event}/open"), &json!({})).await.expect(200);
+        Show { event, schedule: schedule.parse().unwrap() }
+    }
+
+    fn schedule_body(&self, plan: &Plan) -> Value {
+        let opens_at = self.platform().now().plus(plan.opens_in);
+        json!({
+            "startsAt": opens_at.plus(DAY * 30), "endsAt": opens_at.plus(DAY * 31),
+            "saleStartsAt": opens_at, "saleEndsAt": opens_at.plus(DAY * 29),
+            "prices": { "VIP": PRICE },
+            "queue": plan.queue("AUTO"),
+        })
+    }
+
+    /// What each promise finds in the store.
+    pub(crate) async fn findings(&self) -> Vec<Finding> {
+        let platform = self.platform();
+        platform.store.check_all(platform.now()).await.unwrap()
+    }
+
+    /// Every promise holds.
+    #[track_caller]
+    pub(crate) fn assert_sound(findings: &[Finding]) {
+        let broken: Vec<_> = findings.iter().filter(|finding| finding.n_broken > 0).collect();
+        assert!(broken.is_empty(), "{broken:#?}");
+    }
+}
+
+/// Settings for tests: a free port, limits off, quick jobs.
+pub(crate) fn config(data: &Path, settings: &[(&str, &str)]) -> Config {
+    let usual = [
+        ("PODO_LIMITS", "off"),
+        ("PODO_LISTEN", "127.0.0.1:0"),
+        ("PODO_ADMIT_EVERY_MS", "20"),
+        ("PODO_SWEEP_EVERY_MS", "50"),
+    ];
+    let overrides = Overrides { data: Some(data.to_owned()), ..Overrides::default() };
+    Config::load(&overrides, |name| {
+        let found = settings.iter().chain(&usual).find(|(key, _)| *key == name);
+        found.map(|(_, value)| (*value).to_owned())
+    })
+    .unwrap()
+}
+
+/// Accounts and their access tokens, without the work of hashing a password for each.
+pub(crate) async fn accounts(
+    platform: &Platform,
+    n_accounts: usize,
+    role: Role,
+) -> Vec<(UserId, String)> {
+    let now = platform.now();
+    let run = platform.chance.number();
+    let account = |number: usize| {
+        let asked = SignUp {
+            email: Email::try_from(format!("p{number}.{run:x}@podo.example")).unwrap(),
+            password: NewPassword::try_from("nobody logs in".to_owned()).unwrap(),
+            name: Line::try_from("Fan".to_owned()).unwrap(),
+            phone: None,
+            role,
+        };
+        new_user(platform, &asked, "no hash".to_owned(), now)
+    };
+    let users: Vec<_> = (0..n_accounts).map(account).collect();
+    let token = |user: UserId| {
+        let session = SessionId::new(platform.chance.id(now));
+        platform.sessions.issue(Caller { user, session, role }, platform.chance.id(now), now)
+    };
+    let accounts = users.iter().map(|user| (user.user, token(user.user))).collect();
+    platform.store.create_users(users).await.unwrap();
+    accounts
+}
+
+/// What is sold and how fans are let in.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) n_seats: u32,
+    pub(crate) opens_in: Duration,
+    pub(crate) max_active: u32,
+    pub(crate) entry_ttl_seconds: u32,
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan { n_seats: 20, opens_in: Duration::ZERO, max_active: 1_000, entry_ttl_seconds: 600 }
+    }
+}
+
+impl Plan {
+    /// The settings of the queue in this mode.
+    pub(crate) fn queue(&self, mode: &str) -> Value {
+        json!({ "mode": mode, "maxActive": self.max_active, "admitPerSecond": 100_000,
+            "entryTtlSeconds": self.entry_ttl_seconds })
+    }
+}
+
+/// A date on sale.
+#[derive(Clone)]
+pub(crate) struct Show {
+    pub(crate) event: String,
+    pub(crate) schedule: ScheduleId,
+}
+
+impl Show {
+    pub(crate) fn seat(&self, index: u32) -> SeatId {
+        self.schedule.seat(index)
+    }
+
+    /// The letter of a seat in the seat map, as everybody sees it.
+    pub(crate) async fn letter(&self, api: &Api, index: usize) -> char {
+        let map = api.get(&format!("/api/schedules/{}/seats", self.schedule)).await.expect(200);
+        text(&map, "seats").chars().nth(index).unwrap()
+    }
+
+    /// Waits until a seat has this letter in the seat map.
+    pub(crate) async fn wait_for_letter(&self, api: &Api, index: usize, letter: char) {
+        let what = format!("seat {index} becomes {letter}");
+        until(&what, async || (self.letter(api, index).await == letter).then_some(())).await;
+    }
+}
+
+/// Asks again and again until there is an answer; waiting in vain fails and says for what.
+pub(crate) async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    const PATIENCE: Duration = Duration::from_secs(20);
+    const PAUSE: Duration = Duration::from_millis(20);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = ask().await {
+            return found;
+        }
+        assert!(Instant::now() < deadline, "waited in vain: {what}");
+        tokio::time::sleep(PAUSE).await;
+    }
+}
