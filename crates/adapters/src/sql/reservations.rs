@@ -80,9 +80,35 @@ pub(super) async fn store(
     kind: MessageKind,
     now: Timestamp,
 ) -> Result<Vec<ReservedSeat>> {
+    update(tx, next, None, now).await?;
+    let seats = seats_of(tx, next.id, next.schedule).await?;
+    tell(tx, next, &seats, kind, now).await?;
+    Ok(seats)
+}
+
+/// The same for a reservation that was paid: it gets its booking number.
+pub(super) async fn store_paid(
+    tx: &mut dyn Tx,
+    next: &Reservation,
+    booking_number: &str,
+    now: Timestamp,
+) -> Result<Vec<ReservedSeat>> {
+    update(tx, next, Some(booking_number), now).await?;
+    let seats = seats_of(tx, next.id, next.schedule).await?;
+    tell(tx, next, &seats, MessageKind::ReservationConfirmed, now).await?;
+    Ok(seats)
+}
+
+async fn update(
+    tx: &mut dyn Tx,
+    next: &Reservation,
+    booking_number: Option<&str>,
+    now: Timestamp,
+) -> Result<()> {
     let sql = "update reservations
                   set status = $3, hold_expires_at = $4, payment_window_given = $5,
-                      retry_window_given = $6, version = $2, updated_at = $7
+                      retry_window_given = $6, version = $2, updated_at = $7,
+                      booking_number = coalesce($8, booking_number)
                 where id = $1 and version = $2 - 1";
     let values = params![
         next.id,
@@ -91,14 +117,13 @@ pub(super) async fn store(
         next.hold_expires_at,
         next.payment_window_given,
         next.retry_window_given,
-        now
+        now,
+        booking_number
     ];
     if tx.execute(sql, values).await? != 1 {
         return Err(Error::Unavailable("the reservation was changed by another command".into()));
     }
-    let seats = seats_of(tx, next.id, next.schedule).await?;
-    tell(tx, next, &seats, kind, now).await?;
-    Ok(seats)
+    Ok(())
 }
 
 /// The history row and the message of the reservation's latest version.

@@ -1,7 +1,7 @@
 //! The store on SQLite: one thread that writes, a few that read.
 //!
-//! Every command runs as a savepoint inside a transaction that it shares with whatever else was
-//! waiting, and is answered only after that transaction's `COMMIT` is on disk. So a thousand
+//! Every command runs inside a transaction that it shares with whatever else was waiting, as if
+//! alone, and is answered only after that transaction's `COMMIT` is on disk. So a thousand
 //! waiting fans cost one sync, a refused command undoes only itself, and what was answered
 //! survives `kill -9` and a power cut.
 

@@ -133,9 +133,8 @@ pub(super) async fn sell(
     confirmed: &Reservation,
     now: Timestamp,
 ) -> Result<Sold> {
-    let number = name_booking(tx, confirmed, now).await?;
-    let kind = MessageKind::ReservationConfirmed;
-    let seats = reservations::store(tx, confirmed, kind, now).await?;
+    let number = free_booking_number(tx, now).await?;
+    let seats = reservations::store_paid(tx, confirmed, &number, now).await?;
     reservations::set_seats(tx, confirmed, &seats, SeatState::Sold, None).await?;
     let mut tickets = Vec::with_capacity(seats.len());
     for seat in &seats {
@@ -156,20 +155,15 @@ pub(super) async fn sell(
     Ok(Sold { seats: sold, confirmed })
 }
 
-/// Finds a booking number that nobody has.
-async fn name_booking(
-    tx: &mut dyn Tx,
-    reservation: &Reservation,
-    now: Timestamp,
-) -> Result<String> {
+/// A booking number that nobody has.
+async fn free_booking_number(tx: &mut dyn Tx, now: Timestamp) -> Result<String> {
     let taken = "select 1 from reservations where booking_number = $1";
-    let mut number = booking_number(now, tx.chance().number());
-    while tx.row(taken, params![&number]).await?.is_some() {
-        number = booking_number(now, tx.chance().number());
+    loop {
+        let number = booking_number(now, tx.chance().number());
+        if tx.row(taken, params![&number]).await?.is_none() {
+            return Ok(number);
+        }
     }
-    let sql = "update reservations set booking_number = $2 where id = $1";
-    tx.execute(sql, params![reservation.id, &number]).await?;
-    Ok(number)
 }
 
 async fn issue_ticket(

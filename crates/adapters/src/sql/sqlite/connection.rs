@@ -91,6 +91,11 @@ impl SqliteTx<'_> {
         run().map(drop).map_err(|error| error.to_string())
     }
 
+    /// Rows changed on this connection so far, in all.
+    pub(super) fn n_changes(&self) -> u64 {
+        self.connection.total_changes()
+    }
+
     /// After a full disk or a failed read SQLite undoes the whole transaction by itself.
     pub(super) fn is_open(&self) -> bool {
         !self.connection.is_autocommit()

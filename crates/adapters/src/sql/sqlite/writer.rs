@@ -1,17 +1,25 @@
 //! The one thread that writes, and its group commit.
+//!
+//! Commands of a batch run one after the other in one transaction. Hardly any of them fails after
+//! it has changed something, so they run bare first, which spares SQLite a copy of every page for
+//! a savepoint. When one does fail half-way, the batch is undone and run again with a savepoint
+//! around each command, so that it undoes only itself. Nobody is answered before the `COMMIT`.
+
+mod command;
 
 use super::connection::{ConstraintNames, SqliteTx};
 use super::stopped;
 use crate::sql::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result};
-use crossbeam_channel::{Receiver, Sender};
-use futures::FutureExt;
+use command::{Command, Pending};
+use crossbeam_channel::{Receiver, Sender, TrySendError};
 use futures::channel::oneshot;
 use rusqlite::Connection;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
+
+pub(super) use command::run_now;
 
 /// Most commands in one commit: bounds how long the first of them waits for the rest.
 const COMMANDS_PER_COMMIT_MAX: usize = 512;
@@ -19,13 +27,12 @@ const COMMANDS_PER_COMMIT_MAX: usize = 512;
 /// Waiting commands beyond this are turned away: by then the answer would come too late anyway.
 const COMMANDS_WAITING_MAX: usize = 20_000;
 
-/// Runs one command inside the open transaction, if one could be opened, and says how to answer
-/// once it is committed.
-type Command = Box<dyn FnOnce(Option<&mut SqliteTx<'_>>) -> Answer + Send>;
-type Answer = Box<dyn FnOnce(std::result::Result<(), String>)>;
+/// After a batch had to be run again, this many are run with savepoints at once: what failed
+/// half-way once tends to come in crowds.
+const BATCHES_WARY: u32 = 16;
 
 pub(super) struct Writer {
-    commands: Sender<Command>,
+    commands: Sender<Box<dyn Command>>,
 }
 
 impl Writer {
@@ -56,39 +63,101 @@ impl Writer {
         work: W,
         send: oneshot::Sender<Result<W::Output>>,
     ) -> Result<()> {
-        let command: Command = Box::new(move |tx| {
-            let result = tx.map(|tx| run_in_savepoint(tx, &work));
-            Box::new(move |committed| {
-                let answer = match (committed, result) {
-                    (Ok(()), Some(result)) => result,
-                    (Ok(()), None) => Err(Error::Unavailable("no transaction was open".into())),
-                    (Err(why), _) => Err(Error::Unavailable(why)),
-                };
-                // The asker may have gone; the work is done all the same.
-                let _ = send.send(answer);
-            })
-        });
-        self.commands.try_send(command).map_err(|error| match error {
-            crossbeam_channel::TrySendError::Full(_) => {
+        self.commands.try_send(Pending::boxed(work, send)).map_err(|error| match error {
+            TrySendError::Full(_) => {
                 Error::Unavailable("too many commands are waiting for the database".into())
             }
-            crossbeam_channel::TrySendError::Disconnected(_) => stopped(),
+            TrySendError::Disconnected(_) => stopped(),
         })
     }
 }
 
-fn write_until_closed(tx: &mut SqliteTx<'_>, waiting: &Receiver<Command>) {
+fn write_until_closed(tx: &mut SqliteTx<'_>, waiting: &Receiver<Box<dyn Command>>) {
+    let mut n_wary = 0;
     while let Ok(first) = waiting.recv() {
-        let begun = tx.step("begin immediate");
-        let commands = [first].into_iter().chain(waiting.try_iter());
-        let answers: Vec<Answer> = commands
-            .take(COMMANDS_PER_COMMIT_MAX)
-            .map(|command| command(begun.is_ok().then_some(&mut *tx)))
-            .collect();
-        let committed = begun.and_then(|()| commit(tx));
-        for answer in answers {
-            answer(committed.clone());
+        let mut batch: Vec<Box<dyn Command>> = vec![first];
+        let committed = tx.step("begin immediate").and_then(|()| {
+            let is_clean = n_wary == 0 && run_bare(tx, &mut batch, waiting)?;
+            if !is_clean {
+                n_wary = if n_wary == 0 { BATCHES_WARY } else { n_wary - 1 };
+                run_in_savepoints(tx, &mut batch, waiting);
+            }
+            commit(tx)
+        });
+        for command in batch {
+            command.answer(&committed);
         }
+    }
+}
+
+/// Takes what is waiting into the batch, one at a time, so that a batch grows while it runs.
+fn next_waiting(
+    batch: &mut Vec<Box<dyn Command>>,
+    waiting: &Receiver<Box<dyn Command>>,
+) -> Option<()> {
+    if batch.len() >= COMMANDS_PER_COMMIT_MAX {
+        return None;
+    }
+    batch.push(waiting.try_recv().ok()?);
+    Some(())
+}
+
+/// Runs the batch without savepoints. False when a command failed half-way: then everything is
+/// undone and the transaction open again.
+fn run_bare(
+    tx: &mut SqliteTx<'_>,
+    batch: &mut Vec<Box<dyn Command>>,
+    waiting: &Receiver<Box<dyn Command>>,
+) -> std::result::Result<bool, String> {
+    let mut index = 0;
+    while index < batch.len() {
+        let n_changes = tx.n_changes();
+        let is_done = batch[index].run(tx);
+        if !is_done && tx.n_changes() != n_changes {
+            if tx.is_open() {
+                tx.step("rollback")?;
+            }
+            return tx.step("begin immediate").map(|()| false);
+        }
+        index += 1;
+        if index == batch.len() {
+            next_waiting(batch, waiting);
+        }
+    }
+    Ok(true)
+}
+
+/// Runs the batch with a savepoint around each command: one that fails undoes only itself.
+fn run_in_savepoints(
+    tx: &mut SqliteTx<'_>,
+    batch: &mut Vec<Box<dyn Command>>,
+    waiting: &Receiver<Box<dyn Command>>,
+) {
+    let mut index = 0;
+    while index < batch.len() {
+        run_in_savepoint(tx, &mut *batch[index]);
+        index += 1;
+        if index == batch.len() {
+            next_waiting(batch, waiting);
+        }
+    }
+}
+
+fn run_in_savepoint(tx: &mut SqliteTx<'_>, command: &mut dyn Command) {
+    // After a full disk SQLite undoes the whole transaction by itself. A savepoint outside one
+    // would commit alone, behind the back of the others.
+    let opened = match tx.is_open() {
+        true => tx.step("savepoint command"),
+        false => Err("the shared transaction was undone".into()),
+    };
+    let run = opened.and_then(|()| {
+        if !command.run(tx) {
+            tx.step("rollback to command")?;
+        }
+        tx.step("release command")
+    });
+    if let Err(why) = run {
+        command.fail(why);
     }
 }
 
@@ -99,30 +168,4 @@ fn commit(tx: &SqliteTx<'_>) -> std::result::Result<(), String> {
         tracing::error!(error, "A commit failed; its commands were undone");
         format!("commit failed: {error}")
     })
-}
-
-/// A command that is refused or fails leaves no trace in the shared transaction.
-fn run_in_savepoint<W: Work>(tx: &mut SqliteTx<'_>, work: &W) -> Result<W::Output> {
-    // A savepoint outside a transaction would commit by itself, behind the back of the others.
-    if !tx.is_open() {
-        return Err(Error::Unavailable("the shared transaction was undone".into()));
-    }
-    tx.step("savepoint command").map_err(Error::Unavailable)?;
-    let result = run_now(tx, work);
-    if result.is_err() {
-        tx.step("rollback to command").map_err(Error::Unavailable)?;
-    }
-    tx.step("release command").map_err(Error::Unavailable)?;
-    result
-}
-
-/// SQLite's futures are ready at once, so one poll runs the whole command. A panic is a bug of
-/// that command, not the end of the writer.
-pub(super) fn run_now<W: Work>(tx: &mut SqliteTx<'_>, work: &W) -> Result<W::Output> {
-    let run = AssertUnwindSafe(|| work.run(tx).now_or_never());
-    match catch_unwind(run) {
-        Ok(Some(result)) => result,
-        Ok(None) => Err(Error::Broken("a command waited for something but the database".into())),
-        Err(_) => Err(Error::Broken("a command panicked".into())),
-    }
 }
