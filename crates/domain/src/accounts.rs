@@ -116,6 +116,34 @@ impl TryFrom<String> for NewPassword {
     }
 }
 
+/// A password that somebody types to log in: as long as a new one may be, and not judged.
+#[derive(Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub struct GivenPassword(String);
+
+impl fmt::Debug for GivenPassword {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GivenPassword(…)")
+    }
+}
+
+impl TryFrom<String> for GivenPassword {
+    type Error = FieldError;
+
+    fn try_from(text: String) -> Result<GivenPassword, FieldError> {
+        if text.chars().count() > PASSWORD_CHARS_MAX {
+            return Err(FieldError::TooLong { max: PASSWORD_CHARS_MAX });
+        }
+        Ok(GivenPassword(text))
+    }
+}
+
+impl From<GivenPassword> for String {
+    fn from(password: GivenPassword) -> String {
+        password.0
+    }
+}
+
 /// The worst of the lists of leaked passwords, and the name of the house.
 fn is_common(password: &str) -> bool {
     const COMMON: [&str; 20] = [
@@ -212,7 +240,7 @@ impl Role {
 
 #[cfg(feature = "openapi")]
 mod schema {
-    use super::{Email, NewPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, Phone};
+    use super::{Email, GivenPassword, NewPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, Phone};
     use utoipa::openapi::RefOr;
     use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 
@@ -238,6 +266,14 @@ mod schema {
         }
     }
     impl utoipa::ToSchema for NewPassword {}
+
+    impl utoipa::PartialSchema for GivenPassword {
+        fn schema() -> RefOr<Schema> {
+            let format = SchemaFormat::KnownFormat(KnownFormat::Password);
+            text().format(Some(format)).max_length(Some(PASSWORD_CHARS_MAX)).into()
+        }
+    }
+    impl utoipa::ToSchema for GivenPassword {}
 
     impl utoipa::PartialSchema for Phone {
         fn schema() -> RefOr<Schema> {

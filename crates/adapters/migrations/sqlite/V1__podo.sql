@@ -219,6 +219,7 @@ create table queue_history (
 ) without rowid;
 
 create index queue_history_user on queue_history (user_id, created_at);
+create index queue_history_active on queue_history (expires_at) where state = 'ACTIVE';
 
 -- ── payment service ─────────────────────────────────────────────────────────────────────────────
 

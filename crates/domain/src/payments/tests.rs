@@ -41,13 +41,12 @@ fn settled(payment_status: PaymentStatus, outcome: Outcome) -> Settlement {
 
 #[test]
 fn captured_in_time_is_a_ticket() {
-    match settled(PaymentStatus::Requested, Outcome::Captured { amount: PRICE }) {
-        Settlement::Confirmed { payment, reservation } => {
-            assert_eq!((payment.status, payment.captured), (PaymentStatus::Captured, PRICE));
-            assert_eq!(reservation.status, ReservationStatus::Confirmed);
-        }
-        other => panic!("{other:?}"),
-    }
+    let settlement = settled(PaymentStatus::Requested, Outcome::Captured { amount: PRICE });
+    let Settlement::Confirmed { payment, reservation } = settlement else {
+        panic!("{settlement:?}");
+    };
+    assert_eq!((payment.status, payment.captured), (PaymentStatus::Captured, PRICE));
+    assert_eq!(reservation.status, ReservationStatus::Confirmed);
 }
 
 #[test]
@@ -62,12 +61,11 @@ fn an_unknown_outcome_moves_nothing_until_it_is_known() {
 #[test]
 fn a_wrong_amount_goes_back() {
     let one = Won::new(1).unwrap();
-    match settled(PaymentStatus::Requested, Outcome::Captured { amount: one }) {
-        Settlement::RefundDue { payment, amount, .. } => {
-            assert_eq!((payment.status, amount), (PaymentStatus::RefundDue, one));
-        }
-        other => panic!("{other:?}"),
-    }
+    let settlement = settled(PaymentStatus::Requested, Outcome::Captured { amount: one });
+    let Settlement::RefundDue { payment, amount, .. } = settlement else {
+        panic!("{settlement:?}");
+    };
+    assert_eq!((payment.status, amount), (PaymentStatus::RefundDue, one));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::accounts::{Email, NewPassword, Phone, REFRESH_TOKEN_LENGTH, Role};
+use domain::accounts::{Email, GivenPassword, NewPassword, Phone, REFRESH_TOKEN_LENGTH, Role};
 use domain::text::Line;
 use domain::{Refusal, UserId};
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,7 @@ pub(super) async fn sign_up(
 #[serde(deny_unknown_fields)]
 pub(super) struct LogInBody {
     email: Email,
-    #[schema(max_length = 128)]
-    password: String,
+    password: GivenPassword,
 }
 
 /// Logs in: an access token for an hour, a refresh token for a week.
@@ -64,7 +63,7 @@ pub(super) async fn log_in(
     body: Body<LogInBody>,
 ) -> ApiResult<Response> {
     let LogInBody { email, password } = body.value;
-    let logged_in = accounts::log_in(&app.platform, &email, password, origin).await?;
+    let logged_in = accounts::log_in(&app.platform, &email, password.into(), origin).await?;
     Ok(with_cookie(logged_in))
 }
 

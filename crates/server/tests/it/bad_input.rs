@@ -59,8 +59,10 @@ async fn doors(world: &World) -> Vec<Door> {
     let sandbox = format!("/api/payment/sandbox/{}", "0".repeat(32));
     let person = json!({ "email": "a@b.kr", "password": "green grapes", "name": "a",
         "phone": "010-1234-5678" });
+    let login = json!({ "email": "a@b.kr", "password": "green grapes" });
     let mut doors = vec![
         door(&world.stranger, "/api/auth/signup", person, &["phone"]),
+        door(&world.stranger, "/api/auth/login", login, &[]),
         fan_door("/api/queue/enter", json!({ "scheduleId": schedule }), &[]),
         fan_door("/api/queue/extend", json!({ "scheduleId": schedule }), &[]),
         fan_door(
