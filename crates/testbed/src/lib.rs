@@ -1,10 +1,17 @@
 //! Starts real programs for tests: on free ports, in temp folders, gone when dropped.
 
+mod engine;
 pub mod http;
+mod not_started;
 mod output;
 pub mod podo;
+pub mod postgres;
+pub mod redis;
 
+pub use not_started::NotStarted;
 pub use podo::{Launch, Podo};
+pub use postgres::Postgres;
+pub use redis::{Redis, RedisCluster};
 pub use tempfile::TempDir;
 
 use std::net::{Ipv4Addr, TcpListener};

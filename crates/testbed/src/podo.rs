@@ -1,9 +1,8 @@
 //! A real `podo` process: started, asked, killed and started again.
 
-use crate::{http, output};
+use crate::{NotStarted, http, output};
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::{OsStr, OsString};
-use std::fmt;
 use std::io::{Error, ErrorKind, Result};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -76,7 +75,7 @@ impl Launch {
     /// Starts the process and waits until it is ready.
     pub fn start(self) -> std::result::Result<Podo, NotStarted> {
         let folder = TempDir::with_prefix("podo-")
-            .map_err(|error| NotStarted { why: error.to_string(), log: String::new() })?;
+            .map_err(|error| NotStarted::new("podo", &error, String::new()))?;
         let mut podo = Podo {
             launch: self,
             folder,
@@ -88,26 +87,6 @@ impl Launch {
         Ok(podo)
     }
 }
-
-/// Why the process is not there. Its `Debug` is its text, so that `unwrap` reads well.
-pub struct NotStarted {
-    why: String,
-    log: String,
-}
-
-impl fmt::Display for NotStarted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "podo did not start: {}\nthe end of its log:\n{}", self.why, self.log)
-    }
-}
-
-impl fmt::Debug for NotStarted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl std::error::Error for NotStarted {}
 
 /// A process that is killed when dropped. When that happens because a test failed, the end of
 /// its log is printed.
@@ -209,7 +188,7 @@ impl Podo {
     }
 
     fn not_started(&self, error: &Error) -> NotStarted {
-        NotStarted { why: error.to_string(), log: output::tail(&self.log_path()) }
+        NotStarted::new("podo", error, output::tail(&self.log_path()))
     }
 }
 

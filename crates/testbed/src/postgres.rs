@@ -1,0 +1,184 @@
+//! A real PostgreSQL server: started, asked, crashed, copied and promoted.
+
+mod programs;
+mod replica;
+
+use crate::NotStarted;
+use crate::engine::{self, Kind, Process, port};
+use programs::Programs;
+use rustix::process::Signal;
+use std::io::Result;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// SIGQUIT is PostgreSQL's immediate stop: no checkpoint, but every child is taken along.
+const KIND: Kind = Kind { name: "PostgreSQL", end: Signal::QUIT };
+
+const USER: &str = "podo";
+
+/// Several servers under test share one engine, each with a pool of its own.
+const CONNECTIONS_MAX: u32 = 200;
+
+/// What happens to a commit when the machine loses power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Durability {
+    /// Perhaps lost. Killed processes lose nothing, and tests run faster.
+    Off,
+    On,
+}
+
+/// A server that nobody else uses, on 127.0.0.1. It is gone when dropped.
+pub struct Postgres {
+    process: Option<Process>,
+    programs: Programs,
+    durability: Durability,
+    port: u16,
+    /// Last, because the process must end before its folder is deleted.
+    folder: TempDir,
+}
+
+impl Postgres {
+    /// Starts a server that does not wait for the disk.
+    pub fn start() -> std::result::Result<Postgres, NotStarted> {
+        Postgres::start_new(Durability::Off)
+    }
+
+    /// Starts a server that waits for the disk at every commit, for crash tests.
+    pub fn durable() -> std::result::Result<Postgres, NotStarted> {
+        Postgres::start_new(Durability::On)
+    }
+
+    /// Where a database is, for example `postgres://podo@127.0.0.1:12345/postgres`.
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://{USER}@127.0.0.1:{}/{database}", self.port)
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The process id of the postmaster while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(Process::pid)
+    }
+
+    /// The file with everything that the server wrote.
+    pub fn log_path(&self) -> PathBuf {
+        engine::log_path(self.folder.path())
+    }
+
+    pub fn create_database(&self, name: &str) -> Result<()> {
+        self.create_database_from(name, "template1")
+    }
+
+    /// Copies a database, to which nobody may be connected.
+    pub fn create_database_from(&self, name: &str, template: &str) -> Result<()> {
+        let sql = format!("create database {} template {}", quoted(name), quoted(template));
+        self.psql("postgres", &sql).map(drop)
+    }
+
+    /// Runs one command and gives its rows: a line each, with `|` between the columns.
+    pub fn psql(&self, database: &str, sql: &str) -> Result<String> {
+        let mut psql = self.programs.client("psql", self.port);
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
+        psql.args(["-d", database, "-c", sql]);
+        Ok(engine::run(&mut psql)?.trim_end().to_owned())
+    }
+
+    /// Crashes it: connections are cut, and the next start recovers from the log.
+    pub fn stop_immediate(&mut self) -> Result<()> {
+        self.stop(Signal::QUIT)
+    }
+
+    /// Starts it again on the same data and the same port, after ending it if it still runs.
+    pub fn restart(&mut self) -> std::result::Result<(), NotStarted> {
+        if self.process.is_some() {
+            self.stop(Signal::INT).map_err(|error| self.not_started(&error))?;
+        }
+        self.serve()
+    }
+
+    /// Freezes it: connections stay open and nothing answers.
+    pub fn pause(&self) -> Result<()> {
+        self.running()?.pause()
+    }
+
+    pub fn resume(&self) -> Result<()> {
+        self.running()?.resume()
+    }
+
+    fn start_new(durability: Durability) -> std::result::Result<Postgres, NotStarted> {
+        let mut postgres = Postgres::prepare(durability).map_err(|it| missing(&it))?;
+        let data = postgres.data();
+        let mut initdb = postgres.programs.server("initdb");
+        initdb.args(["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]);
+        initdb.args(["--username", USER, "--pgdata"]).arg(data);
+        engine::run(&mut initdb).map_err(|error| postgres.not_started(&error))?;
+        postgres.serve_on_free_port()?;
+        Ok(postgres)
+    }
+
+    /// Everything but the data and the process.
+    fn prepare(durability: Durability) -> Result<Postgres> {
+        let programs = Programs::find()?;
+        let folder = TempDir::with_prefix("podo-postgres-")?;
+        programs.own(folder.path())?;
+        Ok(Postgres { process: None, programs, durability, port: 0, folder })
+    }
+
+    fn serve_on_free_port(&mut self) -> std::result::Result<(), NotStarted> {
+        port::on_free_port(|port| {
+            self.port = port.map_err(|error| self.not_started(&error))?;
+            self.serve()
+        })
+    }
+
+    fn serve(&mut self) -> std::result::Result<(), NotStarted> {
+        let mut server = self.programs.server("postgres");
+        let socket_folder = self.folder.path();
+        server.arg("-D").arg(self.data()).arg("-k").arg(socket_folder);
+        server.args(["-h", "127.0.0.1", "-p", &self.port.to_string()]);
+        server.args(["-N", &CONNECTIONS_MAX.to_string()]);
+        if self.durability == Durability::Off {
+            server.arg("-F");
+        }
+        let start = Process::spawn(KIND, &mut server, socket_folder).and_then(|mut process| {
+            let is_ready = || engine::run(&mut self.programs.client("pg_isready", self.port));
+            process.wait_until_ready(|| Ok(is_ready().is_ok()))?;
+            Ok(process)
+        });
+        self.process = Some(start.map_err(|error| self.not_started(&error))?);
+        Ok(())
+    }
+
+    fn stop(&mut self, signal: Signal) -> Result<()> {
+        let process = self.process.as_mut().ok_or_else(|| engine::not_running(KIND))?;
+        process.end_by(signal)?;
+        self.process = None;
+        Ok(())
+    }
+
+    fn running(&self) -> Result<&Process> {
+        self.process.as_ref().ok_or_else(|| engine::not_running(KIND))
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn not_started(&self, error: &std::io::Error) -> NotStarted {
+        engine::not_started(KIND, self.folder.path(), error)
+    }
+}
+
+/// A failure before there is a folder that could hold a log.
+fn missing(error: &std::io::Error) -> NotStarted {
+    engine::not_started(KIND, Path::new(""), error)
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! A real Redis server: started, asked, killed, frozen; alone or as a cluster.
+
+mod cluster;
+
+pub use cluster::RedisCluster;
+
+use crate::NotStarted;
+use crate::engine::{self, Kind, Process, port};
+use rustix::process::Signal;
+use std::io::{Error, ErrorKind, Result};
+use std::path::PathBuf;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Nothing has to be saved, so nothing has to be waited for.
+const KIND: Kind = Kind { name: "Redis", end: Signal::KILL };
+
+const MISSING: &str = "Redis is not installed; install Debian's packages `redis-server` and \
+     `redis-tools`, or run `cargo xtask test --only packages` as root";
+
+/// A server that nobody else uses, on 127.0.0.1. It is gone when dropped.
+pub struct Redis {
+    process: Option<Process>,
+    settings: &'static [&'static str],
+    port: u16,
+    /// Last, because the process must end before its folder is deleted.
+    folder: TempDir,
+}
+
+impl Redis {
+    /// Starts a server that keeps everything in memory and nothing on disk.
+    pub fn start() -> std::result::Result<Redis, NotStarted> {
+        Redis::start_with(&["--appendonly", "no"])
+    }
+
+    /// Where it listens, for example `redis://127.0.0.1:12345`. The same after a restart.
+    pub fn url(&self) -> String {
+        format!("redis://{}", self.address())
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The process id while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(Process::pid)
+    }
+
+    /// The file with everything that the server wrote.
+    pub fn log_path(&self) -> PathBuf {
+        engine::log_path(self.folder.path())
+    }
+
+    /// Sends one command, for example `["get", "key"]`, and gives the answer as text.
+    pub fn cli(&self, command: &[&str]) -> Result<String> {
+        let mut cli = client();
+        // With `-e` an error in the answer is also a failure of the program.
+        cli.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-e"]).args(command);
+        Ok(run(&mut cli)?.trim_end().to_owned())
+    }
+
+    /// Ends it as a power cut would: what it kept in memory is lost.
+    pub fn kill_9(&mut self) -> Result<()> {
+        let process = self.process.as_mut().ok_or_else(|| engine::not_running(KIND))?;
+        process.end_by(Signal::KILL)?;
+        self.process = None;
+        Ok(())
+    }
+
+    /// Starts it again on the same port, after ending it if it still runs.
+    pub fn restart(&mut self) -> std::result::Result<(), NotStarted> {
+        self.process = None;
+        self.serve()
+    }
+
+    /// Freezes it: connections stay open and nothing answers.
+    pub fn pause(&self) -> Result<()> {
+        self.running()?.pause()
+    }
+
+    pub fn resume(&self) -> Result<()> {
+        self.running()?.resume()
+    }
+
+    fn start_with(settings: &'static [&'static str]) -> std::result::Result<Redis, NotStarted> {
+        let folder = TempDir::with_prefix("podo-redis-")
+            .map_err(|error| NotStarted::new(KIND.name, &error, String::new()))?;
+        let mut redis = Redis { process: None, settings, port: 0, folder };
+        port::on_free_port(|port| {
+            redis.port = port.map_err(|error| redis.not_started(&error))?;
+            redis.serve()
+        })?;
+        Ok(redis)
+    }
+
+    fn serve(&mut self) -> std::result::Result<(), NotStarted> {
+        let mut server = Command::new("redis-server");
+        server.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
+        server.arg("--dir").arg(self.folder.path()).args(self.settings);
+        let start = Process::spawn(KIND, &mut server, self.folder.path())
+            .map_err(name_what_is_missing)
+            .and_then(|mut process| {
+                process.wait_until_ready(|| self.is_ready())?;
+                Ok(process)
+            });
+        self.process = Some(start.map_err(|error| self.not_started(&error))?);
+        Ok(())
+    }
+
+    /// A client that is missing will not appear by waiting; any other failure may pass.
+    fn is_ready(&self) -> Result<bool> {
+        match self.cli(&["ping"]) {
+            Ok(answer) => Ok(answer == "PONG"),
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(error),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    fn running(&self) -> Result<&Process> {
+        self.process.as_ref().ok_or_else(|| engine::not_running(KIND))
+    }
+
+    fn not_started(&self, error: &Error) -> NotStarted {
+        engine::not_started(KIND, self.folder.path(), error)
+    }
+}
+
+fn client() -> Command {
+    let mut client = Command::new("redis-cli");
+    // A password of whoever runs the tests must not reach the server.
+    client.env_remove("REDISCLI_AUTH");
+    client
+}
+
+fn run(client: &mut Command) -> Result<String> {
+    engine::run(client).map_err(name_what_is_missing)
+}
+
+fn name_what_is_missing(error: Error) -> Error {
+    if error.kind() == ErrorKind::NotFound {
+        return Error::new(ErrorKind::NotFound, MISSING);
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Six Redis servers as one cluster: three masters, a replica each.
+
+use super::{KIND, Redis, client, run};
+use crate::{NotStarted, engine};
+use std::io::{Error, ErrorKind, Result};
+
+const N_NODES: usize = 6;
+
+/// A master that is silent for a second is replaced. The slots survive a restart of their node
+/// because nodes keep what they know, and a new replica is fed at once.
+const SETTINGS: &[&str] = &[
+    "--appendonly",
+    "yes",
+    "--cluster-enabled",
+    "yes",
+    "--cluster-node-timeout",
+    "1000",
+    "--repl-diskless-sync-delay",
+    "0",
+];
+
+/// A cluster that nobody else uses, on 127.0.0.1. It is gone when dropped.
+pub struct RedisCluster {
+    nodes: Vec<Redis>,
+}
+
+impl RedisCluster {
+    /// Starts the nodes, joins them, and returns when all of them and their copies are ready.
+    pub fn start() -> std::result::Result<RedisCluster, NotStarted> {
+        let nodes = (0..N_NODES).map(|_| Redis::start_with(SETTINGS));
+        let cluster = RedisCluster { nodes: nodes.collect::<std::result::Result<_, _>>()? };
+        let joined = cluster.join().and_then(|()| cluster.wait_until_ok());
+        joined.map_err(|error| cluster.nodes[0].not_started(&error))?;
+        Ok(cluster)
+    }
+
+    /// Where the nodes listen: `redis-cluster://127.0.0.1:12345,127.0.0.1:12346,…`.
+    pub fn url(&self) -> String {
+        format!("redis-cluster://{}", self.addresses().join(","))
+    }
+
+    /// The nodes in the order in which they were started, whatever their role.
+    pub fn nodes(&self) -> &[Redis] {
+        &self.nodes
+    }
+
+    /// The addresses of the masters in the order of their slots, as a living node knows them.
+    /// Read them when they are needed: a loaded machine may replace a master unasked.
+    pub fn masters(&self) -> Result<Vec<String>> {
+        let node = self.living().next().ok_or_else(|| engine::not_running(KIND))?;
+        Ok(masters_in(&node.cli(&["cluster", "nodes"])?))
+    }
+
+    /// Kills the master of the `index`-th range of slots and gives its address.
+    pub fn kill_master(&mut self, index: usize) -> Result<String> {
+        let masters = self.masters()?;
+        let none = || Error::new(ErrorKind::NotFound, format!("no master {index} in {masters:?}"));
+        let address = masters.get(index).ok_or_else(none)?;
+        let node = self.nodes.iter_mut().find(|node| node.address() == *address);
+        node.ok_or_else(none)?.kill_9()?;
+        Ok(address.clone())
+    }
+
+    /// Starts every node again that is not running.
+    pub fn restart_killed(&mut self) -> std::result::Result<(), NotStarted> {
+        self.nodes.iter_mut().filter(|node| node.process.is_none()).try_for_each(Redis::restart)
+    }
+
+    /// Waits until every living node sees all slots served and every living replica is fed.
+    /// Right after a kill the others have not noticed yet and still say that all is well.
+    pub fn wait_until_ok(&self) -> Result<()> {
+        engine::wait_until("the cluster is whole", || {
+            self.living().try_fold(true, |so_far, node| Ok(so_far && is_ok(node)?))
+        })
+    }
+
+    fn join(&self) -> Result<()> {
+        let mut create = client();
+        create.args(["--cluster", "create"]).args(self.addresses());
+        create.args(["--cluster-replicas", "1", "--cluster-yes"]);
+        run(&mut create).map(drop)
+    }
+
+    fn living(&self) -> impl Iterator<Item = &Redis> {
+        self.nodes.iter().filter(|node| node.process.is_some())
+    }
+
+    fn addresses(&self) -> Vec<String> {
+        self.nodes.iter().map(Redis::address).collect()
+    }
+}
+
+fn is_ok(node: &Redis) -> Result<bool> {
+    let is_whole = node.cli(&["cluster", "info"])?.contains("cluster_state:ok");
+    let replication = node.cli(&["info", "replication"])?;
+    let is_fed = ["role:master", "master_link_status:up"].iter().any(|it| replication.contains(it));
+    Ok(is_whole && is_fed)
+}
+
+/// Reads `cluster nodes`: a line each, `id address@bus flags … link-state slots`.
+fn masters_in(nodes: &str) -> Vec<String> {
+    let mut masters: Vec<(u32, &str)> = nodes.lines().filter_map(master_in).collect();
+    masters.sort_unstable();
+    masters.into_iter().map(|(_, address)| address.to_owned()).collect()
+}
+
+/// The first slot and the address, unless the node is a replica, serves nothing or has failed.
+fn master_in(line: &str) -> Option<(u32, &str)> {
+    let words: Vec<&str> = line.split_ascii_whitespace().collect();
+    let is_master = words.get(2)?.split(',').all(|flag| matches!(flag, "myself" | "master"));
+    let first_slot = words.get(8)?.split('-').next()?.parse().ok()?;
+    let address = words.get(1)?.split('@').next()?;
+    is_master.then_some((first_slot, address))
+}
+
+#[test]
+fn masters_are_read_in_the_order_of_their_slots() {
+    let nodes = "\
+a 127.0.0.1:11@21 myself,master - 0 0 2 connected 5461-10922
+b 127.0.0.1:12@22 master - 0 0 1 connected 0-5460
+c 127.0.0.1:13@23 slave b 0 0 1 connected
+d 127.0.0.1:14@24 master,fail - 0 0 3 disconnected 10923-16383
+e 127.0.0.1:15@25 master - 0 0 4 connected
+";
+    assert_eq!(masters_in(nodes), ["127.0.0.1:12", "127.0.0.1:11"]);
+}
+
+#[cfg(test)]
+mod tests;
