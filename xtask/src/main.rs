@@ -1,6 +1,7 @@
 //! `cargo xtask`: one command for everything that CI runs.
 #![expect(clippy::print_stdout, reason = "this is a command line tool; its output is its result")]
 
+mod engines;
 mod openapi;
 mod packages;
 mod shell;
@@ -8,12 +9,15 @@ mod test;
 mod tidy;
 
 use anyhow::bail;
+use engines::Live;
 use std::process::ExitCode;
 
 const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test [--only STEP]...   run everything that CI runs, or only the named steps
+  engines up [--cluster]  start PostgreSQL and Redis for trying things out, until Ctrl-C;
+                          with --cluster Redis is a cluster of six
   openapi                 rewrite docs/openapi.json from the code
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
@@ -37,6 +41,8 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
             Ok(())
         }
         ["test", options @ ..] => test::run(options),
+        ["engines", "up"] => engines::up(Live::Single),
+        ["engines", "up", "--cluster"] => engines::up(Live::Cluster),
         ["openapi"] => openapi::rewrite(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {

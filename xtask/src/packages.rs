@@ -1,32 +1,58 @@
 //! What the other steps need from the machine, and how it gets there.
 
+mod services;
+
 use crate::shell::{command, read, run, succeeds};
 use anyhow::bail;
+use services::NoServices;
 
 /// Something that a step cannot do without.
 struct Need {
-    look_for: LookFor,
+    /// Any of these will do.
+    look_for: &'static [LookFor],
     /// The Debian package that has it.
     package: &'static str,
     why: &'static str,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "engines outside PATH are found by their file"))]
 enum LookFor {
     Command(&'static str),
-    File(&'static str),
+    /// A file in a folder that has one folder for each version.
+    AnyVersion {
+        folder: &'static str,
+        file: &'static str,
+    },
 }
 
+/// Debian keeps the server outside PATH, because several versions may be installed.
+const POSTGRES: &[LookFor] = &[
+    LookFor::AnyVersion { folder: "/usr/lib/postgresql", file: "bin/postgres" },
+    LookFor::Command("postgres"),
+];
+
 /// The only list: an engine that tests start is one more line here.
-const NEEDS: &[Need] = &[Need {
-    look_for: LookFor::Command("cc"),
-    package: "gcc",
-    why: "compiles the embedded database and the cryptography",
-}];
+const NEEDS: &[Need] = &[
+    Need {
+        look_for: &[LookFor::Command("cc")],
+        package: "gcc",
+        why: "compiles the embedded database and the cryptography",
+    },
+    Need { look_for: POSTGRES, package: "postgresql", why: "is the store of the tests" },
+    Need {
+        look_for: &[LookFor::Command("redis-server")],
+        package: "redis-server",
+        why: "is the live engine of the tests, alone and as a cluster",
+    },
+    Need {
+        look_for: &[LookFor::Command("redis-cli")],
+        package: "redis-tools",
+        why: "joins the cluster of the tests",
+    },
+];
 
 /// Installs what is missing where that is allowed, otherwise says what is missing.
 pub(crate) fn provide() -> anyhow::Result<()> {
-    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !is_there(&need.look_for)).collect();
+    let missing: Vec<&Need> = NEEDS.iter().filter(|need| !is_met(need)).collect();
     if missing.is_empty() {
         println!("{} of {} packages are there", NEEDS.len(), NEEDS.len());
     } else {
@@ -35,10 +61,17 @@ pub(crate) fn provide() -> anyhow::Result<()> {
     provide_nextest()
 }
 
+fn is_met(need: &Need) -> bool {
+    need.look_for.iter().any(is_there)
+}
+
 fn is_there(look_for: &LookFor) -> bool {
     match look_for {
         LookFor::Command(name) => succeeds(&mut command("sh", &["-c", "command -v \"$0\"", name])),
-        LookFor::File(path) => std::path::Path::new(path).exists(),
+        LookFor::AnyVersion { folder, file } => {
+            let versions = std::fs::read_dir(folder).into_iter().flatten().flatten();
+            versions.map(|version| version.path().join(file)).any(|path| path.exists())
+        }
     }
 }
 
@@ -52,6 +85,7 @@ fn install(missing: &[&Need]) -> anyhow::Result<()> {
     let mut install = command("apt-get", &["install", "-y", "--no-install-recommends"]);
     install.args(packages).env("DEBIAN_FRONTEND", "noninteractive");
     run(&mut command("apt-get", &["update"]))?;
+    let _quiet = NoServices::declare()?;
     run(&mut install)
 }
 
@@ -75,16 +109,27 @@ fn provide_nextest() -> anyhow::Result<()> {
 }
 
 #[test]
-fn commands_and_files_are_looked_for() {
+fn commands_and_versioned_files_are_looked_for() {
     assert!(is_there(&LookFor::Command("sh")));
     assert!(!is_there(&LookFor::Command("no-such-command")));
-    assert!(is_there(&LookFor::File("/")));
-    assert!(!is_there(&LookFor::File("/no/such/file")));
+    let any = |folder, file| is_there(&LookFor::AnyVersion { folder, file });
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    assert!(any(folder, "src/main.rs"));
+    assert!(!any(folder, "src/none.rs"));
+    assert!(!any("/no/such/folder", "src/main.rs"));
+}
+
+#[test]
+fn one_of_several_places_is_enough() {
+    const EITHER: &[LookFor] = &[LookFor::Command("no-such-command"), LookFor::Command("sh")];
+    let met = |look_for| is_met(&Need { look_for, package: "dash", why: "runs" });
+    assert!(met(EITHER));
+    assert!(!met(&EITHER[..1]));
 }
 
 #[test]
 fn what_is_missing_is_said_with_its_reason() {
-    let need = Need { look_for: LookFor::File("/x"), package: "redis-server", why: "runs" };
+    let need = Need { look_for: &[], package: "redis-server", why: "runs" };
     let text = describe_missing(&[&need]);
     assert!(text.ends_with("\n  redis-server: runs"), "{text}");
 }

@@ -7,13 +7,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Waits for the end of its stdin, which only its owner holds open. Then it does what the owner
-/// cannot do any more: ends the engine and deletes its folder.
+/// cannot do any more: ends the engine and deletes its folder. An engine that ended but that nobody
+/// waited for (`Z`) is not running.
 const SCRIPT: &str = r#"
 read -r _
 kill -s CONT -- "-$1"
 kill -s "$2" -- "-$1"
+is_running() { grep -q "^State:[[:space:]]*[^ZX[:space:]]" "/proc/$1/status"; }
 n=0
-while kill -0 "$1" && [ "$n" -lt 200 ]; do sleep 0.05; n=$((n + 1)); done
+while is_running "$1" && [ "$n" -lt 200 ]; do sleep 0.05; n=$((n + 1)); done
 kill -s KILL -- "-$1"
 rm -rf -- "$3"
 "#;
