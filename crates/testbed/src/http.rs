@@ -25,7 +25,9 @@ pub fn get_status(address: SocketAddr, path: &str) -> Result<u16> {
     let mut stream = TcpStream::connect_timeout(&address, TRY_MAX)?;
     stream.set_read_timeout(Some(TRY_MAX))?;
     stream.set_write_timeout(Some(TRY_MAX))?;
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    // In one piece: a server that answers the first of several pieces resets the connection.
+    stream.write_all(request.as_bytes())?;
     let mut head = Vec::new();
     stream.take(HEAD_MAX).read_to_end(&mut head)?;
     parse_status(&head)
