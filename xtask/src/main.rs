@@ -9,15 +9,13 @@ mod test;
 mod tidy;
 
 use anyhow::bail;
-use engines::Live;
 use std::process::ExitCode;
 
 const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test [--only STEP]...   run everything that CI runs, or only the named steps
-  engines up [--cluster]  start PostgreSQL and Redis for trying things out, until Ctrl-C;
-                          with --cluster Redis is a cluster of six
+  engines up              start a PostgreSQL for trying things out, until Ctrl-C
   openapi                 rewrite docs/openapi.json from the code
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
@@ -41,8 +39,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
             Ok(())
         }
         ["test", options @ ..] => test::run(options),
-        ["engines", "up"] => engines::up(Live::Single),
-        ["engines", "up", "--cluster"] => engines::up(Live::Cluster),
+        ["engines", "up"] => engines::up(),
         ["openapi"] => openapi::rewrite(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {

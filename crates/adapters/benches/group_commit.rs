@@ -1,6 +1,10 @@
 //! What sharing a COMMIT is worth: wallet purchases of two seats per second, with more and more
 //! clients at once, beside one COMMIT per purchase on the same disk in the same run.
 
+#[path = "../tests/store/engine.rs"]
+#[expect(dead_code, clippy::unwrap_used, reason = "the contract suite uses the rest of it")]
+mod engine;
+
 #[path = "../tests/store/world.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "the contract suite uses the rest of it")]
 mod world;
@@ -40,7 +44,7 @@ fn main() {
     let plan =
         Plan { rows: 26, seats_per_row: SEATS_PER_ROW, seats_per_person: 4, off: Vec::new() };
     let world = runtime.block_on(World::planned(plan));
-    let plain = open_plain(&world.path().with_file_name("plain.db"));
+    let plain = open_plain(&world.engine.path().with_file_name("plain.db"));
     let mut plain_rates = Vec::new();
     let mut rates = [const { Vec::new() }; LOADS.len()];
     for round in 0..ROUNDS {

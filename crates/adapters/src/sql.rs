@@ -8,6 +8,7 @@ mod keys;
 mod messages;
 mod outbox;
 mod payments;
+mod postgres;
 mod queue_history;
 mod reservations;
 mod sqlite;

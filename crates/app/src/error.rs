@@ -10,6 +10,9 @@ pub enum Error {
     /// An engine did not answer: the same call may work later.
     #[error("unavailable: {0}")]
     Unavailable(String),
+    /// Another command was faster: the same call, run again, sees what it did.
+    #[error("conflict: {0}")]
+    Conflict(String),
     /// A fault of ours or of the data: trying again will not help.
     #[error("broken: {0}")]
     Broken(String),

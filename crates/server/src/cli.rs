@@ -83,11 +83,7 @@ fn start(cli: Cli) -> Result<ExitCode> {
         Command::Bench(bench) => in_runtime(bench::run(bench, load()?)),
         Command::Admin(command) => in_runtime(admin::run(command, load()?)),
         Command::VerifyDraw(draw) => draw::run(&draw),
-        Command::Migrate => {
-            wire::platform(&load()?)?;
-            println!("The schema is up to date.");
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Migrate => in_runtime(migrate(load()?)),
         Command::CheckConfig { manual } => {
             let text = if manual { config::DEFAULT.to_owned() } else { load()?.describe() };
             println!("{text}");
@@ -104,9 +100,16 @@ fn in_runtime(work: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> 
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
 }
 
+/// Opening the store brings its schema up to date.
+async fn migrate(config: Config) -> Result<ExitCode> {
+    wire::platform(&config).await?;
+    println!("The schema is up to date.");
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Starts the log of a command that runs for a while.
 fn start_log(config: &Config) {
-    telemetry::start_log(config.log, "info,refinery_core=warn");
+    telemetry::start_log(config.log, "info,refinery_core=warn,tokio_postgres=warn");
     if config.limits == config::Switch::Off {
         tracing::warn!("Rate and churn limits are off");
     }

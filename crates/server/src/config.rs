@@ -16,6 +16,7 @@ pub struct Config {
     pub listen: String,
     pub data: PathBuf,
     pub store_url: String,
+    pub store_connections: u32,
     pub live_url: String,
     pub bus_url: String,
     pub hold_seconds: u32,
@@ -81,6 +82,9 @@ impl Config {
         if self.admit_every_ms < 10 || self.sweep_every_ms < 10 {
             bail!("admit_every_ms and sweep_every_ms: must be at least 10");
         }
+        if !(1..=1_000).contains(&self.store_connections) {
+            bail!("store_connections: must be 1 to 1000, is {}", self.store_connections);
+        }
         if self.requests_per_second_per_ip == 0 {
             bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` lifts it");
         }
@@ -98,13 +102,14 @@ impl Config {
     pub fn describe(&self) -> String {
         let password = if self.admin_email.is_empty() { "" } else { "(set)" };
         format!(
-            "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nlive_url = {:?}\nbus_url = {:?}\n\
+            "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\nlive_url = {:?}\nbus_url = {:?}\n\
              hold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\nlimits = {:?}\n\
              requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
             self.listen,
             self.data,
-            self.store_url,
+            without_password(&self.store_url),
+            self.store_connections,
             self.live_url,
             self.bus_url,
             self.hold_seconds,
@@ -116,6 +121,16 @@ impl Config {
             self.admin_email,
         )
     }
+}
+
+/// A URL as it may be shown.
+fn without_password(url: &str) -> String {
+    let hidden = url.split_once("://").and_then(|(scheme, rest)| {
+        let (person, host) = rest.rsplit_once('@')?;
+        let (user, _) = person.split_once(':')?;
+        Some(format!("{scheme}://{user}:***@{host}"))
+    });
+    hidden.unwrap_or_else(|| url.to_owned())
 }
 
 /// The environment of this process.

@@ -25,13 +25,43 @@ pub struct Wired {
 }
 
 /// Opens the engines that the settings name.
-pub fn platform(config: &Config) -> Result<Wired> {
+pub async fn platform(config: &Config) -> Result<Wired> {
     std::fs::create_dir_all(&config.data)
         .with_context(|| format!("cannot create the data folder {}", config.data.display()))?;
     let chance: Arc<dyn Chance> = Arc::new(SystemChance::new());
-    let path = sqlite_path(&config.store_url, &config.data)?;
-    let store = SqlStore::sqlite(&path, chance.clone()).map_err(|error| anyhow!(error))?;
+    let store = open_store(config, chance.clone()).await?;
     platform_on(config, Arc::new(store), chance)
+}
+
+async fn open_store(config: &Config, chance: Arc<dyn Chance>) -> Result<SqlStore> {
+    let store = match Store::named_by(&config.store_url, &config.data)? {
+        Store::Sqlite(path) => SqlStore::sqlite(&path, chance),
+        Store::Postgres(url) => {
+            SqlStore::postgres(&url, config.store_connections as usize, chance).await
+        }
+    };
+    store.map_err(|error| anyhow!(error))
+}
+
+/// Where everything that must survive is kept.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Store {
+    Sqlite(PathBuf),
+    Postgres(String),
+}
+
+impl Store {
+    /// Reads `store_url`; a relative path of a SQLite file starts at the data folder.
+    pub fn named_by(url: &str, data: &Path) -> Result<Store> {
+        match url.split_once(':') {
+            Some(("sqlite", path)) if !path.is_empty() => Ok(Store::Sqlite(data.join(path))),
+            Some(("postgres" | "postgresql", _)) => Ok(Store::Postgres(url.to_owned())),
+            Some((scheme, _)) => {
+                bail!("store_url: unknown scheme `{scheme}` (sqlite, postgres)")
+            }
+            None => bail!("store_url: `{url}` is no URL; use sqlite:PATH or postgres://…"),
+        }
+    }
 }
 
 /// The same on a store that is open already: tests open theirs with a guard switched off.
@@ -65,15 +95,6 @@ pub fn platform_on(
         rules: Rules { hold_length: config.hold_length(), limits_on: config.limits == Switch::On },
     };
     Ok(Wired { platform, sandbox })
-}
-
-/// The database file; a relative path starts at the data folder.
-pub fn sqlite_path(url: &str, data: &Path) -> Result<PathBuf> {
-    match url.split_once(':') {
-        Some(("sqlite", path)) if !path.is_empty() => Ok(data.join(path)),
-        Some((scheme, _)) => bail!("store_url: unknown scheme `{scheme}` (sqlite)"),
-        None => bail!("store_url: `{url}` is no URL; use sqlite:PATH"),
-    }
 }
 
 fn expect_memory(setting: &str, url: &str) -> Result<()> {

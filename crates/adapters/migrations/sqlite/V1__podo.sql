@@ -340,7 +340,7 @@ create unique index tickets_one_per_seat on tickets (schedule_id, seat_index) wh
 
 -- The book of the built-in sandbox gateway: a stand-in for a company with a memory of its own.
 create table sandbox_book (
-    order_id    text not null primary key,
+    payment_id  blob not null primary key,
     payment_key text not null,
     choice      text not null,
     amount      integer not null,

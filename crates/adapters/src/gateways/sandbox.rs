@@ -59,9 +59,9 @@ pub struct Page {
 /// The company's own memory.
 #[async_trait]
 pub trait SandboxBook: Send + Sync {
-    async fn write_page(&self, order: &str, page: Page, now: Timestamp) -> Result<()>;
+    async fn write_page(&self, payment: PaymentId, page: Page, now: Timestamp) -> Result<()>;
 
-    async fn page(&self, order: &str) -> Result<Option<Page>>;
+    async fn page(&self, payment: PaymentId) -> Result<Option<Page>>;
 }
 
 pub struct Sandbox {
@@ -82,9 +82,8 @@ impl Sandbox {
         choice: Choice,
         now: Timestamp,
     ) -> Result<String> {
-        let order = payment.order_id();
-        let payment_key = format!("sandbox_{order}");
-        let known = self.book.page(&order).await?;
+        let payment_key = format!("sandbox_{}", payment.order_id());
+        let known = self.book.page(payment).await?;
         // What was charged once is not chosen again.
         if known.is_none_or(|page| page.captured.is_zero() && !page.voided) {
             let page = Page {
@@ -96,14 +95,13 @@ impl Sandbox {
                 voided: false,
                 asked: 0,
             };
-            self.book.write_page(&order, page, now).await?;
+            self.book.write_page(payment, page, now).await?;
         }
         Ok(payment_key)
     }
 
     async fn try_capture(&self, ask: &AskGateway, now: Timestamp) -> Result<Outcome> {
-        let order = ask.payment.order_id();
-        let Some(page) = self.book.page(&order).await? else {
+        let Some(page) = self.book.page(ask.payment).await? else {
             return Ok(declined("NOT_FOUND"));
         };
         if page.voided || ask.payment_key.as_ref() != Some(&page.payment_key) {
@@ -120,7 +118,7 @@ impl Sandbox {
         };
         let asked = page.asked + 1;
         let next = Page { amount: ask.amount, captured, asked, ..page.clone() };
-        self.book.write_page(&order, next, now).await?;
+        self.book.write_page(ask.payment, next, now).await?;
         Ok(match page.choice {
             Choice::Approve | Choice::Duplicate => Outcome::Captured { amount: captured },
             Choice::Decline => declined("REJECT_CARD_COMPANY"),
@@ -129,7 +127,7 @@ impl Sandbox {
     }
 
     async fn try_find(&self, ask: &AskGateway) -> Result<Outcome> {
-        let page = self.book.page(&ask.payment.order_id()).await?;
+        let page = self.book.page(ask.payment).await?;
         Ok(match page {
             None => declined("NOT_FOUND"),
             Some(page) if !page.captured.is_zero() => Outcome::Captured { amount: page.captured },
@@ -144,13 +142,12 @@ impl Sandbox {
     }
 
     async fn try_void(&self, ask: &AskGateway, now: Timestamp) -> Result<Outcome> {
-        let order = ask.payment.order_id();
-        match self.book.page(&order).await? {
+        match self.book.page(ask.payment).await? {
             Some(page) if !page.captured.is_zero() => {
                 Ok(Outcome::Captured { amount: page.captured })
             }
             Some(page) => {
-                self.book.write_page(&order, Page { voided: true, ..page }, now).await?;
+                self.book.write_page(ask.payment, Page { voided: true, ..page }, now).await?;
                 Ok(declined("VOIDED"))
             }
             None => Ok(declined("NOT_FOUND")),
@@ -158,13 +155,12 @@ impl Sandbox {
     }
 
     async fn try_refund(&self, refund: &DueRefund, now: Timestamp) -> Result<()> {
-        let order = refund.payment.order_id();
-        let page = self.book.page(&order).await?;
+        let page = self.book.page(refund.payment).await?;
         let page = page.ok_or_else(|| app::Error::broken("the sandbox does not know the order"))?;
         let refunded = page.refunded.checked_add(refund.amount).unwrap_or(page.captured);
         // A refund that was made before is not made again.
         let refunded = refunded.min(page.captured);
-        self.book.write_page(&order, Page { refunded, ..page }, now).await
+        self.book.write_page(refund.payment, Page { refunded, ..page }, now).await
     }
 }
 

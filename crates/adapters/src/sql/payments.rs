@@ -68,7 +68,7 @@ pub(super) async fn store(
         now
     ];
     if tx.execute(sql, values).await? != 1 {
-        return Err(Error::Unavailable("the payment was changed by another command".into()));
+        return Err(Error::Conflict("the payment was changed by another command".into()));
     }
     record(tx, after, moved(before, after), now).await
 }

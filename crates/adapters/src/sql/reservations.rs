@@ -121,7 +121,7 @@ async fn update(
         booking_number
     ];
     if tx.execute(sql, values).await? != 1 {
-        return Err(Error::Unavailable("the reservation was changed by another command".into()));
+        return Err(Error::Conflict("the reservation was changed by another command".into()));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The store: which engine runs the commands.
 
+use super::postgres::Postgres;
 use super::sqlite::Sqlite;
 #[cfg(feature = "mutants")]
 use super::tx::Guard;
@@ -15,6 +16,7 @@ pub struct SqlStore {
 
 enum Engine {
     Sqlite(Sqlite),
+    Postgres(Postgres),
 }
 
 impl SqlStore {
@@ -34,15 +36,39 @@ impl SqlStore {
         Sqlite::open(path, chance, off).map(|sqlite| SqlStore { engine: Engine::Sqlite(sqlite) })
     }
 
+    /// Connects to PostgreSQL and brings its schema up to date.
+    pub async fn postgres(
+        url: &str,
+        n_connections: usize,
+        chance: Arc<dyn Chance>,
+    ) -> std::result::Result<SqlStore, String> {
+        let postgres = Postgres::open(url, n_connections, chance, Vec::new()).await?;
+        Ok(SqlStore { engine: Engine::Postgres(postgres) })
+    }
+
+    /// The same with some guards off, for the tests that show what they are for.
+    #[cfg(feature = "mutants")]
+    pub async fn postgres_without(
+        url: &str,
+        n_connections: usize,
+        chance: Arc<dyn Chance>,
+        off: Vec<Guard>,
+    ) -> std::result::Result<SqlStore, String> {
+        let postgres = Postgres::open(url, n_connections, chance, off).await?;
+        Ok(SqlStore { engine: Engine::Postgres(postgres) })
+    }
+
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
+            Engine::Postgres(postgres) => postgres.write(work).await,
         }
     }
 
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(work).await,
+            Engine::Postgres(postgres) => postgres.read(work).await,
         }
     }
 }

@@ -4,12 +4,15 @@ use super::value::{Row, Value};
 use app::Error;
 use app::ports::clock::Chance;
 use futures::future::BoxFuture;
+use uuid::Uuid;
 
 /// What the engines can complain about, by what the caller may do.
 #[derive(Debug)]
 pub enum SqlError {
     /// A named constraint said no.
     Constraint(String),
+    /// Another command was faster.
+    Conflict(String),
     /// Try again: the engine is busy, gone or full.
     Unavailable(String),
     Broken(String),
@@ -24,7 +27,9 @@ impl SqlError {
 impl From<SqlError> for Error {
     fn from(error: SqlError) -> Error {
         match error {
-            SqlError::Constraint(name) => Error::Broken(format!("constraint {name}")),
+            // Nobody expected it here, so it was set by somebody who came in between.
+            SqlError::Constraint(name) => Error::Conflict(format!("constraint {name}")),
+            SqlError::Conflict(what) => Error::Conflict(what),
             SqlError::Unavailable(what) => Error::Unavailable(what),
             SqlError::Broken(what) => Error::Broken(what),
         }
@@ -55,6 +60,12 @@ pub(super) trait Tx: Send {
         sql: &'static str,
         params: &'t [Value],
     ) -> BoxFuture<'t, Result<Vec<Row>, SqlError>>;
+
+    /// Makes others who lock the same thing wait until this transaction ends. An engine that runs
+    /// one command at a time has nothing to do.
+    fn lock<'t>(&'t mut self, _what: Uuid) -> BoxFuture<'t, Result<(), SqlError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
 
     /// Where ids and secrets made inside a transaction come from.
     fn chance(&self) -> &dyn Chance;

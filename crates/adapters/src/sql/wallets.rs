@@ -55,6 +55,8 @@ pub(super) struct Move {
 
 /// Moves the money or refuses; the balance after it.
 pub(super) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
+    // A wallet's movements wait for each other instead of running again and again.
+    tx.lock(movement.user.uuid()).await?;
     let (balance, version) = load(tx, movement).await?;
     let after = balance_after(balance, movement.kind, movement.amount)?;
     let version = version + 1;
@@ -62,7 +64,7 @@ pub(super) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
                 where user_id = $1 and version = $2 - 1";
     let values = params![movement.user, version, after, movement.now];
     if tx.execute(sql, values).await? != 1 {
-        return Err(app::Error::Unavailable("the wallet was changed by another command".into()));
+        return Err(app::Error::Conflict("the wallet was changed by another command".into()));
     }
     write(tx, movement, version, after).await?;
     Ok(after)

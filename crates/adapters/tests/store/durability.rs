@@ -58,8 +58,8 @@ async fn what_was_answered_is_in_the_files_at_that_moment() {
         let held = world.hold(fan, &[seat], at(1)).await.unwrap();
         if seat % 10 == 9 {
             let copy = folder.path().join(format!("copy-{seat}.db"));
-            world.copy_to(&copy);
-            let copied = world.open_again(&copy);
+            world.engine.copy_to(&copy);
+            let copied = world.engine.open_copy(&copy);
             let found = copied.reservation(held.reservation_id, fan.id).await.unwrap();
             assert_eq!(found.map(|found| found.status), Some(ReservationStatus::Held));
             assert_eq!(broken(&copied, at(1)).await, Vec::<&str>::new());
@@ -73,7 +73,7 @@ async fn a_store_that_is_opened_again_knows_everything() {
     let world = World::new().await;
     let fan = world.fan().await;
     let sold = world.buy(&fan, &[0, 1], at(1)).await;
-    let again = world.restart();
+    let again = world.restart().await;
     let id: ReservationId = sold.confirmed.reservation.id;
     let found = again.reservation(id, fan.id).await.unwrap().unwrap();
     assert_eq!(found.status, ReservationStatus::Confirmed);

@@ -110,7 +110,7 @@ async fn book(world: &World, payment: PaymentId, amount: Won) {
         asked: 1,
     };
     assert_eq!(amount.get(), FAR);
-    world.store.write_page(&payment.order_id(), page, at(6)).await.unwrap();
+    world.store.write_page(payment, page, at(6)).await.unwrap();
 }
 
 async fn refresh_session(world: &World, fan: &Fan) {
@@ -145,9 +145,9 @@ async fn every_damage_is_reported_by_its_invariant_and_no_other() {
     let folder = tempfile::tempdir().unwrap();
     for (number, (sql, expected)) in DAMAGES.iter().enumerate() {
         let copy = folder.path().join(format!("{number}.db"));
-        world.copy_to(&copy);
+        world.engine.copy_to(&copy);
         damage(&copy, sql);
-        assert_eq!(broken(&world.open_again(&copy), at(10)).await, *expected, "after: {sql}");
+        assert_eq!(broken(&world.engine.open_copy(&copy), at(10)).await, *expected, "after: {sql}");
     }
 }
 
@@ -166,7 +166,7 @@ async fn every_invariant_has_looked_at_something_and_has_a_damage_that_shows_it(
 #[tokio::test]
 async fn the_ledger_refuses_to_be_changed() {
     let world = lived_in().await;
-    let connection = Connection::open(world.path()).unwrap();
+    let connection = Connection::open(world.engine.path()).unwrap();
     for sql in ["update wallet_ledger set amount = 1", "delete from wallet_ledger"] {
         let told = connection.execute(sql, []).unwrap_err().to_string();
         assert!(told.contains("append-only"), "{told}");

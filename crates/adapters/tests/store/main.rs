@@ -4,6 +4,7 @@
 mod accounts;
 mod catalog;
 mod durability;
+mod engine;
 mod hold;
 mod invariants;
 mod keys;

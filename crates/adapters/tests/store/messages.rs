@@ -146,7 +146,7 @@ async fn the_order_survives_a_clock_that_steps_back_over_a_restart() {
     let world = World::new().await;
     let fan = world.fan().await;
     let reservation = world.hold(&fan, &[0], at(100)).await.unwrap().reservation_id;
-    let restarted = world.restart();
+    let restarted = world.restart().await;
     let command = ReleaseSeats { reservation, user: fan.id, now: at(50) };
     restarted.release_seats(command).await.unwrap();
     let due = due_of(&world, reservation, at(100)).await;

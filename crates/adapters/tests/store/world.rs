@@ -5,6 +5,7 @@
 #[path = "world/steps.rs"]
 mod steps;
 
+use crate::engine::Engine;
 use adapters::clock::SystemChance;
 use adapters::sql::{Guard, SqlStore};
 use app::ports::accounts::{Accounts, CreateUser};
@@ -27,10 +28,8 @@ use domain::{
 };
 use std::collections::BTreeMap;
 use std::fmt::Debug;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tempfile::TempDir;
 use uuid::Uuid;
 
 /// What the front row costs, and every row behind it.
@@ -60,7 +59,9 @@ pub(crate) fn won(amount: i64) -> Won {
 pub(crate) fn refusal<T: Debug>(result: Result<T>) -> Refusal {
     match result {
         Err(Error::Refused(refusal)) => refusal,
-        Err(Error::Unavailable(what) | Error::Broken(what)) => panic!("failed: {what}"),
+        Err(Error::Conflict(what) | Error::Unavailable(what) | Error::Broken(what)) => {
+            panic!("failed: {what}")
+        }
         Ok(done) => panic!("not refused: {done:?}"),
     }
 }
@@ -115,8 +116,9 @@ pub(crate) struct World {
     pub(crate) event: EventId,
     pub(crate) schedule: ScheduleId,
     chance: Arc<dyn Chance>,
-    folder: TempDir,
     count: AtomicU64,
+    /// Behind the store: it ends after it.
+    pub(crate) engine: Engine,
 }
 
 impl World {
@@ -125,10 +127,8 @@ impl World {
     }
 
     pub(crate) async fn planned(plan: Plan) -> World {
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let chance: Arc<dyn Chance> = Arc::new(Dice(SystemChance::new()));
-        let path = folder.path().join("podo.db");
-        let store = SqlStore::sqlite_without(&path, chance.clone(), plan.off.clone()).unwrap();
+        let (engine, store) = Engine::open(chance.clone(), plan.off.clone()).await;
         let id = || chance.id(at(-100_000));
         let world = World {
             admin: UserId::new(id()),
@@ -137,8 +137,8 @@ impl World {
             event: EventId::new(id()),
             schedule: ScheduleId::with_room_for_seats(id()),
             store,
+            engine,
             chance,
-            folder,
             count: AtomicU64::new(0),
         };
         world.build_hall(&plan).await;
@@ -208,26 +208,9 @@ impl World {
         }
     }
 
-    pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().join("podo.db")
-    }
-
-    /// The store as another process would open it: nothing is remembered but the file.
-    pub(crate) fn restart(&self) -> SqlStore {
-        self.open_again(&self.path())
-    }
-
-    /// A store over a copy of the file.
-    pub(crate) fn open_again(&self, path: &Path) -> SqlStore {
-        SqlStore::sqlite(path, Arc::new(SystemChance::new())).unwrap()
-    }
-
-    /// The files as they are at this moment, as after `kill -9`: nothing is flushed or closed.
-    pub(crate) fn copy_to(&self, path: &Path) {
-        for suffix in ["", "-wal"] {
-            let from = format!("{}{suffix}", self.path().display());
-            std::fs::copy(from, format!("{}{suffix}", path.display())).unwrap();
-        }
+    /// The store as another process would open it: nothing is remembered but what it keeps.
+    pub(crate) async fn restart(&self) -> SqlStore {
+        self.engine.again(Arc::new(SystemChance::new())).await
     }
 
     pub(crate) fn number(&self) -> u64 {

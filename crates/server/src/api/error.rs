@@ -56,7 +56,7 @@ impl From<Error> for ApiError {
     fn from(error: Error) -> ApiError {
         match error {
             Error::Refused(refusal) => refusal.into(),
-            Error::Unavailable(why) => Failure::Unavailable(why).into(),
+            Error::Unavailable(why) | Error::Conflict(why) => Failure::Unavailable(why).into(),
             Error::Broken(why) => Failure::Broken(why).into(),
         }
     }

@@ -31,7 +31,7 @@ async fn create(email: &str, config: &Config) -> Result<ExitCode> {
         None => read_password()?,
     };
     let asked = admin_account(email, &password)?;
-    let wired = wire::platform(config)?;
+    let wired = wire::platform(config).await?;
     match create_admin(&wired.platform, asked).await? {
         Some(user) => println!("Made the organiser {user}."),
         None => bail!("there is an account with this address already"),

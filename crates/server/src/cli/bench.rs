@@ -74,7 +74,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
             ..QueueSettings::default()
         },
     };
-    let wired = wire::platform(config)?;
+    let wired = wire::platform(config).await?;
     let schedule = stage::set(&wired.platform, &show).await?;
     let bar = fans::bar(u64::from(bench.fans), "accounts");
     let accounts =
@@ -84,7 +84,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
     let mut server = Server::start(&config.data)?;
     play(bench, Target::at(&server.url)?, schedule, accounts).await?;
     server.stop()?;
-    let wired = wire::platform(config)?;
+    let wired = wire::platform(config).await?;
     let findings = wired.platform.store.check_all(wired.platform.now()).await?;
     verify::print(&findings);
     Ok(findings.iter().all(|finding| finding.n_broken == 0))

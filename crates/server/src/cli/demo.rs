@@ -44,7 +44,7 @@ pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
     telemetry::start_log(LogStyle::Pretty, "warn");
     let listener = web::bind(&config.listen)
         .context("is another Podo running? try `podo demo --listen 127.0.0.1:0`")?;
-    let running = Running::start(&config, wire::platform(&config)?, listener).await?;
+    let running = Running::start(&config, wire::platform(&config).await?, listener).await?;
     println!("{}", running.url());
     let platform = &running.platform;
     let show = Show {

@@ -20,7 +20,7 @@ pub(super) async fn run(config: Config) -> Result<ExitCode> {
     // Before anybody can know that we run: a signal that comes earlier would end us at once.
     let mut signals = Signals::listen()?;
     let listener = web::bind(&config.listen)?;
-    let running = Running::start(&config, wire::platform(&config)?, listener).await?;
+    let running = Running::start(&config, wire::platform(&config).await?, listener).await?;
     println!("{}", running.url());
     tracing::info!(address = %running.address, "Podo is ready");
     signals.wait().await;

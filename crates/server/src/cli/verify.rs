@@ -1,7 +1,7 @@
 //! `podo verify`: every promise as a question to the store.
 
 use crate::config::Config;
-use crate::wire;
+use crate::wire::{self, Store};
 use anyhow::{Result, bail};
 use app::ports::invariants::Finding;
 use clap::Args;
@@ -15,11 +15,12 @@ pub(super) struct Verify {
 }
 
 pub(super) async fn run(verify: Verify, config: Config) -> Result<ExitCode> {
-    let path = wire::sqlite_path(&config.store_url, &config.data)?;
-    if !path.exists() {
+    if let Store::Sqlite(path) = Store::named_by(&config.store_url, &config.data)?
+        && !path.exists()
+    {
         bail!("there is no database at {}; name its folder with --data", path.display());
     }
-    let wired = wire::platform(&config)?;
+    let wired = wire::platform(&config).await?;
     let findings = wired.platform.store.check_all(wired.platform.now()).await?;
     if verify.json {
         println!("{}", serde_json::to_string_pretty(&findings)?);

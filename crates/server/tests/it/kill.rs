@@ -33,7 +33,7 @@ struct Receipt {
 /// Makes the sale and its buyers in a folder, and leaves.
 async fn prepare(folder: &Path) -> (Show, Vec<Buyer>) {
     let config = config(folder, &[]);
-    let world = World::on(&config, wire::platform(&config).unwrap()).await;
+    let world = World::on(&config, wire::platform(&config).await.unwrap()).await;
     let show = world.show(Plan { n_seats: N_BUYERS, ..Plan::default() }).await;
     let fans = world.fans(N_BUYERS as usize).await;
     stream::iter(&fans).for_each_concurrent(N_AT_ONCE, |fan| fan.charge(PRICE)).await;
@@ -142,7 +142,7 @@ fn copy(from: &Path, to: &Path) {
 async fn verify_finds_damage_done_by_hand() {
     let folder = TempDir::with_prefix("podo-").unwrap();
     let config = config(folder.path(), &[]);
-    let world = World::on(&config, wire::platform(&config).unwrap()).await;
+    let world = World::on(&config, wire::platform(&config).await.unwrap()).await;
     let show = world.show(Plan::default()).await;
     world.fan_inside(&show).await.buy(&show, 0).await;
     world.fan_inside(&show).await.hold(&show, &[1]).await;

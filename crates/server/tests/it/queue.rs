@@ -171,13 +171,13 @@ async fn the_cap_holds_while_many_come_and_go() {
 async fn fans_inside_stay_inside_over_a_restart() {
     let folder = tempfile::TempDir::with_prefix("podo-").unwrap();
     let config = crate::world::config(folder.path(), &[]);
-    let world = World::on(&config, server::wire::platform(&config).unwrap()).await;
+    let world = World::on(&config, server::wire::platform(&config).await.unwrap()).await;
     let show = world.show(Plan::default()).await;
     let fan = world.fan_inside(&show).await;
     let (token, entry) = (fan.api.token().to_owned(), fan.api.entry().to_owned());
     world.running.stop().await;
 
-    let world = World::on(&config, server::wire::platform(&config).unwrap()).await;
+    let world = World::on(&config, server::wire::platform(&config).await.unwrap()).await;
     let _others = accounts(world.platform(), 1, Role::User).await;
     let api = world.stranger.with_token(&token).with_entry(&entry);
     let fan = Fan { id: fan.id, api };

@@ -49,7 +49,7 @@ impl Holds for OpenDoor {
 /// Everything with the filter open and these guards of the database off.
 fn wired_without(config: &Config, off: Vec<Guard>) -> Wired {
     let chance: Arc<dyn Chance> = Arc::new(SystemChance::new());
-    let path = wire::sqlite_path(&config.store_url, &config.data).unwrap();
+    let path = config.data.join("podo.db");
     let store = SqlStore::sqlite_without(&path, chance.clone(), off).unwrap();
     let mut wired = wire::platform_on(config, Arc::new(store), chance).unwrap();
     wired.platform.holds = Arc::new(OpenDoor);

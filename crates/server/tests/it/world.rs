@@ -63,7 +63,7 @@ impl World {
     pub(crate) async fn with(settings: &[(&str, &str)]) -> World {
         let folder = TempDir::with_prefix("podo-").unwrap();
         let config = config(folder.path(), settings);
-        let wired = wire::platform(&config).unwrap();
+        let wired = wire::platform(&config).await.unwrap();
         let world = World::on(&config, wired).await;
         World { _folder: Some(folder), ..world }
     }

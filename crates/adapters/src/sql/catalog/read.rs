@@ -104,19 +104,19 @@ async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventRecord>> 
                   and (cast($3 as text) is null or v.city = $3)
                   and (cast($4 as text) is null
                        or lower(e.title || ' ' || e.artist) like $4 escape '\\')
-                  and (cast($5 as bigint) is null or exists (
+                  and (not $5 or exists (
                         select 1 from event_schedules s
-                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6))
-                order by e.id desc limit $7";
+                         where s.event_id = e.id and s.starts_at >= $6 and s.starts_at < $7))
+                order by e.id desc limit $8";
     let filter = &question.filter;
     let has_dates = filter.from.is_some() || filter.to.is_some();
-    let from = filter.from.unwrap_or(Timestamp::from_ms(0));
     let values = params![
         question.page.after.unwrap_or(Uuid::max()),
         filter.only.map(EventStatus::as_str),
         filter.city.clone(),
         filter.query.as_deref().map(like_pattern),
-        has_dates.then_some(from),
+        has_dates,
+        filter.from.unwrap_or(Timestamp::from_ms(0)),
         filter.to.unwrap_or(Timestamp::FAR_FUTURE),
         question.page.limit + 1
     ];

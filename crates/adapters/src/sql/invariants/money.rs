@@ -68,7 +68,7 @@ pub(super) const CHECKS: &[Check] = &[
         population: "select count(*) from sandbox_book",
         broken: "select p.id, p.captured, b.captured
                    from payments p
-                   join sandbox_book b on b.order_id = lower(hex(p.id))
+                   join sandbox_book b on b.payment_id = p.id
                   where p.status not in ('READY', 'REQUESTED', 'UNKNOWN')
                     and (p.captured <> b.captured or p.refunded > b.refunded)",
     },
@@ -76,10 +76,10 @@ pub(super) const CHECKS: &[Check] = &[
         id: "I12",
         rule: "no gateway charged without our intent stored first",
         population: "select count(*) from sandbox_book",
-        broken: "select b.order_id from sandbox_book b
+        broken: "select b.payment_id from sandbox_book b
                   where b.captured > 0
                     and not exists (select 1 from payments p
-                                     where lower(hex(p.id)) = b.order_id
+                                     where p.id = b.payment_id
                                        and p.requested_at is not null)",
     },
     Check {

@@ -49,7 +49,7 @@ pub(super) const CHECKS: &[Check] = &[
         id: "I4",
         rule: "nobody has more seats of a schedule than allowed",
         population: "select count(*) from reservations",
-        broken: "select r.user_id, r.schedule_id, sum(r.n_seats)
+        broken: "select r.user_id, r.schedule_id, cast(sum(r.n_seats) as bigint)
                    from reservations r join event_schedules s on s.id = r.schedule_id
                   where r.status in ('PAYING', 'CONFIRMED')
                      or (r.status = 'HELD' and r.hold_expires_at > $1)
@@ -60,11 +60,11 @@ pub(super) const CHECKS: &[Check] = &[
         id: "I6",
         rule: "seats are held only while the schedule is on sale, and never more than there are",
         population: "select count(*) from reservations",
-        broken: "select r.id, r.created_at
+        broken: "select r.id
                    from reservations r join event_schedules s on s.id = r.schedule_id
                   where r.created_at < s.sale_starts_at or r.created_at >= s.sale_ends_at
                   union all
-                 select s.id, s.n_seats
+                 select s.id
                    from event_schedules s join reservations r on r.schedule_id = s.id
                   where r.status in ('HELD', 'PAYING', 'CONFIRMED')
                   group by s.id, s.n_seats having sum(r.n_seats) > s.n_seats",

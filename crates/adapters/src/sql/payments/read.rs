@@ -102,7 +102,7 @@ async fn take_unsettled(tx: &mut dyn Tx, command: &TakeUnsettled) -> Result<Vec<
     let sql = "update payments set asked_at = $2
                 where id in (select id from payments
                               where status in ('REQUESTED', 'UNKNOWN') and asked_at <= $1
-                              order by asked_at limit $3)
+                              order by asked_at limit $3 /* skip locked */)
                returning id, gateway, gateway_ref, amount, requested_at";
     let values = params![command.asked_before, command.now, command.limit];
     let read = |row: &Row| {

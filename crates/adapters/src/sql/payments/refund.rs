@@ -32,7 +32,7 @@ work!(PutOffRefund => put_off, ());
 async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Vec<DueRefund>> {
     let sql = "update refunds set attempts = attempts + 1, next_at = $2
                 where id in (select id from refunds where status = 'DUE' and next_at <= $1
-                              order by next_at limit $3)
+                              order by next_at limit $3 /* skip locked */)
                returning id, payment_id, amount, attempts";
     let rows = tx.query(sql, params![command.now, command.retry_at, command.limit]).await?;
     let mut due = Vec::with_capacity(rows.len());

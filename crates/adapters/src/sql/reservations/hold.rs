@@ -16,6 +16,7 @@ use domain::messages::MessageKind;
 use domain::reservations::{Reservation, ReservationStatus, check_seat_limit};
 use domain::seats::SeatState;
 use domain::{Refusal, ReservationId, Timestamp, Won};
+use uuid::Uuid;
 
 work!(HoldSeats => hold, Once<Held>);
 
@@ -29,6 +30,9 @@ async fn hold(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Once<Held>> {
     if let Some(answer) = keys::find(tx, &command.key).await? {
         return Ok(Once::Replay(answer));
     }
+    // One fan's holds of a schedule are counted one after the other.
+    let (fan, schedule) = (command.user.uuid(), command.pick.schedule().uuid());
+    tx.lock(Uuid::from_u128(fan.as_u128() ^ schedule.as_u128())).await?;
     check_sale_and_limit(tx, command).await?;
     queue_history::check_entry(tx, command).await?;
     let claimed = claim_seats(tx, command).await?;
@@ -55,7 +59,7 @@ async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()
 
 /// Seats of this schedule that the fan holds or has bought; holds past their time do not count.
 async fn count_active_seats(tx: &mut dyn Tx, command: &HoldSeats) -> Result<u32> {
-    let sql = "select coalesce(sum(n_seats), 0) from reservations
+    let sql = "select cast(coalesce(sum(n_seats), 0) as bigint) from reservations
                 where schedule_id = $1 and user_id = $2
                   and status in ('HELD', 'PAYING', 'CONFIRMED')
                   and not (status = 'HELD' and hold_expires_at <= $3)";

@@ -59,7 +59,7 @@ impl Stage<'_> {
     pub(super) async fn refusal_to_enter(&self, number: u64, now: Timestamp) -> Option<Refusal> {
         match self.queue.enter(&self.rules, fan(number), None, now).await {
             Err(Error::Refused(refusal)) => Some(refusal),
-            Ok(_) | Err(Error::Unavailable(_) | Error::Broken(_)) => None,
+            Ok(_) | Err(Error::Conflict(_) | Error::Unavailable(_) | Error::Broken(_)) => None,
         }
     }
 

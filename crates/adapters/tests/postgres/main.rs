@@ -1,0 +1,40 @@
+//! The contract of the store, kept by PostgreSQL: the same suite as for SQLite.
+#![cfg(test)]
+
+mod engine;
+
+#[path = "../store/accounts.rs"]
+mod accounts;
+
+#[path = "../store/catalog.rs"]
+mod catalog;
+
+#[path = "../store/hold.rs"]
+mod hold;
+
+#[path = "../store/keys.rs"]
+mod keys;
+
+#[path = "../store/messages.rs"]
+mod messages;
+
+#[path = "../store/pay.rs"]
+mod pay;
+
+#[path = "../store/queue_history.rs"]
+mod queue_history;
+
+#[path = "../store/races.rs"]
+mod races;
+
+#[path = "../store/refund.rs"]
+mod refund;
+
+#[path = "../store/settle.rs"]
+mod settle;
+
+#[path = "../store/wallet.rs"]
+mod wallet;
+
+#[path = "../store/world.rs"]
+mod world;
