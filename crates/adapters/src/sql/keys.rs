@@ -5,8 +5,10 @@ use super::tx::{Tx, work};
 use super::value::params;
 use app::Result;
 use app::ports::keys::{Answer, KeyUse, Keys, StoredAnswer};
+use app::seals::sha256;
 use async_trait::async_trait;
 use domain::{Refusal, Timestamp, UserId};
+use uuid::Uuid;
 
 struct StoredAnswerOf(KeyUse);
 work!(StoredAnswerOf => find_for_question, Option<StoredAnswer>);
@@ -32,12 +34,26 @@ async fn find_for_question(
     tx: &mut dyn Tx,
     question: &StoredAnswerOf,
 ) -> Result<Option<StoredAnswer>> {
-    find(tx, &question.0).await
+    look(tx, &question.0).await
 }
 
-/// The answer this use got before. Another body under the same key, or a first use that is still
-/// under way, is refused.
+/// The answer this use got before, for a command that will store one if there is none. Repeats
+/// that come at the same moment wait for each other, so that the second finds the first's answer
+/// and not its own traces.
 pub(super) async fn find(tx: &mut dyn Tx, key: &KeyUse) -> Result<Option<StoredAnswer>> {
+    tx.lock(lock_of(key)).await?;
+    look(tx, key).await
+}
+
+/// What repeats of one request have in common.
+fn lock_of(key: &KeyUse) -> Uuid {
+    let name = format!("{}/{}/{}", key.user, key.endpoint, key.key);
+    let hash = sha256(name.as_bytes());
+    Uuid::from_slice(&hash[..16]).expect("sixteen bytes are a UUID")
+}
+
+/// Another body under the same key, or a first use that is still under way, is refused.
+async fn look(tx: &mut dyn Tx, key: &KeyUse) -> Result<Option<StoredAnswer>> {
     let sql = "select fingerprint, status, body from idempotency_keys
                 where user_id = $1 and endpoint = $2 and key = $3";
     let found = tx.row(sql, params![key.user, key.endpoint, &key.key]).await?;

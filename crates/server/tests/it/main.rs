@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod client;
+mod engine;
 mod fan;
 mod world;
 

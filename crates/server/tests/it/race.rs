@@ -1,9 +1,10 @@
 //! Many fans, one seat. Each guard is shown to matter by what happens without it.
 
+use crate::engine::store_without;
 use crate::fan::Fan;
 use crate::world::{Plan, Show, World, config};
 use adapters::clock::SystemChance;
-use adapters::sql::{Guard, SqlStore};
+use adapters::sql::Guard;
 use app::ports::clock::Chance;
 use app::ports::holds::{Holds, Taken};
 use async_trait::async_trait;
@@ -47,10 +48,9 @@ impl Holds for OpenDoor {
 }
 
 /// Everything with the filter open and these guards of the database off.
-fn wired_without(config: &Config, off: Vec<Guard>) -> Wired {
+async fn wired_without(config: &Config, off: Vec<Guard>) -> Wired {
     let chance: Arc<dyn Chance> = Arc::new(SystemChance::new());
-    let path = config.data.join("podo.db");
-    let store = SqlStore::sqlite_without(&path, chance.clone(), off).unwrap();
+    let store = store_without(config, chance.clone(), off).await;
     let mut wired = wire::platform_on(config, Arc::new(store), chance).unwrap();
     wired.platform.holds = Arc::new(OpenDoor);
     wired
@@ -85,7 +85,7 @@ async fn of_two_hundred_fans_one_gets_the_seat() {
 async fn the_database_alone_gives_the_seat_to_one_fan() {
     let folder = TempDir::with_prefix("podo-").unwrap();
     let config = config(folder.path(), &[]);
-    let world = World::on(&config, wired_without(&config, Vec::new())).await;
+    let world = World::on(&config, wired_without(&config, Vec::new()).await).await;
     assert_eq!(race_for_one_seat(&world, 200).await, 1);
     World::assert_sound(&world.findings().await);
 }
@@ -95,7 +95,7 @@ async fn either_guard_of_the_database_is_enough() {
     for guard in [Guard::SeatIsCompared, Guard::OneClaimPerSeat] {
         let folder = TempDir::with_prefix("podo-").unwrap();
         let config = config(folder.path(), &[]);
-        let world = World::on(&config, wired_without(&config, vec![guard])).await;
+        let world = World::on(&config, wired_without(&config, vec![guard]).await).await;
         assert_eq!(race_for_one_seat(&world, 40).await, 1, "without {guard:?}");
         World::assert_sound(&world.findings().await);
     }
@@ -106,7 +106,7 @@ async fn without_any_guard_the_seat_is_held_twice_and_the_check_says_so() {
     let folder = TempDir::with_prefix("podo-").unwrap();
     let config = config(folder.path(), &[]);
     let off = vec![Guard::SeatIsCompared, Guard::OneClaimPerSeat];
-    let world = World::on(&config, wired_without(&config, off)).await;
+    let world = World::on(&config, wired_without(&config, off).await).await;
     let n_winners = race_for_one_seat(&world, 40).await;
     assert!(n_winners > 1, "the control must show the damage; {n_winners} won");
     let findings = world.findings().await;

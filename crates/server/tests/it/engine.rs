@@ -1,0 +1,20 @@
+//! The store under test: SQLite in the world's folder.
+
+use adapters::sql::{Guard, SqlStore};
+use app::ports::clock::Chance;
+use server::config::Config;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) fn store_url(_data: &Path) -> String {
+    "sqlite:podo.db".to_owned()
+}
+
+/// The store that the settings name, with some guards off.
+pub(crate) async fn store_without(
+    config: &Config,
+    chance: Arc<dyn Chance>,
+    off: Vec<Guard>,
+) -> SqlStore {
+    SqlStore::sqlite_without(&config.data.join("podo.db"), chance, off).unwrap()
+}

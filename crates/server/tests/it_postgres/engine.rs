@@ -1,0 +1,33 @@
+//! The store under test: PostgreSQL, one server for this process and a database per world.
+
+use adapters::sql::{Guard, SqlStore};
+use app::ports::clock::Chance;
+use server::config::Config;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use testbed::Postgres;
+
+/// Ends with the process: its guard sees that we are gone.
+static SERVER: OnceLock<Postgres> = OnceLock::new();
+
+/// The database of a world is named after its folder, so that a restart finds it again.
+pub(crate) fn store_url(data: &Path) -> String {
+    let server = SERVER.get_or_init(|| Postgres::start().unwrap());
+    let folder = data.file_name().unwrap().to_str().unwrap();
+    let name = folder.to_lowercase().replace('-', "_");
+    let known = format!("select 1 from pg_database where datname = '{name}'");
+    if server.psql("postgres", &known).unwrap().trim().is_empty() {
+        server.create_database(&name).unwrap();
+    }
+    server.url(&name)
+}
+
+/// The store that the settings name, with some guards off.
+pub(crate) async fn store_without(
+    config: &Config,
+    chance: Arc<dyn Chance>,
+    off: Vec<Guard>,
+) -> SqlStore {
+    let n_connections = config.store_connections as usize;
+    SqlStore::postgres_without(&config.store_url, n_connections, chance, off).await.unwrap()
+}

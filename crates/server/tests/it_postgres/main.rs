@@ -1,0 +1,40 @@
+//! The platform on PostgreSQL as its clients meet it: the same suite as on SQLite.
+#![cfg(test)]
+
+mod engine;
+
+#[path = "../it/client.rs"]
+mod client;
+
+#[path = "../it/fan.rs"]
+mod fan;
+
+#[path = "../it/world.rs"]
+mod world;
+
+#[path = "../it/accounts.rs"]
+mod accounts;
+
+#[path = "../it/bad_input.rs"]
+mod bad_input;
+
+#[path = "../it/detach.rs"]
+mod detach;
+
+#[path = "../it/entry.rs"]
+mod entry;
+
+#[path = "../it/hold.rs"]
+mod hold;
+
+#[path = "../it/keys.rs"]
+mod keys;
+
+#[path = "../it/purchase.rs"]
+mod purchase;
+
+#[path = "../it/queue.rs"]
+mod queue;
+
+#[path = "../it/race.rs"]
+mod race;
