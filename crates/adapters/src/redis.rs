@@ -1,0 +1,8 @@
+//! Engines on Redis, alone or as a cluster: shared by every node, exact because each step is one
+//! atomic script.
+
+mod connection;
+mod revocations;
+
+pub use connection::Connection;
+pub use revocations::Revocations;

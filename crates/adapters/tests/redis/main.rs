@@ -1,0 +1,32 @@
+//! The contracts of the live engines, kept on Redis: on one server and on a cluster.
+#![cfg(test)]
+
+mod engine;
+
+use adapters::redis::Revocations;
+use app::ports;
+use engine::{Engine, START};
+
+#[tokio::test]
+async fn revocations_keep_the_contract_on_one_server() {
+    let engine = Engine::single().await;
+    let revocations = Revocations::new(engine.connection());
+    ports::revocations::contract::check(&revocations, 1, START).await;
+}
+
+#[tokio::test]
+async fn revocations_keep_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    let revocations = Revocations::new(engine.connection());
+    ports::revocations::contract::check(&revocations, 1, START).await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_lets_nobody_through() {
+    let mut engine = Engine::single().await;
+    let revocations = Revocations::new(engine.connection());
+    let session = domain::SessionId::new(uuid::Uuid::from_u128(1));
+    engine.kill();
+    let answer = ports::revocations::Revocations::is_revoked(&revocations, session, START).await;
+    assert!(matches!(answer, Err(app::Error::Unavailable(_))), "{answer:?}");
+}
