@@ -2,7 +2,9 @@
 //! atomic script.
 
 mod connection;
+mod limits;
 mod revocations;
 
 pub use connection::Connection;
+pub use limits::Limits;
 pub use revocations::Revocations;

@@ -3,7 +3,7 @@
 
 mod engine;
 
-use adapters::redis::Revocations;
+use adapters::redis::{Limits, Revocations};
 use app::ports;
 use engine::{Engine, START};
 
@@ -19,6 +19,20 @@ async fn revocations_keep_the_contract_on_a_cluster() {
     let engine = Engine::cluster().await;
     let revocations = Revocations::new(engine.connection());
     ports::revocations::contract::check(&revocations, 1, START).await;
+}
+
+#[tokio::test]
+async fn limits_keep_the_contract_on_one_server() {
+    let engine = Engine::single().await;
+    let limits = Limits::new(engine.connection());
+    ports::limits::contract::check(&limits, 1, START).await;
+}
+
+#[tokio::test]
+async fn limits_keep_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    let limits = Limits::new(engine.connection());
+    ports::limits::contract::check(&limits, 1, START).await;
 }
 
 #[tokio::test]
