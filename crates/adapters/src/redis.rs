@@ -2,9 +2,11 @@
 //! atomic script.
 
 mod connection;
+mod holds;
 mod limits;
 mod revocations;
 
 pub use connection::Connection;
+pub use holds::Holds;
 pub use limits::Limits;
 pub use revocations::Revocations;

@@ -3,7 +3,7 @@
 
 mod engine;
 
-use adapters::redis::{Limits, Revocations};
+use adapters::redis::{Holds, Limits, Revocations};
 use app::ports;
 use engine::{Engine, START};
 
@@ -33,6 +33,20 @@ async fn limits_keep_the_contract_on_a_cluster() {
     let engine = Engine::cluster().await;
     let limits = Limits::new(engine.connection());
     ports::limits::contract::check(&limits, 1, START).await;
+}
+
+#[tokio::test]
+async fn holds_keep_the_contract_on_one_server() {
+    let engine = Engine::single().await;
+    let holds = Holds::new(engine.connection());
+    ports::holds::contract::check(&holds, 1, START).await;
+}
+
+#[tokio::test]
+async fn holds_keep_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    let holds = Holds::new(engine.connection());
+    ports::holds::contract::check(&holds, 1, START).await;
 }
 
 #[tokio::test]
