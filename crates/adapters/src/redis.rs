@@ -4,9 +4,11 @@
 mod connection;
 mod holds;
 mod limits;
+mod queue;
 mod revocations;
 
 pub use connection::Connection;
 pub use holds::Holds;
 pub use limits::Limits;
+pub use queue::Queue;
 pub use revocations::Revocations;

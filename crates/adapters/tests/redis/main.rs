@@ -3,7 +3,7 @@
 
 mod engine;
 
-use adapters::redis::{Holds, Limits, Revocations};
+use adapters::redis::{Holds, Limits, Queue, Revocations};
 use app::ports;
 use engine::{Engine, START};
 
@@ -47,6 +47,20 @@ async fn holds_keep_the_contract_on_a_cluster() {
     let engine = Engine::cluster().await;
     let holds = Holds::new(engine.connection());
     ports::holds::contract::check(&holds, 1, START).await;
+}
+
+#[tokio::test]
+async fn the_queue_keeps_the_contract_on_one_server() {
+    let engine = Engine::single().await;
+    let queue = Queue::new(engine.connection());
+    ports::queue::contract::check(&queue, 1, START).await;
+}
+
+#[tokio::test]
+async fn the_queue_keeps_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    let queue = Queue::new(engine.connection());
+    ports::queue::contract::check(&queue, 1, START).await;
 }
 
 #[tokio::test]
