@@ -26,11 +26,7 @@ impl Engine {
     }
 
     async fn on(servers: Servers) -> Engine {
-        let url = match &servers {
-            Servers::Single(server) => server.url(),
-            Servers::Cluster(cluster) => cluster.url(),
-        };
-        let connection = Connection::open(&url, "test:").await.unwrap();
+        let connection = connect(&servers).await;
         Engine { connection, servers }
     }
 
@@ -38,11 +34,39 @@ impl Engine {
         self.connection.clone()
     }
 
-    /// Ends the server that stands alone; a cluster loses its first master.
+    /// A connection of its own, as another node has.
+    pub(crate) async fn another(&self) -> Connection {
+        connect(&self.servers).await
+    }
+
     pub(crate) fn kill(&mut self) {
+        self.single_server().kill_9().unwrap();
+    }
+
+    pub(crate) fn restart(&mut self) {
+        self.single_server().restart().unwrap();
+    }
+
+    pub(crate) fn pause(&mut self) {
+        self.single_server().pause().unwrap();
+    }
+
+    pub(crate) fn resume(&mut self) {
+        self.single_server().resume().unwrap();
+    }
+
+    fn single_server(&mut self) -> &mut Redis {
         match &mut self.servers {
-            Servers::Single(server) => server.kill_9().unwrap(),
-            Servers::Cluster(cluster) => drop(cluster.kill_master(0).unwrap()),
+            Servers::Single(server) => server,
+            Servers::Cluster(_) => panic!("a test says which server of a cluster it means"),
         }
     }
+}
+
+async fn connect(servers: &Servers) -> Connection {
+    let url = match servers {
+        Servers::Single(server) => server.url(),
+        Servers::Cluster(cluster) => cluster.url(),
+    };
+    Connection::open(&url, "test:").await.unwrap()
 }

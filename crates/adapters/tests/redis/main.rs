@@ -2,6 +2,9 @@
 #![cfg(test)]
 
 mod engine;
+mod nodes;
+mod same;
+mod trouble;
 
 use adapters::redis::{Holds, Limits, Queue, Revocations};
 use app::ports;
@@ -61,14 +64,4 @@ async fn the_queue_keeps_the_contract_on_a_cluster() {
     let engine = Engine::cluster().await;
     let queue = Queue::new(engine.connection());
     ports::queue::contract::check(&queue, 1, START).await;
-}
-
-#[tokio::test]
-async fn a_server_that_is_gone_lets_nobody_through() {
-    let mut engine = Engine::single().await;
-    let revocations = Revocations::new(engine.connection());
-    let session = domain::SessionId::new(uuid::Uuid::from_u128(1));
-    engine.kill();
-    let answer = ports::revocations::Revocations::is_revoked(&revocations, session, START).await;
-    assert!(matches!(answer, Err(app::Error::Unavailable(_))), "{answer:?}");
 }
