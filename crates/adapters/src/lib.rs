@@ -4,4 +4,5 @@ pub mod clock;
 pub mod gateways;
 pub mod memory;
 pub mod passwords;
+pub mod redis;
 pub mod sql;

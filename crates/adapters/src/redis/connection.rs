@@ -1,0 +1,130 @@
+//! One connection that all callers of a process share. Whatever goes wrong on it is
+//! `Unavailable`: nobody is let through on a guess.
+
+use app::{Error, Result};
+use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
+use redis::cluster::ClusterClient;
+use redis::cluster_async::ClusterConnection;
+use redis::io::tcp::TcpSettings;
+use redis::{
+    Client, Cmd, FromRedisValue, IntoConnectionInfo, Pipeline, RedisFuture, RedisResult,
+    ScriptInvocation, Value,
+};
+use std::time::Duration;
+
+const CONNECT_WITHIN: Duration = Duration::from_secs(2);
+
+/// How long one attempt may take.
+const ANSWER_WITHIN: Duration = Duration::from_secs(1);
+
+/// How long a caller waits in all, over every attempt: a cluster may be choosing a new master.
+const CALL_WITHIN: Duration = Duration::from_secs(3);
+const _: () = assert!(ANSWER_WITHIN.as_millis() < CALL_WITHIN.as_millis());
+
+const CLUSTER_SCHEME: &str = "redis-cluster://";
+
+/// A cheap handle: clones share the socket, and their commands travel together.
+#[derive(Clone)]
+pub struct Connection {
+    link: Link,
+    prefix: String,
+}
+
+#[derive(Clone)]
+enum Link {
+    Single(ConnectionManager),
+    Cluster(ClusterConnection),
+}
+
+impl Connection {
+    /// Connects to `redis://host:port` or to `redis-cluster://host:port,host:port,…`. Every key
+    /// begins with `prefix`, so that several systems can share a server; it has no braces,
+    /// because they choose a key's node.
+    pub async fn open(url: &str, prefix: &str) -> std::result::Result<Connection, String> {
+        if prefix.contains(['{', '}']) {
+            return Err(format!("key prefix `{prefix}`: leave out the braces"));
+        }
+        let opening = match url.strip_prefix(CLUSTER_SCHEME) {
+            Some(nodes) => open_cluster(nodes).await,
+            None => open_single(url).await,
+        };
+        // The URL may hold a password, so it is not part of the text.
+        let link = opening.map_err(|error| format!("cannot connect to Redis: {error}"))?;
+        Ok(Connection { link, prefix: prefix.to_owned() })
+    }
+
+    pub(super) fn key(&self, name: impl std::fmt::Display) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    pub(super) async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T> {
+        let mut link = self.link.clone();
+        within(command.query_async(&mut link)).await
+    }
+
+    /// Runs a script by its hash; a server that does not know it is sent the text.
+    pub(super) async fn run<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Result<T> {
+        let mut link = self.link.clone();
+        within(script.invoke_async(&mut link)).await
+    }
+}
+
+async fn within<T>(call: impl Future<Output = RedisResult<T>>) -> Result<T> {
+    match tokio::time::timeout(CALL_WITHIN, call).await {
+        Ok(answer) => answer.map_err(|error| Error::Unavailable(format!("Redis: {error}"))),
+        Err(late) => Err(Error::Unavailable(format!("Redis did not answer: {late}"))),
+    }
+}
+
+/// Off by default in the client; then small commands would wait for each other's answers.
+fn tcp_settings() -> TcpSettings {
+    TcpSettings::default().set_nodelay(true)
+}
+
+async fn open_single(url: &str) -> RedisResult<Link> {
+    let address = url.into_connection_info()?.set_tcp_settings(tcp_settings());
+    let settings = ConnectionManagerConfig::new()
+        .set_connection_timeout(Some(CONNECT_WITHIN))
+        .set_response_timeout(Some(ANSWER_WITHIN));
+    let client = Client::open(address)?;
+    Ok(Link::Single(ConnectionManager::new_with_config(client, settings).await?))
+}
+
+async fn open_cluster(nodes: &str) -> RedisResult<Link> {
+    let nodes = nodes.split(',').map(|node| format!("redis://{node}"));
+    let client = ClusterClient::builder(nodes)
+        .tcp_settings(tcp_settings())
+        .connection_timeout(CONNECT_WITHIN)
+        .response_timeout(ANSWER_WITHIN)
+        .overall_response_timeout(Some(CALL_WITHIN))
+        .build()?;
+    Ok(Link::Cluster(client.get_async_connection().await?))
+}
+
+impl ConnectionLike for Link {
+    fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
+        match self {
+            Link::Single(link) => link.req_packed_command(command),
+            Link::Cluster(link) => link.req_packed_command(command),
+        }
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        commands: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        match self {
+            Link::Single(link) => link.req_packed_commands(commands, offset, count),
+            Link::Cluster(link) => link.req_packed_commands(commands, offset, count),
+        }
+    }
+
+    fn get_db(&self) -> i64 {
+        match self {
+            Link::Single(link) => link.get_db(),
+            Link::Cluster(link) => link.get_db(),
+        }
+    }
+}

@@ -1,0 +1,264 @@
+-- What the steps of a waiting room share; it is put in front of each of them.
+-- KEYS, all with the hash tag of the schedule:
+--  1 room       hash: base, next (numbers), n_lobby, drawn, saved, saved_at (budget),
+--               admitted, left, expired, outflow_first
+--  2 waiting    sorted set: fan by number
+--  3 entries    hash: fan -> 'number admitted_at expires_at extensions_left is_claimed'
+--  4 slots      sorted set: fan by the moment at which the slot is free again
+--  5 lapsed     sorted set: fan by the moment at which their time was seen to be up
+--  6 lobby      hash: index -> fan, or nothing when the fan left; no field: unclaimed
+--  7 gathered   hash: fan -> index
+--  8 unclaimed  hash: index -> number, of those who gathered before the memory was lost
+--  9 spent      set: numbers of earlier runs that were let in or left in this one
+-- 10 outflow    hash: second -> fans let in
+-- 11 drawing    set while somebody computes the draw
+-- Result of a step: {a word, {its values}}.
+local ROOM, WAITING, ENTRIES, SLOTS, LAPSED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local LOBBY, GATHERED, UNCLAIMED, SPENT = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local OUTFLOW, DRAWING = KEYS[10], KEYS[11]
+
+-- How long, and of how many fans, we remember that their time ran out.
+local LAPSED_FOR_MS, LAPSED_MAX = 3600000, 100000
+-- A thousand numbers fit into each millisecond: a later run begins above every earlier number.
+local NUMBERS_PER_MS = 1000
+-- A smaller step back of the clock is two requests overtaking each other.
+local OVERTAKING_MS = 1000
+local OUTFLOW_SECONDS = 60
+local DRAWING_MS = 2000
+-- Numbers are exact up to here.
+local NUMBER_MAX = 2 ^ 53
+-- An index above this is not believed: the draw would need more memory than there is.
+local INDEX_MAX = 10000000
+
+-- Redis writes large numbers with an exponent unless told not to.
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function field(name)
+  return tonumber(redis.call('hget', ROOM, name))
+end
+
+local function is_known()
+  return redis.call('exists', ROOM) == 1
+end
+
+local function start(now)
+  if not is_known() then
+    local base = text(now * NUMBERS_PER_MS)
+    redis.call('hset', ROOM, 'base', base, 'next', base)
+  end
+end
+
+-- Frees the slots that ended by now. Every step begins with this: what is left is live.
+local function sweep(now)
+  local ended = redis.call('zrangebyscore', SLOTS, '-inf', text(now))
+  for _, fan in ipairs(ended) do
+    redis.call('zrem', SLOTS, fan)
+    redis.call('hdel', ENTRIES, fan)
+    redis.call('zadd', LAPSED, text(now), fan)
+  end
+  if #ended > 0 then
+    redis.call('hincrby', ROOM, 'expired', #ended)
+    redis.call('zremrangebyscore', LAPSED, '-inf', text(now - LAPSED_FOR_MS))
+    redis.call('zremrangebyrank', LAPSED, 0, -LAPSED_MAX - 1)
+  end
+end
+
+-- What the caller has to do before this step can go on; nothing when the order is drawn or it is
+-- not time. Only one caller computes a draw: at the opening everybody asks at once.
+local function first_draw(now, opens_at)
+  if now < opens_at or redis.call('hexists', ROOM, 'drawn') == 1 then
+    return nil
+  end
+  local n_lobby = field('n_lobby') or 0
+  if n_lobby == 0 then
+    redis.call('hset', ROOM, 'drawn', 0)
+    return nil
+  end
+  if redis.call('set', DRAWING, 1, 'nx', 'px', DRAWING_MS) then
+    return {'draw', {n_lobby}}
+  end
+  return {'wait', {}}
+end
+
+local function is_of_this_run(number)
+  return field('base') <= number and number < field('next')
+end
+
+local function is_taken(number)
+  local score = text(number)
+  return redis.call('zcount', WAITING, score, score) > 0
+    or redis.call('sismember', SPENT, score) == 1
+end
+
+-- Numbers of this run need no mark: they never come back.
+local function spend(number)
+  if not is_of_this_run(number) then
+    redis.call('sadd', SPENT, text(number))
+  end
+end
+
+local function entry_of(fan)
+  local packed = redis.call('hget', ENTRIES, fan)
+  if not packed then
+    return nil
+  end
+  local number, admitted_at, expires_at, extensions_left, is_claimed =
+    string.match(packed, '^(%S+) (%S+) (%S+) (%S+) (%S+)$')
+  return {
+    number = tonumber(number),
+    admitted_at = tonumber(admitted_at),
+    expires_at = tonumber(expires_at),
+    extensions_left = tonumber(extensions_left),
+    is_claimed = is_claimed == '1',
+  }
+end
+
+local function put_entry(fan, entry, ends_at)
+  local packed = table.concat({
+    text(entry.number), text(entry.admitted_at), text(entry.expires_at),
+    text(entry.extensions_left), entry.is_claimed and '1' or '0',
+  }, ' ')
+  redis.call('hset', ENTRIES, fan, packed)
+  redis.call('zadd', SLOTS, text(ends_at), fan)
+  redis.call('zrem', LAPSED, fan)
+end
+
+-- The fan's entry, which being asked for claims.
+local function claim(fan)
+  local entry = entry_of(fan)
+  if entry and not entry.is_claimed then
+    entry.is_claimed = true
+    put_entry(fan, entry, entry.expires_at)
+  end
+  return entry
+end
+
+local function inside(entry)
+  return {'inside', {entry.number, entry.admitted_at, entry.expires_at, entry.extensions_left}}
+end
+
+-- Where the fan stands. Looking claims a fresh entry.
+local function look(fan)
+  local entry = claim(fan)
+  if entry then
+    return inside(entry)
+  end
+  local number = tonumber(redis.call('zscore', WAITING, fan))
+  if number then
+    local ahead = redis.call('zrank', WAITING, fan)
+    return {'waiting', {number, ahead, redis.call('zcard', WAITING) - ahead - 1}}
+  end
+  local index = tonumber(redis.call('hget', GATHERED, fan))
+  if index then
+    return {'lobby', {index, redis.call('hlen', GATHERED)}}
+  end
+  return {redis.call('zscore', LAPSED, fan) and 'expired' or 'absent', {}}
+end
+
+-- Gives up the place or the entry.
+local function leave(fan)
+  redis.call('zrem', LAPSED, fan)
+  local was_here = redis.call('zrem', SLOTS, fan) == 1
+  redis.call('hdel', ENTRIES, fan)
+  local number = tonumber(redis.call('zscore', WAITING, fan))
+  if number then
+    redis.call('zrem', WAITING, fan)
+    spend(number)
+    was_here = true
+  end
+  local index = redis.call('hget', GATHERED, fan)
+  if index then
+    redis.call('hdel', GATHERED, fan)
+    -- Nobody gets this index again.
+    redis.call('hset', LOBBY, index, '')
+    was_here = true
+  end
+  if was_here then
+    redis.call('hincrby', ROOM, 'left', 1)
+  end
+end
+
+-- Fans let in during the last minute, and the seconds over which they were.
+local function outflow(now)
+  local second, n_fans = math.floor(now / 1000), 0
+  local counts = redis.call('hgetall', OUTFLOW)
+  for at = 1, #counts, 2 do
+    if math.abs(second - tonumber(counts[at])) < OUTFLOW_SECONDS then
+      n_fans = n_fans + tonumber(counts[at + 1])
+    else
+      redis.call('hdel', OUTFLOW, counts[at])
+    end
+  end
+  local n_seconds = second - (field('outflow_first') or second) + 1
+  return n_fans, math.min(math.max(n_seconds, 1), OUTFLOW_SECONDS)
+end
+
+local function count_admitted(n_fans, now)
+  local second = text(math.floor(now / 1000))
+  -- A lull is not part of the measurement: it would make the first estimates endless.
+  if outflow(now) == 0 then
+    redis.call('hset', ROOM, 'outflow_first', second)
+  end
+  redis.call('hincrby', OUTFLOW, second, n_fans)
+  redis.call('hincrby', ROOM, 'admitted', n_fans)
+end
+
+-- ARGV[1] now, [2] opens_at, [3] most fans inside, [4] fans per second, [5] length of an entry,
+-- [6] claim window, [7] extensions of an entry, [8] 1 when the mode lets fans in. Times in ms.
+local function rules_of_call()
+  return {
+    now = tonumber(ARGV[1]),
+    opens_at = tonumber(ARGV[2]),
+    max_active = tonumber(ARGV[3]),
+    rate = tonumber(ARGV[4]),
+    ttl_ms = tonumber(ARGV[5]),
+    claim_ms = tonumber(ARGV[6]),
+    extensions = tonumber(ARGV[7]),
+    is_admitting = ARGV[8] == '1',
+  }
+end
+
+-- How many may be let in: the free slots, the budget, those who wait. Spends the budget, which
+-- fills at the rate, counts thousandths of fans and saves up one second's worth at most.
+local function fans_to_admit(rules)
+  local full = rules.rate * 1000
+  local saved, at = field('saved') or full, field('saved_at') or rules.now
+  saved = math.min(saved + math.max(rules.now - at, 0) * rules.rate, full)
+  if rules.now > at or at - rules.now >= OVERTAKING_MS then
+    at = rules.now
+  end
+  local n_fans = 0
+  if rules.is_admitting then
+    local n_free = math.max(rules.max_active - redis.call('zcard', SLOTS), 0)
+    n_fans = math.min(n_free, math.floor(saved / 1000), redis.call('zcard', WAITING))
+  end
+  redis.call('hset', ROOM, 'saved', text(saved - n_fans * 1000), 'saved_at', text(at))
+  return n_fans
+end
+
+-- Lets in whom the rules allow, in order. Result: fan, number, fan, number…
+local function admit(rules)
+  local admitted = {}
+  local n_fans = rules.now < rules.opens_at and 0 or fans_to_admit(rules)
+  if n_fans == 0 then
+    return admitted
+  end
+  count_admitted(n_fans, rules.now)
+  local popped = redis.call('zpopmin', WAITING, n_fans)
+  for at = 1, #popped, 2 do
+    local fan, number = popped[at], tonumber(popped[at + 1])
+    spend(number)
+    local entry = {
+      number = number,
+      admitted_at = rules.now,
+      expires_at = rules.now + rules.ttl_ms,
+      extensions_left = rules.extensions,
+      is_claimed = false,
+    }
+    put_entry(fan, entry, math.min(entry.expires_at, rules.now + rules.claim_ms))
+    admitted[at], admitted[at + 1] = fan, text(number)
+  end
+  return admitted
+end

@@ -1,0 +1,10 @@
+-- Where a fan stands; asking claims a fresh entry.
+-- KEYS see room.lua.
+-- ARGV[1] now; [2] opens_at; [3] the fan. Times in ms.
+-- Result: where the fan stands, or 'draw' or 'wait' (see first_draw).
+if not is_known() then
+  return {'absent', {}}
+end
+local now = tonumber(ARGV[1])
+sweep(now)
+return first_draw(now, tonumber(ARGV[2])) or look(ARGV[3])

@@ -1,0 +1,155 @@
+//! The steps of a waiting room as scripts, and the draw that some of them have to wait for.
+
+use super::answer::Answer;
+use crate::redis::Connection;
+use app::{Error, Result};
+use domain::queue::{CLAIM_WINDOW, EXTENSIONS_MAX, QueueRules, fans_to_admit};
+use domain::{ScheduleId, Timestamp, UserId, draw};
+use redis::{Cmd, Script, ScriptInvocation};
+use std::time::Duration;
+
+/// In the order in which `room.lua` names them.
+const KEYS: [&str; 11] = [
+    "room",
+    "waiting",
+    "entries",
+    "slots",
+    "lapsed",
+    "lobby",
+    "gathered",
+    "unclaimed",
+    "spent",
+    "outflow",
+    "drawing",
+];
+
+/// How often a step is tried while another node draws. Their product is longer than a draw's
+/// claim in `room.lua`, so that somebody takes over from a node that died.
+const TRIES_MAX: u32 = 60;
+const PAUSE: Duration = Duration::from_millis(50);
+const _: () = assert!(2_000 < TRIES_MAX as u128 * PAUSE.as_millis());
+
+pub(super) struct Steps {
+    connection: Connection,
+    pub(super) enter: Script,
+    pub(super) standing: Script,
+    pub(super) leave: Script,
+    pub(super) entry: Script,
+    pub(super) extend: Script,
+    pub(super) admit: Script,
+    pub(super) restore: Script,
+    pub(super) counts: Script,
+    draw: Script,
+}
+
+fn script(step: &str) -> Script {
+    Script::new(&[include_str!("room.lua"), step].join("\n"))
+}
+
+impl Steps {
+    pub(super) fn new(connection: Connection) -> Steps {
+        Steps {
+            connection,
+            enter: script(include_str!("enter.lua")),
+            standing: script(include_str!("standing.lua")),
+            leave: script(include_str!("leave.lua")),
+            entry: script(include_str!("entry.lua")),
+            extend: script(include_str!("extend.lua")),
+            admit: script(include_str!("admit.lua")),
+            restore: script(include_str!("restore.lua")),
+            counts: script(include_str!("counts.lua")),
+            draw: script(include_str!("draw.lua")),
+        }
+    }
+
+    /// A call whose first argument is the time.
+    pub(super) fn call<'a>(
+        &self,
+        step: &'a Script,
+        schedule: ScheduleId,
+        now: Timestamp,
+    ) -> ScriptInvocation<'a> {
+        let mut call = self.in_room(step, schedule);
+        call.arg(now.ms());
+        call
+    }
+
+    /// A call that begins with everything that letting fans in depends on.
+    pub(super) fn call_by_rules<'a>(
+        &self,
+        step: &'a Script,
+        rules: &QueueRules,
+        now: Timestamp,
+    ) -> ScriptInvocation<'a> {
+        let settings = &rules.settings;
+        let mut call = self.call(step, rules.schedule, now);
+        call.arg(rules.opens_at.ms()).arg(settings.max_active).arg(settings.admit_per_second);
+        call.arg(ms(settings.entry_ttl())).arg(ms(CLAIM_WINDOW)).arg(EXTENSIONS_MAX);
+        // The mode is asked of the rule: one fan waits, and everything else allows them in.
+        call.arg(flag(fans_to_admit(settings, 0, 1, 1) == 1));
+        call
+    }
+
+    /// Runs a step that time alone cannot stop.
+    pub(super) async fn run(&self, call: &ScriptInvocation<'_>) -> Result<Answer> {
+        self.connection.run(call).await
+    }
+
+    /// Runs a step that comes after the draw, when it is time for it. Those who wait for another
+    /// node's draw need no jitter: they came at different moments.
+    pub(super) async fn run_drawn(
+        &self,
+        rules: &QueueRules,
+        call: &ScriptInvocation<'_>,
+    ) -> Result<Answer> {
+        for _ in 0..TRIES_MAX {
+            let answer = self.run(call).await?;
+            match answer.word.as_str() {
+                "draw" => self.draw(rules, answer.value(0)?).await?,
+                "wait" => tokio::time::sleep(PAUSE).await,
+                _ => return Ok(answer),
+            }
+        }
+        Err(Error::unavailable("the order is still being drawn"))
+    }
+
+    pub(super) async fn remove(&self, schedule: ScheduleId) -> Result<()> {
+        let mut unlink = Cmd::new();
+        unlink.arg("unlink").arg(&self.keys(schedule));
+        self.connection.query(&unlink).await
+    }
+
+    /// The script checks that nobody drew before and that the lobby is the one drawn here.
+    async fn draw(&self, rules: &QueueRules, n_gathered: u32) -> Result<()> {
+        let ranks = draw::permutation(&rules.draw_seed, n_gathered);
+        let packed: Vec<u8> = ranks.into_iter().flat_map(u32::to_be_bytes).collect();
+        let mut call = self.in_room(&self.draw, rules.schedule);
+        call.arg(n_gathered).arg(packed);
+        self.run(&call).await.map(drop)
+    }
+
+    fn in_room<'a>(&self, step: &'a Script, schedule: ScheduleId) -> ScriptInvocation<'a> {
+        let mut call = step.prepare_invoke();
+        for key in self.keys(schedule) {
+            call.key(key);
+        }
+        call
+    }
+
+    fn keys(&self, schedule: ScheduleId) -> [String; KEYS.len()] {
+        let key = |name| format!("{{{}}}:queue:{name}", schedule.uuid());
+        KEYS.map(|name| self.connection.key(key(name)))
+    }
+}
+
+pub(super) fn ms(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(super) fn flag(is_set: bool) -> u8 {
+    u8::from(is_set)
+}
+
+pub(super) fn name(fan: UserId) -> String {
+    fan.uuid().to_string()
+}

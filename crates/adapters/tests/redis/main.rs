@@ -1,0 +1,67 @@
+//! The contracts of the live engines, kept on Redis: on one server and on a cluster.
+#![cfg(test)]
+
+mod engine;
+mod nodes;
+mod same;
+mod trouble;
+
+use adapters::redis::{Holds, Limits, Queue, Revocations};
+use app::ports;
+use engine::{Engine, START};
+
+#[tokio::test]
+async fn revocations_keep_the_contract_on_one_server() {
+    let engine = Engine::single().await;
+    let revocations = Revocations::new(engine.connection());
+    ports::revocations::contract::check(&revocations, 1, START).await;
+}
+
+#[tokio::test]
+async fn revocations_keep_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    let revocations = Revocations::new(engine.connection());
+    ports::revocations::contract::check(&revocations, 1, START).await;
+}
+
+#[tokio::test]
+async fn limits_keep_the_contract_on_one_server() {
+    let engine = Engine::single().await;
+    let limits = Limits::new(engine.connection());
+    ports::limits::contract::check(&limits, 1, START).await;
+}
+
+#[tokio::test]
+async fn limits_keep_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    let limits = Limits::new(engine.connection());
+    ports::limits::contract::check(&limits, 1, START).await;
+}
+
+#[tokio::test]
+async fn holds_keep_the_contract_on_one_server() {
+    let engine = Engine::single().await;
+    let holds = Holds::new(engine.connection());
+    ports::holds::contract::check(&holds, 1, START).await;
+}
+
+#[tokio::test]
+async fn holds_keep_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    let holds = Holds::new(engine.connection());
+    ports::holds::contract::check(&holds, 1, START).await;
+}
+
+#[tokio::test]
+async fn the_queue_keeps_the_contract_on_one_server() {
+    let engine = Engine::single().await;
+    let queue = Queue::new(engine.connection());
+    ports::queue::contract::check(&queue, 1, START).await;
+}
+
+#[tokio::test]
+async fn the_queue_keeps_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    let queue = Queue::new(engine.connection());
+    ports::queue::contract::check(&queue, 1, START).await;
+}

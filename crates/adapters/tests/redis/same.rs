@@ -1,0 +1,181 @@
+//! The waiting room on Redis answers what the one in memory answers, step by step.
+
+use crate::engine::{Engine, START};
+use adapters::{memory, redis};
+use app::ports::queue::{Admission, Queue, Returning};
+use domain::queue::{Entry, QueueMode, QueueRules, QueueSettings, Standing};
+use domain::{ScheduleId, Timestamp, UserId};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::time::Duration;
+use uuid::Uuid;
+
+const N_FANS: u8 = 12;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Enter(u8),
+    /// With the proof of a place that this or another fan was told.
+    Return(u8, u8),
+    Look(u8),
+    Entry(u8),
+    Extend(u8),
+    Leave(u8),
+    Admit,
+    Forget,
+    Restore(u8),
+    Wait(u16),
+    Mode(QueueMode),
+    Cap(u32),
+}
+
+fn any_step() -> impl Strategy<Value = Step> {
+    use QueueMode::{Auto, Closed, Draining, Paused};
+    let mode = prop::sample::select(vec![Auto, Auto, Auto, Paused, Draining, Closed]);
+    prop_oneof![
+        6 => (0..N_FANS).prop_map(Step::Enter),
+        3 => (0..N_FANS, 0..N_FANS).prop_map(|(fan, other)| Step::Return(fan, other)),
+        3 => (0..N_FANS).prop_map(|fan| Step::Return(fan, fan)),
+        2 => (0..N_FANS).prop_map(Step::Look),
+        1 => (0..N_FANS).prop_map(Step::Entry),
+        1 => (0..N_FANS).prop_map(Step::Extend),
+        2 => (0..N_FANS).prop_map(Step::Leave),
+        4 => Just(Step::Admit),
+        1 => Just(Step::Forget),
+        1 => (0..N_FANS).prop_map(Step::Restore),
+        3 => (0_u16..40_000).prop_map(Step::Wait),
+        1 => mode.prop_map(Step::Mode),
+        1 => (1_u32..6).prop_map(Step::Cap),
+    ]
+}
+
+fn fan(number: u8) -> UserId {
+    UserId::new(Uuid::from_u128(number.into()))
+}
+
+/// Both engines, and what the fans were told.
+struct Pair<'a> {
+    memory: memory::Queue,
+    redis: &'a redis::Queue,
+    rules: QueueRules,
+    now: Timestamp,
+    places: HashMap<u8, Returning>,
+    entries: HashMap<u8, Entry>,
+}
+
+/// Asks both engines the same and gives the answer of the first.
+macro_rules! same {
+    ($pair:ident.$method:ident($($argument:expr),*)) => {{
+        let expected = $pair.memory.$method($($argument),*).await;
+        let answer = $pair.redis.$method($($argument),*).await;
+        assert_same(&expected, &answer);
+        expected
+    }};
+}
+
+fn assert_same(expected: &impl Debug, answer: &impl Debug) {
+    assert_eq!(format!("{expected:?}"), format!("{answer:?}"), "memory (left) and Redis (right)");
+}
+
+impl Pair<'_> {
+    async fn take(&mut self, step: Step) {
+        let (schedule, now) = (self.rules.schedule, self.now);
+        match step {
+            Step::Enter(number) => self.enter(number, None).await,
+            Step::Return(number, whose) => {
+                self.enter(number, self.places.get(&whose).copied()).await;
+            }
+            Step::Look(number) => {
+                let standing = same!(self.standing(&self.rules, fan(number), now));
+                self.remember(number, standing.unwrap());
+            }
+            Step::Entry(number) => drop(same!(self.entry(schedule, fan(number), now))),
+            Step::Extend(number) => drop(same!(self.extend(&self.rules, fan(number), now))),
+            Step::Leave(number) => drop(same!(self.leave(schedule, fan(number), now))),
+            Step::Admit => drop(same!(self.admit(&self.rules, now))),
+            Step::Forget => drop(same!(self.remove(schedule))),
+            Step::Restore(number) => {
+                let entry = self.entries.get(&number).copied();
+                let known: Vec<_> =
+                    entry.map(|entry| Admission { fan: fan(number), entry }).into_iter().collect();
+                // Restoring nothing still opens a room in memory, which nobody can tell.
+                if !known.is_empty() {
+                    drop(same!(self.restore(schedule, &known, now)));
+                }
+            }
+            Step::Wait(ms) => self.now = now.plus(Duration::from_millis(ms.into())),
+            Step::Mode(mode) => self.rules.settings.mode = mode,
+            Step::Cap(max_active) => self.rules.settings.max_active = max_active,
+        }
+        drop(same!(self.counts(schedule, self.now)));
+    }
+
+    async fn enter(&mut self, number: u8, proof: Option<Returning>) {
+        let standing = same!(self.enter(&self.rules, fan(number), proof, self.now));
+        if let Ok(standing) = standing {
+            self.remember(number, standing);
+        }
+    }
+
+    fn remember(&mut self, number: u8, standing: Standing) {
+        match standing {
+            Standing::Lobby { index, .. } => {
+                self.places.insert(number, Returning::Lobby { index });
+            }
+            Standing::Waiting { number: place, .. } => {
+                self.places.insert(number, Returning::Line { number: place });
+            }
+            Standing::Inside(entry) => {
+                self.entries.insert(number, entry);
+            }
+            Standing::Expired | Standing::Absent => (),
+        }
+    }
+}
+
+fn rules(schedule: Uuid, opens_after_ms: u64) -> QueueRules {
+    let settings = QueueSettings {
+        max_active: 3,
+        admit_per_second: 2,
+        entry_ttl_seconds: 120,
+        ..QueueSettings::default()
+    };
+    QueueRules {
+        schedule: ScheduleId::with_room_for_seats(schedule),
+        settings,
+        opens_at: START.plus(Duration::from_millis(opens_after_ms)),
+        draw_seed: [7; 32],
+    }
+}
+
+#[test]
+fn the_queue_answers_what_the_one_in_memory_answers() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let engine = runtime.block_on(Engine::single());
+    let queue = redis::Queue::new(engine.connection());
+    let steps = prop::collection::vec(any_step(), 1..120);
+    // A case that fails is told by its steps; a file beside the test would outlive the server.
+    let config = Config { cases: 48, failure_persistence: None, ..Config::default() };
+    let cases = (any::<u64>(), 0_u64..60_000, steps);
+    let outcome = TestRunner::new(config).run(&cases, |(schedule, opens_after_ms, steps)| {
+        let schedule = Uuid::from_u128(u128::from(schedule) << 64);
+        let mut pair = Pair {
+            memory: memory::Queue::default(),
+            redis: &queue,
+            rules: rules(schedule, opens_after_ms),
+            now: START,
+            places: HashMap::new(),
+            entries: HashMap::new(),
+        };
+        runtime.block_on(async {
+            queue.remove(pair.rules.schedule).await.unwrap();
+            for step in steps {
+                pair.take(step).await;
+            }
+        });
+        Ok(())
+    });
+    outcome.unwrap();
+}

@@ -1,0 +1,53 @@
+//! A server that is gone lets nobody through, and is used again when it is back.
+
+use crate::engine::{Engine, START};
+use adapters::redis::Revocations;
+use app::ports::revocations::Revocations as _;
+use app::{Error, Result};
+use domain::SessionId;
+use std::time::Duration;
+use uuid::Uuid;
+
+const SESSION: SessionId = SessionId::new(Uuid::from_u128(1));
+
+/// Asks until the server answers; the connection comes back in its own time.
+async fn ask_until_answered(revocations: &Revocations) -> bool {
+    let asking = async {
+        loop {
+            if let Ok(is_revoked) = revocations.is_revoked(SESSION, START).await {
+                return is_revoked;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), asking).await.expect("the server is back")
+}
+
+fn assert_unavailable(answer: Result<bool>) {
+    assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_lets_nobody_through_until_it_is_back() {
+    let mut engine = Engine::single().await;
+    let revocations = Revocations::new(engine.connection());
+    let until = START.plus(Duration::from_secs(900));
+    revocations.revoke(SESSION, until).await.unwrap();
+    engine.kill();
+    assert_unavailable(revocations.is_revoked(SESSION, START).await);
+    engine.restart();
+    assert!(!ask_until_answered(&revocations).await, "its memory is lost");
+    revocations.revoke(SESSION, until).await.unwrap();
+    assert!(ask_until_answered(&revocations).await, "its scripts are sent again");
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_not_waited_for() {
+    let mut engine = Engine::single().await;
+    let revocations = Revocations::new(engine.connection());
+    engine.pause();
+    let asking = revocations.is_revoked(SESSION, START);
+    let answer = tokio::time::timeout(Duration::from_secs(5), asking).await;
+    engine.resume();
+    assert_unavailable(answer.expect("a caller is answered in time"));
+}
