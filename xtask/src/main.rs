@@ -9,13 +9,15 @@ mod test;
 mod tidy;
 
 use anyhow::bail;
+use engines::Live;
 use std::process::ExitCode;
 
 const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test [--only STEP]...   run everything that CI runs, or only the named steps
-  engines up              start a PostgreSQL for trying things out, until Ctrl-C
+  engines up [--cluster]  start PostgreSQL and Redis for trying things out, until Ctrl-C;
+                          with --cluster Redis is a cluster of six
   openapi                 rewrite docs/openapi.json from the code
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
@@ -39,7 +41,8 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
             Ok(())
         }
         ["test", options @ ..] => test::run(options),
-        ["engines", "up"] => engines::up(),
+        ["engines", "up"] => engines::up(Live::Single),
+        ["engines", "up", "--cluster"] => engines::up(Live::Cluster),
         ["openapi"] => openapi::rewrite(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {

@@ -4,14 +4,18 @@ use crate::config::{Config, Switch};
 use crate::secret;
 use adapters::clock::{SystemChance, SystemClock};
 use adapters::gateways::sandbox::Sandbox;
-use adapters::memory;
 use adapters::passwords::Argon2Pool;
 use adapters::sql::SqlStore;
+use adapters::{memory, redis};
 use anyhow::{Context, Result, anyhow, bail};
 use app::Platform;
 use app::notifications::NotificationWorker;
 use app::platform::Rules;
 use app::ports::clock::{Chance, Clock};
+use app::ports::holds::Holds;
+use app::ports::limits::Limits;
+use app::ports::queue::Queue;
+use app::ports::revocations::Revocations;
 use app::schedules::Schedules;
 use app::seals::Seals;
 use app::sessions::Sessions;
@@ -30,7 +34,7 @@ pub async fn platform(config: &Config) -> Result<Wired> {
         .with_context(|| format!("cannot create the data folder {}", config.data.display()))?;
     let chance: Arc<dyn Chance> = Arc::new(SystemChance::new());
     let store = open_store(config, chance.clone()).await?;
-    platform_on(config, Arc::new(store), chance)
+    platform_on(config, Arc::new(store), chance).await
 }
 
 async fn open_store(config: &Config, chance: Arc<dyn Chance>) -> Result<SqlStore> {
@@ -65,13 +69,15 @@ impl Store {
 }
 
 /// The same on a store that is open already: tests open theirs with a guard switched off.
-pub fn platform_on(
+pub async fn platform_on(
     config: &Config,
     store: Arc<SqlStore>,
     chance: Arc<dyn Chance>,
 ) -> Result<Wired> {
-    expect_memory("live_url", &config.live_url)?;
-    expect_memory("bus_url", &config.bus_url)?;
+    let live = Live::open(&config.live_url).await?;
+    if config.bus_url != "memory:" {
+        bail!("bus_url: `{}` is unknown (memory:)", config.bus_url);
+    }
     let seals = Seals::new(&secret::load_or_make(&config.data, &*chance)?);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let worker = NotificationWorker::new(store.clone(), clock.clone());
@@ -80,10 +86,10 @@ pub fn platform_on(
     let sandbox = Arc::new(Sandbox::new(store.clone()));
     let platform = Platform {
         store,
-        queue: Arc::new(memory::Queue::default()),
-        holds: Arc::new(memory::Holds::default()),
-        limits: Arc::new(memory::Limits::default()),
-        revocations: Arc::new(memory::Revocations::default()),
+        queue: live.queue,
+        holds: live.holds,
+        limits: live.limits,
+        revocations: live.revocations,
         bus: Arc::new(memory::Bus::new(vec![Arc::new(worker)])),
         passwords: Arc::new(passwords),
         gateways: vec![sandbox.clone()],
@@ -97,9 +103,41 @@ pub fn platform_on(
     Ok(Wired { platform, sandbox })
 }
 
-fn expect_memory(setting: &str, url: &str) -> Result<()> {
-    match url {
-        "memory:" => Ok(()),
-        other => bail!("{setting}: `{other}` is unknown (memory:)"),
+/// What may be forgotten.
+struct Live {
+    queue: Arc<dyn Queue>,
+    holds: Arc<dyn Holds>,
+    limits: Arc<dyn Limits>,
+    revocations: Arc<dyn Revocations>,
+}
+
+/// In front of every key on Redis, so that other programs can share the server.
+const KEY_PREFIX: &str = "podo:";
+
+impl Live {
+    async fn open(url: &str) -> Result<Live> {
+        match url.split_once(':') {
+            Some(("memory", "")) => Ok(Live {
+                queue: Arc::new(memory::Queue::default()),
+                holds: Arc::new(memory::Holds::default()),
+                limits: Arc::new(memory::Limits::default()),
+                revocations: Arc::new(memory::Revocations::default()),
+            }),
+            Some(("redis" | "redis-cluster", _)) => Live::on_redis(url).await,
+            Some(_) | None => {
+                bail!("live_url: `{url}` is unknown (memory:, redis://…, redis-cluster://…)")
+            }
+        }
+    }
+
+    async fn on_redis(url: &str) -> Result<Live> {
+        let connection = redis::Connection::open(url, KEY_PREFIX).await;
+        let connection = connection.map_err(|error| anyhow!(error)).context("live_url")?;
+        Ok(Live {
+            queue: Arc::new(redis::Queue::new(connection.clone())),
+            holds: Arc::new(redis::Holds::new(connection.clone())),
+            limits: Arc::new(redis::Limits::new(connection.clone())),
+            revocations: Arc::new(redis::Revocations::new(connection)),
+        })
     }
 }

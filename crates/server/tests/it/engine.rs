@@ -1,4 +1,4 @@
-//! The store under test: SQLite in the world's folder.
+//! The engines under test: SQLite in the world's folder, and memory.
 
 use adapters::sql::{Guard, SqlStore};
 use app::ports::clock::Chance;
@@ -8,6 +8,10 @@ use std::sync::Arc;
 
 pub(crate) fn store_url(_data: &Path) -> String {
     "sqlite:podo.db".to_owned()
+}
+
+pub(crate) fn live_url() -> String {
+    "memory:".to_owned()
 }
 
 /// The store that the settings name, with some guards off.

@@ -51,7 +51,7 @@ impl Holds for OpenDoor {
 async fn wired_without(config: &Config, off: Vec<Guard>) -> Wired {
     let chance: Arc<dyn Chance> = Arc::new(SystemChance::new());
     let store = store_without(config, chance.clone(), off).await;
-    let mut wired = wire::platform_on(config, Arc::new(store), chance).unwrap();
+    let mut wired = wire::platform_on(config, Arc::new(store), chance).await.unwrap();
     wired.platform.holds = Arc::new(OpenDoor);
     wired
 }

@@ -1,4 +1,5 @@
-//! The platform on PostgreSQL as its clients meet it: the same suite as on SQLite.
+//! The platform on PostgreSQL and Redis as its clients meet it: the same suite as on SQLite and
+//! memory.
 #![cfg(test)]
 
 mod engine;

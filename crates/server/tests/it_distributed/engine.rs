@@ -1,14 +1,20 @@
-//! The store under test: PostgreSQL, one server for this process and a database per world.
+//! The engines under test: PostgreSQL with a database per world, and Redis; one server of each for
+//! this process.
 
 use adapters::sql::{Guard, SqlStore};
 use app::ports::clock::Chance;
 use server::config::Config;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use testbed::Postgres;
+use testbed::{Postgres, Redis};
 
-/// Ends with the process: its guard sees that we are gone.
+/// They end with the process: their guards see that we are gone.
 static SERVER: OnceLock<Postgres> = OnceLock::new();
+static REDIS: OnceLock<Redis> = OnceLock::new();
+
+pub(crate) fn live_url() -> String {
+    REDIS.get_or_init(|| Redis::start().unwrap()).url()
+}
 
 /// The database of a world is named after its folder, so that a restart finds it again.
 pub(crate) fn store_url(data: &Path) -> String {
