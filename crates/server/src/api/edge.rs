@@ -52,7 +52,8 @@ fn harden(response: &mut Response) {
         (header::X_FRAME_OPTIONS, "DENY"),
         (
             header::CONTENT_SECURITY_POLICY,
-            "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+            "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; \
+             form-action 'self'",
         ),
         (header::CACHE_CONTROL, "no-store"),
     ];

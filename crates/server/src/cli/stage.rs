@@ -58,7 +58,7 @@ pub(super) async fn set(platform: &Platform, show: &Show) -> Result<ScheduleId> 
             sale_starts_at: opens_at,
             sale_ends_at: opens_at.plus(DAY * 29),
         },
-        prices: prices(),
+        prices: prices(show.n_seats),
         seats_per_person: 4,
         queue: show.queue.clone(),
     };
@@ -73,20 +73,32 @@ fn line<const MAX: usize>(text: &str) -> Result<Line<MAX>> {
 
 const GRADES: [(&str, i64); 4] = [("VIP", 198_000), ("R", 165_000), ("S", 132_000), ("A", 99_000)];
 
-fn prices() -> BTreeMap<String, Won> {
-    let price = |(grade, price): (&str, i64)| Some((grade.to_owned(), Won::new(price)?));
-    GRADES.into_iter().filter_map(price).collect()
+/// A price for every grade that the arena has: a small one has fewer than all.
+fn prices(n_seats: u32) -> BTreeMap<String, Won> {
+    let n_sections = n_sections(n_seats);
+    let grades = (0..n_sections).map(|section| GRADES[grade_of(section, n_sections)]);
+    grades.filter_map(|(grade, price)| Some((grade.to_owned(), Won::new(price)?))).collect()
 }
 
-/// Sections of ten rows of ten seats, six beside each other; the front is the dearest.
+const SEATS_PER_SECTION: u32 = 100;
+
+fn n_sections(n_seats: u32) -> u32 {
+    n_seats.div_ceil(SEATS_PER_SECTION).max(1)
+}
+
+/// The front is the dearest.
+fn grade_of(section: u32, n_sections: u32) -> usize {
+    (section as usize * GRADES.len()) / n_sections as usize
+}
+
+/// Sections of ten rows of ten seats, six beside each other.
 fn arena(n_seats: u32) -> SeatTemplate {
-    const PER_SECTION: u32 = 100;
-    let n_sections = n_seats.div_ceil(PER_SECTION).max(1);
+    let n_sections = n_sections(n_seats);
     let section = |index: u32| {
-        let first = index * PER_SECTION;
-        let n_here = PER_SECTION.min(n_seats - first);
+        let first = index * SEATS_PER_SECTION;
+        let n_here = SEATS_PER_SECTION.min(n_seats - first);
         let (left, top) = ((index % 6) * 130, 60 + (index / 6) * 130);
-        let grade = GRADES[(index as usize * GRADES.len()) / n_sections as usize].0;
+        let grade = GRADES[grade_of(index, n_sections)].0;
         SectionTemplate {
             name: (101 + index).to_string(),
             grade: Some(grade.to_owned()),
@@ -173,4 +185,13 @@ fn account(platform: &Platform, user: UserId, now: Timestamp) -> FanAccount {
     let session = SessionId::new(platform.chance.id(now));
     let caller = Caller { user, session, role: Role::User };
     FanAccount { access_token: platform.sessions.issue(caller, platform.chance.id(now), now) }
+}
+
+#[test]
+fn an_arena_of_any_size_has_a_price_for_each_of_its_grades() {
+    for n_seats in [1, 99, 100, 101, 350, 1_200, 60_000] {
+        let plan = arena(n_seats).plan().unwrap();
+        assert_eq!(plan.seats.len(), n_seats as usize);
+        domain::catalog::price_seats(&plan, &prices(n_seats)).unwrap();
+    }
 }
