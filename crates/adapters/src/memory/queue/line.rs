@@ -107,8 +107,13 @@ impl Line {
         self.spent.insert(number);
     }
 
+    /// Was the number, of an earlier run, let in or given up in this one?
+    pub(super) fn is_spent(&self, number: PlaceNumber) -> bool {
+        self.spent.contains(&number)
+    }
+
     fn is_taken(&self, number: PlaceNumber) -> bool {
-        self.fans.contains_key(&number) || self.spent.contains(&number)
+        self.fans.contains_key(&number) || self.is_spent(number)
     }
 
     fn offset(&self, number: PlaceNumber) -> usize {

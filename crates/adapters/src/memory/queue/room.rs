@@ -144,7 +144,9 @@ impl Room {
     pub(super) fn restore(&mut self, entries: &[Admission], now: Timestamp) {
         self.sweep(now);
         for Admission { fan, entry } in entries {
-            if !entry.is_live(now) || self.entries.contains(*fan) {
+            // A number that was spent since stands for somebody who came back before.
+            let is_lost = !self.line.is_spent(entry.number);
+            if !is_lost || !entry.is_live(now) || self.entries.contains(*fan) {
                 continue;
             }
             // Somebody who came back before their entry did waits in line for what they have.

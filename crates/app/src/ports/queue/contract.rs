@@ -32,5 +32,6 @@ pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {
     an_unclaimed_entry_is_given_back(queue, seed, now).await;
     an_entry_is_extended_twice(queue, seed, now).await;
     restored_entries_fill_their_slots(queue, seed, now).await;
+    a_number_that_came_back_is_not_restored(queue, seed, now).await;
     counts_add_up(queue, seed, now).await;
 }

@@ -158,6 +158,17 @@ pub async fn restored_entries_fill_their_slots(queue: &dyn Queue, seed: u64, now
     assert!(is_new, "the number of a restored entry is spent: {again:?}");
 }
 
+pub async fn a_number_that_came_back_is_not_restored(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let stage = Stage::new(queue, (seed, 110), 2, now);
+    let proof = Some(Returning::Line { number: 1 });
+    assert_eq!(entry_of(stage.enter_with(1, proof, now).await).number, 1);
+    let entry = Entry::starting(1, &stage.rules.settings, now);
+    let late = [Admission { fan: fan(2), entry }];
+    queue.restore(stage.rules.schedule, &late, now).await.expect("the engine answers");
+    assert_eq!(stage.entry(2, now).await, None, "one number lets one fan in");
+    assert_eq!(stage.counts(now).await.inside, 1);
+}
+
 pub async fn counts_add_up(queue: &dyn Queue, seed: u64, now: Timestamp) {
     let stage = Stage::new(queue, (seed, 109), 3, now);
     assert_eq!(stage.counts(now).await, Default::default(), "an unknown queue is empty");
