@@ -1,17 +1,22 @@
-//! The store on PostgreSQL: one transaction per command, run again when another was faster.
+//! The store on PostgreSQL. A command has a transaction of its own and is run again when another
+//! was faster; those that come in crowds share one.
 
+mod batch;
 mod transaction;
 mod types;
+mod writer;
 
 use super::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result};
+use batch::Answer;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, PoolError, RecyclingMethod};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::NoTls;
 use transaction::PostgresTx;
+use writer::{BATCHES_AT_ONCE, Writer};
 
 mod migrations {
     refinery::embed_migrations!("migrations/postgres");
@@ -36,6 +41,7 @@ const CONNECTION_WITHIN: Duration = Duration::from_secs(5);
 
 pub(super) struct Postgres {
     pool: Pool,
+    writer: Writer,
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
 }
@@ -58,14 +64,10 @@ impl Postgres {
         ));
         settings.connect_timeout(CONNECTION_WITHIN);
         migrate(&settings).await?;
-        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let pool = Pool::builder(Manager::from_config(settings, NoTls, recycling))
-            .max_size(n_connections)
-            .wait_timeout(Some(CONNECTION_WITHIN))
-            .runtime(deadpool_postgres::Runtime::Tokio1)
-            .build()
-            .map_err(|error| error.to_string())?;
-        let postgres = Postgres { pool, chance, off };
+        let pool = connections(&settings, n_connections)?;
+        let for_batches = connections(&settings, BATCHES_AT_ONCE)?;
+        let writer = Writer::start(for_batches, chance.clone(), off.clone())?;
+        let postgres = Postgres { pool, writer, chance, off };
         postgres.drop_guards().await?;
         Ok(postgres)
     }
@@ -95,6 +97,15 @@ impl Postgres {
         }
     }
 
+    /// Runs a command that comes in crowds together with whatever else is waiting; answers after
+    /// it is committed.
+    pub(super) async fn write_in_batch<W: Work>(&self, work: W) -> Result<W::Output> {
+        match self.writer.write(work).await? {
+            Answer::Done(result) => result,
+            Answer::Alone(work) => self.write(work).await,
+        }
+    }
+
     /// Runs a question on one consistent view.
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
         let mut client = self.pool.get().await.map_err(pool_error)?;
@@ -115,6 +126,19 @@ impl Postgres {
         tx.commit().await?;
         Ok(output)
     }
+}
+
+fn connections(
+    settings: &tokio_postgres::Config,
+    n_connections: usize,
+) -> std::result::Result<Pool, String> {
+    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    Pool::builder(Manager::from_config(settings.clone(), NoTls, recycling))
+        .max_size(n_connections)
+        .wait_timeout(Some(CONNECTION_WITHIN))
+        .runtime(deadpool_postgres::Runtime::Tokio1)
+        .build()
+        .map_err(|error| error.to_string())
 }
 
 fn pool_error(error: PoolError) -> Error {

@@ -132,11 +132,15 @@ async fn remember(
 /// admission that the store has not heard of yet is remembered here.
 pub(super) async fn check_entry(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()> {
     let schedule = command.pick.schedule();
-    let admission = Admission { fan: command.user, entry: command.entry };
-    remember(tx, schedule, &admission, command.now).await?;
     let sql = "select user_id, state, expires_at from queue_history
                 where schedule_id = $1 and place_number = $2";
-    let row = tx.row(sql, params![schedule, command.entry.number]).await?;
+    let values = params![schedule, command.entry.number];
+    let mut row = tx.row(sql, values).await?;
+    if row.is_none() {
+        let admission = Admission { fan: command.user, entry: command.entry };
+        remember(tx, schedule, &admission, command.now).await?;
+        row = tx.row(sql, values).await?;
+    }
     let row = row.ok_or(Refusal::EntryRequired)?;
     if row.get::<UserId>(0)? != command.user {
         return Err(Refusal::EntryRequired.into());

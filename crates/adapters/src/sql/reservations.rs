@@ -168,13 +168,16 @@ pub(super) async fn set_seats(
     let sql = "update seats set state = $4, expires_at = $5
                 where schedule_id = $1 and seat_index = $2 and claim = $3";
     let (schedule, id) = (reservation.schedule, reservation.id);
-    for seat in seats {
-        let values = params![schedule, seat.id.index(), id, state.as_str(), expires_at];
-        if tx.execute(sql, values).await? != 1 {
-            return Err(Error::Broken(format!("reservation {id} lost its seat {}", seat.number)));
+    let set = |seat: &ReservedSeat| {
+        params![schedule, seat.id.index(), id, state.as_str(), expires_at].to_vec()
+    };
+    let changed = tx.execute_each(sql, seats.iter().map(set).collect()).await?;
+    match seats.iter().zip(changed).find(|(_, n_changed)| *n_changed != 1) {
+        Some((seat, _)) => {
+            Err(Error::Broken(format!("reservation {id} lost its seat {}", seat.number)))
         }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Gives the seats back to everybody.
@@ -185,10 +188,10 @@ pub(super) async fn free_seats(
 ) -> Result<Freed> {
     let free = "update seats set state = 'FREE', claim = null, expires_at = null, fence = fence + 1
                  where schedule_id = $1 and seat_index = $2 and claim = $3";
-    for seat in seats {
-        let values = params![reservation.schedule, seat.id.index(), reservation.id];
-        tx.execute(free, values).await?;
-    }
+    let set = |seat: &ReservedSeat| {
+        params![reservation.schedule, seat.id.index(), reservation.id].to_vec()
+    };
+    tx.execute_each(free, seats.iter().map(set).collect()).await?;
     let done = "update reservation_seats set active = $2 where reservation_id = $1 and active";
     tx.execute(done, params![reservation.id, false]).await?;
     Ok(freed(reservation, seats))

@@ -65,6 +65,14 @@ impl SqlStore {
         }
     }
 
+    /// The same for a command that comes in crowds.
+    pub(super) async fn write_in_batch<W: Work>(&self, work: W) -> Result<W::Output> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.write(work).await,
+            Engine::Postgres(postgres) => postgres.write_in_batch(work).await,
+        }
+    }
+
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(work).await,

@@ -61,6 +61,36 @@ pub(super) trait Tx: Send {
         params: &'t [Value],
     ) -> BoxFuture<'t, Result<Vec<Row>, SqlError>>;
 
+    /// Asks the same with each set of parameters; the rows of each, in order.
+    fn query_each<'t>(
+        &'t mut self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> BoxFuture<'t, Result<Vec<Vec<Row>>, SqlError>> {
+        Box::pin(async move {
+            let mut found = Vec::with_capacity(sets.len());
+            for set in &sets {
+                found.push(self.query(sql, set).await?);
+            }
+            Ok(found)
+        })
+    }
+
+    /// Runs the statement with each set of parameters; how many rows each of them changed.
+    fn execute_each<'t>(
+        &'t mut self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> BoxFuture<'t, Result<Vec<u64>, SqlError>> {
+        Box::pin(async move {
+            let mut changed = Vec::with_capacity(sets.len());
+            for set in &sets {
+                changed.push(self.execute(sql, set).await?);
+            }
+            Ok(changed)
+        })
+    }
+
     /// Makes others who lock the same thing wait until this transaction ends. An engine that runs
     /// one command at a time has nothing to do.
     fn lock<'t>(&'t mut self, _what: Uuid) -> BoxFuture<'t, Result<(), SqlError>> {

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// A parameter or a column. SQLite keeps UUIDs as 16 bytes, times as milliseconds, JSON as text
 /// and truth as 0 or 1; PostgreSQL has its own types for them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub(super) enum Value {
     Null,
     Int(i64),

@@ -26,7 +26,7 @@ work!(MovementsOf => movements, Vec<(i64, Movement)>);
 #[async_trait]
 impl Wallets for SqlStore {
     async fn charge_wallet(&self, command: ChargeWallet) -> Result<Once<Charged>> {
-        self.write(command).await
+        self.write_in_batch(command).await
     }
 
     async fn balance(&self, user: UserId) -> Result<Won> {

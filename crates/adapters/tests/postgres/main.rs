@@ -1,6 +1,7 @@
 //! The contract of the store, kept by PostgreSQL: the same suite as for SQLite.
 #![cfg(test)]
 
+mod batches;
 mod engine;
 
 #[path = "../store/accounts.rs"]

@@ -38,15 +38,15 @@ work!(CapturedPaymentOf => captured_payment, Option<PaymentId>);
 #[async_trait]
 impl Payments for SqlStore {
     async fn request_payment(&self, command: RequestPayment) -> Result<Once<PaymentReady>> {
-        self.write(command).await
+        self.write_in_batch(command).await
     }
 
     async fn confirm_payment(&self, command: ConfirmPayment) -> Result<Once<Capture>> {
-        self.write(command).await
+        self.write_in_batch(command).await
     }
 
     async fn settle_payment(&self, command: SettlePayment) -> Result<Settled> {
-        self.write(command).await
+        self.write_in_batch(command).await
     }
 
     async fn take_unsettled(

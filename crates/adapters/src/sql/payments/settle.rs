@@ -136,10 +136,7 @@ pub(super) async fn sell(
     let number = free_booking_number(tx, now).await?;
     let seats = reservations::store_paid(tx, confirmed, &number, now).await?;
     reservations::set_seats(tx, confirmed, &seats, SeatState::Sold, None).await?;
-    let mut tickets = Vec::with_capacity(seats.len());
-    for seat in &seats {
-        tickets.push(issue_ticket(tx, confirmed, seat, now).await?);
-    }
+    let tickets = issue_tickets(tx, confirmed, &seats, now).await?;
     end_entry(tx, confirmed, now).await?;
     let sold = reservations::freed(confirmed, &seats);
     let confirmed = Confirmed {
@@ -166,39 +163,46 @@ async fn free_booking_number(tx: &mut dyn Tx, now: Timestamp) -> Result<String> 
     }
 }
 
-async fn issue_ticket(
+async fn issue_tickets(
     tx: &mut dyn Tx,
     reservation: &Reservation,
-    seat: &ReservedSeat,
+    seats: &[ReservedSeat],
     now: Timestamp,
-) -> Result<NewTicket> {
+) -> Result<Vec<NewTicket>> {
     let sql = "insert into tickets
                  (id, reservation_id, user_id, schedule_id, seat_index, seat_number, grade, status,
                   code, created_at, updated_at)
                values ($1, $2, $3, $4, $5, $6, $7, 'VALID', $8, $9, $9)";
-    let id = TicketId::new(tx.chance().id(now));
-    let mut code = [0_u8; 16];
-    tx.chance().fill(&mut code);
-    let values = params![
-        id,
-        reservation.id,
-        reservation.user,
-        reservation.schedule,
-        seat.id.index(),
-        &seat.number,
-        &seat.grade,
-        code.as_slice(),
-        now
-    ];
-    tx.execute(sql, values).await?;
-    Ok(NewTicket { id, seat_number: seat.number.clone() })
+    let mut tickets = Vec::with_capacity(seats.len());
+    let mut sets = Vec::with_capacity(seats.len());
+    for seat in seats {
+        let id = TicketId::new(tx.chance().id(now));
+        let mut code = [0_u8; 16];
+        tx.chance().fill(&mut code);
+        let values = params![
+            id,
+            reservation.id,
+            reservation.user,
+            reservation.schedule,
+            seat.id.index(),
+            &seat.number,
+            &seat.grade,
+            code.as_slice(),
+            now
+        ];
+        sets.push(values.to_vec());
+        tickets.push(NewTicket { id, seat_number: seat.number.clone() });
+    }
+    tx.execute_each(sql, sets).await?;
+    Ok(tickets)
 }
 
 /// Payment done: the slot is free for the next fan.
 async fn end_entry(tx: &mut dyn Tx, reservation: &Reservation, now: Timestamp) -> Result<()> {
     let sql = "update queue_history set state = 'EXPIRED', ended_reason = 'PAID', updated_at = $3
-                where schedule_id = $1 and state = 'ACTIVE'
-                  and place_number = (select place_number from reservations where id = $2)";
+                 from reservations r
+                where r.id = $2 and queue_history.schedule_id = $1
+                  and queue_history.place_number = r.place_number and state = 'ACTIVE'";
     tx.execute(sql, params![reservation.schedule, reservation.id, now]).await?;
     Ok(())
 }

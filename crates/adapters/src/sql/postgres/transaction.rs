@@ -6,7 +6,7 @@ use crate::sql::value::{Row, Value};
 use app::ports::clock::Chance;
 use deadpool_postgres::Transaction;
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, try_join_all};
 use std::borrow::Cow;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
@@ -63,11 +63,51 @@ impl Tx for PostgresTx<'_> {
         .boxed()
     }
 
+    /// Sent at once, run by the server one after the other.
+    fn query_each<'t>(
+        &'t mut self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> BoxFuture<'t, Result<Vec<Vec<Row>>, SqlError>> {
+        async move {
+            let run = async {
+                let statement = self.transaction.prepare_cached(&translate(sql)).await?;
+                let statement = &statement;
+                let sent = sets.iter().map(async |set| {
+                    self.transaction.query(statement, &refer(set, statement)).await
+                });
+                try_join_all(sent).await
+            };
+            let found = run.await.map_err(|error| explain(&error, sql))?;
+            found.iter().map(|rows| rows.iter().map(read).collect()).collect()
+        }
+        .boxed()
+    }
+
+    /// Sent at once, run by the server one after the other.
+    fn execute_each<'t>(
+        &'t mut self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> BoxFuture<'t, Result<Vec<u64>, SqlError>> {
+        async move {
+            let run = async {
+                let statement = self.transaction.prepare_cached(&translate(sql)).await?;
+                let statement = &statement;
+                let sent = sets.iter().map(async |set| {
+                    self.transaction.execute(statement, &refer(set, statement)).await
+                });
+                try_join_all(sent).await
+            };
+            run.await.map_err(|error| explain(&error, sql))
+        }
+        .boxed()
+    }
+
     /// Others who lock the same thing wait until this transaction ends.
     fn lock<'t>(&'t mut self, what: Uuid) -> BoxFuture<'t, Result<(), SqlError>> {
         async move {
-            let (high, low) = what.as_u64_pair();
-            let key = Value::Int((high ^ low).cast_signed());
+            let key = Value::Int(lock_key(what));
             let sql = "select pg_advisory_xact_lock($1)";
             let run = async {
                 let statement = self.transaction.prepare_cached(sql).await?;
@@ -87,8 +127,14 @@ impl Tx for PostgresTx<'_> {
     }
 }
 
+/// The number by which the server knows a lock.
+pub(super) fn lock_key(what: Uuid) -> i64 {
+    let (high, low) = what.as_u64_pair();
+    (high ^ low).cast_signed()
+}
+
 /// What the caller may do about a complaint.
-fn explain(error: &tokio_postgres::Error, sql: &str) -> SqlError {
+pub(super) fn explain(error: &tokio_postgres::Error, sql: &str) -> SqlError {
     let Some(complaint) = error.as_db_error() else {
         return match error.is_closed() {
             true => SqlError::Unavailable(error.to_string()),

@@ -4,7 +4,7 @@ use super::super::keys;
 use super::super::queue_history;
 use super::super::store::SqlStore;
 use super::super::tx::{Guard, Tx, work};
-use super::super::value::params;
+use super::super::value::{Row, params};
 use super::release::expire;
 use super::{load, tell};
 use app::ports::keys::Once;
@@ -15,14 +15,14 @@ use domain::id::SeatIndex;
 use domain::messages::MessageKind;
 use domain::reservations::{Reservation, ReservationStatus, check_seat_limit};
 use domain::seats::SeatState;
-use domain::{Refusal, ReservationId, Timestamp, Won};
+use domain::{Refusal, ReservationId, SeatId, Timestamp, Won};
 use uuid::Uuid;
 
 work!(HoldSeats => hold, Once<Held>);
 
 impl SqlStore {
     pub(super) async fn hold(&self, command: HoldSeats) -> Result<Once<Held>> {
-        self.write(command).await
+        self.write_in_batch(command).await
     }
 }
 
@@ -73,38 +73,41 @@ struct Claimed {
     fence: i64,
 }
 
-/// Claims every seat or names those that are somebody else's.
+/// Claims every seat or names those that are somebody else's. A seat whose hold has run out is
+/// freed first.
 async fn claim_seats(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Vec<Claimed>> {
-    let mut claimed = Vec::with_capacity(command.pick.indexes().len());
+    let indexes = command.pick.indexes();
+    let mut claimed = Vec::with_capacity(indexes.len());
     let mut taken = Vec::new();
-    for index in command.pick.indexes() {
-        match claim_seat(tx, command, *index).await? {
-            Some(seat) => claimed.push(seat),
+    for (index, claim) in indexes.iter().zip(compare_and_claim(tx, command, indexes).await?) {
+        let claim = match claim {
+            Some(claim) => Some(claim),
+            None => take_over(tx, command, *index).await?,
+        };
+        match claim {
+            Some(claim) => claimed.push(claim),
             None => taken.push(command.pick.schedule().seat(*index)),
         }
     }
     if taken.is_empty() { Ok(claimed) } else { Err(Refusal::SeatTaken { taken }.into()) }
 }
 
-/// A free seat is claimed by one compare-and-set. One whose hold has run out is freed first.
-async fn claim_seat(
+async fn take_over(
     tx: &mut dyn Tx,
     command: &HoldSeats,
     index: SeatIndex,
 ) -> Result<Option<Claimed>> {
-    if let Some(claimed) = compare_and_claim(tx, command, index).await? {
-        return Ok(Some(claimed));
-    }
     let Some(holder) = holder_past_time(tx, command, index).await? else { return Ok(None) };
     expire_holder(tx, holder, command.now).await?;
-    compare_and_claim(tx, command, index).await
+    Ok(compare_and_claim(tx, command, &[index]).await?.pop().flatten())
 }
 
+/// A free seat is claimed by one compare-and-set.
 async fn compare_and_claim(
     tx: &mut dyn Tx,
     command: &HoldSeats,
-    index: SeatIndex,
-) -> Result<Option<Claimed>> {
+    indexes: &[SeatIndex],
+) -> Result<Vec<Option<Claimed>>> {
     let guarded = "update seats
                       set state = 'HELD', claim = $3, expires_at = $4, fence = fence + 1
                     where schedule_id = $1 and seat_index = $2 and state = 'FREE'
@@ -115,15 +118,18 @@ async fn compare_and_claim(
                      returning number, grade, price, fence";
     let sql = if tx.has(Guard::SeatIsCompared) { guarded } else { unguarded };
     let schedule = command.pick.schedule();
-    let values = params![schedule, index, command.reservation, command.until];
-    let Some(row) = tx.row(sql, values).await? else { return Ok(None) };
-    let seat = ReservedSeat {
-        id: schedule.seat(index),
-        number: row.get(0)?,
-        grade: row.get(1)?,
-        price: row.get(2)?,
+    let set =
+        |index: &SeatIndex| params![schedule, *index, command.reservation, command.until].to_vec();
+    let found = tx.query_each(sql, indexes.iter().map(set).collect()).await?;
+    let read = |(index, rows): (&SeatIndex, Vec<Row>)| {
+        rows.first().map(|row| read_claim(schedule.seat(*index), row)).transpose()
     };
-    Ok(Some(Claimed { seat, fence: row.get(3)? }))
+    indexes.iter().zip(found).map(read).collect()
+}
+
+fn read_claim(id: SeatId, row: &Row) -> Result<Claimed> {
+    let seat = ReservedSeat { id, number: row.get(0)?, grade: row.get(1)?, price: row.get(2)? };
+    Ok(Claimed { seat, fence: row.get(3)? })
 }
 
 /// Who has the seat, if their hold has run out. A seat that does not exist is refused.
@@ -170,9 +176,7 @@ async fn store_reservation(
         retry_window_given: false,
     };
     insert(tx, &reservation, claimed.len(), command).await?;
-    for claim in &claimed {
-        insert_seat(tx, &reservation, claim).await?;
-    }
+    insert_seats(tx, &reservation, &claimed).await?;
     let seats: Vec<ReservedSeat> = claimed.into_iter().map(|claim| claim.seat).collect();
     tell(tx, &reservation, &seats, MessageKind::ReservationHeld, command.now).await?;
     Ok(Held {
@@ -208,25 +212,33 @@ async fn insert(
     Ok(())
 }
 
-async fn insert_seat(tx: &mut dyn Tx, reservation: &Reservation, claim: &Claimed) -> Result<()> {
+async fn insert_seats(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    claimed: &[Claimed],
+) -> Result<()> {
     let sql = "insert into reservation_seats
                  (reservation_id, schedule_id, seat_index, number, grade, price, fence, active)
                values ($1, $2, $3, $4, $5, $6, $7, $8)";
-    let seat = &claim.seat;
-    let values = params![
-        reservation.id,
-        reservation.schedule,
-        seat.id.index(),
-        &seat.number,
-        &seat.grade,
-        seat.price,
-        claim.fence,
-        true
-    ];
-    tx.execute(sql, values).await.map_err(|error| {
+    let set = |claim: &Claimed| {
+        let seat = &claim.seat;
+        params![
+            reservation.id,
+            reservation.schedule,
+            seat.id.index(),
+            &seat.number,
+            &seat.grade,
+            seat.price,
+            claim.fence,
+            true
+        ]
+        .to_vec()
+    };
+    tx.execute_each(sql, claimed.iter().map(set).collect()).await.map_err(|error| {
         // The last barrier: it holds even when everything above it lied.
         if error.is_constraint("reservation_seats_one_claim") {
-            Error::from(Refusal::SeatTaken { taken: vec![seat.id] })
+            let taken = claimed.iter().map(|claim| claim.seat.id).collect();
+            Error::from(Refusal::SeatTaken { taken })
         } else {
             error.into()
         }

@@ -1,0 +1,181 @@
+//! One statement for many: its parameters become arrays, and every row says whose it is.
+//!
+//! `asked` is the table of parameter sets, one row each, numbered by `nr` from 1.
+
+use std::fmt::Write;
+use tokio_postgres::types::Type;
+
+/// A statement rewritten for many parameter sets.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Many {
+    /// Every row of the result begins with the number of the set that it belongs to.
+    Rows(String),
+    /// The same, for a change: a row is changed by one set only, whoever else asked for it.
+    Changes(String),
+    /// Every set adds as many rows as any other.
+    Inserts(String),
+}
+
+impl Many {
+    pub(super) fn sql(&self) -> &str {
+        match self {
+            Many::Rows(sql) | Many::Changes(sql) | Many::Inserts(sql) => sql,
+        }
+    }
+}
+
+/// Rewrites a statement whose parameters have these types. None for a form that has no equivalent:
+/// then every asker's statement is sent by itself.
+pub(super) fn for_many(sql: &str, types: &[Type]) -> Option<Many> {
+    if types.is_empty() {
+        return None;
+    }
+    let (asked, text) = (asked(types), in_terms_of_asked(sql));
+    let first_word = text.split_whitespace().next()?;
+    match first_word {
+        "select" => select(&text, &asked),
+        "insert" => insert(&text, &asked),
+        "update" => update(&text, &asked),
+        _ => None,
+    }
+}
+
+fn select(sql: &str, asked: &str) -> Option<Many> {
+    if sql.contains("for update") {
+        return None;
+    }
+    let sql = format!("select asked.nr, found.* from {asked} cross join lateral ({sql}) as found");
+    Some(Many::Rows(sql))
+}
+
+fn insert(sql: &str, asked: &str) -> Option<Many> {
+    // Who added a row and who found it there cannot be told apart.
+    if find_word(sql, "conflict").is_some() || find_word(sql, "returning").is_some() {
+        return None;
+    }
+    let (into, values) = sql.split_at(find_word(sql, "values")?);
+    let sql = format!("{into} select added.* from {asked} cross join lateral ({values}) as added");
+    Some(Many::Inserts(sql))
+}
+
+fn update(sql: &str, asked: &str) -> Option<Many> {
+    let (change, condition) = sql.split_at(find_word(sql, "where")?);
+    let (condition, returned) = match find_word(condition, "returning") {
+        Some(at) => (&condition[..at], format!(", {}", &condition[at + "returning".len()..])),
+        None => (condition, String::new()),
+    };
+    let from = if find_word(change, "from").is_some() { "," } else { "from" };
+    let sql = format!("{change} {from} {asked} {condition} returning asked.nr{returned}");
+    Some(Many::Changes(sql))
+}
+
+/// The table of parameter sets.
+fn asked(types: &[Type]) -> String {
+    let list = |one: &dyn Fn(usize, &Type) -> String| {
+        let all: Vec<String> = types.iter().enumerate().map(|(at, it)| one(at + 1, it)).collect();
+        all.join(", ")
+    };
+    let arrays = list(&|number, it| format!("${number}::{}[]", it.name()));
+    let names = list(&|number, _| format!("p{number}"));
+    format!("unnest({arrays}) with ordinality as asked ({names}, nr)")
+}
+
+/// `$1` becomes `asked.p1`.
+fn in_terms_of_asked(sql: &str) -> String {
+    let mut parts = sql.split('$');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let _ = write!(text, "asked.p{part}");
+    }
+    text
+}
+
+/// Where a word stands outside of all brackets and quotes.
+fn find_word(sql: &str, word: &str) -> Option<usize> {
+    let (mut depth, mut is_quoted) = (0, false);
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    for (at, byte) in sql.bytes().enumerate() {
+        match byte {
+            b'\'' => is_quoted = !is_quoted,
+            b'(' if !is_quoted => depth += 1,
+            b')' if !is_quoted => depth -= 1,
+            _ => (),
+        }
+        let is_outside = depth == 0 && !is_quoted;
+        if !is_outside || !sql[at..].starts_with(word) {
+            continue;
+        }
+        let before = at.checked_sub(1).map(|at| sql.as_bytes()[at]);
+        let after = sql.as_bytes().get(at + word.len()).copied();
+        if !before.is_some_and(is_letter) && !after.is_some_and(is_letter) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ASKED: &str = "unnest($1::uuid[], $2::int8[]) with ordinality as asked (p1, p2, nr)";
+
+    fn rewritten(sql: &str) -> Option<String> {
+        for_many(sql, &[Type::UUID, Type::INT8]).map(|many| many.sql().to_owned())
+    }
+
+    #[test]
+    fn a_question_is_asked_for_every_set() {
+        let sql = "select price from seats where schedule_id = $1 and seat_index = $2";
+        let expected = format!(
+            "select asked.nr, found.* from {ASKED} cross join lateral (select price from seats \
+             where schedule_id = asked.p1 and seat_index = asked.p2) as found"
+        );
+        assert_eq!(rewritten(sql), Some(expected));
+    }
+
+    #[test]
+    fn an_insert_adds_the_rows_of_every_set() {
+        let sql = "insert into seats (a, b) values ($1, 'values'), ($1, $2)";
+        let expected = format!(
+            "insert into seats (a, b)  select added.* from {ASKED} cross join lateral \
+             (values (asked.p1, 'values'), (asked.p1, asked.p2)) as added"
+        );
+        assert_eq!(rewritten(sql), Some(expected));
+    }
+
+    #[test]
+    fn a_change_says_whose_it_was() {
+        let sql = "update seats set n = (select n from t where id = $1) where id = $1 and n = $2 \
+                   returning n";
+        let expected = format!(
+            "update seats set n = (select n from t where id = asked.p1)  from {ASKED} \
+             where id = asked.p1 and n = asked.p2  returning asked.nr,  n"
+        );
+        assert_eq!(rewritten(sql), Some(expected));
+    }
+
+    #[test]
+    fn a_change_from_another_table_keeps_it() {
+        let sql = "update seats set n = r.n from rows r where r.id = $1 and seats.id = $2";
+        let expected = format!(
+            "update seats set n = r.n from rows r  , {ASKED} where r.id = asked.p1 \
+             and seats.id = asked.p2 returning asked.nr"
+        );
+        assert_eq!(rewritten(sql), Some(expected));
+    }
+
+    #[test]
+    fn what_cannot_be_told_apart_is_not_rewritten() {
+        for sql in [
+            "insert into t (a) values ($1) on conflict (a) do nothing",
+            "insert into t (a) values ($1) returning a",
+            "select a from t where b = $1 for update skip locked",
+            "delete from t where a = $1",
+            "update t set a = $1",
+        ] {
+            assert_eq!(rewritten(sql), None, "{sql}");
+        }
+        assert_eq!(for_many("select 1", &[]), None);
+    }
+}

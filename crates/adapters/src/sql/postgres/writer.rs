@@ -1,0 +1,91 @@
+//! The writer of the hot commands: it takes whatever is waiting and runs it as one batch.
+//!
+//! It has a thread, a runtime and connections of its own, so that neither busy web handlers nor
+//! slow reports stand in its way.
+
+use super::batch::{Answer, Batches, Command, Pending};
+use crate::sql::tx::{Guard, Work};
+use app::ports::clock::Chance;
+use app::{Error, Result};
+use deadpool_postgres::Pool;
+use futures::channel::oneshot;
+use futures::future::join_all;
+use std::sync::Arc;
+use std::thread;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{Receiver, Sender, channel, error::TrySendError};
+
+/// Most commands in one batch: bounds how long the first of them waits for the rest.
+const COMMANDS_PER_BATCH_MAX: usize = 256;
+
+/// Waiting commands beyond this are turned away: by then the answer would come too late anyway.
+const COMMANDS_WAITING_MAX: usize = 20_000;
+
+/// Batches under way at once: while one waits for the disk another one computes.
+pub(super) const BATCHES_AT_ONCE: usize = 2;
+
+pub(super) struct Writer {
+    commands: Sender<Box<dyn Command>>,
+}
+
+impl Writer {
+    /// `pool` is the writer's alone.
+    pub(super) fn start(
+        pool: Pool,
+        chance: Arc<dyn Chance>,
+        off: Vec<Guard>,
+    ) -> std::result::Result<Writer, String> {
+        let (commands, waiting) = channel(COMMANDS_WAITING_MAX);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        thread::Builder::new()
+            .name("podo-writer".into())
+            .spawn(move || {
+                let waiting = Mutex::new(waiting);
+                let loops = (0..BATCHES_AT_ONCE).map(|_| {
+                    write_until_closed(&pool, &waiting, Batches::new(chance.clone(), off.clone()))
+                });
+                runtime.block_on(join_all(loops));
+            })
+            .map_err(|error| error.to_string())?;
+        Ok(Writer { commands })
+    }
+
+    /// The result, or the command itself when it has to run in a transaction of its own.
+    pub(super) async fn write<W: Work>(&self, work: W) -> Result<Answer<W>> {
+        let (send, receive) = oneshot::channel();
+        self.commands.try_send(Pending::boxed(work, send)).map_err(|error| match error {
+            TrySendError::Full(_) => {
+                Error::Unavailable("too many commands are waiting for the database".into())
+            }
+            TrySendError::Closed(_) => stopped(),
+        })?;
+        receive.await.map_err(|oneshot::Canceled| stopped())
+    }
+}
+
+fn stopped() -> Error {
+    Error::Unavailable("the database thread has stopped".into())
+}
+
+async fn write_until_closed(
+    pool: &Pool,
+    waiting: &Mutex<Receiver<Box<dyn Command>>>,
+    mut batches: Batches,
+) {
+    loop {
+        let mut commands = Vec::new();
+        if waiting.lock().await.recv_many(&mut commands, COMMANDS_PER_BATCH_MAX).await == 0 {
+            return;
+        }
+        match pool.get().await {
+            Ok(mut client) => batches.run(&mut client, commands).await,
+            Err(error) => {
+                let why = super::pool_error(error).to_string();
+                commands.into_iter().for_each(|command| command.fail(why.clone()));
+            }
+        }
+    }
+}
