@@ -17,7 +17,7 @@ const KIND: Kind = Kind { name: "PostgreSQL", end: Signal::QUIT };
 const USER: &str = "podo";
 
 /// Several servers under test share one engine, each with a pool of its own.
-const CONNECTIONS_MAX: u32 = 200;
+const CONNECTIONS_MAX: u32 = 400;
 
 /// What happens to a commit when the machine loses power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +83,31 @@ impl Postgres {
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
         psql.args(["-d", database, "-c", sql]);
         Ok(engine::run(&mut psql)?.trim_end().to_owned())
+    }
+
+    /// Fills a database of that name for `pgbench`, PostgreSQL's own benchmark.
+    pub fn prepare_pgbench(&self, database: &str) -> Result<()> {
+        self.create_database(database)?;
+        let mut pgbench = self.programs.client("pgbench", self.port);
+        pgbench.args(["--initialize", "--quiet", "--scale", "20", database]);
+        engine::run(&mut pgbench).map(drop)
+    }
+
+    /// Transactions per second of its `simple-update`, measured for so long.
+    pub fn pgbench(&self, database: &str, n_clients: u32, seconds: u32) -> Result<f64> {
+        let mut pgbench = self.programs.client("pgbench", self.port);
+        pgbench.args(["--skip-some-updates", "--no-vacuum", "--protocol=prepared", "--jobs=2"]);
+        pgbench.args([
+            "--client",
+            &n_clients.to_string(),
+            "--time",
+            &seconds.to_string(),
+            database,
+        ]);
+        let output = engine::run(&mut pgbench)?;
+        let rate = output.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
+        let rate = rate.and_then(|rate| rate.parse().ok());
+        rate.ok_or_else(|| std::io::Error::other(format!("pgbench says: {output}")))
     }
 
     /// Crashes it: connections are cut, and the next start recovers from the log.

@@ -1,6 +1,7 @@
 -- Podo's tables on PostgreSQL: one schema per service, the same tables and names as on SQLite, in
 -- native types. Ids are version 7 UUIDs, amounts whole won. Constraints have names, and the program
--- matches on the names. There is no foreign key across services: user, event, reservation, payment.
+-- matches on the names. There is no foreign key across services: user, event, reservation, payment;
+-- nor from a history, whose rows are written with the change that they tell of.
 
 create schema if not exists user_service;
 create schema if not exists event_service;
@@ -154,7 +155,8 @@ create table seats (
     expires_at  timestamptz,
     primary key (schedule_id, seat_index),
     constraint seats_claimed check ((state = 'FREE') = (claim is null))
-);
+    -- Room for a seat's next states beside it: then its indexes need no change.
+) with (fillfactor = 50);
 
 create unique index seats_number on seats (schedule_id, number);
 
@@ -191,7 +193,7 @@ create unique index reservations_booking_number on reservations (booking_number)
     where booking_number is not null;
 
 create table reservation_history (
-    reservation_id uuid not null references reservations (id),
+    reservation_id uuid not null,
     version        bigint not null,
     status         text not null,
     created_at     timestamptz not null,
@@ -272,7 +274,7 @@ create unique index payments_one_captured on payments (reservation_id)
     where status in ('CAPTURED', 'PARTIALLY_REFUNDED');
 
 create table payment_history (
-    payment_id uuid not null references payments (id),
+    payment_id uuid not null,
     step       bigint not null,
     status     text not null,
     amount     bigint not null,

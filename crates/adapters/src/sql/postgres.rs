@@ -44,6 +44,7 @@ pub(super) struct Postgres {
     writer: Writer,
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
+    has_batches: bool,
 }
 
 impl Postgres {
@@ -65,9 +66,9 @@ impl Postgres {
         settings.connect_timeout(CONNECTION_WITHIN);
         migrate(&settings).await?;
         let pool = connections(&settings, n_connections)?;
-        let for_batches = connections(&settings, BATCHES_AT_ONCE)?;
+        let for_batches = connections(&by_index(&settings), BATCHES_AT_ONCE)?;
         let writer = Writer::start(for_batches, chance.clone(), off.clone())?;
-        let postgres = Postgres { pool, writer, chance, off };
+        let postgres = Postgres { pool, writer, chance, off, has_batches: true };
         postgres.drop_guards().await?;
         Ok(postgres)
     }
@@ -80,6 +81,12 @@ impl Postgres {
         let client = self.pool.get().await.map_err(|error| error.to_string())?;
         let sql = "drop index if exists reservation_service.reservation_seats_one_claim";
         client.batch_execute(sql).await.map_err(|error| error.to_string())
+    }
+
+    /// Gives every command a transaction of its own, to show what sharing one is worth.
+    #[cfg(feature = "mutants")]
+    pub(super) fn without_batches(self) -> Postgres {
+        Postgres { has_batches: false, ..self }
     }
 
     /// Runs a command; answers after it is committed.
@@ -100,6 +107,9 @@ impl Postgres {
     /// Runs a command that comes in crowds together with whatever else is waiting; answers after
     /// it is committed.
     pub(super) async fn write_in_batch<W: Work>(&self, work: W) -> Result<W::Output> {
+        if !self.has_batches {
+            return self.write(work).await;
+        }
         match self.writer.write(work).await? {
             Answer::Done(result) => result,
             Answer::Alone(work) => self.write(work).await,
@@ -126,6 +136,18 @@ impl Postgres {
         tx.commit().await?;
         Ok(output)
     }
+}
+
+/// Every statement of a hot command finds its rows by an index, whatever the planner believes about
+/// tables that were empty a minute ago.
+fn by_index(settings: &tokio_postgres::Config) -> tokio_postgres::Config {
+    let mut settings = settings.clone();
+    let options = settings.get_options().unwrap_or_default().to_owned();
+    settings.options(format!(
+        "{options} -c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off \
+         -c enable_hashjoin=off -c enable_mergejoin=off"
+    ));
+    settings
 }
 
 fn connections(

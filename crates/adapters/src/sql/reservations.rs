@@ -12,6 +12,7 @@ use super::value::{Row, params};
 use app::ports::reservations::{Freed, ReservedSeat};
 use app::{Error, Result};
 use domain::messages::MessageKind;
+use domain::queue::PlaceNumber;
 use domain::reservations::{Reservation, ReservationStatus};
 use domain::seats::SeatState;
 use domain::{ReservationId, ScheduleId, Timestamp, Won};
@@ -86,30 +87,33 @@ pub(super) async fn store(
     Ok(seats)
 }
 
-/// The same for a reservation that was paid: it gets its booking number.
+/// The same for a reservation that was paid: it gets its booking number. Gives the place in the
+/// queue that it came from as well.
 pub(super) async fn store_paid(
     tx: &mut dyn Tx,
     next: &Reservation,
     booking_number: &str,
     now: Timestamp,
-) -> Result<Vec<ReservedSeat>> {
-    update(tx, next, Some(booking_number), now).await?;
+) -> Result<(Vec<ReservedSeat>, PlaceNumber)> {
+    let place = update(tx, next, Some(booking_number), now).await?;
     let seats = seats_of(tx, next.id, next.schedule).await?;
     tell(tx, next, &seats, MessageKind::ReservationConfirmed, now).await?;
-    Ok(seats)
+    Ok((seats, place))
 }
 
+/// Gives the place in the queue that the reservation came from.
 async fn update(
     tx: &mut dyn Tx,
     next: &Reservation,
     booking_number: Option<&str>,
     now: Timestamp,
-) -> Result<()> {
+) -> Result<PlaceNumber> {
     let sql = "update reservations
                   set status = $3, hold_expires_at = $4, payment_window_given = $5,
                       retry_window_given = $6, version = $2, updated_at = $7,
                       booking_number = coalesce($8, booking_number)
-                where id = $1 and version = $2 - 1";
+                where id = $1 and version = $2 - 1
+               returning place_number";
     let values = params![
         next.id,
         next.version,
@@ -120,10 +124,10 @@ async fn update(
         now,
         booking_number
     ];
-    if tx.execute(sql, values).await? != 1 {
-        return Err(Error::Conflict("the reservation was changed by another command".into()));
+    match tx.row(sql, values).await? {
+        Some(row) => Ok(row.get(0)?),
+        None => Err(Error::Conflict("the reservation was changed by another command".into())),
     }
-    Ok(())
 }
 
 /// The history row and the message of the reservation's latest version.

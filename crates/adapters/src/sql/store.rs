@@ -58,6 +58,17 @@ impl SqlStore {
         Ok(SqlStore { engine: Engine::Postgres(postgres) })
     }
 
+    /// The same store with a transaction of its own for every command, for the benchmark that shows
+    /// what sharing one is worth.
+    #[cfg(feature = "mutants")]
+    pub fn without_batches(self) -> SqlStore {
+        let engine = match self.engine {
+            Engine::Postgres(postgres) => Engine::Postgres(postgres.without_batches()),
+            sqlite @ Engine::Sqlite(_) => sqlite,
+        };
+        SqlStore { engine }
+    }
+
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,

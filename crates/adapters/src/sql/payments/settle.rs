@@ -15,9 +15,10 @@ use app::ports::reservations::{Freed, ReservedSeat};
 use app::{Error, Result};
 use domain::messages::MessageKind;
 use domain::payments::{PaymentStatus, Settlement, settle};
+use domain::queue::PlaceNumber;
 use domain::reservations::{Next, Reservation, ReservationStatus, booking_number};
 use domain::seats::SeatState;
-use domain::{RefundId, Refusal, TicketId, Timestamp, Won};
+use domain::{RefundId, Refusal, ScheduleId, TicketId, Timestamp, Won};
 use serde_json::json;
 
 work!(SettlePayment => apply, Settled);
@@ -134,10 +135,10 @@ pub(super) async fn sell(
     now: Timestamp,
 ) -> Result<Sold> {
     let number = free_booking_number(tx, now).await?;
-    let seats = reservations::store_paid(tx, confirmed, &number, now).await?;
+    let (seats, place) = reservations::store_paid(tx, confirmed, &number, now).await?;
     reservations::set_seats(tx, confirmed, &seats, SeatState::Sold, None).await?;
     let tickets = issue_tickets(tx, confirmed, &seats, now).await?;
-    end_entry(tx, confirmed, now).await?;
+    end_entry(tx, confirmed.schedule, place, now).await?;
     let sold = reservations::freed(confirmed, &seats);
     let confirmed = Confirmed {
         payment_id: row.payment.id,
@@ -198,11 +199,14 @@ async fn issue_tickets(
 }
 
 /// Payment done: the slot is free for the next fan.
-async fn end_entry(tx: &mut dyn Tx, reservation: &Reservation, now: Timestamp) -> Result<()> {
+async fn end_entry(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+    place: PlaceNumber,
+    now: Timestamp,
+) -> Result<()> {
     let sql = "update queue_history set state = 'EXPIRED', ended_reason = 'PAID', updated_at = $3
-                 from reservations r
-                where r.id = $2 and queue_history.schedule_id = $1
-                  and queue_history.place_number = r.place_number and state = 'ACTIVE'";
-    tx.execute(sql, params![reservation.schedule, reservation.id, now]).await?;
+                where schedule_id = $1 and place_number = $2 and state = 'ACTIVE'";
+    tx.execute(sql, params![schedule, place, now]).await?;
     Ok(())
 }

@@ -11,7 +11,9 @@ use deadpool_postgres::Pool;
 use futures::channel::oneshot;
 use futures::future::join_all;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, Sender, channel, error::TrySendError};
 
@@ -20,6 +22,11 @@ const COMMANDS_PER_BATCH_MAX: usize = 256;
 
 /// Waiting commands beyond this are turned away: by then the answer would come too late anyway.
 const COMMANDS_WAITING_MAX: usize = 20_000;
+
+/// A batch smaller than this waits a moment for company while another one is under way: then a
+/// crowd is on its way.
+const COMPANY: usize = 32;
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// Batches under way at once: while one waits for the disk another one computes.
 pub(super) const BATCHES_AT_ONCE: usize = 2;
@@ -43,9 +50,10 @@ impl Writer {
         thread::Builder::new()
             .name("podo-writer".into())
             .spawn(move || {
-                let waiting = Mutex::new(waiting);
+                let (waiting, n_under_way) = (Mutex::new(waiting), AtomicUsize::new(0));
                 let loops = (0..BATCHES_AT_ONCE).map(|_| {
-                    write_until_closed(&pool, &waiting, Batches::new(chance.clone(), off.clone()))
+                    let batches = Batches::new(chance.clone(), off.clone());
+                    write_until_closed(&pool, &waiting, &n_under_way, batches)
                 });
                 runtime.block_on(join_all(loops));
             })
@@ -73,13 +81,15 @@ fn stopped() -> Error {
 async fn write_until_closed(
     pool: &Pool,
     waiting: &Mutex<Receiver<Box<dyn Command>>>,
+    n_under_way: &AtomicUsize,
     mut batches: Batches,
 ) {
     loop {
-        let mut commands = Vec::new();
-        if waiting.lock().await.recv_many(&mut commands, COMMANDS_PER_BATCH_MAX).await == 0 {
+        let commands = next_batch(waiting, n_under_way).await;
+        if commands.is_empty() {
             return;
         }
+        n_under_way.fetch_add(1, Ordering::Relaxed);
         match pool.get().await {
             Ok(mut client) => batches.run(&mut client, commands).await,
             Err(error) => {
@@ -87,5 +97,25 @@ async fn write_until_closed(
                 commands.into_iter().for_each(|command| command.fail(why.clone()));
             }
         }
+        n_under_way.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// What is waiting; nothing when nobody will ask again.
+async fn next_batch(
+    waiting: &Mutex<Receiver<Box<dyn Command>>>,
+    n_under_way: &AtomicUsize,
+) -> Vec<Box<dyn Command>> {
+    let mut waiting = waiting.lock().await;
+    let mut commands = Vec::new();
+    waiting.recv_many(&mut commands, COMMANDS_PER_BATCH_MAX).await;
+    if commands.len() < COMPANY && n_under_way.load(Ordering::Relaxed) > 0 {
+        tokio::time::sleep(MOMENT).await;
+        while commands.len() < COMMANDS_PER_BATCH_MAX
+            && let Ok(command) = waiting.try_recv()
+        {
+            commands.push(command);
+        }
+    }
+    commands
 }
