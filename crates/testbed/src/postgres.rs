@@ -1,5 +1,6 @@
 //! A real PostgreSQL server: started, asked, crashed, copied and promoted.
 
+mod prepared;
 mod programs;
 mod replica;
 
@@ -109,11 +110,8 @@ impl Postgres {
 
     fn start_new(durability: Durability) -> std::result::Result<Postgres, NotStarted> {
         let mut postgres = Postgres::prepare(durability).map_err(|it| missing(&it))?;
-        let data = postgres.data();
-        let mut initdb = postgres.programs.server("initdb");
-        initdb.args(["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]);
-        initdb.args(["--username", USER, "--pgdata"]).arg(data);
-        engine::run(&mut initdb).map_err(|error| postgres.not_started(&error))?;
+        let filled = prepared::fill(&postgres.programs, &postgres.data());
+        filled.map_err(|error| postgres.not_started(&error))?;
         postgres.serve_on_free_port()?;
         Ok(postgres)
     }
