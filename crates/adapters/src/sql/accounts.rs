@@ -23,14 +23,14 @@ struct EndSession {
     now: Timestamp,
 }
 
-work!(CreateUser => create, ());
-work!(CreateUsers => create_many, ());
-work!(UserByEmail => by_email, Option<UserRecord>);
-work!(UserById => by_id, Option<UserRecord>);
-work!(FailedLogin => record_failure, ());
-work!(StartSession => start_session, ());
-work!(RotateRefresh => rotate, Rotation);
-work!(EndSession => end, ());
+work!(User: CreateUser => create, ());
+work!(User: CreateUsers => create_many, ());
+work!(User: UserByEmail => by_email, Option<UserRecord>);
+work!(User: UserById => by_id, Option<UserRecord>);
+work!(User: FailedLogin => record_failure, ());
+work!(User: StartSession => start_session, ());
+work!(User: RotateRefresh => rotate, Rotation);
+work!(User: EndSession => end, ());
 
 #[async_trait]
 impl Accounts for SqlStore {

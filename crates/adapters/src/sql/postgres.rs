@@ -1,29 +1,22 @@
 //! The store on PostgreSQL: one transaction per command, run again when another was faster.
 
+mod migrate;
+mod pools;
+mod settings;
 mod transaction;
 mod types;
+
+pub use migrate::Roles;
+pub use settings::{Connections, PerRole, PostgresSettings};
 
 use super::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result};
-use deadpool_postgres::{Manager, ManagerConfig, Pool, PoolError, RecyclingMethod};
-use std::str::FromStr;
+use deadpool_postgres::PoolError;
+use pools::Pools;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio_postgres::NoTls;
 use transaction::PostgresTx;
-
-mod migrations {
-    refinery::embed_migrations!("migrations/postgres");
-}
-
-/// Where unqualified names are looked for: the services' tables have different names, so the same
-/// SQL runs as on SQLite.
-const SEARCH_PATH: &str =
-    "common, user_service, event_service, reservation_service, payment_service";
-
-/// The key of the lock under which nodes that start together migrate one after the other.
-const MIGRATION_LOCK: i64 = 0x706f_646f;
 
 /// How often a command that lost to another is run again before its asker is told.
 const RUNS_MAX: u32 = 8;
@@ -31,11 +24,11 @@ const RUNS_MAX: u32 = 8;
 /// A pause before it runs again, growing; short, because what it lost to is done by then.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// How long a command may wait for a connection.
-const CONNECTION_WITHIN: Duration = Duration::from_secs(5);
+/// Tests show what the last barrier is for by taking it away.
+const NO_BARRIER: &str = "drop index if exists reservation_service.reservation_seats_one_claim";
 
 pub(super) struct Postgres {
-    pool: Pool,
+    pools: Pools,
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
 }
@@ -43,41 +36,21 @@ pub(super) struct Postgres {
 impl Postgres {
     /// Connects and brings the schema up to date.
     pub(super) async fn open(
-        url: &str,
-        n_connections: usize,
+        settings: &PostgresSettings,
         chance: Arc<dyn Chance>,
         off: Vec<Guard>,
     ) -> std::result::Result<Postgres, String> {
-        let mut settings =
-            tokio_postgres::Config::from_str(url).map_err(|error| format!("store_url: {error}"))?;
-        // A command that hangs must not hold its locks for ever.
-        settings.options(format!(
-            "-c search_path={} -c statement_timeout=10s -c lock_timeout=3s \
-             -c idle_in_transaction_session_timeout=15s",
-            SEARCH_PATH.replace(' ', "")
-        ));
-        settings.connect_timeout(CONNECTION_WITHIN);
-        migrate(&settings).await?;
-        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let pool = Pool::builder(Manager::from_config(settings, NoTls, recycling))
-            .max_size(n_connections)
-            .wait_timeout(Some(CONNECTION_WITHIN))
-            .runtime(deadpool_postgres::Runtime::Tokio1)
-            .build()
-            .map_err(|error| error.to_string())?;
-        let postgres = Postgres { pool, chance, off };
-        postgres.drop_guards().await?;
-        Ok(postgres)
+        let extra = off.contains(&Guard::OneClaimPerSeat).then_some(NO_BARRIER);
+        migrate::catch_up(settings, extra).await?;
+        Ok(Postgres { pools: Pools::new(settings)?, chance, off })
     }
 
-    /// Tests show what the last barrier is for by taking it away.
-    async fn drop_guards(&self) -> std::result::Result<(), String> {
-        if !self.off.contains(&Guard::OneClaimPerSeat) {
-            return Ok(());
-        }
-        let client = self.pool.get().await.map_err(|error| error.to_string())?;
-        let sql = "drop index if exists reservation_service.reservation_seats_one_claim";
-        client.batch_execute(sql).await.map_err(|error| error.to_string())
+    /// Brings the schema up to date and, if asked, the roles and their rights.
+    pub(super) async fn migrate(
+        settings: &PostgresSettings,
+        with_roles: bool,
+    ) -> std::result::Result<Roles, String> {
+        migrate::migrate_all(settings, with_roles).await
     }
 
     /// Runs a command; answers after it is committed.
@@ -97,7 +70,7 @@ impl Postgres {
 
     /// Runs a question on one consistent view.
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
-        let mut client = self.pool.get().await.map_err(pool_error)?;
+        let mut client = self.pools.of(W::ROLE).get().await.map_err(pool_error)?;
         let begin = client
             .build_transaction()
             .isolation_level(tokio_postgres::IsolationLevel::RepeatableRead)
@@ -108,7 +81,7 @@ impl Postgres {
     }
 
     async fn run<W: Work>(&self, work: &W) -> Result<W::Output> {
-        let mut client = self.pool.get().await.map_err(pool_error)?;
+        let mut client = self.pools.of(W::ROLE).get().await.map_err(pool_error)?;
         let transaction = client.transaction().await.map_err(Error::unavailable)?;
         let mut tx = PostgresTx { transaction, chance: &*self.chance, off: &self.off };
         let output = work.run(&mut tx).await?;
@@ -119,23 +92,4 @@ impl Postgres {
 
 fn pool_error(error: PoolError) -> Error {
     Error::Unavailable(format!("no connection to the database: {error}"))
-}
-
-/// Nodes that start together wait for each other here; the lock goes with the connection.
-async fn migrate(settings: &tokio_postgres::Config) -> std::result::Result<(), String> {
-    let connected = settings.connect(NoTls).await;
-    let (mut client, connection) =
-        connected.map_err(|error| format!("cannot connect to the database: {error}"))?;
-    let work = async move {
-        let lock = "select pg_advisory_lock($1)";
-        client.execute(lock, &[&MIGRATION_LOCK]).await.map_err(|error| error.to_string())?;
-        let schema = "create schema if not exists common";
-        client.batch_execute(schema).await.map_err(|error| error.to_string())?;
-        let runner = migrations::migrations::runner();
-        runner.run_async(&mut client).await.map_err(|error| error.to_string())?;
-        Ok(())
-    };
-    // The connection works only while it is polled; it ends when the client is dropped.
-    let (result, _) = futures::join!(work, connection);
-    result
 }

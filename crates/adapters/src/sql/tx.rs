@@ -1,5 +1,6 @@
 //! One transaction, whatever the engine: SQL text with `$1` parameters in, counts and rows out.
 
+use super::database_role::DatabaseRole;
 use super::value::{Row, Value};
 use app::Error;
 use app::ports::clock::Chance;
@@ -91,14 +92,19 @@ impl dyn Tx + '_ {
 pub(super) trait Work: Send + Sync + 'static {
     type Output: Send + 'static;
 
+    /// As whom it talks to the database.
+    const ROLE: DatabaseRole;
+
     fn run<'t>(&'t self, tx: &'t mut dyn Tx) -> BoxFuture<'t, app::Result<Self::Output>>;
 }
 
-/// Declares that a command is run by an async function over a transaction.
+/// Declares that a command is run by an async function over a transaction, and in which role.
 macro_rules! work {
-    ($command:ty => $function:path, $output:ty) => {
+    ($role:ident: $command:ty => $function:path, $output:ty) => {
         impl $crate::sql::tx::Work for $command {
             type Output = $output;
+
+            const ROLE: $crate::sql::DatabaseRole = $crate::sql::DatabaseRole::$role;
 
             fn run<'t>(
                 &'t self,

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod engine;
+mod roles;
 
 #[path = "../store/accounts.rs"]
 mod accounts;

@@ -29,13 +29,13 @@ struct TemplateOf(ScheduleId);
 struct SeatsOf(ScheduleId);
 struct SchedulesAlive(Timestamp);
 
-work!(Events => events, Vec<EventRecord>);
-work!(EventById => event, Option<EventRecord>);
-work!(SchedulesOf => schedules_of, Vec<ScheduleRecord>);
-work!(ScheduleById => schedule, Option<ScheduleRecord>);
-work!(TemplateOf => template_of, Option<SeatTemplate>);
-work!(SeatsOf => seats_of, Vec<Seat>);
-work!(SchedulesAlive => schedules_alive, Vec<ScheduleRecord>);
+work!(Event: Events => events, Vec<EventRecord>);
+work!(Event: EventById => event, Option<EventRecord>);
+work!(Event: SchedulesOf => schedules_of, Vec<ScheduleRecord>);
+work!(Event: ScheduleById => schedule, Option<ScheduleRecord>);
+work!(Event: TemplateOf => template_of, Option<SeatTemplate>);
+work!(Event: SeatsOf => seats_of, Vec<Seat>);
+work!(Worker: SchedulesAlive => schedules_alive, Vec<ScheduleRecord>);
 
 #[async_trait]
 impl Catalog for SqlStore {

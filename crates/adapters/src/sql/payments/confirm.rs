@@ -18,7 +18,7 @@ use domain::reservations::Reservation;
 use domain::seats::SeatState;
 use domain::wallet::LedgerKind;
 
-work!(ConfirmPayment => confirm, Once<Capture>);
+work!(Sales: ConfirmPayment => confirm, Once<Capture>);
 
 async fn confirm(tx: &mut dyn Tx, command: &ConfirmPayment) -> Result<Once<Capture>> {
     if let Some(answer) = keys::find(tx, &command.key).await? {

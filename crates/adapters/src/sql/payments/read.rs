@@ -31,9 +31,9 @@ struct CapturedPaymentOf {
     user: UserId,
 }
 
-work!(TakeUnsettled => take_unsettled, Vec<Unsettled>);
-work!(PaymentOf => view, Option<PaymentView>);
-work!(CapturedPaymentOf => captured_payment, Option<PaymentId>);
+work!(Worker: TakeUnsettled => take_unsettled, Vec<Unsettled>);
+work!(Sales: PaymentOf => view, Option<PaymentView>);
+work!(Sales: CapturedPaymentOf => captured_payment, Option<PaymentId>);
 
 #[async_trait]
 impl Payments for SqlStore {

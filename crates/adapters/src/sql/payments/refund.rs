@@ -25,9 +25,9 @@ pub(super) struct PutOffRefund {
     pub(super) next_at: Timestamp,
 }
 
-work!(TakeDueRefunds => take, Vec<DueRefund>);
-work!(FinishRefund => finish, ());
-work!(PutOffRefund => put_off, ());
+work!(Worker: TakeDueRefunds => take, Vec<DueRefund>);
+work!(Worker: FinishRefund => finish, ());
+work!(Worker: PutOffRefund => put_off, ());
 
 async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Vec<DueRefund>> {
     let sql = "update refunds set attempts = attempts + 1, next_at = $2

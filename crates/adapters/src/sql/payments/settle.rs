@@ -20,7 +20,7 @@ use domain::seats::SeatState;
 use domain::{RefundId, Refusal, TicketId, Timestamp, Won};
 use serde_json::json;
 
-work!(SettlePayment => apply, Settled);
+work!(Sales: SettlePayment => apply, Settled);
 
 async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
     let row = load(tx, command.payment).await?.ok_or(Refusal::NotFound)?;
