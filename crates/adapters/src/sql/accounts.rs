@@ -161,7 +161,7 @@ async fn record_login(tx: &mut dyn Tx, attempt: &LoginAttempt) -> Result<()> {
 async fn start_session(tx: &mut dyn Tx, command: &StartSession) -> Result<()> {
     let now = command.attempt.now;
     record_login(tx, &command.attempt).await?;
-    let seen = "update users set last_login_at = $2 where id = $1";
+    let seen = "update users set last_login_at = $2, updated_at = $2 where id = $1";
     tx.execute(seen, params![command.user, now]).await?;
     let token = NewToken {
         user: command.user,
