@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod engine;
+mod plans;
 mod roles;
 
 #[path = "../store/accounts.rs"]
