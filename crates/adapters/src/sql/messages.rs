@@ -43,7 +43,7 @@ work!(Worker: DueMessages => due, Vec<Message>);
 work!(Worker: Published => published, ());
 work!(Worker: Failed => failed, ());
 work!(Worker: Consume => consume, bool);
-work!(Sales: MailboxOf => mailbox, Vec<Letter>);
+work!(Sales or_replica: MailboxOf => mailbox, Vec<Letter>);
 work!(Worker: Forget => forget, u64);
 work!(Worker: CountBacklog => backlog, Backlog);
 

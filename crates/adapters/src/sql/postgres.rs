@@ -2,6 +2,7 @@
 
 mod migrate;
 mod pools;
+mod replicas;
 mod settings;
 mod transaction;
 mod types;
@@ -12,8 +13,9 @@ pub use settings::{Connections, PerRole, PostgresSettings};
 use super::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result};
-use deadpool_postgres::PoolError;
+use deadpool_postgres::{Client, PoolError};
 use pools::Pools;
+use replicas::{Proven, Replicas};
 use std::sync::Arc;
 use std::time::Duration;
 use transaction::PostgresTx;
@@ -29,6 +31,7 @@ const NO_BARRIER: &str = "drop index if exists reservation_service.reservation_s
 
 pub(super) struct Postgres {
     pools: Pools,
+    replicas: Replicas,
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
 }
@@ -42,7 +45,8 @@ impl Postgres {
     ) -> std::result::Result<Postgres, String> {
         let extra = off.contains(&Guard::OneClaimPerSeat).then_some(NO_BARRIER);
         migrate::catch_up(settings, extra).await?;
-        Ok(Postgres { pools: Pools::new(settings)?, chance, off })
+        let (pools, replicas) = (Pools::new(settings)?, Replicas::new(settings)?);
+        Ok(Postgres { pools, replicas, chance, off })
     }
 
     /// Brings the schema up to date and, if asked, the roles and their rights.
@@ -70,7 +74,31 @@ impl Postgres {
 
     /// Runs a question on one consistent view.
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
-        let mut client = self.pools.of(W::ROLE).get().await.map_err(pool_error)?;
+        if W::REPLICAS_MAY_ANSWER
+            && let Some(output) = self.ask_replica(&work).await
+        {
+            return Ok(output);
+        }
+        let client = self.pools.of(W::ROLE).get().await.map_err(pool_error)?;
+        self.answer(&work, client).await
+    }
+
+    /// A replica's answer; none when the primary must be asked.
+    async fn ask_replica<W: Work>(&self, work: &W) -> Option<W::Output> {
+        let is_proof_asked = !self.off.contains(&Guard::ReplicaIsProven);
+        let Proven { client, replica } = self.replicas.proven(&self.pools, is_proof_asked).await?;
+        let answer = self.answer(work, client);
+        match tokio::time::timeout(self.replicas.patience(), answer).await {
+            Ok(Ok(output)) => return Some(output),
+            // The primary says the same, and says it best.
+            Ok(Err(Error::Refused(_))) => {}
+            Ok(Err(error)) => replica.leave_out(&error.to_string()),
+            Err(elapsed) => replica.leave_out(&elapsed.to_string()),
+        }
+        None
+    }
+
+    async fn answer<W: Work>(&self, work: &W, mut client: Client) -> Result<W::Output> {
         let begin = client
             .build_transaction()
             .isolation_level(tokio_postgres::IsolationLevel::RepeatableRead)

@@ -50,7 +50,7 @@ work!(Sales: RecordExtension => extend, ());
 work!(Sales: EndEntry => end, ());
 work!(Worker: LiveEntries => live, Vec<Admission>);
 work!(Worker: ExpireEntries => expire, u64);
-work!(Sales: PlacesOf => places, Vec<PlaceRecord>);
+work!(Sales or_replica: PlacesOf => places, Vec<PlaceRecord>);
 
 #[async_trait]
 impl QueueHistory for SqlStore {

@@ -21,7 +21,7 @@ struct MovementsOf {
 
 work!(Sales: ChargeWallet => charge, Once<Charged>);
 work!(Sales: BalanceOf => balance, Won);
-work!(Sales: MovementsOf => movements, Vec<(i64, Movement)>);
+work!(Sales or_replica: MovementsOf => movements, Vec<(i64, Movement)>);
 
 #[async_trait]
 impl Wallets for SqlStore {

@@ -3,6 +3,7 @@
 
 mod engine;
 mod plans;
+mod replicas;
 mod roles;
 
 #[path = "../store/accounts.rs"]

@@ -29,12 +29,12 @@ struct TemplateOf(ScheduleId);
 struct SeatsOf(ScheduleId);
 struct SchedulesAlive(Timestamp);
 
-work!(Event: Events => events, Vec<EventRecord>);
-work!(Event: EventById => event, Option<EventRecord>);
-work!(Event: SchedulesOf => schedules_of, Vec<ScheduleRecord>);
+work!(Event or_replica: Events => events, Vec<EventRecord>);
+work!(Event or_replica: EventById => event, Option<EventRecord>);
+work!(Event or_replica: SchedulesOf => schedules_of, Vec<ScheduleRecord>);
 work!(Event: ScheduleById => schedule, Option<ScheduleRecord>);
-work!(Event: TemplateOf => template_of, Option<SeatTemplate>);
-work!(Event: SeatsOf => seats_of, Vec<Seat>);
+work!(Event or_replica: TemplateOf => template_of, Option<SeatTemplate>);
+work!(Event or_replica: SeatsOf => seats_of, Vec<Seat>);
 work!(Worker: SchedulesAlive => schedules_alive, Vec<ScheduleRecord>);
 
 #[async_trait]

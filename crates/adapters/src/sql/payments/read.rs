@@ -32,7 +32,7 @@ struct CapturedPaymentOf {
 }
 
 work!(Worker: TakeUnsettled => take_unsettled, Vec<Unsettled>);
-work!(Sales: PaymentOf => view, Option<PaymentView>);
+work!(Sales or_replica: PaymentOf => view, Option<PaymentView>);
 work!(Sales: CapturedPaymentOf => captured_payment, Option<PaymentId>);
 
 #[async_trait]

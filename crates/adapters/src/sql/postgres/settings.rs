@@ -22,6 +22,10 @@ pub struct PostgresSettings {
     pub statement_timeout: Duration,
     /// A statement that waits longer for a lock is canceled, and its command runs again.
     pub lock_timeout: Duration,
+    /// Servers that follow the first and may answer lists.
+    pub replica_urls: Vec<String>,
+    /// A replica that is further behind than this is left out.
+    pub replica_lag_max: Duration,
 }
 
 /// How many connections there are, and as whom they talk.
@@ -50,6 +54,8 @@ impl PostgresSettings {
             connections,
             statement_timeout: Duration::from_secs(10),
             lock_timeout: Duration::from_secs(3),
+            replica_urls: Vec::new(),
+            replica_lag_max: Duration::from_millis(100),
         }
     }
 

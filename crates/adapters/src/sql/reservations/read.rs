@@ -32,8 +32,8 @@ struct SeatsHeldBy {
     schedule: ScheduleId,
 }
 
-work!(Sales: ReservationsOf => list, Vec<ReservationView>);
-work!(Sales: ReservationOf => one, Option<ReservationView>);
+work!(Sales or_replica: ReservationsOf => list, Vec<ReservationView>);
+work!(Sales or_replica: ReservationOf => one, Option<ReservationView>);
 work!(Sales: SeatsHeldBy => seats_held, Vec<SeatIndex>);
 
 #[async_trait]
