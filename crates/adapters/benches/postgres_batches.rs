@@ -4,7 +4,7 @@
 mod engine {
     //! A server that waits for the disk, like one in production.
 
-    use adapters::sql::{Guard, SqlStore};
+    use adapters::sql::{Connections, Guard, PostgresSettings, SqlStore};
     use app::ports::clock::Chance;
     use std::sync::Arc;
     use testbed::Postgres;
@@ -18,14 +18,18 @@ mod engine {
     impl Engine {
         pub(crate) async fn open(chance: Arc<dyn Chance>, off: Vec<Guard>) -> (Engine, SqlStore) {
             let server = Postgres::durable().expect("a server");
-            let url = server.url("postgres");
-            let store = SqlStore::postgres_without(&url, CONNECTIONS, chance, off).await;
-            (Engine { server }, store.expect("an empty database"))
+            let engine = Engine { server };
+            let store = SqlStore::postgres_without(&engine.settings(), chance, off).await;
+            (engine, store.expect("an empty database"))
         }
 
         pub(crate) async fn again(&self, chance: Arc<dyn Chance>) -> SqlStore {
+            SqlStore::postgres(&self.settings(), chance).await.expect("the same server")
+        }
+
+        fn settings(&self) -> PostgresSettings {
             let url = self.server.url("postgres");
-            SqlStore::postgres(&url, CONNECTIONS, chance).await.expect("the same server")
+            PostgresSettings::new(&url, Connections::Shared(CONNECTIONS))
         }
     }
 }

@@ -3,6 +3,7 @@
 mod accounts;
 mod audit;
 mod catalog;
+mod database_role;
 mod invariants;
 mod keys;
 mod messages;
@@ -18,5 +19,7 @@ mod tx;
 mod value;
 mod wallets;
 
+pub use database_role::DatabaseRole;
+pub use postgres::{Connections, PerRole, PostgresSettings, Roles};
 pub use store::SqlStore;
 pub use tx::Guard;

@@ -6,12 +6,13 @@ mod bench;
 mod demo;
 mod draw;
 mod fans;
+mod migrate;
 mod serve;
 mod stage;
 mod verify;
 
 use crate::config::{self, Config, Overrides};
-use crate::{api, telemetry, wire};
+use crate::{api, telemetry};
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -41,8 +42,8 @@ enum Command {
     Verify(verify::Verify),
     /// Play fans over HTTP and measure.
     Bench(bench::Bench),
-    /// Bring the database's schema up to date and exit.
-    Migrate,
+    /// Bring the database's schema and roles up to date and exit.
+    Migrate(migrate::Migrate),
     /// Show the settings that count, or what is wrong with them.
     CheckConfig {
         /// Print all settings with their explanations and defaults instead.
@@ -83,7 +84,7 @@ fn start(cli: Cli) -> Result<ExitCode> {
         Command::Bench(bench) => in_runtime(bench::run(bench, load()?)),
         Command::Admin(command) => in_runtime(admin::run(command, load()?)),
         Command::VerifyDraw(draw) => draw::run(&draw),
-        Command::Migrate => in_runtime(migrate(load()?)),
+        Command::Migrate(migrate) => in_runtime(migrate::run(migrate, load()?)),
         Command::CheckConfig { manual } => {
             let text = if manual { config::DEFAULT.to_owned() } else { load()?.describe() };
             println!("{text}");
@@ -98,13 +99,6 @@ fn start(cli: Cli) -> Result<ExitCode> {
 
 fn in_runtime(work: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(work)
-}
-
-/// Opening the store brings its schema up to date.
-async fn migrate(config: Config) -> Result<ExitCode> {
-    wire::platform(&config).await?;
-    println!("The schema is up to date.");
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Starts the log of a command that runs for a while.

@@ -1,6 +1,7 @@
 //! Settings: the built-in defaults, a file, the environment and flags, in this order.
 
-use anyhow::{Context, Result, bail};
+use adapters::sql::{Connections, PostgresSettings};
+use anyhow::{Context, Result, anyhow, bail};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,12 @@ pub struct Config {
     pub data: PathBuf,
     pub store_url: String,
     pub store_connections: u32,
+    pub store_roles: Switch,
+    pub store_role_connections: String,
+    pub store_statement_timeout_ms: u32,
+    pub store_lock_timeout_ms: u32,
+    pub replica_urls: Vec<String>,
+    pub replica_lag_max_ms: u32,
     pub live_url: String,
     pub bus_url: String,
     pub hold_seconds: u32,
@@ -85,6 +92,10 @@ impl Config {
         if !(1..=1_000).contains(&self.store_connections) {
             bail!("store_connections: must be 1 to 1000, is {}", self.store_connections);
         }
+        if self.store_statement_timeout_ms < 100 || self.store_lock_timeout_ms < 100 {
+            bail!("store_statement_timeout_ms and store_lock_timeout_ms: must be at least 100");
+        }
+        self.postgres(&self.store_url)?;
         if self.requests_per_second_per_ip == 0 {
             bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` lifts it");
         }
@@ -98,11 +109,35 @@ impl Config {
         Duration::from_secs(u64::from(self.hold_seconds))
     }
 
+    /// How the store is reached when it is PostgreSQL.
+    pub fn postgres(&self, url: &str) -> Result<PostgresSettings> {
+        let n_all = self.store_connections as usize;
+        let connections = match (self.store_roles, self.store_role_connections.as_str()) {
+            (Switch::Off, _) => Connections::Shared(n_all),
+            (Switch::On, "") => Connections::per_role(n_all),
+            (Switch::On, split) => {
+                let split = split.parse().map_err(|error: String| anyhow!(error));
+                Connections::PerRole(split.context("store_role_connections")?)
+            }
+        };
+        let ms = |ms: u32| Duration::from_millis(u64::from(ms));
+        Ok(PostgresSettings {
+            statement_timeout: ms(self.store_statement_timeout_ms),
+            lock_timeout: ms(self.store_lock_timeout_ms),
+            replica_urls: self.replica_urls.clone(),
+            replica_lag_max: ms(self.replica_lag_max_ms),
+            ..PostgresSettings::new(url, connections)
+        })
+    }
+
     /// What counts, without secrets.
     pub fn describe(&self) -> String {
         let password = if self.admin_email.is_empty() { "" } else { "(set)" };
         format!(
-            "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\nlive_url = {:?}\nbus_url = {:?}\n\
+            "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\n\
+             store_roles = {:?}\nstore_role_connections = {:?}\n\
+             store_statement_timeout_ms = {}\nstore_lock_timeout_ms = {}\n\
+             replica_urls = {:?}\nreplica_lag_max_ms = {}\nlive_url = {:?}\nbus_url = {:?}\n\
              hold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\nlimits = {:?}\n\
              requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
@@ -110,6 +145,12 @@ impl Config {
             self.data,
             without_password(&self.store_url),
             self.store_connections,
+            self.store_roles,
+            self.store_role_connections,
+            self.store_statement_timeout_ms,
+            self.store_lock_timeout_ms,
+            self.replica_urls.iter().map(|url| without_password(url)).collect::<Vec<_>>(),
+            self.replica_lag_max_ms,
             self.live_url,
             self.bus_url,
             self.hold_seconds,
@@ -155,7 +196,8 @@ fn merge(table: &mut Table, more: Table, source: &str) -> Result<()> {
     Ok(())
 }
 
-/// `PODO_HOLD_SECONDS=2` sets `hold_seconds`, as the type that the default has.
+/// `PODO_HOLD_SECONDS=2` sets `hold_seconds`, as the type that the default has; a list is written
+/// with commas.
 fn merge_environment(table: &mut Table, variable: impl Fn(&str) -> Option<String>) -> Result<()> {
     for (key, value) in table.iter_mut() {
         let name = format!("PODO_{}", key.to_uppercase());
@@ -163,6 +205,9 @@ fn merge_environment(table: &mut Table, variable: impl Fn(&str) -> Option<String
         *value = if value.is_integer() {
             let number = text.parse().with_context(|| format!("{name}: `{text}` is no number"))?;
             Value::Integer(number)
+        } else if value.is_array() {
+            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            Value::Array(parts.map(|part| Value::String(part.to_owned())).collect())
         } else {
             Value::String(text)
         };
@@ -195,6 +240,16 @@ mod tests {
         let flags = Overrides { listen: Some("127.0.0.1:2".into()), ..Overrides::default() };
         let config = load(&variables, &flags).unwrap();
         assert_eq!((config.listen.as_str(), config.hold_seconds), ("127.0.0.1:2", 2));
+    }
+
+    #[test]
+    fn replicas_are_a_list_and_their_passwords_are_not_shown() {
+        let urls = "postgres://podo:grapes-9@a/podo, postgres://podo@b/podo";
+        let config = load(&[("PODO_REPLICA_URLS", urls)], &Overrides::default()).unwrap();
+        let settings = config.postgres("postgres://podo@c/podo").unwrap();
+        assert_eq!(settings.replica_urls.len(), 2);
+        assert_eq!(settings.replica_urls[1], "postgres://podo@b/podo");
+        assert!(!config.describe().contains("grapes-9"), "{}", config.describe());
     }
 
     #[test]

@@ -40,9 +40,7 @@ pub async fn platform(config: &Config) -> Result<Wired> {
 async fn open_store(config: &Config, chance: Arc<dyn Chance>) -> Result<SqlStore> {
     let store = match Store::named_by(&config.store_url, &config.data)? {
         Store::Sqlite(path) => SqlStore::sqlite(&path, chance),
-        Store::Postgres(url) => {
-            SqlStore::postgres(&url, config.store_connections as usize, chance).await
-        }
+        Store::Postgres(url) => SqlStore::postgres(&config.postgres(&url)?, chance).await,
     };
     store.map_err(|error| anyhow!(error))
 }

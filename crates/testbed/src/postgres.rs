@@ -1,7 +1,9 @@
 //! A real PostgreSQL server: started, asked, crashed, copied and promoted.
 
+mod prepared;
 mod programs;
 mod replica;
+mod tls;
 
 use crate::NotStarted;
 use crate::engine::{self, Kind, Process, port};
@@ -32,6 +34,7 @@ pub struct Postgres {
     process: Option<Process>,
     programs: Programs,
     durability: Durability,
+    has_tls: bool,
     port: u16,
     /// Last, because the process must end before its folder is deleted.
     folder: TempDir,
@@ -40,12 +43,18 @@ pub struct Postgres {
 impl Postgres {
     /// Starts a server that does not wait for the disk.
     pub fn start() -> std::result::Result<Postgres, NotStarted> {
-        Postgres::start_new(Durability::Off)
+        Postgres::start_new(Durability::Off, false)
+    }
+
+    /// Starts a server that also talks TLS, as `localhost` and under no other name, with a
+    /// certificate of the authority in `ca_path`.
+    pub fn with_tls() -> std::result::Result<Postgres, NotStarted> {
+        Postgres::start_new(Durability::Off, true)
     }
 
     /// Starts a server that waits for the disk at every commit, for crash tests.
     pub fn durable() -> std::result::Result<Postgres, NotStarted> {
-        Postgres::start_new(Durability::On)
+        Postgres::start_new(Durability::On, false)
     }
 
     /// Where a database is, for example `postgres://podo@127.0.0.1:12345/postgres`.
@@ -132,13 +141,17 @@ impl Postgres {
         self.running()?.resume()
     }
 
-    fn start_new(durability: Durability) -> std::result::Result<Postgres, NotStarted> {
+    fn start_new(
+        durability: Durability,
+        has_tls: bool,
+    ) -> std::result::Result<Postgres, NotStarted> {
         let mut postgres = Postgres::prepare(durability).map_err(|it| missing(&it))?;
-        let data = postgres.data();
-        let mut initdb = postgres.programs.server("initdb");
-        initdb.args(["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"]);
-        initdb.args(["--username", USER, "--pgdata"]).arg(data);
-        engine::run(&mut initdb).map_err(|error| postgres.not_started(&error))?;
+        let filled = prepared::fill(&postgres.programs, &postgres.data());
+        filled.map_err(|error| postgres.not_started(&error))?;
+        if has_tls {
+            postgres.make_certificates().map_err(|error| postgres.not_started(&error))?;
+            postgres.has_tls = true;
+        }
         postgres.serve_on_free_port()?;
         Ok(postgres)
     }
@@ -148,7 +161,7 @@ impl Postgres {
         let programs = Programs::find()?;
         let folder = TempDir::with_prefix("podo-postgres-")?;
         programs.own(folder.path())?;
-        Ok(Postgres { process: None, programs, durability, port: 0, folder })
+        Ok(Postgres { process: None, programs, durability, has_tls: false, port: 0, folder })
     }
 
     fn serve_on_free_port(&mut self) -> std::result::Result<(), NotStarted> {
@@ -166,6 +179,9 @@ impl Postgres {
         server.args(["-N", &CONNECTIONS_MAX.to_string()]);
         if self.durability == Durability::Off {
             server.arg("-F");
+        }
+        if self.has_tls {
+            server.args(self.tls_settings());
         }
         let start = Process::spawn(KIND, &mut server, socket_folder).and_then(|mut process| {
             let is_ready = || engine::run(&mut self.programs.client("pg_isready", self.port));

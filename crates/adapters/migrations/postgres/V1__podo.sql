@@ -53,6 +53,7 @@ create table auth_tokens (
 );
 
 create unique index auth_tokens_refresh on auth_tokens (refresh_hash);
+create index auth_tokens_session on auth_tokens (session_id);
 -- At most one live refresh token per family (I21).
 create unique index auth_tokens_one_live on auth_tokens (session_id)
     where spent_at is null and revoked_at is null;
@@ -407,6 +408,7 @@ create table outbox (
 
 create unique index outbox_seq on outbox (aggregate_id, seq);
 create index outbox_pending on outbox (id) where status = 'PENDING';
+create index outbox_dead on outbox (id) where status = 'DEAD';
 create index outbox_published on outbox (published_at) where status = 'PUBLISHED';
 
 create table processed_messages (

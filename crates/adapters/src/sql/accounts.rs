@@ -23,14 +23,14 @@ struct EndSession {
     now: Timestamp,
 }
 
-work!(CreateUser => create, ());
-work!(CreateUsers => create_many, ());
-work!(UserByEmail => by_email, Option<UserRecord>);
-work!(UserById => by_id, Option<UserRecord>);
-work!(FailedLogin => record_failure, ());
-work!(StartSession => start_session, ());
-work!(RotateRefresh => rotate, Rotation);
-work!(EndSession => end, ());
+work!(User: CreateUser => create, ());
+work!(User: CreateUsers => create_many, ());
+work!(User: UserByEmail => by_email, Option<UserRecord>);
+work!(User: UserById => by_id, Option<UserRecord>);
+work!(User: FailedLogin => record_failure, ());
+work!(User: StartSession => start_session, ());
+work!(User: RotateRefresh => rotate, Rotation);
+work!(User: EndSession => end, ());
 
 #[async_trait]
 impl Accounts for SqlStore {
@@ -161,7 +161,7 @@ async fn record_login(tx: &mut dyn Tx, attempt: &LoginAttempt) -> Result<()> {
 async fn start_session(tx: &mut dyn Tx, command: &StartSession) -> Result<()> {
     let now = command.attempt.now;
     record_login(tx, &command.attempt).await?;
-    let seen = "update users set last_login_at = $2 where id = $1";
+    let seen = "update users set last_login_at = $2, updated_at = $2 where id = $1";
     tx.execute(seen, params![command.user, now]).await?;
     let token = NewToken {
         user: command.user,

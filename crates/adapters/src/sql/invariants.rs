@@ -30,7 +30,7 @@ pub(super) struct Check {
 }
 
 struct CheckAll(Timestamp);
-work!(CheckAll => check_all, Vec<Finding>);
+work!(ReadOnly: CheckAll => check_all, Vec<Finding>);
 
 #[async_trait]
 impl Invariants for SqlStore {

@@ -11,13 +11,13 @@ use domain::{Refusal, Timestamp, UserId};
 use uuid::Uuid;
 
 struct StoredAnswerOf(KeyUse);
-work!(StoredAnswerOf => find_for_question, Option<StoredAnswer>);
+work!(Sales: StoredAnswerOf => find_for_question, Option<StoredAnswer>);
 
 struct ForgetKeys {
     before: Timestamp,
     limit: u32,
 }
-work!(ForgetKeys => forget, u64);
+work!(Worker: ForgetKeys => forget, u64);
 
 #[async_trait]
 impl Keys for SqlStore {

@@ -39,13 +39,13 @@ struct Forget {
 
 struct CountBacklog;
 
-work!(DueMessages => due, Vec<Message>);
-work!(Published => published, ());
-work!(Failed => failed, ());
-work!(Consume => consume, bool);
-work!(MailboxOf => mailbox, Vec<Letter>);
-work!(Forget => forget, u64);
-work!(CountBacklog => backlog, Backlog);
+work!(Worker: DueMessages => due, Vec<Message>);
+work!(Worker: Published => published, ());
+work!(Worker: Failed => failed, ());
+work!(Worker: Consume => consume, bool);
+work!(Sales or_replica: MailboxOf => mailbox, Vec<Letter>);
+work!(Worker: Forget => forget, u64);
+work!(Worker: CountBacklog => backlog, Backlog);
 
 #[async_trait]
 impl Messages for SqlStore {

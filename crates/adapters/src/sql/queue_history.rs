@@ -45,12 +45,12 @@ struct PlacesOf {
     limit: u32,
 }
 
-work!(RecordAdmissions => record, ());
-work!(RecordExtension => extend, ());
-work!(EndEntry => end, ());
-work!(LiveEntries => live, Vec<Admission>);
-work!(ExpireEntries => expire, u64);
-work!(PlacesOf => places, Vec<PlaceRecord>);
+work!(Sales: RecordAdmissions => record, ());
+work!(Sales: RecordExtension => extend, ());
+work!(Sales: EndEntry => end, ());
+work!(Worker: LiveEntries => live, Vec<Admission>);
+work!(Worker: ExpireEntries => expire, u64);
+work!(Sales or_replica: PlacesOf => places, Vec<PlaceRecord>);
 
 #[async_trait]
 impl QueueHistory for SqlStore {

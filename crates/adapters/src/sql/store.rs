@@ -1,6 +1,6 @@
 //! The store: which engine runs the commands.
 
-use super::postgres::Postgres;
+use super::postgres::{Postgres, PostgresSettings, Roles};
 use super::sqlite::Sqlite;
 #[cfg(feature = "mutants")]
 use super::tx::Guard;
@@ -38,23 +38,21 @@ impl SqlStore {
 
     /// Connects to PostgreSQL and brings its schema up to date.
     pub async fn postgres(
-        url: &str,
-        n_connections: usize,
+        settings: &PostgresSettings,
         chance: Arc<dyn Chance>,
     ) -> std::result::Result<SqlStore, String> {
-        let postgres = Postgres::open(url, n_connections, chance, Vec::new()).await?;
+        let postgres = Postgres::open(settings, chance, Vec::new()).await?;
         Ok(SqlStore { engine: Engine::Postgres(postgres) })
     }
 
     /// The same with some guards off, for the tests that show what they are for.
     #[cfg(feature = "mutants")]
     pub async fn postgres_without(
-        url: &str,
-        n_connections: usize,
+        settings: &PostgresSettings,
         chance: Arc<dyn Chance>,
         off: Vec<Guard>,
     ) -> std::result::Result<SqlStore, String> {
-        let postgres = Postgres::open(url, n_connections, chance, off).await?;
+        let postgres = Postgres::open(settings, chance, off).await?;
         Ok(SqlStore { engine: Engine::Postgres(postgres) })
     }
 
@@ -67,6 +65,15 @@ impl SqlStore {
             sqlite @ Engine::Sqlite(_) => sqlite,
         };
         SqlStore { engine }
+    }
+
+    /// Brings PostgreSQL's schema up to date and, if asked, the roles and their rights: for the
+    /// owner of the schema, before the nodes start.
+    pub async fn migrate_postgres(
+        settings: &PostgresSettings,
+        with_roles: bool,
+    ) -> std::result::Result<Roles, String> {
+        Postgres::migrate(settings, with_roles).await
     }
 
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {

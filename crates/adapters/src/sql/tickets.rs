@@ -21,8 +21,8 @@ struct TicketOf {
     user: UserId,
 }
 
-work!(TicketsOf => list, Vec<TicketView>);
-work!(TicketOf => one, Option<TicketView>);
+work!(Sales or_replica: TicketsOf => list, Vec<TicketView>);
+work!(Sales or_replica: TicketOf => one, Option<TicketView>);
 
 #[async_trait]
 impl Tickets for SqlStore {

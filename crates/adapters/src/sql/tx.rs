@@ -1,5 +1,6 @@
 //! One transaction, whatever the engine: SQL text with `$1` parameters in, counts and rows out.
 
+use super::database_role::DatabaseRole;
 use super::value::{Row, Value};
 use app::Error;
 use app::ports::clock::Chance;
@@ -44,6 +45,8 @@ pub enum Guard {
     SeatIsCompared,
     /// The unique index over active claims.
     OneClaimPerSeat,
+    /// A replica answers only when it knows what the primary knows.
+    ReplicaIsProven,
 }
 
 /// A running transaction. SQLite's futures are ready at once; PostgreSQL's wait for the network.
@@ -121,14 +124,30 @@ impl dyn Tx + '_ {
 pub(super) trait Work: Send + Sync + 'static {
     type Output: Send + 'static;
 
+    /// As whom it talks to the database.
+    const ROLE: DatabaseRole;
+
+    /// Whether nothing is decided by its answer, so that a replica may give it.
+    const REPLICAS_MAY_ANSWER: bool;
+
     fn run<'t>(&'t self, tx: &'t mut dyn Tx) -> BoxFuture<'t, app::Result<Self::Output>>;
 }
 
-/// Declares that a command is run by an async function over a transaction.
+/// Declares that a command is run by an async function over a transaction, and in which role; a
+/// list or a view `or_replica`.
 macro_rules! work {
-    ($command:ty => $function:path, $output:ty) => {
+    ($role:ident: $command:ty => $function:path, $output:ty) => {
+        $crate::sql::tx::work!($role, false: $command => $function, $output);
+    };
+    ($role:ident or_replica: $command:ty => $function:path, $output:ty) => {
+        $crate::sql::tx::work!($role, true: $command => $function, $output);
+    };
+    ($role:ident, $replicas:literal: $command:ty => $function:path, $output:ty) => {
         impl $crate::sql::tx::Work for $command {
             type Output = $output;
+
+            const ROLE: $crate::sql::DatabaseRole = $crate::sql::DatabaseRole::$role;
+            const REPLICAS_MAY_ANSWER: bool = $replicas;
 
             fn run<'t>(
                 &'t self,

@@ -19,9 +19,9 @@ struct MovementsOf {
     limit: u32,
 }
 
-work!(ChargeWallet => charge, Once<Charged>);
-work!(BalanceOf => balance, Won);
-work!(MovementsOf => movements, Vec<(i64, Movement)>);
+work!(Sales: ChargeWallet => charge, Once<Charged>);
+work!(Sales: BalanceOf => balance, Won);
+work!(Sales or_replica: MovementsOf => movements, Vec<(i64, Movement)>);
 
 #[async_trait]
 impl Wallets for SqlStore {

@@ -3,6 +3,9 @@
 
 mod batches;
 mod engine;
+mod plans;
+mod replicas;
+mod roles;
 
 #[path = "../store/accounts.rs"]
 mod accounts;

@@ -14,5 +14,6 @@ mod queue_history;
 mod races;
 mod refund;
 mod settle;
+mod updates;
 mod wallet;
 mod world;

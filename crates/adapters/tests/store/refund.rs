@@ -98,7 +98,7 @@ async fn due_refunds_are_taken_by_one_node_at_a_time_and_put_off() {
     assert_eq!((due[0].refund, due[0].payment, due[0].attempts), (refund, payment, 1));
     assert_eq!((due[0].gateway.as_str(), due[0].amount), ("sandbox", won(FAR)));
     assert!(world.store.take_due_refunds(at(129), at(160), 10).await.unwrap().is_empty());
-    world.store.put_off_refund(refund, "gateway down".into(), at(500)).await.unwrap();
+    world.store.put_off_refund(refund, "gateway down".into(), at(500), at(130)).await.unwrap();
     assert!(world.store.take_due_refunds(at(499), at(600), 10).await.unwrap().is_empty());
     assert_eq!(world.store.take_due_refunds(at(500), at(600), 10).await.unwrap()[0].attempts, 2);
     world.store.finish_refund(refund, at(501)).await.unwrap();

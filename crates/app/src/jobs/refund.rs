@@ -27,7 +27,7 @@ pub async fn make_refunds(platform: &Platform, now: Timestamp) -> Result<Round> 
             RefundOutcome::Later { why } => {
                 tracing::warn!(refund.id = %refund.refund, why, "A refund must wait");
                 let delay = Duration::from_millis(retry_delay_ms(refund.attempts).unsigned_abs());
-                platform.store.put_off_refund(refund.refund, why, now.plus(delay)).await?;
+                platform.store.put_off_refund(refund.refund, why, now.plus(delay), now).await?;
                 round.failed += 1;
             }
         }

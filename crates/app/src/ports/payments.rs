@@ -250,6 +250,7 @@ pub trait Payments: Send + Sync {
         refund: RefundId,
         error: String,
         next_at: Timestamp,
+        now: Timestamp,
     ) -> Result<()>;
 
     /// `None` for somebody else's as for one that does not exist.

@@ -149,6 +149,7 @@ pub(crate) fn config(data: &Path, settings: &[(&str, &str)]) -> Config {
     let (store_url, live_url) = (crate::engine::store_url(data), crate::engine::live_url());
     let usual = [
         ("PODO_STORE_URL", store_url.as_str()),
+        ("PODO_STORE_ROLES", "on"),
         ("PODO_LIVE_URL", live_url.as_str()),
         ("PODO_LIMITS", "off"),
         ("PODO_LISTEN", "127.0.0.1:0"),

@@ -34,6 +34,6 @@ pub(crate) async fn store_without(
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
 ) -> SqlStore {
-    let n_connections = config.store_connections as usize;
-    SqlStore::postgres_without(&config.store_url, n_connections, chance, off).await.unwrap()
+    let settings = config.postgres(&config.store_url).unwrap();
+    SqlStore::postgres_without(&settings, chance, off).await.unwrap()
 }

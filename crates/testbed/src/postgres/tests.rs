@@ -74,6 +74,20 @@ fn a_replica_follows_and_takes_the_place_of_the_first() {
 }
 
 #[test]
+fn a_server_with_tls_is_known_by_its_name_only() {
+    let postgres = Postgres::with_tls().unwrap();
+    let ask = |host: &str| {
+        let ca = postgres.ca_path();
+        let address = format!("host={host} port={} sslmode=verify-full", postgres.port());
+        let address = format!("{address} sslrootcert={} dbname=postgres", ca.display());
+        postgres.psql(&address, "select ssl from pg_stat_ssl where pid = pg_backend_pid()")
+    };
+    assert_eq!(ask("localhost").unwrap(), "t");
+    let refused = ask("127.0.0.1").unwrap_err().to_string();
+    assert!(refused.contains("does not match host name"), "{refused}");
+}
+
+#[test]
 fn a_dropped_server_leaves_no_process_and_no_folder() {
     let postgres = Postgres::start().unwrap();
     let (postmaster, folder) = (postgres.pid().unwrap(), postgres.folder.path().to_owned());

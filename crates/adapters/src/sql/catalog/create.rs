@@ -15,12 +15,12 @@ use domain::{HallId, Refusal, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
 use serde_json::json;
 
-work!(CreateVenue => create_venue, ());
-work!(CreateHall => create_hall, ());
-work!(CreateEvent => create_event, ());
-work!(CreateSchedule => create_schedule, u32);
-work!(ChangeEvent => change_event, EventStatus);
-work!(ChangeQueue => change_queue, ());
+work!(Event: CreateVenue => create_venue, ());
+work!(Event: CreateHall => create_hall, ());
+work!(Event: CreateEvent => create_event, ());
+work!(Event: CreateSchedule => create_schedule, u32);
+work!(Event: ChangeEvent => change_event, EventStatus);
+work!(Event: ChangeQueue => change_queue, ());
 
 fn json_text(value: &impl Serialize) -> Result<Value> {
     serde_json::to_string(value).map(Value::Json).map_err(app::Error::broken)

@@ -29,13 +29,13 @@ struct TemplateOf(ScheduleId);
 struct SeatsOf(ScheduleId);
 struct SchedulesAlive(Timestamp);
 
-work!(Events => events, Vec<EventRecord>);
-work!(EventById => event, Option<EventRecord>);
-work!(SchedulesOf => schedules_of, Vec<ScheduleRecord>);
-work!(ScheduleById => schedule, Option<ScheduleRecord>);
-work!(TemplateOf => template_of, Option<SeatTemplate>);
-work!(SeatsOf => seats_of, Vec<Seat>);
-work!(SchedulesAlive => schedules_alive, Vec<ScheduleRecord>);
+work!(Event or_replica: Events => events, Vec<EventRecord>);
+work!(Event or_replica: EventById => event, Option<EventRecord>);
+work!(Event or_replica: SchedulesOf => schedules_of, Vec<ScheduleRecord>);
+work!(Event: ScheduleById => schedule, Option<ScheduleRecord>);
+work!(Event or_replica: TemplateOf => template_of, Option<SeatTemplate>);
+work!(Event or_replica: SeatsOf => seats_of, Vec<Seat>);
+work!(Worker: SchedulesAlive => schedules_alive, Vec<ScheduleRecord>);
 
 #[async_trait]
 impl Catalog for SqlStore {

@@ -19,7 +19,7 @@ use domain::wallet::LedgerKind;
 use domain::{RefundId, Refusal, Timestamp, Won};
 use serde_json::json;
 
-work!(CancelPayment => cancel, Once<(Canceled, Freed)>);
+work!(Sales: CancelPayment => cancel, Once<(Canceled, Freed)>);
 
 async fn cancel(tx: &mut dyn Tx, command: &CancelPayment) -> Result<Once<(Canceled, Freed)>> {
     if let Some(answer) = keys::find(tx, &command.key).await? {

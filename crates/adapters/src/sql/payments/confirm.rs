@@ -18,7 +18,7 @@ use domain::reservations::Reservation;
 use domain::seats::SeatState;
 use domain::wallet::LedgerKind;
 
-work!(ConfirmPayment => confirm, Once<Capture>);
+work!(Sales: ConfirmPayment => confirm, Once<Capture>);
 
 async fn confirm(tx: &mut dyn Tx, command: &ConfirmPayment) -> Result<Once<Capture>> {
     if let Some(answer) = keys::find(tx, &command.key).await? {
@@ -72,7 +72,7 @@ async fn start_capture(
     reservations::set_seats(tx, &paying, &seats, SeatState::Paying, None).await?;
     store(tx, &row.payment, &row.payment.requested(), command.now).await?;
     let sql = "update payments set gateway_ref = $2, confirm_key = $3, requested_at = $4,
-                                   asked_at = $4
+                                   asked_at = $4, updated_at = $4
                 where id = $1";
     let values = params![row.payment.id, &payment_key, &command.key.key, command.now];
     tx.execute(sql, values).await?;

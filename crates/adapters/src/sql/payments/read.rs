@@ -31,9 +31,9 @@ struct CapturedPaymentOf {
     user: UserId,
 }
 
-work!(TakeUnsettled => take_unsettled, Vec<Unsettled>);
-work!(PaymentOf => view, Option<PaymentView>);
-work!(CapturedPaymentOf => captured_payment, Option<PaymentId>);
+work!(Worker: TakeUnsettled => take_unsettled, Vec<Unsettled>);
+work!(Sales or_replica: PaymentOf => view, Option<PaymentView>);
+work!(Sales: CapturedPaymentOf => captured_payment, Option<PaymentId>);
 
 #[async_trait]
 impl Payments for SqlStore {
@@ -80,8 +80,9 @@ impl Payments for SqlStore {
         refund: RefundId,
         error: String,
         next_at: Timestamp,
+        now: Timestamp,
     ) -> Result<()> {
-        self.write(PutOffRefund { refund, error, next_at }).await
+        self.write(PutOffRefund { refund, error, next_at, now }).await
     }
 
     async fn payment(&self, payment: PaymentId, user: UserId) -> Result<Option<PaymentView>> {
@@ -99,7 +100,7 @@ impl Payments for SqlStore {
 
 /// Marks them as asked, so that two nodes do not ask about the same payment.
 async fn take_unsettled(tx: &mut dyn Tx, command: &TakeUnsettled) -> Result<Vec<Unsettled>> {
-    let sql = "update payments set asked_at = $2
+    let sql = "update payments set asked_at = $2, updated_at = $2
                 where id in (select id from payments
                               where status in ('REQUESTED', 'UNKNOWN') and asked_at <= $1
                               order by asked_at limit $3 /* skip locked */)

@@ -23,14 +23,15 @@ pub(super) struct PutOffRefund {
     pub(super) refund: RefundId,
     pub(super) error: String,
     pub(super) next_at: Timestamp,
+    pub(super) now: Timestamp,
 }
 
-work!(TakeDueRefunds => take, Vec<DueRefund>);
-work!(FinishRefund => finish, ());
-work!(PutOffRefund => put_off, ());
+work!(Worker: TakeDueRefunds => take, Vec<DueRefund>);
+work!(Worker: FinishRefund => finish, ());
+work!(Worker: PutOffRefund => put_off, ());
 
 async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Vec<DueRefund>> {
-    let sql = "update refunds set attempts = attempts + 1, next_at = $2
+    let sql = "update refunds set attempts = attempts + 1, next_at = $2, updated_at = $1
                 where id in (select id from refunds where status = 'DUE' and next_at <= $1
                               order by next_at limit $3 /* skip locked */)
                returning id, payment_id, amount, attempts";
@@ -61,7 +62,8 @@ async fn finish(tx: &mut dyn Tx, command: &FinishRefund) -> Result<()> {
 }
 
 async fn put_off(tx: &mut dyn Tx, command: &PutOffRefund) -> Result<()> {
-    let sql = "update refunds set last_error = $2, next_at = $3 where id = $1 and status = 'DUE'";
-    tx.execute(sql, params![command.refund, &command.error, command.next_at]).await?;
+    let sql = "update refunds set last_error = $2, next_at = $3, updated_at = $4
+                where id = $1 and status = 'DUE'";
+    tx.execute(sql, params![command.refund, &command.error, command.next_at, command.now]).await?;
     Ok(())
 }

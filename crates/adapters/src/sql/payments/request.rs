@@ -14,7 +14,7 @@ use domain::reservations::{Next, Reservation};
 use domain::seats::SeatState;
 use domain::{Refusal, Won};
 
-work!(RequestPayment => request, Once<PaymentReady>);
+work!(Sales: RequestPayment => request, Once<PaymentReady>);
 
 async fn request(tx: &mut dyn Tx, command: &RequestPayment) -> Result<Once<PaymentReady>> {
     if let Some(answer) = keys::find(tx, &command.key).await? {

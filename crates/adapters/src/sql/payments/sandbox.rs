@@ -16,8 +16,8 @@ struct Write {
 
 struct Read(PaymentId);
 
-work!(Write => write, ());
-work!(Read => read, Option<Page>);
+work!(Sales: Write => write, ());
+work!(Sales: Read => read, Option<Page>);
 
 #[async_trait]
 impl SandboxBook for SqlStore {

@@ -21,7 +21,7 @@ use domain::seats::SeatState;
 use domain::{RefundId, Refusal, ScheduleId, TicketId, Timestamp, Won};
 use serde_json::json;
 
-work!(SettlePayment => apply, Settled);
+work!(Sales: SettlePayment => apply, Settled);
 
 async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
     let row = load(tx, command.payment).await?.ok_or(Refusal::NotFound)?;
@@ -47,7 +47,7 @@ async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
             let freed = retreat(tx, reservation, now).await?;
-            decline(tx, &row, &reason).await?;
+            decline(tx, &row, &reason, now).await?;
             Ok(Settled::Declined { reason, freed })
         }
         Settlement::RefundDue { payment, reservation, amount } => {
@@ -56,15 +56,15 @@ async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
             let freed = retreat(tx, reservation, now).await?;
             let refund = RefundId::new(tx.chance().id(now));
             owe(tx, &row, refund, amount, ("TOO_LATE", now)).await?;
-            decline(tx, &row, "TOO_LATE").await?;
+            decline(tx, &row, "TOO_LATE", now).await?;
             Ok(Settled::RefundDue { freed })
         }
     }
 }
 
 async fn keep_answer(tx: &mut dyn Tx, command: &SettlePayment) -> Result<()> {
-    let sql = "update payments set gateway_answer = $2 where id = $1";
-    tx.execute(sql, params![command.payment, command.answer.clone()]).await?;
+    let sql = "update payments set gateway_answer = $2, updated_at = $3 where id = $1";
+    tx.execute(sql, params![command.payment, command.answer.clone(), command.now]).await?;
     Ok(())
 }
 
@@ -76,9 +76,9 @@ async fn answer(tx: &mut dyn Tx, row: &PaymentRow, answer: StoredAnswer) -> Resu
     }
 }
 
-async fn decline(tx: &mut dyn Tx, row: &PaymentRow, reason: &str) -> Result<()> {
-    let sql = "update payments set failure_reason = $2 where id = $1";
-    tx.execute(sql, params![row.payment.id, reason]).await?;
+async fn decline(tx: &mut dyn Tx, row: &PaymentRow, reason: &str, now: Timestamp) -> Result<()> {
+    let sql = "update payments set failure_reason = $2, updated_at = $3 where id = $1";
+    tx.execute(sql, params![row.payment.id, reason, now]).await?;
     let body = json!({ "reason": reason }).to_string();
     answer(tx, row, StoredAnswer { status: 402, body }).await
 }

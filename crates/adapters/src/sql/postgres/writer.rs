@@ -4,6 +4,7 @@
 //! slow reports stand in its way.
 
 use super::batch::{Answer, Batches, Command, Pending};
+use crate::sql::DatabaseRole;
 use crate::sql::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result};
@@ -63,6 +64,7 @@ impl Writer {
 
     /// The result, or the command itself when it has to run in a transaction of its own.
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<Answer<W>> {
+        const { assert!(matches!(W::ROLE, DatabaseRole::Sales), "the writer is of sales") };
         let (send, receive) = oneshot::channel();
         self.commands.try_send(Pending::boxed(work, send)).map_err(|error| match error {
             TrySendError::Full(_) => {

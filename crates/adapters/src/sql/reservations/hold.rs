@@ -18,7 +18,7 @@ use domain::seats::SeatState;
 use domain::{Refusal, ReservationId, SeatId, Timestamp, Won};
 use uuid::Uuid;
 
-work!(HoldSeats => hold, Once<Held>);
+work!(Sales: HoldSeats => hold, Once<Held>);
 
 impl SqlStore {
     pub(super) async fn hold(&self, command: HoldSeats) -> Result<Once<Held>> {

@@ -32,9 +32,9 @@ struct SeatsHeldBy {
     schedule: ScheduleId,
 }
 
-work!(ReservationsOf => list, Vec<ReservationView>);
-work!(ReservationOf => one, Option<ReservationView>);
-work!(SeatsHeldBy => seats_held, Vec<SeatIndex>);
+work!(Sales or_replica: ReservationsOf => list, Vec<ReservationView>);
+work!(Sales or_replica: ReservationOf => one, Option<ReservationView>);
+work!(Sales: SeatsHeldBy => seats_held, Vec<SeatIndex>);
 
 #[async_trait]
 impl Reservations for SqlStore {

@@ -16,8 +16,8 @@ pub(super) struct ExpireHolds {
     pub(super) limit: u32,
 }
 
-work!(ReleaseSeats => release, Option<Freed>);
-work!(ExpireHolds => expire_due, Vec<Freed>);
+work!(Sales: ReleaseSeats => release, Option<Freed>);
+work!(Worker: ExpireHolds => expire_due, Vec<Freed>);
 
 async fn release(tx: &mut dyn Tx, command: &ReleaseSeats) -> Result<Option<Freed>> {
     let found = load(tx, command.reservation).await?;

@@ -1,0 +1,36 @@
+//! As whom a command talks to the database: each service may touch only what it needs.
+
+/// PostgreSQL's group roles. SQLite knows no users and takes no notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatabaseRole {
+    /// Accounts, sessions, log-ins.
+    User,
+    /// Venues, halls, events, schedules.
+    Event,
+    /// Reservations and payments together: a purchase is one transaction.
+    Sales,
+    /// The jobs: sweeping, relaying, settling, cleaning.
+    Worker,
+    /// Lists and the invariants; never a decision.
+    ReadOnly,
+}
+
+impl DatabaseRole {
+    pub const ALL: [DatabaseRole; 5] = [
+        DatabaseRole::User,
+        DatabaseRole::Event,
+        DatabaseRole::Sales,
+        DatabaseRole::Worker,
+        DatabaseRole::ReadOnly,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            DatabaseRole::User => "podo_user",
+            DatabaseRole::Event => "podo_event",
+            DatabaseRole::Sales => "podo_sales",
+            DatabaseRole::Worker => "podo_worker",
+            DatabaseRole::ReadOnly => "podo_readonly",
+        }
+    }
+}

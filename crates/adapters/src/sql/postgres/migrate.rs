@@ -1,0 +1,157 @@
+//! Bringing the schema and the rights up to date.
+
+use super::settings::PostgresSettings;
+use crate::sql::DatabaseRole;
+use tokio_postgres::{Client, NoTls};
+
+mod migrations {
+    refinery::embed_migrations!("migrations/postgres");
+}
+
+/// What each role may do.
+const GRANTS: &str = include_str!("roles.sql");
+
+/// The key of the lock under which nodes that start together migrate one after the other.
+const LOCK: i64 = 0x706f_646f;
+
+/// What became of the roles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Roles {
+    /// They exist and have the rights of this version.
+    Ready,
+    /// Nobody asked for them.
+    LeftAlone,
+    /// These are missing, and this user may not create them.
+    Missing(Vec<&'static str>),
+}
+
+type Result<T> = std::result::Result<T, String>;
+
+/// What a node does at its start: nothing when the schema is up to date, which takes no more
+/// rights than a role has.
+pub(super) async fn catch_up(settings: &PostgresSettings, extra: Option<&str>) -> Result<()> {
+    let has_roles = settings.connections.has_roles();
+    in_session(settings, async |client| {
+        if !is_up_to_date(client).await? {
+            migrate(client).await.map_err(|error| {
+                format!("the schema is not up to date, run `podo migrate` as its owner: {error}")
+            })?;
+            if has_roles {
+                refuse_missing(make_roles(client).await?)?;
+            }
+        }
+        match extra {
+            Some(sql) => client.batch_execute(sql).await.map_err(explain),
+            None => Ok(()),
+        }
+    })
+    .await
+}
+
+/// Everything, for the owner of the schema.
+pub(super) async fn migrate_all(settings: &PostgresSettings, with_roles: bool) -> Result<Roles> {
+    in_session(settings, async |client| {
+        migrate(client).await?;
+        match with_roles {
+            true => make_roles(client).await,
+            false => Ok(Roles::LeftAlone),
+        }
+    })
+    .await
+}
+
+fn refuse_missing(roles: Roles) -> Result<()> {
+    match roles {
+        Roles::Ready | Roles::LeftAlone => Ok(()),
+        Roles::Missing(names) => Err(format!(
+            "the roles {} are missing and this user may not create them; create them, or set \
+             store_roles = \"off\"",
+            names.join(", ")
+        )),
+    }
+}
+
+/// Runs on one connection, as the user of the URL, with the lock that others wait for.
+async fn in_session<T>(
+    settings: &PostgresSettings,
+    work: impl AsyncFnOnce(&mut Client) -> Result<T>,
+) -> Result<T> {
+    let connected = settings.connect(&settings.url, None)?.connect(NoTls).await;
+    let (mut client, connection) =
+        connected.map_err(|error| format!("cannot connect to the database: {error}"))?;
+    let work = async move {
+        // Another node may migrate for longer than one of our statements may wait. The lock goes
+        // with the connection.
+        let patience = "set statement_timeout = 0; set lock_timeout = 0";
+        client.batch_execute(patience).await.map_err(explain)?;
+        client.execute("select pg_advisory_lock($1)", &[&LOCK]).await.map_err(explain)?;
+        work(&mut client).await
+    };
+    // The connection works only while it is polled; it ends when the client is dropped.
+    let (result, _) = futures::join!(work, connection);
+    result
+}
+
+async fn is_up_to_date(client: &Client) -> Result<bool> {
+    let exists = "select to_regclass('common.refinery_schema_history') is not null";
+    if !client.query_one(exists, &[]).await.map_err(explain)?.get::<_, bool>(0) {
+        return Ok(false);
+    }
+    let latest = "select coalesce(max(version), 0)::bigint from common.refinery_schema_history";
+    let known: i64 = client.query_one(latest, &[]).await.map_err(explain)?.get(0);
+    let ours = migrations::migrations::runner();
+    let ours = ours.get_migrations().iter().map(|migration| i64::from(migration.version())).max();
+    Ok(ours.is_none_or(|ours| ours <= known))
+}
+
+async fn migrate(client: &mut Client) -> Result<()> {
+    let schema = "create schema if not exists common";
+    client.batch_execute(schema).await.map_err(explain)?;
+    let runner = migrations::migrations::runner();
+    runner.run_async(client).await.map_err(|error| error.to_string())?;
+    Ok(())
+}
+
+async fn make_roles(client: &mut Client) -> Result<Roles> {
+    let may = "select rolsuper or rolcreaterole from pg_roles where rolname = current_user";
+    let may_create: bool = client.query_one(may, &[]).await.map_err(explain)?.get(0);
+    let mut missing = Vec::new();
+    for role in DatabaseRole::ALL {
+        let exists = "select 1 from pg_roles where rolname = $1";
+        if client.query_opt(exists, &[&role.as_str()]).await.map_err(explain)?.is_none() {
+            match may_create {
+                true => create_role(client, role).await?,
+                false => missing.push(role.as_str()),
+            }
+        }
+    }
+    if !missing.is_empty() {
+        return Ok(Roles::Missing(missing));
+    }
+    // All of it or nothing: running nodes never find themselves without a right.
+    let transaction = client.transaction().await.map_err(explain)?;
+    transaction.batch_execute(GRANTS).await.map_err(explain)?;
+    transaction.commit().await.map_err(explain)?;
+    Ok(Roles::Ready)
+}
+
+/// Roles belong to the whole server: a node that migrates another database may be faster. Whoever
+/// creates them may use them, which a superuser may in any case.
+async fn create_role(client: &Client, role: DatabaseRole) -> Result<()> {
+    let name = role.as_str();
+    let sql = format!(
+        "do $$ begin create role {name} nologin;
+            exception when duplicate_object or unique_violation then null; end $$;
+         do $$ begin
+            if not pg_has_role(current_user, '{name}', 'member') then
+                grant {name} to current_user;
+            end if;
+         end $$"
+    );
+    client.batch_execute(&sql).await.map_err(explain)
+}
+
+/// What the server said, without the driver's `db error` in front.
+fn explain(error: tokio_postgres::Error) -> String {
+    error.as_db_error().map_or_else(|| error.to_string(), |said| said.message().to_owned())
+}

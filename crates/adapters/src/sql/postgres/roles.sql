@@ -1,0 +1,71 @@
+-- What each service may do: run after every migration, as often as anybody likes. A role gets
+-- exactly what stands here; what an earlier version gave is taken back first.
+
+revoke all on all tables in schema user_service, event_service, reservation_service,
+    payment_service, common
+    from podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
+
+-- Every node looks at the version of the schema before it starts.
+grant usage on schema common to podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
+grant select on common.refinery_schema_history
+    to podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
+
+-- ── user: accounts, sessions, log-ins ───────────────────────────────────────────────────────────
+
+grant usage on schema user_service to podo_user;
+grant select, insert, update on user_service.users, user_service.auth_tokens to podo_user;
+grant insert on user_service.login_history, common.outbox to podo_user;
+
+-- ── event: the catalog and the seats' description ───────────────────────────────────────────────
+
+grant usage on schema event_service to podo_event;
+grant select, insert, update on all tables in schema event_service to podo_event;
+grant insert on common.outbox to podo_event;
+-- The chain grows at its end and nowhere else.
+grant select, insert on common.audit_log to podo_event;
+
+-- ── sales: reservations and payments, one transaction ───────────────────────────────────────────
+
+grant usage on schema event_service, reservation_service, payment_service to podo_sales;
+grant select on event_service.venues, event_service.events, event_service.event_schedules,
+    event_service.seats to podo_sales;
+-- Who has a seat, never what it is called or costs.
+grant update (state, claim, fence, expires_at) on event_service.seats to podo_sales;
+grant select, insert, update on reservation_service.reservations,
+    reservation_service.reservation_seats, reservation_service.queue_history to podo_sales;
+grant select, insert, update on payment_service.payments, payment_service.refunds,
+    payment_service.wallets, payment_service.tickets, payment_service.sandbox_book to podo_sales;
+-- Books are written once.
+grant select, insert on reservation_service.reservation_history, payment_service.payment_history,
+    payment_service.wallet_ledger to podo_sales;
+grant select, insert, update on common.idempotency_keys to podo_sales;
+grant insert on common.outbox to podo_sales;
+grant select on common.mailbox to podo_sales;
+
+-- ── worker: what the jobs do ────────────────────────────────────────────────────────────────────
+
+grant usage on schema event_service, reservation_service, payment_service to podo_worker;
+grant select on event_service.events, event_service.event_schedules, event_service.seats
+    to podo_worker;
+grant update (state, claim, fence, expires_at) on event_service.seats to podo_worker;
+grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
+    reservation_service.queue_history to podo_worker;
+grant select, update on payment_service.payments, payment_service.refunds to podo_worker;
+grant select, insert, update on payment_service.wallets to podo_worker;
+grant select, insert on reservation_service.reservation_history, payment_service.payment_history,
+    payment_service.wallet_ledger to podo_worker;
+grant select, delete on common.idempotency_keys to podo_worker;
+grant select, insert, update, delete on common.outbox to podo_worker;
+grant select, insert, delete on common.processed_messages to podo_worker;
+grant insert on common.mailbox to podo_worker;
+
+-- ── read-only: lists, reports, the invariants; nothing personal and no secret of a session ──────
+
+grant usage on schema user_service, event_service, reservation_service, payment_service
+    to podo_readonly;
+grant select (id, role, status, created_at, updated_at, last_login_at, deleted_at)
+    on user_service.users to podo_readonly;
+grant select (id, user_id, session_id, issued_at, expires_at, spent_at, revoked_at)
+    on user_service.auth_tokens to podo_readonly;
+grant select on all tables in schema event_service, reservation_service, payment_service, common
+    to podo_readonly;

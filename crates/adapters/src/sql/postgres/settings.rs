@@ -1,0 +1,169 @@
+//! How to reach PostgreSQL, and what every connection to it is told.
+
+use crate::sql::DatabaseRole;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Where unqualified names are looked for: the services' tables have different names, so the same
+/// SQL runs as on SQLite.
+const SEARCH_PATH: &str = "common,user_service,event_service,reservation_service,payment_service";
+
+/// How long a command may wait for a connection.
+pub(super) const CONNECTION_WITHIN: Duration = Duration::from_secs(5);
+
+/// A transaction that asks nothing for this long, on top of one statement, is ended.
+const IDLE_EXTRA: Duration = Duration::from_secs(5);
+
+#[derive(Clone)]
+pub struct PostgresSettings {
+    pub url: String,
+    pub connections: Connections,
+    /// A statement that takes longer is canceled.
+    pub statement_timeout: Duration,
+    /// A statement that waits longer for a lock is canceled, and its command runs again.
+    pub lock_timeout: Duration,
+    /// Servers that follow the first and may answer lists.
+    pub replica_urls: Vec<String>,
+    /// A replica that is further behind than this is left out.
+    pub replica_lag_max: Duration,
+}
+
+/// How many connections there are, and as whom they talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connections {
+    /// All commands share them, as the user of the URL.
+    Shared(usize),
+    /// Each role has its own, and only its own rights.
+    PerRole(PerRole),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerRole {
+    pub user: usize,
+    pub event: usize,
+    pub sales: usize,
+    pub worker: usize,
+    pub read_only: usize,
+}
+
+impl PostgresSettings {
+    /// The usual limits.
+    pub fn new(url: &str, connections: Connections) -> PostgresSettings {
+        PostgresSettings {
+            url: url.to_owned(),
+            connections,
+            statement_timeout: Duration::from_secs(10),
+            lock_timeout: Duration::from_secs(3),
+            replica_urls: Vec::new(),
+            replica_lag_max: Duration::from_millis(100),
+        }
+    }
+
+    /// What a connection needs to know. A command that hangs must not hold its locks for ever.
+    pub(super) fn connect(
+        &self,
+        url: &str,
+        role: Option<DatabaseRole>,
+    ) -> Result<tokio_postgres::Config, String> {
+        let mut config = tokio_postgres::Config::from_str(url)
+            .map_err(|error| format!("the database's URL: {error}"))?;
+        let idle = self.statement_timeout + IDLE_EXTRA;
+        let mut options = config.get_options().unwrap_or_default().to_owned();
+        options.push_str(&format!(
+            " -c search_path={SEARCH_PATH} -c statement_timeout={}ms -c lock_timeout={}ms \
+             -c idle_in_transaction_session_timeout={}ms",
+            self.statement_timeout.as_millis(),
+            self.lock_timeout.as_millis(),
+            idle.as_millis()
+        ));
+        if let Some(role) = role {
+            options.push_str(&format!(" -c role={}", role.as_str()));
+        }
+        config.options(options).connect_timeout(CONNECTION_WITHIN);
+        Ok(config)
+    }
+}
+
+impl Connections {
+    /// Half for the sales, an eighth for each of the others.
+    pub fn per_role(n_all: usize) -> Connections {
+        let (half, eighth) = ((n_all / 2).max(1), (n_all / 8).max(1));
+        Connections::PerRole(PerRole {
+            user: eighth,
+            event: eighth,
+            sales: half,
+            worker: eighth,
+            read_only: eighth,
+        })
+    }
+
+    pub(super) fn has_roles(self) -> bool {
+        matches!(self, Connections::PerRole(_))
+    }
+}
+
+impl PerRole {
+    pub(super) fn of(&self, role: DatabaseRole) -> usize {
+        match role {
+            DatabaseRole::User => self.user,
+            DatabaseRole::Event => self.event,
+            DatabaseRole::Sales => self.sales,
+            DatabaseRole::Worker => self.worker,
+            DatabaseRole::ReadOnly => self.read_only,
+        }
+    }
+}
+
+/// Reads `user=4, event=2, sales=16, worker=4, readonly=2`: all of them, in any order.
+impl FromStr for PerRole {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PerRole, String> {
+        let mut asked = [None; DatabaseRole::ALL.len()];
+        for part in text.split(',') {
+            let (name, number) = part.split_once('=').ok_or_else(|| format!("`{part}`"))?;
+            let name = format!("podo_{}", name.trim());
+            let place = DatabaseRole::ALL.iter().position(|role| role.as_str() == name);
+            let place = place.ok_or_else(|| format!("there is no role `{name}`"))?;
+            let number = number.trim().parse().ok().filter(|number| (1..=1_000).contains(number));
+            asked[place] = Some(number.ok_or_else(|| format!("`{part}` must be 1 to 1000"))?);
+        }
+        let [Some(user), Some(event), Some(sales), Some(worker), Some(read_only)] = asked else {
+            return Err("name all of user, event, sales, worker, readonly".into());
+        };
+        Ok(PerRole { user, event, sales, worker, read_only })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_connections_sell() {
+        let split = PerRole { user: 2, event: 2, sales: 8, worker: 2, read_only: 2 };
+        assert_eq!(Connections::per_role(16), Connections::PerRole(split));
+        let least = PerRole { user: 1, event: 1, sales: 1, worker: 1, read_only: 1 };
+        assert_eq!(Connections::per_role(1), Connections::PerRole(least));
+    }
+
+    #[test]
+    fn a_split_names_every_role() {
+        let text = "sales=30, user=1,event=2,worker=3, readonly=4";
+        let split = PerRole { user: 1, event: 2, sales: 30, worker: 3, read_only: 4 };
+        assert_eq!(text.parse(), Ok(split));
+        for wrong in ["", "sales", "sales=30", "sales=0", "sale=1", "sales=many"] {
+            assert!(wrong.parse::<PerRole>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_connection_keeps_the_options_of_its_url() {
+        let settings = PostgresSettings::new("", Connections::Shared(1));
+        let url = "postgres://podo@db/podo?options=-c%20work_mem%3D8MB";
+        let config = settings.connect(url, Some(DatabaseRole::Sales)).unwrap();
+        let options = config.get_options().unwrap();
+        assert!(options.starts_with("-c work_mem=8MB -c search_path=common,"), "{options}");
+        assert!(options.ends_with(" -c role=podo_sales"), "{options}");
+    }
+}

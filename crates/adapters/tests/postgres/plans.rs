@@ -1,0 +1,253 @@
+//! The plans that PostgreSQL makes for what fans and jobs ask all the time, on a full database:
+//! none of them reads a table from end to end. The server itself writes down every statement that
+//! the store runs, so a new one is checked without being listed here.
+
+use crate::world::{Fan, World, at};
+use adapters::clock::SystemChance;
+use app::paging::PageAsk;
+use app::ports::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
+use app::ports::catalog::{Catalog, EventFilter};
+use app::ports::keys::Keys;
+use app::ports::messages::{Consume, Letter, Messages};
+use app::ports::payments::{CancelPayment, Payments, SettlePayment};
+use app::ports::queue::Admission;
+use app::ports::queue_history::QueueHistory;
+use app::ports::reservations::{ReleaseSeats, Reservations};
+use app::ports::tickets::Tickets;
+use app::ports::wallets::Wallets;
+use domain::payments::Outcome;
+use domain::{LoginId, RefundId, SessionId, UserId};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use testbed::Postgres;
+use uuid::Uuid;
+
+const FILL: &str = include_str!("plans/fill.sql");
+
+/// Tables that never have many rows.
+const SMALL: [&str; 3] = ["venues", "halls", "refinery_schema_history"];
+
+/// Rows that a step may read and throw away.
+const WASTE_MAX: f64 = 200.0;
+
+const PAGE: PageAsk = PageAsk { limit: 20, after: None };
+
+/// A full database whose server writes down the plan of every statement.
+async fn full_world(plan_mode: &str) -> World {
+    let mut world = World::new().await;
+    let server = &world.engine.server;
+    server.psql("postgres", FILL).unwrap();
+    let settings =
+        ["log_min_duration = 0", "log_analyze = on", "log_timing = off", "log_format = 'json'"];
+    let settings = settings.map(|it| format!("alter database postgres set auto_explain.{it};"));
+    let preload = "alter database postgres set session_preload_libraries = 'auto_explain'";
+    let plan_mode = format!("alter database postgres set {plan_mode};");
+    let sql = format!("load 'auto_explain'; {} {plan_mode} {preload}", settings.concat());
+    server.psql("postgres", &sql).unwrap();
+    world.store = world.engine.again(Arc::new(SystemChance::new())).await;
+    world
+}
+
+/// The statements that ran and their plans, once the last transaction has ended.
+async fn plans(server: &Postgres) -> BTreeMap<String, Value> {
+    let busy = "select count(*) from pg_stat_activity
+                 where datname = 'postgres' and state <> 'idle'";
+    while server.psql("template1", busy).unwrap() != "0" {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let log = std::fs::read_to_string(server.log_path()).unwrap();
+    let parts = log.split(" plan:\n").skip(1);
+    let read = |part: &str| {
+        let mut values = serde_json::Deserializer::from_str(part).into_iter::<Value>();
+        let plan = values.next().unwrap().unwrap();
+        (plan["Query Text"].as_str().unwrap().to_owned(), plan["Plan"].clone())
+    };
+    parts.map(read).collect()
+}
+
+/// What is wrong with a step of a plan or with those below it.
+fn complaints(step: &Value) -> Vec<String> {
+    let table = step["Relation Name"].as_str().unwrap_or_default();
+    let kind = step["Node Type"].as_str().unwrap();
+    let waste = step["Rows Removed by Filter"].as_f64().unwrap_or(0.0);
+    let mut found = Vec::new();
+    if kind == "Seq Scan" && !SMALL.contains(&table) {
+        found.push(format!("reads all of {table}"));
+    }
+    if waste > WASTE_MAX {
+        found.push(format!("throws {waste} rows of {table} away"));
+    }
+    let below = step["Plans"].as_array().into_iter().flatten();
+    found.extend(below.flat_map(complaints));
+    found
+}
+
+#[tokio::test]
+async fn no_statement_that_runs_all_the_time_reads_a_whole_table() {
+    everything_has_a_good_plan("plan_cache_mode = force_custom_plan").await;
+}
+
+/// A connection that has run a statement often may stop looking at its parameters.
+#[tokio::test]
+async fn nor_does_one_whose_plan_is_made_without_its_parameters() {
+    everything_has_a_good_plan("plan_cache_mode = force_generic_plan").await;
+}
+
+async fn everything_has_a_good_plan(plan_mode: &str) {
+    let world = full_world(plan_mode).await;
+    let fan = world.fan().await;
+    log_in(&world, &fan).await;
+    purchase(&world, &fan).await;
+    refund(&world).await;
+    hold_again(&world).await;
+    lists(&world, fan.id).await;
+    jobs(&world).await;
+    let plans = plans(&world.engine.server).await;
+    assert!(plans.len() > 80, "{} statements", plans.len());
+    let wrong: Vec<String> = plans
+        .iter()
+        // Without its parameters the planner takes a clean-up of a thousand rows for one of a
+        // tenth of the table.
+        .filter(|(sql, _)| !(plan_mode.contains("generic") && sql.starts_with("delete")))
+        .filter_map(|(sql, plan)| {
+            let found = complaints(plan);
+            (!found.is_empty()).then(|| format!("{}: {sql}", found.join(", ")))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The control: without its index the same statement is caught.
+#[tokio::test]
+async fn a_missing_index_is_caught() {
+    let world = full_world("plan_cache_mode = auto").await;
+    let server = &world.engine.server;
+    server.psql("postgres", "drop index reservation_service.reservations_user").unwrap();
+    let fan = world.fan().await;
+    world.store.reservations_of(fan.id, PAGE).await.unwrap();
+    let found: Vec<String> = plans(server).await.values().flat_map(complaints).collect();
+    assert!(found.iter().any(|it| it.contains("reservations")), "{found:?}");
+}
+
+async fn log_in(world: &World, fan: &Fan) {
+    let (store, session) = (&world.store, SessionId::new(world.id()));
+    store.user_by_email([9; 32]).await.unwrap();
+    store.user(fan.id).await.unwrap();
+    let attempt = LoginAttempt {
+        login: LoginId::new(world.id()),
+        user: Some(fan.id),
+        email_hash: [1; 32],
+        ip: None,
+        agent: None,
+        success: true,
+        reason: None,
+        now: at(0),
+    };
+    let start = StartSession {
+        session,
+        attempt,
+        user: fan.id,
+        refresh_hash: [1; 32],
+        expires_at: at(1_000),
+    };
+    store.start_session(start).await.unwrap();
+    let rotate = RotateRefresh {
+        spent_hash: [1; 32],
+        next_hash: [2; 32],
+        expires_at: at(1_000),
+        now: at(1),
+    };
+    store.rotate_refresh(rotate.clone()).await.unwrap();
+    store.rotate_refresh(rotate).await.unwrap();
+    store.end_session(session, at(2)).await.unwrap();
+}
+
+async fn purchase(world: &World, fan: &Fan) {
+    let store = &world.store;
+    store.schedule(world.schedule).await.unwrap();
+    let admission = Admission { fan: fan.id, entry: fan.entry };
+    store.record_admissions(world.schedule, vec![admission], at(0)).await.unwrap();
+    store.record_extension(world.schedule, fan.entry, at(0)).await.unwrap();
+    let sold = world.buy(fan, &[0, 1], at(1)).await;
+    let payment = sold.confirmed.payment_id;
+    store.payment(payment, fan.id).await.unwrap();
+    store.payment_of(sold.confirmed.reservation.id, fan.id).await.unwrap();
+    store.reservation(sold.confirmed.reservation.id, fan.id).await.unwrap();
+    store.ticket(sold.confirmed.tickets[0].id, fan.id).await.unwrap();
+    store.stored_answer(&world.key(fan, "payment/confirm")).await.unwrap();
+    store.seats_held_by(fan.id, world.schedule).await.unwrap();
+    store.seats_of(world.schedule).await.unwrap();
+    store.template_of(world.schedule).await.unwrap();
+    store.end_entry(world.schedule, fan.entry.number, "LEFT", at(2)).await.unwrap();
+}
+
+/// A card payment that is settled, canceled and refunded.
+async fn refund(world: &World) {
+    let (store, fan) = (&world.store, world.fan().await);
+    let (_, ready) = world.start_paying(&fan, &[5], at(1)).await;
+    let payment = ready.payment_id;
+    store.take_unsettled(at(2), at(2), 10).await.unwrap();
+    let outcome = Outcome::Captured { amount: ready.amount };
+    let settle = SettlePayment { payment, outcome, answer: None, now: at(2) };
+    store.settle_payment(settle).await.unwrap();
+    let (key, refund) = (world.key(&fan, "payment/cancel"), RefundId::new(world.id()));
+    let (user, reason) = (fan.id, "ill".into());
+    let cancel = CancelPayment { key, payment, user, refund, reason, now: at(3) };
+    store.cancel_payment(cancel).await.unwrap();
+    store.take_due_refunds(at(3), at(9), 10).await.unwrap();
+    store.put_off_refund(refund, "busy".into(), at(9), at(4)).await.unwrap();
+    store.finish_refund(refund, at(9)).await.unwrap();
+}
+
+/// Holds that are released, taken over and swept.
+async fn hold_again(world: &World) {
+    let (store, fans) = (&world.store, world.fans(3).await);
+    let held = world.hold(&fans[0], &[8], at(1)).await.unwrap();
+    let (reservation, user) = (held.reservation_id, fans[0].id);
+    store.release_seats(ReleaseSeats { reservation, user, now: at(2) }).await.unwrap();
+    world.hold(&fans[0], &[8], at(3)).await.unwrap();
+    world.hold(&fans[1], &[8], at(1_000)).await.unwrap();
+    world.hold(&fans[2], &[9], at(1_000)).await.unwrap();
+    assert_eq!(store.expire_holds(at(2_000), 100).await.unwrap().len(), 2);
+}
+
+async fn lists(world: &World, user: UserId) {
+    let store = &world.store;
+    let later = PageAsk { limit: 20, after: Some(Uuid::max()) };
+    store.reservations_of(user, PAGE).await.unwrap();
+    store.reservations_of(user, later).await.unwrap();
+    store.tickets_of(user, PAGE).await.unwrap();
+    store.balance(user).await.unwrap();
+    store.movements(user, None, 20).await.unwrap();
+    store.places_of(user, 20).await.unwrap();
+    store.mailbox(user, 20).await.unwrap();
+    store.events(EventFilter::default(), PAGE).await.unwrap();
+    store.event(world.event).await.unwrap();
+    store.schedules_of(world.event).await.unwrap();
+}
+
+async fn jobs(world: &World) {
+    let store = &world.store;
+    store.schedules_alive(at(0)).await.unwrap();
+    store.live_entries(world.schedule, at(0)).await.unwrap();
+    store.expire_entries(at(5_000), 100).await.unwrap();
+    let due = store.due_messages(at(5_000), 100).await.unwrap();
+    let (first, second) = (due[0].id, due[1].id);
+    store.messages_published(vec![first], at(5_000)).await.unwrap();
+    store.message_failed(second, "busy".into(), at(5_000)).await.unwrap();
+    let letter = Letter {
+        user: Some(world.admin),
+        subject: "Hello".into(),
+        body: "Fan".into(),
+        created_at: at(0),
+    };
+    let letters = vec![letter];
+    let consume = Consume { message: first, consumer: "notifications", letters, now: at(0) };
+    store.consume(consume).await.unwrap();
+    store.backlog().await.unwrap();
+    // A small share of the table, as in production: for a large one a scan would be right.
+    store.forget_messages(at(-5_000_000), at(-5_000_000), 10).await.unwrap();
+    store.forget_keys(at(-5_000_000), 10).await.unwrap();
+}

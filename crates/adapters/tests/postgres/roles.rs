@@ -1,0 +1,136 @@
+//! Each service in its own role: what it may touch, and who may make the roles.
+
+use crate::engine::settings;
+use crate::world::{World, at};
+use adapters::clock::SystemChance;
+use adapters::sql::{DatabaseRole, Roles, SqlStore};
+use app::Error;
+use app::ports::accounts::Accounts;
+use app::ports::wallets::Wallets;
+use std::sync::Arc;
+use testbed::Postgres;
+
+/// What the server says to a statement that a role runs.
+fn as_role(server: &Postgres, role: DatabaseRole, sql: &str) -> Result<String, String> {
+    let sql = format!("set role {}; {sql}", role.as_str());
+    server.psql("postgres", &sql).map_err(|error| error.to_string())
+}
+
+fn may(server: &Postgres, role: DatabaseRole, sql: &str) {
+    as_role(server, role, sql).unwrap_or_else(|error| panic!("{role:?}: {sql}\n{error}"));
+}
+
+fn may_not(server: &Postgres, role: DatabaseRole, sql: &str) {
+    let error = as_role(server, role, sql).expect_err(sql);
+    assert!(error.contains("permission denied"), "{role:?}: {sql}\n{error}");
+}
+
+#[tokio::test]
+async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
+    use DatabaseRole::{Event, ReadOnly, Sales, User, Worker};
+    let world = World::new().await;
+    let server = &world.engine.server;
+    let check = |sql: &str, allowed: &[DatabaseRole]| {
+        for role in DatabaseRole::ALL {
+            if allowed.contains(&role) {
+                may(server, role, sql)
+            } else {
+                may_not(server, role, sql)
+            }
+        }
+    };
+    check("select password_hash from user_service.users", &[User]);
+    check("select refresh_hash from user_service.auth_tokens", &[User]);
+    check("select session_id from user_service.auth_tokens", &[User, ReadOnly]);
+    check("update user_service.users set status = status", &[User]);
+    check("update event_service.events set title = title", &[Event]);
+    check("update event_service.seats set price = price", &[Event]);
+    check("update event_service.seats set claim = claim", &[Event, Sales, Worker]);
+    check("select code from payment_service.tickets", &[Sales, ReadOnly]);
+    check("update payment_service.wallets set balance = balance", &[Sales, Worker]);
+    check("update payment_service.wallet_ledger set amount = amount", &[]);
+    check("delete from payment_service.payments", &[]);
+    check("select 1 from common.outbox", &[Worker, ReadOnly]);
+    check("delete from common.outbox where false", &[Worker]);
+    check("update common.audit_log set details = details", &[]);
+    check("create table common.mine (id int)", &[]);
+}
+
+#[tokio::test]
+async fn the_reader_can_change_no_table_and_no_role_can_empty_one() {
+    let world = World::new().await;
+    let server = &world.engine.server;
+    let tables = "from pg_tables where (schemaname like '%\\_service' or schemaname = 'common')";
+    let count = |condition: &str| -> u32 {
+        let sql = format!("select count(*) {tables} {condition}");
+        server.psql("postgres", &sql).unwrap().parse().unwrap()
+    };
+    assert!(count("") > 20);
+    let name = "format('%I.%I', schemaname, tablename)";
+    let changes = format!(
+        "and (has_table_privilege('podo_readonly', {name}, 'insert, update, delete, truncate')
+              or has_any_column_privilege('podo_readonly', {name}, 'insert, update'))"
+    );
+    assert_eq!(count(&changes), 0);
+    for role in DatabaseRole::ALL {
+        let empties =
+            format!("and has_table_privilege('{}', {name}, 'truncate, trigger')", role.as_str());
+        assert_eq!(count(&empties), 0, "{role:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_store_runs_each_command_in_the_role_of_its_service() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    assert!(world.store.balance(fan.id).await.unwrap().is_zero());
+    let revoke = "revoke select on payment_service.wallets from podo_sales";
+    world.engine.server.psql("postgres", revoke).unwrap();
+    match world.store.balance(fan.id).await {
+        Err(Error::Broken(what)) => assert!(what.contains("permission denied"), "{what}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(world.store.user(fan.id).await.unwrap().is_some(), "accounts are another's");
+    SqlStore::migrate_postgres(&world.engine.settings(), true).await.unwrap();
+    assert!(world.store.balance(fan.id).await.unwrap().is_zero(), "migrating gives it back");
+    world.is_sound(at(0)).await;
+}
+
+/// A database that belongs to somebody who is no administrator.
+fn owned_database(server: &Postgres) -> String {
+    server.psql("postgres", "create role owner login").unwrap();
+    server.psql("postgres", "create database hall owner owner").unwrap();
+    server.url("hall").replace("podo@", "owner@")
+}
+
+#[tokio::test]
+async fn an_owner_who_may_not_create_roles_is_told_which_are_missing() {
+    let server = Postgres::start().unwrap();
+    let owner = settings(&owned_database(&server));
+    let roles = SqlStore::migrate_postgres(&owner, true).await.unwrap();
+    let names: Vec<&str> = DatabaseRole::ALL.iter().map(|role| role.as_str()).collect();
+    assert_eq!(roles, Roles::Missing(names.clone()));
+    assert_eq!(SqlStore::migrate_postgres(&owner, false).await, Ok(Roles::LeftAlone));
+    for name in names {
+        server.psql("postgres", &format!("create role {name} nologin")).unwrap();
+    }
+    assert_eq!(SqlStore::migrate_postgres(&owner, true).await, Ok(Roles::Ready));
+}
+
+/// The login that docs/postgresql.md describes: a member of the roles, owner of nothing.
+#[tokio::test]
+async fn a_login_that_owns_nothing_runs_a_node_once_the_schema_is_there() {
+    let server = Postgres::start().unwrap();
+    server.create_database("hall").unwrap();
+    server.psql("postgres", "create role app login").unwrap();
+    let (admin, app) = (server.url("hall"), server.url("hall").replace("podo@", "app@"));
+    let chance = || Arc::new(SystemChance::new());
+    let refused = SqlStore::postgres(&settings(&app), chance()).await.err().unwrap();
+    assert!(refused.contains("podo migrate") && refused.contains("permission denied"), "{refused}");
+    assert_eq!(SqlStore::migrate_postgres(&settings(&admin), true).await, Ok(Roles::Ready));
+    for role in DatabaseRole::ALL {
+        server.psql("postgres", &format!("grant {} to app", role.as_str())).unwrap();
+    }
+    let store = SqlStore::postgres(&settings(&app), chance()).await.unwrap();
+    assert!(store.user_by_email([0; 32]).await.unwrap().is_none());
+}

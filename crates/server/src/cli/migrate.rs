@@ -1,0 +1,49 @@
+//! `podo migrate`: the schema, and on PostgreSQL the roles with their rights.
+
+use crate::config::{Config, Switch};
+use crate::wire::{self, Store};
+use adapters::sql::{Roles, SqlStore};
+use anyhow::{Result, anyhow, bail};
+use clap::Args;
+use std::process::ExitCode;
+
+#[derive(Args)]
+pub(super) struct Migrate {
+    /// Leave PostgreSQL's roles and rights as they are.
+    #[arg(long)]
+    no_roles: bool,
+}
+
+pub(super) async fn run(migrate: Migrate, config: Config) -> Result<ExitCode> {
+    match Store::named_by(&config.store_url, &config.data)? {
+        // Opening the store brings its schema up to date.
+        Store::Sqlite(_) => drop(wire::platform(&config).await?),
+        Store::Postgres(url) => {
+            let settings = config.postgres(&url)?;
+            let roles = SqlStore::migrate_postgres(&settings, !migrate.no_roles).await;
+            tell(&roles.map_err(|error| anyhow!(error))?, config.store_roles)?;
+        }
+    }
+    println!("The schema is up to date.");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Missing roles are a failure only for those who want to use them.
+fn tell(roles: &Roles, wanted: Switch) -> Result<()> {
+    match (roles, wanted) {
+        (Roles::Ready, _) => println!("The roles have the rights of this version."),
+        (Roles::LeftAlone, _) => {}
+        (Roles::Missing(names), wanted) => {
+            let what = format!(
+                "this user may not create roles, and these are missing: {}. Let an administrator \
+                 run `create role NAME nologin` for each, then run `podo migrate` again",
+                names.join(", ")
+            );
+            match wanted {
+                Switch::On => bail!("{what}, or set store_roles = \"off\"."),
+                Switch::Off => println!("Without roles: {what}; `--no-roles` skips this."),
+            }
+        }
+    }
+    Ok(())
+}
