@@ -4,6 +4,7 @@ mod migrate;
 mod pools;
 mod replicas;
 mod settings;
+mod tls;
 mod transaction;
 mod types;
 

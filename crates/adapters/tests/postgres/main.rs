@@ -5,6 +5,7 @@ mod engine;
 mod plans;
 mod replicas;
 mod roles;
+mod tls;
 
 #[path = "../store/accounts.rs"]
 mod accounts;

@@ -1,9 +1,8 @@
 //! Connections that wait for commands: one pool for all, or one per role.
 
-use super::settings::{CONNECTION_WITHIN, Connections, PostgresSettings};
+use super::settings::{CONNECTION_WITHIN, Connections, PostgresSettings, Target};
 use crate::sql::DatabaseRole;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
-use tokio_postgres::NoTls;
 
 pub(super) enum Pools {
     Shared(Pool),
@@ -34,9 +33,9 @@ impl Pools {
     }
 }
 
-pub(super) fn pool(config: tokio_postgres::Config, size: usize) -> Result<Pool, String> {
+pub(super) fn pool(target: Target, size: usize) -> Result<Pool, String> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    Pool::builder(Manager::from_config(config, NoTls, recycling))
+    Pool::builder(Manager::from_config(target.config, target.tls, recycling))
         .max_size(size)
         .wait_timeout(Some(CONNECTION_WITHIN))
         .runtime(deadpool_postgres::Runtime::Tokio1)
