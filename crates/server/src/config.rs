@@ -24,6 +24,7 @@ pub struct Config {
     pub store_lock_timeout_ms: u32,
     pub replica_urls: Vec<String>,
     pub replica_lag_max_ms: u32,
+    pub store_ca: String,
     pub live_url: String,
     pub bus_url: String,
     pub hold_seconds: u32,
@@ -126,6 +127,7 @@ impl Config {
             lock_timeout: ms(self.store_lock_timeout_ms),
             replica_urls: self.replica_urls.clone(),
             replica_lag_max: ms(self.replica_lag_max_ms),
+            ca: (!self.store_ca.is_empty()).then(|| PathBuf::from(&self.store_ca)),
             ..PostgresSettings::new(url, connections)
         })
     }
@@ -137,7 +139,7 @@ impl Config {
             "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\n\
              store_roles = {:?}\nstore_role_connections = {:?}\n\
              store_statement_timeout_ms = {}\nstore_lock_timeout_ms = {}\n\
-             replica_urls = {:?}\nreplica_lag_max_ms = {}\nlive_url = {:?}\nbus_url = {:?}\n\
+             replica_urls = {:?}\nreplica_lag_max_ms = {}\nstore_ca = {:?}\nlive_url = {:?}\nbus_url = {:?}\n\
              hold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\nlimits = {:?}\n\
              requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
@@ -151,6 +153,7 @@ impl Config {
             self.store_lock_timeout_ms,
             self.replica_urls.iter().map(|url| without_password(url)).collect::<Vec<_>>(),
             self.replica_lag_max_ms,
+            self.store_ca,
             self.live_url,
             self.bus_url,
             self.hold_seconds,

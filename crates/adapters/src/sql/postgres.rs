@@ -6,6 +6,7 @@ mod migrate;
 mod pools;
 mod replicas;
 mod settings;
+mod tls;
 mod transaction;
 mod types;
 mod writer;

@@ -6,6 +6,7 @@ mod engine;
 mod plans;
 mod replicas;
 mod roles;
+mod tls;
 
 #[path = "../store/accounts.rs"]
 mod accounts;

@@ -2,7 +2,7 @@
 
 use super::settings::PostgresSettings;
 use crate::sql::DatabaseRole;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
 mod migrations {
     refinery::embed_migrations!("migrations/postgres");
@@ -76,9 +76,10 @@ async fn in_session<T>(
     settings: &PostgresSettings,
     work: impl AsyncFnOnce(&mut Client) -> Result<T>,
 ) -> Result<T> {
-    let connected = settings.connect(&settings.url, None)?.connect(NoTls).await;
-    let (mut client, connection) =
-        connected.map_err(|error| format!("cannot connect to the database: {error}"))?;
+    let target = settings.connect(&settings.url, None)?;
+    let connected = target.config.connect(target.tls).await;
+    let (mut client, connection) = connected
+        .map_err(|error| format!("cannot connect to the database: {}", with_source(&error)))?;
     let work = async move {
         // Another node may migrate for longer than one of our statements may wait. The lock goes
         // with the connection.
@@ -149,6 +150,14 @@ async fn create_role(client: &Client, role: DatabaseRole) -> Result<()> {
          end $$"
     );
     client.batch_execute(&sql).await.map_err(explain)
+}
+
+/// The driver hides what went wrong with TLS behind its own words.
+fn with_source(error: &tokio_postgres::Error) -> String {
+    match std::error::Error::source(error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
 }
 
 /// What the server said, without the driver's `db error` in front.

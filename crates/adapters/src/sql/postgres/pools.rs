@@ -1,9 +1,8 @@
 //! Connections that wait for commands: one pool for all, or one per role.
 
-use super::settings::{CONNECTION_WITHIN, Connections, PostgresSettings};
+use super::settings::{CONNECTION_WITHIN, Connections, PostgresSettings, Target};
 use crate::sql::DatabaseRole;
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
-use tokio_postgres::NoTls;
 
 pub(super) enum Pools {
     Shared(Pool),
@@ -41,18 +40,18 @@ pub(super) fn for_batches(settings: &PostgresSettings, size: usize) -> Result<Po
         Connections::Shared(_) => None,
         Connections::PerRole(_) => Some(DatabaseRole::Sales),
     };
-    let mut config = settings.connect(&settings.url, role)?;
-    let options = config.get_options().unwrap_or_default().to_owned();
-    config.options(format!(
+    let mut target = settings.connect(&settings.url, role)?;
+    let options = target.config.get_options().unwrap_or_default().to_owned();
+    target.config.options(format!(
         "{options} -c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off \
          -c enable_hashjoin=off -c enable_mergejoin=off"
     ));
-    pool(config, size)
+    pool(target, size)
 }
 
-pub(super) fn pool(config: tokio_postgres::Config, size: usize) -> Result<Pool, String> {
+pub(super) fn pool(target: Target, size: usize) -> Result<Pool, String> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    Pool::builder(Manager::from_config(config, NoTls, recycling))
+    Pool::builder(Manager::from_config(target.config, target.tls, recycling))
         .max_size(size)
         .wait_timeout(Some(CONNECTION_WITHIN))
         .runtime(deadpool_postgres::Runtime::Tokio1)

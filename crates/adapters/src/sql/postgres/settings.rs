@@ -1,8 +1,11 @@
 //! How to reach PostgreSQL, and what every connection to it is told.
 
+use super::tls;
 use crate::sql::DatabaseRole;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Where unqualified names are looked for: the services' tables have different names, so the same
 /// SQL runs as on SQLite.
@@ -26,6 +29,14 @@ pub struct PostgresSettings {
     pub replica_urls: Vec<String>,
     /// A replica that is further behind than this is left out.
     pub replica_lag_max: Duration,
+    /// A file with the certificates of those who may vouch for the servers.
+    pub ca: Option<PathBuf>,
+}
+
+/// Where a connection leads, and over what.
+pub(super) struct Target {
+    pub(super) config: tokio_postgres::Config,
+    pub(super) tls: MakeRustlsConnect,
 }
 
 /// How many connections there are, and as whom they talk.
@@ -56,17 +67,16 @@ impl PostgresSettings {
             lock_timeout: Duration::from_secs(3),
             replica_urls: Vec::new(),
             replica_lag_max: Duration::from_millis(100),
+            ca: None,
         }
     }
 
     /// What a connection needs to know. A command that hangs must not hold its locks for ever.
-    pub(super) fn connect(
-        &self,
-        url: &str,
-        role: Option<DatabaseRole>,
-    ) -> Result<tokio_postgres::Config, String> {
-        let mut config = tokio_postgres::Config::from_str(url)
+    pub(super) fn connect(&self, url: &str, role: Option<DatabaseRole>) -> Result<Target, String> {
+        let (url, proof) = tls::read_mode(url, self.ca.is_some())?;
+        let mut config = tokio_postgres::Config::from_str(&url)
             .map_err(|error| format!("the database's URL: {error}"))?;
+        tls::insist(&mut config, proof)?;
         let idle = self.statement_timeout + IDLE_EXTRA;
         let mut options = config.get_options().unwrap_or_default().to_owned();
         options.push_str(&format!(
@@ -80,7 +90,7 @@ impl PostgresSettings {
             options.push_str(&format!(" -c role={}", role.as_str()));
         }
         config.options(options).connect_timeout(CONNECTION_WITHIN);
-        Ok(config)
+        Ok(Target { config, tls: tls::connector(proof, self.ca.as_deref())? })
     }
 }
 
@@ -161,8 +171,8 @@ mod tests {
     fn a_connection_keeps_the_options_of_its_url() {
         let settings = PostgresSettings::new("", Connections::Shared(1));
         let url = "postgres://podo@db/podo?options=-c%20work_mem%3D8MB";
-        let config = settings.connect(url, Some(DatabaseRole::Sales)).unwrap();
-        let options = config.get_options().unwrap();
+        let target = settings.connect(url, Some(DatabaseRole::Sales)).unwrap();
+        let options = target.config.get_options().unwrap();
         assert!(options.starts_with("-c work_mem=8MB -c search_path=common,"), "{options}");
         assert!(options.ends_with(" -c role=podo_sales"), "{options}");
     }
