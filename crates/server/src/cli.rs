@@ -71,9 +71,10 @@ pub fn run() -> ExitCode {
 }
 
 fn start(cli: Cli) -> Result<ExitCode> {
-    let mut overrides = Overrides { file: cli.config, data: cli.data, listen: None };
+    let mut overrides = Overrides { file: cli.config, data: cli.data, ..Overrides::default() };
     if let Command::Serve(serve) = &cli.command {
         overrides.listen = serve.listen.clone();
+        overrides.roles = serve.roles.clone();
     }
     let load = || Config::load(&overrides, config::environment);
     match cli.command {

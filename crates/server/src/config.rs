@@ -1,5 +1,6 @@
 //! Settings: the built-in defaults, a file, the environment and flags, in this order.
 
+use crate::roles::Roles;
 use anyhow::{Context, Result, bail};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -14,6 +15,7 @@ pub const DEFAULT: &str = include_str!("config.default.toml");
 #[serde(deny_unknown_fields)]
 pub struct Config {
     pub listen: String,
+    pub roles: Roles,
     pub data: PathBuf,
     pub store_url: String,
     pub store_connections: u32,
@@ -49,6 +51,7 @@ pub enum LogStyle {
 pub struct Overrides {
     pub file: Option<PathBuf>,
     pub listen: Option<String>,
+    pub roles: Option<String>,
     pub data: Option<PathBuf>,
 }
 
@@ -66,6 +69,9 @@ impl Config {
         merge_environment(&mut table, variable)?;
         if let Some(listen) = &overrides.listen {
             table.insert("listen".into(), Value::String(listen.clone()));
+        }
+        if let Some(roles) = &overrides.roles {
+            table.insert("roles".into(), Value::String(roles.clone()));
         }
         if let Some(data) = &overrides.data {
             table.insert("data".into(), Value::String(data.display().to_string()));
@@ -88,6 +94,14 @@ impl Config {
         if self.requests_per_second_per_ip == 0 {
             bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` lifts it");
         }
+        if self.live_url == "memory:" && !self.roles.is_complete() {
+            bail!(
+                "roles: `{}` leaves a part to other nodes, but live_url = \"memory:\" keeps the \
+                 waiting room inside this process, where they cannot see it: nobody would be let \
+                 in. Give all nodes one `live_url = \"redis://…\"`, or run all roles here",
+                self.roles
+            );
+        }
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or none");
         }
@@ -102,11 +116,12 @@ impl Config {
     pub fn describe(&self) -> String {
         let password = if self.admin_email.is_empty() { "" } else { "(set)" };
         format!(
-            "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\nlive_url = {:?}\nbus_url = {:?}\n\
+            "listen = {:?}\nroles = \"{}\"\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\nlive_url = {:?}\nbus_url = {:?}\n\
              hold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\nlimits = {:?}\n\
              requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
             self.listen,
+            self.roles,
             self.data,
             without_password(&self.store_url),
             self.store_connections,
@@ -209,6 +224,16 @@ mod tests {
         assert!(format!("{:#}", refused.unwrap_err()).contains("PODO_HOLD_SECONDS"));
         let refused = load(&[("PODO_HOLD_SECONDS", "0")], &Overrides::default());
         assert!(format!("{:#}", refused.unwrap_err()).contains("hold_seconds"));
+    }
+
+    #[test]
+    fn a_part_of_the_roles_needs_engines_that_nodes_share() {
+        let alone = load(&[("PODO_ROLES", "queue,booking")], &Overrides::default());
+        let refused = alone.unwrap_err().to_string();
+        assert!(refused.contains("`queue,booking`") && refused.contains("live_url"), "{refused}");
+        let shared = [("PODO_ROLES", "queue"), ("PODO_LIVE_URL", "redis://127.0.0.1:1")];
+        let flags = Overrides { roles: Some("worker".into()), ..Overrides::default() };
+        assert_eq!(load(&shared, &flags).unwrap().roles.to_string(), "worker");
     }
 
     #[test]

@@ -4,6 +4,9 @@
 
 mod engine;
 
+mod roles;
+mod system;
+
 #[path = "../it/client.rs"]
 mod client;
 
