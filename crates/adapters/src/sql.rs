@@ -5,6 +5,7 @@ mod audit;
 mod catalog;
 mod invariants;
 mod keys;
+mod leases;
 mod messages;
 mod outbox;
 mod payments;

@@ -5,6 +5,7 @@ pub mod catalog;
 pub mod error;
 pub mod jobs;
 pub mod keys;
+pub mod leases;
 pub mod notifications;
 pub mod paging;
 pub mod payments;

@@ -12,7 +12,7 @@ use crate::ports::revocations::Revocations;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
 use crate::sessions::Sessions;
-use domain::{Refusal, Timestamp};
+use domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ pub struct Rules {
 }
 
 pub struct Platform {
+    /// This process among those that share the engines.
+    pub node: NodeId,
     pub store: Arc<dyn Store>,
     pub queue: Arc<dyn Queue>,
     pub holds: Arc<dyn Holds>,

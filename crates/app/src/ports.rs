@@ -8,6 +8,7 @@ pub mod gateway;
 pub mod holds;
 pub mod invariants;
 pub mod keys;
+pub mod leases;
 pub mod limits;
 pub mod messages;
 pub mod passwords;
@@ -26,6 +27,7 @@ pub trait Store:
     + catalog::Catalog
     + invariants::Invariants
     + keys::Keys
+    + leases::Leases
     + messages::Messages
     + payments::Payments
     + queue_history::QueueHistory
@@ -40,6 +42,7 @@ impl<T> Store for T where
         + catalog::Catalog
         + invariants::Invariants
         + keys::Keys
+        + leases::Leases
         + messages::Messages
         + payments::Payments
         + queue_history::QueueHistory

@@ -18,8 +18,8 @@ pub mod time;
 pub mod wallet;
 
 pub use id::{
-    EventId, HallId, LedgerId, LoginId, MessageId, PaymentId, RefundId, ReservationId, ScheduleId,
-    SeatId, SessionId, TicketId, UserId, VenueId,
+    EventId, HallId, LedgerId, LoginId, MessageId, NodeId, PaymentId, RefundId, ReservationId,
+    ScheduleId, SeatId, SessionId, TicketId, UserId, VenueId,
 };
 pub use money::Won;
 pub use refusal::Refusal;

@@ -19,6 +19,7 @@ use app::ports::revocations::Revocations;
 use app::schedules::Schedules;
 use app::seals::Seals;
 use app::sessions::Sessions;
+use domain::NodeId;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -85,6 +86,7 @@ pub async fn platform_on(
     let passwords = Argon2Pool::start(n_password_threads).map_err(|error| anyhow!(error))?;
     let sandbox = Arc::new(Sandbox::new(store.clone()));
     let platform = Platform {
+        node: NodeId::new(chance.id(clock.now())),
         store,
         queue: live.queue,
         holds: live.holds,

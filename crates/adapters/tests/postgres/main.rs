@@ -15,6 +15,9 @@ mod hold;
 #[path = "../store/keys.rs"]
 mod keys;
 
+#[path = "../store/leases.rs"]
+mod leases;
+
 #[path = "../store/messages.rs"]
 mod messages;
 

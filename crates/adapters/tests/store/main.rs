@@ -8,6 +8,7 @@ mod engine;
 mod hold;
 mod invariants;
 mod keys;
+mod leases;
 mod messages;
 mod pay;
 mod queue_history;

@@ -1,7 +1,7 @@
 //! Is it alive, is it ready, what does it count.
 
 use super::App;
-use crate::telemetry::ScheduleLabel;
+use crate::telemetry::{JobLabel, ScheduleLabel};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
@@ -40,6 +40,10 @@ async fn refresh_gauges(app: &App) -> app::Result<()> {
     let backlog = platform.store.backlog().await?;
     metrics.outbox_pending.set(i64::try_from(backlog.pending).unwrap_or(i64::MAX));
     metrics.outbox_dead.set(i64::try_from(backlog.dead).unwrap_or(i64::MAX));
+    metrics.leads.clear();
+    for job in platform.store.leads_of(platform.node, now).await? {
+        metrics.leads.get_or_create(&JobLabel { job }).set(1);
+    }
     for record in platform.store.schedules_alive(now).await? {
         let counts = platform.queue.counts(record.schedule, now).await?;
         let label = ScheduleLabel { schedule: record.schedule.to_string() };
