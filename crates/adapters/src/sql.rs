@@ -11,6 +11,7 @@ mod outbox;
 mod payments;
 mod postgres;
 mod queue_history;
+mod reconciliation;
 mod reservations;
 mod sqlite;
 mod store;

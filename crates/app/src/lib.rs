@@ -12,6 +12,7 @@ pub mod payments;
 pub mod platform;
 pub mod ports;
 pub mod queue;
+pub mod reconciliation;
 pub mod reservations;
 pub mod schedules;
 pub mod seals;

@@ -9,6 +9,7 @@ use crate::ports::limits::Limits;
 use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
+use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
 use crate::sessions::Sessions;
@@ -41,6 +42,7 @@ pub struct Platform {
     pub seals: Seals,
     pub sessions: Sessions,
     pub schedules: Schedules,
+    pub reconciliation: Reconciliation,
     pub rules: Rules,
 }
 

@@ -15,6 +15,7 @@ pub mod passwords;
 pub mod payments;
 pub mod queue;
 pub mod queue_history;
+pub mod reconciliation;
 pub mod reservations;
 pub mod revocations;
 pub mod tickets;
@@ -31,6 +32,7 @@ pub trait Store:
     + messages::Messages
     + payments::Payments
     + queue_history::QueueHistory
+    + reconciliation::Reconciliation
     + reservations::Reservations
     + tickets::Tickets
     + wallets::Wallets
@@ -46,6 +48,7 @@ impl<T> Store for T where
         + messages::Messages
         + payments::Payments
         + queue_history::QueueHistory
+        + reconciliation::Reconciliation
         + reservations::Reservations
         + tickets::Tickets
         + wallets::Wallets

@@ -9,6 +9,7 @@ pub mod messages;
 pub mod money;
 pub mod payments;
 pub mod queue;
+pub mod reconciliation;
 pub mod refusal;
 pub mod reservations;
 pub mod seats;

@@ -6,6 +6,7 @@ mod bench;
 mod demo;
 mod draw;
 mod fans;
+mod reconcile;
 mod serve;
 mod stage;
 mod verify;
@@ -51,7 +52,7 @@ enum Command {
     },
     /// Print the OpenAPI document.
     Openapi,
-    /// Manage organisers.
+    /// Manage organisers, and repair what only an operator should.
     #[command(subcommand)]
     Admin(admin::Admin),
     /// Recompute the draw of a lobby from its published seed.

@@ -24,6 +24,7 @@ pub struct Config {
     pub hold_seconds: u32,
     pub admit_every_ms: u32,
     pub sweep_every_ms: u32,
+    pub reconcile_every_seconds: u32,
     pub limits: Switch,
     pub requests_per_second_per_ip: u32,
     pub log: LogStyle,
@@ -88,6 +89,9 @@ impl Config {
         if self.admit_every_ms < 10 || self.sweep_every_ms < 10 {
             bail!("admit_every_ms and sweep_every_ms: must be at least 10");
         }
+        if self.reconcile_every_seconds == 0 {
+            bail!("reconcile_every_seconds: must be at least 1");
+        }
         if !(1..=1_000).contains(&self.store_connections) {
             bail!("store_connections: must be 1 to 1000, is {}", self.store_connections);
         }
@@ -112,12 +116,17 @@ impl Config {
         Duration::from_secs(u64::from(self.hold_seconds))
     }
 
+    pub fn reconcile_every(&self) -> Duration {
+        Duration::from_secs(u64::from(self.reconcile_every_seconds))
+    }
+
     /// What counts, without secrets.
     pub fn describe(&self) -> String {
         let password = if self.admin_email.is_empty() { "" } else { "(set)" };
         format!(
             "listen = {:?}\nroles = \"{}\"\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\nlive_url = {:?}\nbus_url = {:?}\n\
-             hold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\nlimits = {:?}\n\
+             hold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\n\
+             reconcile_every_seconds = {}\nlimits = {:?}\n\
              requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
             self.listen,
@@ -130,6 +139,7 @@ impl Config {
             self.hold_seconds,
             self.admit_every_ms,
             self.sweep_every_ms,
+            self.reconcile_every_seconds,
             self.limits,
             self.requests_per_second_per_ip,
             self.log,

@@ -77,6 +77,7 @@ fn schedules(config: &Config) -> impl Iterator<Item = Schedule> {
         Schedule { job: Job::SettlePayments, every: ms(1_000) },
         Schedule { job: Job::MakeRefunds, every: ms(1_000) },
         Schedule { job: Job::ForgetOldRows, every: Duration::from_secs(600) },
+        Schedule { job: Job::ReconcileSeats, every: config.reconcile_every() },
     ];
     let (admits, works) = (config.roles.admits, config.roles.works);
     let is_ours = move |job: Job| if job == Job::AdmitFans { admits } else { works };

@@ -3,6 +3,7 @@
 use app::Platform;
 use app::jobs::{self, Round};
 use app::leases::Leadership;
+use app::ports::leases::Lease;
 use domain::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,6 +63,7 @@ pub enum Job {
     SettlePayments,
     MakeRefunds,
     ForgetOldRows,
+    ReconcileSeats,
 }
 
 impl Job {
@@ -73,6 +75,7 @@ impl Job {
             Job::SettlePayments => "settle",
             Job::MakeRefunds => "refund",
             Job::ForgetOldRows => "clean",
+            Job::ReconcileSeats => "reconcile",
         }
     }
 
@@ -80,12 +83,17 @@ impl Job {
     /// work row by row, and admission is one atomic step.
     const fn is_led(self) -> bool {
         match self {
-            Job::RelayMessages | Job::ForgetOldRows => true,
+            Job::RelayMessages | Job::ForgetOldRows | Job::ReconcileSeats => true,
             Job::AdmitFans | Job::ExpireHolds | Job::SettlePayments | Job::MakeRefunds => false,
         }
     }
 
-    async fn run(self, platform: &Platform, now: Timestamp) -> app::Result<Round> {
+    async fn run(
+        self,
+        platform: &Platform,
+        lease: Option<Lease>,
+        now: Timestamp,
+    ) -> app::Result<Round> {
         match self {
             Job::AdmitFans => jobs::admit_fans(platform, now).await,
             Job::ExpireHolds => jobs::expire_holds(platform, now).await,
@@ -93,6 +101,7 @@ impl Job {
             Job::SettlePayments => jobs::settle_unknown_payments(platform, now).await,
             Job::MakeRefunds => jobs::make_refunds(platform, now).await,
             Job::ForgetOldRows => jobs::forget_old_rows(platform, now).await,
+            Job::ReconcileSeats => jobs::reconcile_seats(platform, lease, now).await,
         }
     }
 }
@@ -139,10 +148,9 @@ async fn run_round(
     leadership: Option<&mut Leadership>,
 ) -> app::Result<Round> {
     let now = platform.now();
-    if let Some(leadership) = leadership
-        && leadership.lease(platform, now).await?.is_none()
-    {
-        return Ok(Round::default());
+    let Some(leadership) = leadership else { return job.run(platform, None, now).await };
+    match leadership.lease(platform, now).await? {
+        Some(lease) => job.run(platform, Some(lease), now).await,
+        None => Ok(Round::default()),
     }
-    job.run(platform, now).await
 }

@@ -16,6 +16,7 @@ use app::ports::holds::Holds;
 use app::ports::limits::Limits;
 use app::ports::queue::Queue;
 use app::ports::revocations::Revocations;
+use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
 use app::seals::Seals;
 use app::sessions::Sessions;
@@ -100,6 +101,7 @@ pub async fn platform_on(
         sessions: Sessions::new(&seals),
         seals,
         schedules: Schedules::default(),
+        reconciliation: Reconciliation::default(),
         rules: Rules { hold_length: config.hold_length(), limits_on: config.limits == Switch::On },
     };
     Ok(Wired { platform, sandbox })

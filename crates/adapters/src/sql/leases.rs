@@ -1,10 +1,10 @@
 //! Leases: one row per job, taken by comparing its end with now.
 
 use super::store::SqlStore;
-use super::tx::{Tx, work};
+use super::tx::{Guard, Tx, work};
 use super::value::{Row, params};
-use app::Result;
 use app::ports::leases::{Lease, Leases, TakeLease};
+use app::{Error, Result};
 use async_trait::async_trait;
 use domain::{NodeId, Timestamp};
 
@@ -63,4 +63,18 @@ async fn leads_of(tx: &mut dyn Tx, question: &LeadsOf) -> Result<Vec<String>> {
     let sql = "select job from leases where holder = $1 and held_until > $2 order by job";
     let rows = tx.query(sql, params![question.holder, question.now]).await?;
     rows.iter().map(|row: &Row| Ok(row.get(0)?)).collect()
+}
+
+/// Refuses what a node does that does not lead any more. The row stays locked to the end of the
+/// transaction: the lead cannot pass between the check and the commit.
+pub(super) async fn check_fence(tx: &mut dyn Tx, lease: &Lease) -> Result<()> {
+    if !tx.has(Guard::Fence) {
+        return Ok(());
+    }
+    let sql = "update leases set held_until = held_until
+                where job = $1 and holder = $2 and fence = $3";
+    if tx.execute(sql, params![lease.job, lease.holder, lease.fence]).await? == 1 {
+        return Ok(());
+    }
+    Err(Error::Unavailable(format!("another node leads `{}` now", lease.job)))
 }

@@ -44,6 +44,8 @@ pub enum Guard {
     SeatIsCompared,
     /// The unique index over active claims.
     OneClaimPerSeat,
+    /// What a node does that does not lead any more is refused.
+    Fence,
 }
 
 /// A running transaction. SQLite's futures are ready at once; PostgreSQL's wait for the network.

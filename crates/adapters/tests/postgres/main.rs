@@ -30,6 +30,9 @@ mod queue_history;
 #[path = "../store/races.rs"]
 mod races;
 
+#[path = "../store/reconciliation.rs"]
+mod reconciliation;
+
 #[path = "../store/refund.rs"]
 mod refund;
 

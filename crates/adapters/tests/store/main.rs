@@ -13,6 +13,7 @@ mod messages;
 mod pay;
 mod queue_history;
 mod races;
+mod reconciliation;
 mod refund;
 mod settle;
 mod wallet;

@@ -4,6 +4,7 @@
 
 mod engine;
 
+mod reconcile_command;
 mod roles;
 mod system;
 
@@ -42,3 +43,6 @@ mod queue;
 
 #[path = "../it/race.rs"]
 mod race;
+
+#[path = "../it/reconcile.rs"]
+mod reconcile;
