@@ -30,7 +30,7 @@ impl Group {
         let is_below = |start: &&str| {
             path.strip_prefix(*start).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let found = GROUPS.iter().find(|(_, _, starts)| starts.iter().any(|it| is_below(it)));
+        let found = GROUPS.iter().find(|(_, _, starts)| starts.iter().any(is_below));
         found.map(|(group, _, _)| *group)
     }
 }
