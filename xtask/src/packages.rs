@@ -30,6 +30,9 @@ const POSTGRES: &[LookFor] = &[
     LookFor::Command("postgres"),
 ];
 
+/// Debian keeps it outside the path of ordinary users.
+const NGINX: &[LookFor] = &[LookFor::Command("/usr/sbin/nginx"), LookFor::Command("nginx")];
+
 /// The only list: an engine that tests start is one more line here.
 const NEEDS: &[Need] = &[
     Need {
@@ -48,6 +51,7 @@ const NEEDS: &[Need] = &[
         package: "redis-tools",
         why: "joins the cluster of the tests",
     },
+    Need { look_for: NGINX, package: "nginx-light", why: "stands before several nodes in tests" },
 ];
 
 /// Installs what is missing where that is allowed, otherwise says what is missing.

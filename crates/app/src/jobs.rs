@@ -3,6 +3,7 @@
 mod admit;
 mod clean;
 mod expire;
+mod reconcile;
 mod refund;
 mod relay;
 mod settle;
@@ -10,6 +11,7 @@ mod settle;
 pub use admit::{admit_fans, restore_entries};
 pub use clean::forget_old_rows;
 pub use expire::expire_holds;
+pub use reconcile::reconcile_seats;
 pub use refund::make_refunds;
 pub use relay::relay_messages;
 pub use settle::settle_unknown_payments;

@@ -9,10 +9,11 @@ use crate::ports::limits::Limits;
 use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
+use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
 use crate::sessions::Sessions;
-use domain::{Refusal, Timestamp};
+use domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ pub struct Rules {
 }
 
 pub struct Platform {
+    /// This process among those that share the engines.
+    pub node: NodeId,
     pub store: Arc<dyn Store>,
     pub queue: Arc<dyn Queue>,
     pub holds: Arc<dyn Holds>,
@@ -39,6 +42,7 @@ pub struct Platform {
     pub seals: Seals,
     pub sessions: Sessions,
     pub schedules: Schedules,
+    pub reconciliation: Reconciliation,
     pub rules: Rules,
 }
 

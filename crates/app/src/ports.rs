@@ -8,12 +8,14 @@ pub mod gateway;
 pub mod holds;
 pub mod invariants;
 pub mod keys;
+pub mod leases;
 pub mod limits;
 pub mod messages;
 pub mod passwords;
 pub mod payments;
 pub mod queue;
 pub mod queue_history;
+pub mod reconciliation;
 pub mod reservations;
 pub mod revocations;
 pub mod tickets;
@@ -26,9 +28,11 @@ pub trait Store:
     + catalog::Catalog
     + invariants::Invariants
     + keys::Keys
+    + leases::Leases
     + messages::Messages
     + payments::Payments
     + queue_history::QueueHistory
+    + reconciliation::Reconciliation
     + reservations::Reservations
     + tickets::Tickets
     + wallets::Wallets
@@ -40,9 +44,11 @@ impl<T> Store for T where
         + catalog::Catalog
         + invariants::Invariants
         + keys::Keys
+        + leases::Leases
         + messages::Messages
         + payments::Payments
         + queue_history::QueueHistory
+        + reconciliation::Reconciliation
         + reservations::Reservations
         + tickets::Tickets
         + wallets::Wallets

@@ -80,6 +80,8 @@ ids! {
     LedgerId
     TicketId
     MessageId
+    /// One process of the system, from its start to its end.
+    NodeId
 }
 
 /// Most seats one schedule can have: three bytes of a seat id.

@@ -9,6 +9,7 @@ pub mod messages;
 pub mod money;
 pub mod payments;
 pub mod queue;
+pub mod reconciliation;
 pub mod refusal;
 pub mod reservations;
 pub mod seats;
@@ -18,8 +19,8 @@ pub mod time;
 pub mod wallet;
 
 pub use id::{
-    EventId, HallId, LedgerId, LoginId, MessageId, PaymentId, RefundId, ReservationId, ScheduleId,
-    SeatId, SessionId, TicketId, UserId, VenueId,
+    EventId, HallId, LedgerId, LoginId, MessageId, NodeId, PaymentId, RefundId, ReservationId,
+    ScheduleId, SeatId, SessionId, TicketId, UserId, VenueId,
 };
 pub use money::Won;
 pub use refusal::Refusal;

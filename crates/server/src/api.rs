@@ -18,6 +18,7 @@ mod tickets;
 mod wallet;
 
 use crate::assets;
+use crate::roles::Roles;
 use crate::seat_map::SeatMaps;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
@@ -42,6 +43,7 @@ pub struct Shared {
     pub metrics: Metrics,
     pub seat_maps: SeatMaps,
     pub requests_per_second_per_ip: u32,
+    pub roles: Roles,
 }
 
 type App = Arc<Shared>;
@@ -126,6 +128,7 @@ pub fn router(shared: App) -> Router {
     Router::from(docs)
         .merge(api)
         .layer(from_fn_with_state(shared.clone(), edge::detach))
+        .layer(from_fn_with_state(shared.clone(), edge::keep_to_roles))
         .layer(from_fn_with_state(shared.clone(), edge::pass))
         .layer(from_fn_with_state(shared, edge::render_problems))
 }

@@ -7,6 +7,7 @@ mod demo;
 mod draw;
 mod fans;
 mod migrate;
+mod reconcile;
 mod serve;
 mod stage;
 mod verify;
@@ -52,7 +53,7 @@ enum Command {
     },
     /// Print the OpenAPI document.
     Openapi,
-    /// Manage organisers.
+    /// Manage organisers, and repair what only an operator should.
     #[command(subcommand)]
     Admin(admin::Admin),
     /// Recompute the draw of a lobby from its published seed.
@@ -72,9 +73,10 @@ pub fn run() -> ExitCode {
 }
 
 fn start(cli: Cli) -> Result<ExitCode> {
-    let mut overrides = Overrides { file: cli.config, data: cli.data, listen: None };
+    let mut overrides = Overrides { file: cli.config, data: cli.data, ..Overrides::default() };
     if let Command::Serve(serve) = &cli.command {
         overrides.listen = serve.listen.clone();
+        overrides.roles = serve.roles.clone();
     }
     let load = || Config::load(&overrides, config::environment);
     match cli.command {

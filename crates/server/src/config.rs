@@ -1,5 +1,6 @@
 //! Settings: the built-in defaults, a file, the environment and flags, in this order.
 
+use crate::roles::Roles;
 use adapters::sql::{Connections, PostgresSettings};
 use anyhow::{Context, Result, anyhow, bail};
 use secrecy::{ExposeSecret, SecretString};
@@ -15,6 +16,7 @@ pub const DEFAULT: &str = include_str!("config.default.toml");
 #[serde(deny_unknown_fields)]
 pub struct Config {
     pub listen: String,
+    pub roles: Roles,
     pub data: PathBuf,
     pub store_url: String,
     pub store_connections: u32,
@@ -30,6 +32,7 @@ pub struct Config {
     pub hold_seconds: u32,
     pub admit_every_ms: u32,
     pub sweep_every_ms: u32,
+    pub reconcile_every_seconds: u32,
     pub limits: Switch,
     pub requests_per_second_per_ip: u32,
     pub log: LogStyle,
@@ -57,6 +60,7 @@ pub enum LogStyle {
 pub struct Overrides {
     pub file: Option<PathBuf>,
     pub listen: Option<String>,
+    pub roles: Option<String>,
     pub data: Option<PathBuf>,
 }
 
@@ -75,6 +79,9 @@ impl Config {
         if let Some(listen) = &overrides.listen {
             table.insert("listen".into(), Value::String(listen.clone()));
         }
+        if let Some(roles) = &overrides.roles {
+            table.insert("roles".into(), Value::String(roles.clone()));
+        }
         if let Some(data) = &overrides.data {
             table.insert("data".into(), Value::String(data.display().to_string()));
         }
@@ -90,6 +97,9 @@ impl Config {
         if self.admit_every_ms < 10 || self.sweep_every_ms < 10 {
             bail!("admit_every_ms and sweep_every_ms: must be at least 10");
         }
+        if self.reconcile_every_seconds == 0 {
+            bail!("reconcile_every_seconds: must be at least 1");
+        }
         if !(1..=1_000).contains(&self.store_connections) {
             bail!("store_connections: must be 1 to 1000, is {}", self.store_connections);
         }
@@ -100,6 +110,14 @@ impl Config {
         if self.requests_per_second_per_ip == 0 {
             bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` lifts it");
         }
+        if self.live_url == "memory:" && !self.roles.is_complete() {
+            bail!(
+                "roles: `{}` leaves a part to other nodes, but live_url = \"memory:\" keeps the \
+                 waiting room inside this process, where they cannot see it: nobody would be let \
+                 in. Give all nodes one `live_url = \"redis://…\"`, or run all roles here",
+                self.roles
+            );
+        }
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or none");
         }
@@ -108,6 +126,10 @@ impl Config {
 
     pub fn hold_length(&self) -> Duration {
         Duration::from_secs(u64::from(self.hold_seconds))
+    }
+
+    pub fn reconcile_every(&self) -> Duration {
+        Duration::from_secs(u64::from(self.reconcile_every_seconds))
     }
 
     /// How the store is reached when it is PostgreSQL.
@@ -136,14 +158,16 @@ impl Config {
     pub fn describe(&self) -> String {
         let password = if self.admin_email.is_empty() { "" } else { "(set)" };
         format!(
-            "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\n\
+            "listen = {:?}\nroles = \"{}\"\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\n\
              store_roles = {:?}\nstore_role_connections = {:?}\n\
              store_statement_timeout_ms = {}\nstore_lock_timeout_ms = {}\n\
-             replica_urls = {:?}\nreplica_lag_max_ms = {}\nstore_ca = {:?}\nlive_url = {:?}\nbus_url = {:?}\n\
-             hold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\nlimits = {:?}\n\
+             replica_urls = {:?}\nreplica_lag_max_ms = {}\nstore_ca = {:?}\nlive_url = {:?}\n\
+             bus_url = {:?}\nhold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\n\
+             reconcile_every_seconds = {}\nlimits = {:?}\n\
              requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
             self.listen,
+            self.roles,
             self.data,
             without_password(&self.store_url),
             self.store_connections,
@@ -154,11 +178,12 @@ impl Config {
             self.replica_urls.iter().map(|url| without_password(url)).collect::<Vec<_>>(),
             self.replica_lag_max_ms,
             self.store_ca,
-            self.live_url,
+            without_password(&self.live_url),
             self.bus_url,
             self.hold_seconds,
             self.admit_every_ms,
             self.sweep_every_ms,
+            self.reconcile_every_seconds,
             self.limits,
             self.requests_per_second_per_ip,
             self.log,
@@ -267,6 +292,16 @@ mod tests {
         assert!(format!("{:#}", refused.unwrap_err()).contains("PODO_HOLD_SECONDS"));
         let refused = load(&[("PODO_HOLD_SECONDS", "0")], &Overrides::default());
         assert!(format!("{:#}", refused.unwrap_err()).contains("hold_seconds"));
+    }
+
+    #[test]
+    fn a_part_of_the_roles_needs_engines_that_nodes_share() {
+        let alone = load(&[("PODO_ROLES", "queue,booking")], &Overrides::default());
+        let refused = alone.unwrap_err().to_string();
+        assert!(refused.contains("`queue,booking`") && refused.contains("live_url"), "{refused}");
+        let shared = [("PODO_ROLES", "queue"), ("PODO_LIVE_URL", "redis://127.0.0.1:1")];
+        let flags = Overrides { roles: Some("worker".into()), ..Overrides::default() };
+        assert_eq!(load(&shared, &flags).unwrap().roles.to_string(), "worker");
     }
 
     #[test]

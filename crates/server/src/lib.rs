@@ -4,6 +4,7 @@ pub mod api;
 mod assets;
 pub mod cli;
 pub mod config;
+pub mod roles;
 pub mod running;
 mod seat_map;
 mod secret;

@@ -47,6 +47,7 @@ impl Running {
             metrics: Metrics::new(),
             seat_maps: Default::default(),
             requests_per_second_per_ip: config.requests_per_second_per_ip,
+            roles: config.roles.clone(),
         });
         let accepting = tasks.spawn(web::serve(listener, api::router(shared), tasks.clone()));
         Ok(Running { platform, address, tasks, accepting })
@@ -66,16 +67,21 @@ impl Running {
     }
 }
 
-fn schedules(config: &Config) -> [Schedule; 6] {
+/// The jobs of this node.
+fn schedules(config: &Config) -> impl Iterator<Item = Schedule> {
     let ms = |ms: u32| Duration::from_millis(u64::from(ms));
-    [
+    let all = [
         Schedule { job: Job::AdmitFans, every: ms(config.admit_every_ms) },
         Schedule { job: Job::ExpireHolds, every: ms(config.sweep_every_ms) },
         Schedule { job: Job::RelayMessages, every: ms(100) },
         Schedule { job: Job::SettlePayments, every: ms(1_000) },
         Schedule { job: Job::MakeRefunds, every: ms(1_000) },
         Schedule { job: Job::ForgetOldRows, every: Duration::from_secs(600) },
-    ]
+        Schedule { job: Job::ReconcileSeats, every: config.reconcile_every() },
+    ];
+    let (admits, works) = (config.roles.admits, config.roles.works);
+    let is_ours = move |job: Job| if job == Job::AdmitFans { admits } else { works };
+    all.into_iter().filter(move |schedule| is_ours(schedule.job))
 }
 
 /// The first organiser, from the settings.

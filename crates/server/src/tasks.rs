@@ -2,6 +2,8 @@
 
 use app::Platform;
 use app::jobs::{self, Round};
+use app::leases::Leadership;
+use app::ports::leases::Lease;
 use domain::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +63,7 @@ pub enum Job {
     SettlePayments,
     MakeRefunds,
     ForgetOldRows,
+    ReconcileSeats,
 }
 
 impl Job {
@@ -72,10 +75,25 @@ impl Job {
             Job::SettlePayments => "settle",
             Job::MakeRefunds => "refund",
             Job::ForgetOldRows => "clean",
+            Job::ReconcileSeats => "reconcile",
         }
     }
 
-    async fn run(self, platform: &Platform, now: Timestamp) -> app::Result<Round> {
+    /// What several nodes would only do twice. The others are made for many hands: they share the
+    /// work row by row, and admission is one atomic step.
+    const fn is_led(self) -> bool {
+        match self {
+            Job::RelayMessages | Job::ForgetOldRows | Job::ReconcileSeats => true,
+            Job::AdmitFans | Job::ExpireHolds | Job::SettlePayments | Job::MakeRefunds => false,
+        }
+    }
+
+    async fn run(
+        self,
+        platform: &Platform,
+        lease: Option<Lease>,
+        now: Timestamp,
+    ) -> app::Result<Round> {
         match self {
             Job::AdmitFans => jobs::admit_fans(platform, now).await,
             Job::ExpireHolds => jobs::expire_holds(platform, now).await,
@@ -83,6 +101,7 @@ impl Job {
             Job::SettlePayments => jobs::settle_unknown_payments(platform, now).await,
             Job::MakeRefunds => jobs::make_refunds(platform, now).await,
             Job::ForgetOldRows => jobs::forget_old_rows(platform, now).await,
+            Job::ReconcileSeats => jobs::reconcile_seats(platform, lease, now).await,
         }
     }
 }
@@ -90,9 +109,11 @@ impl Job {
 /// Runs a job until it is time to stop: a round, a pause, the next round. A full round is followed
 /// by the next at once.
 pub async fn run_job(platform: Arc<Platform>, tasks: Tasks, schedule: Schedule) {
-    let name = schedule.job.name();
+    let Schedule { job, every } = schedule;
+    let name = job.name();
+    let mut leadership = job.is_led().then(|| Leadership::of(name, every));
     while !tasks.is_stopping() {
-        let is_full = match schedule.job.run(&platform, platform.now()).await {
+        let is_full = match run_round(&platform, job, leadership.as_mut()).await {
             Ok(round) => {
                 if round.done + round.failed > 0 {
                     let (done, failed) = (round.done, round.failed);
@@ -106,11 +127,30 @@ pub async fn run_job(platform: Arc<Platform>, tasks: Tasks, schedule: Schedule) 
             }
         };
         if !is_full {
-            let pause = tokio::time::sleep(schedule.every);
+            let pause = tokio::time::sleep(every);
             tokio::select! {
                 () = pause => {}
                 () = tasks.stopped() => {}
             }
         }
+    }
+    if let Some(leadership) = leadership
+        && let Err(error) = leadership.give_up(&platform).await
+    {
+        tracing::warn!(job = name, %error, "The lead of {name} ends by itself");
+    }
+}
+
+/// A round, unless another node leads the job.
+async fn run_round(
+    platform: &Platform,
+    job: Job,
+    leadership: Option<&mut Leadership>,
+) -> app::Result<Round> {
+    let now = platform.now();
+    let Some(leadership) = leadership else { return job.run(platform, None, now).await };
+    match leadership.lease(platform, now).await? {
+        Some(lease) => job.run(platform, Some(lease), now).await,
+        None => Ok(Round::default()),
     }
 }

@@ -40,6 +40,16 @@ pub struct ScheduleLabel {
     pub schedule: String,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct JobLabel {
+    pub job: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct KindLabel {
+    pub kind: &'static str,
+}
+
 /// The seconds that HTTP latencies are counted in.
 const BUCKETS: [f64; 14] =
     [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
@@ -50,6 +60,10 @@ pub struct Metrics {
     requests: Family<RequestLabels, Histogram>,
     pub queue_waiting: Family<ScheduleLabel, Gauge>,
     pub queue_active: Family<ScheduleLabel, Gauge>,
+    pub leads: Family<JobLabel, Gauge>,
+    pub reconcile_rounds: Counter,
+    pub reconcile_suspected: Gauge,
+    pub reconcile_healed: Family<KindLabel, Counter>,
     pub outbox_pending: Gauge,
     pub outbox_dead: Gauge,
     pub purchases: Counter,
@@ -62,6 +76,9 @@ impl Metrics {
             Family::new_with_constructor(|| Histogram::new(BUCKETS));
         let queue_waiting = Family::default();
         let queue_active = Family::default();
+        let leads = Family::default();
+        let (reconcile_rounds, reconcile_suspected) = (Counter::default(), Gauge::default());
+        let reconcile_healed = Family::default();
         let (outbox_pending, outbox_dead) = (Gauge::default(), Gauge::default());
         let purchases = Counter::default();
         registry.register("build", "This build", Info::new([("version", VERSION)]));
@@ -73,6 +90,18 @@ impl Metrics {
         );
         registry.register("queue_waiting", "Fans in line", queue_waiting.clone());
         registry.register("queue_active", "Fans inside", queue_active.clone());
+        registry.register("leads", "1 for a job that this node leads", leads.clone());
+        registry.register(
+            "reconcile_rounds",
+            "Comparisons of the seats' filter with the store",
+            reconcile_rounds.clone(),
+        );
+        registry.register(
+            "reconcile_suspected",
+            "Differences at the last comparison; some are holds being made",
+            reconcile_suspected.clone(),
+        );
+        registry.register("reconcile_healed", "Seats corrected", reconcile_healed.clone());
         registry.register("outbox_pending", "Messages to publish", outbox_pending.clone());
         registry.register("outbox_dead", "Messages set aside", outbox_dead.clone());
         registry.register("purchases", "Reservations paid", purchases.clone());
@@ -81,6 +110,10 @@ impl Metrics {
             requests,
             queue_waiting,
             queue_active,
+            leads,
+            reconcile_rounds,
+            reconcile_suspected,
+            reconcile_healed,
             outbox_pending,
             outbox_dead,
             purchases,

@@ -16,9 +16,11 @@ use app::ports::holds::Holds;
 use app::ports::limits::Limits;
 use app::ports::queue::Queue;
 use app::ports::revocations::Revocations;
+use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
 use app::seals::Seals;
 use app::sessions::Sessions;
+use domain::NodeId;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -83,6 +85,7 @@ pub async fn platform_on(
     let passwords = Argon2Pool::start(n_password_threads).map_err(|error| anyhow!(error))?;
     let sandbox = Arc::new(Sandbox::new(store.clone()));
     let platform = Platform {
+        node: NodeId::new(chance.id(clock.now())),
         store,
         queue: live.queue,
         holds: live.holds,
@@ -96,6 +99,7 @@ pub async fn platform_on(
         sessions: Sessions::new(&seals),
         seals,
         schedules: Schedules::default(),
+        reconciliation: Reconciliation::default(),
         rules: Rules { hold_length: config.hold_length(), limits_on: config.limits == Switch::On },
     };
     Ok(Wired { platform, sandbox })

@@ -2,12 +2,14 @@
 
 mod engine;
 pub mod http;
+pub mod nginx;
 mod not_started;
 mod output;
 pub mod podo;
 pub mod postgres;
 pub mod redis;
 
+pub use nginx::Nginx;
 pub use not_started::NotStarted;
 pub use podo::{Launch, Podo};
 pub use postgres::Postgres;

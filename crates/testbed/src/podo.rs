@@ -13,7 +13,7 @@ use tempfile::TempDir;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Settings of whoever runs the tests must not reach the process.
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 10] = [
     "PODO_ADMIN_EMAIL",
     "PODO_ADMIN_PASSWORD",
     "PODO_BUS_URL",
@@ -22,6 +22,7 @@ const SETTINGS: [&str; 9] = [
     "PODO_LIMITS",
     "PODO_LISTEN",
     "PODO_LIVE_URL",
+    "PODO_ROLES",
     "PODO_STORE_URL",
 ];
 
@@ -128,9 +129,22 @@ impl Podo {
         Ok(())
     }
 
+    /// Freezes it: connections stay open, nothing answers, and its clock goes on without it.
+    pub fn pause(&self) -> Result<()> {
+        self.signal(Signal::STOP)
+    }
+
+    pub fn resume(&self) -> Result<()> {
+        self.signal(Signal::CONT)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<()> {
+        let child = self.child.as_ref().ok_or_else(gone)?;
+        Ok(kill_process(Pid::from_child(child), signal)?)
+    }
+
     /// Asks it to end (SIGTERM), waits, and says how it ended.
     pub fn terminate(&mut self) -> Result<ExitStatus> {
-        let gone = || Error::new(ErrorKind::NotFound, "podo is not running");
         let child = self.child.as_mut().ok_or_else(gone)?;
         kill_process(Pid::from_child(child), Signal::TERM)?;
         let status = wait(child, self.launch.patience)?;
@@ -200,6 +214,10 @@ impl Drop for Podo {
             eprintln!("the end of podo's log:\n{}", output::tail(&self.log_path()));
         }
     }
+}
+
+fn gone() -> Error {
+    Error::new(ErrorKind::NotFound, "podo is not running")
 }
 
 /// Waits for the end of a process, which `std` cannot do with a limit.

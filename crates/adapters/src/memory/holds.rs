@@ -2,33 +2,28 @@
 
 use super::schedules::Schedules;
 use app::Result;
-use app::ports::holds::{self, Taken};
+use app::ports::holds::{self, Correction, Taken};
 use async_trait::async_trait;
 use domain::id::SeatIndex;
+use domain::reconciliation::FilterHold;
 use domain::seats::SeatPick;
 use domain::{ScheduleId, Timestamp, UserId};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 #[derive(Default)]
 pub struct Holds {
     schedules: Schedules<Seats>,
 }
 
-#[derive(Clone, Copy)]
-struct Hold {
-    fan: UserId,
-    until: Timestamp,
-}
-
 /// Lines past their time stay until the seat is taken again: there are never more than seats.
 #[derive(Default)]
 struct Seats {
-    holds: HashMap<SeatIndex, Hold>,
+    holds: HashMap<SeatIndex, FilterHold>,
 }
 
 impl Seats {
-    fn take(&mut self, pick: &SeatPick, hold: Hold, now: Timestamp) -> Taken {
-        let live = |seat: &&SeatIndex| self.holds.get(seat).is_some_and(|held| now < held.until);
+    fn take(&mut self, pick: &SeatPick, hold: FilterHold, now: Timestamp) -> Taken {
+        let live = |seat: &&SeatIndex| self.live(**seat, now).is_some();
         let blocked: Vec<SeatIndex> = pick.indexes().iter().filter(live).copied().collect();
         if blocked.is_empty() {
             self.holds.extend(pick.indexes().iter().map(|seat| (*seat, hold)));
@@ -46,6 +41,23 @@ impl Seats {
         }
     }
 
+    fn live(&self, seat: SeatIndex, now: Timestamp) -> Option<FilterHold> {
+        self.holds.get(&seat).filter(|hold| now < hold.until).copied()
+    }
+
+    /// Whether the seat was as seen.
+    fn correct(&mut self, correction: &Correction, now: Timestamp) -> bool {
+        let Correction { seat, seen, right } = *correction;
+        if self.live(seat, now) != seen {
+            return false;
+        }
+        match right {
+            Some(hold) => self.holds.insert(seat, hold),
+            None => self.holds.remove(&seat),
+        };
+        true
+    }
+
     fn is_held_by(&self, seat: SeatIndex, fan: UserId) -> bool {
         self.holds.get(&seat).is_some_and(|hold| hold.fan == fan)
     }
@@ -60,7 +72,7 @@ impl holds::Holds for Holds {
         until: Timestamp,
         now: Timestamp,
     ) -> Result<Taken> {
-        let hold = Hold { fan, until };
+        let hold = FilterHold { fan, until };
         self.schedules.with(pick.schedule(), Seats::default, |seats| seats.take(pick, hold, now))
     }
 
@@ -71,7 +83,7 @@ impl holds::Holds for Holds {
         fan: UserId,
         until: Timestamp,
     ) -> Result<()> {
-        let hold = Hold { fan, until };
+        let hold = FilterHold { fan, until };
         self.schedules.with(schedule, Seats::default, |known| {
             known.holds.extend(seats.iter().map(|seat| (*seat, hold)));
         })
@@ -80,6 +92,30 @@ impl holds::Holds for Holds {
     async fn release(&self, schedule: ScheduleId, seats: &[SeatIndex], fan: UserId) -> Result<()> {
         self.schedules.with_known(schedule, |known| known.release(seats, fan))?;
         Ok(())
+    }
+
+    async fn known(
+        &self,
+        schedule: ScheduleId,
+        now: Timestamp,
+    ) -> Result<BTreeMap<SeatIndex, FilterHold>> {
+        let known = self.schedules.with_known(schedule, |seats| {
+            let seats = &*seats;
+            let live = |seat: &SeatIndex| Some((*seat, seats.live(*seat, now)?));
+            seats.holds.keys().filter_map(live).collect()
+        })?;
+        Ok(known.unwrap_or_default())
+    }
+
+    async fn correct(
+        &self,
+        schedule: ScheduleId,
+        corrections: &[Correction],
+        now: Timestamp,
+    ) -> Result<u64> {
+        self.schedules.with(schedule, Seats::default, |seats| {
+            corrections.iter().map(|correction| u64::from(seats.correct(correction, now))).sum()
+        })
     }
 }
 

@@ -47,6 +47,8 @@ pub enum Guard {
     OneClaimPerSeat,
     /// A replica answers only when it knows what the primary knows.
     ReplicaIsProven,
+    /// What a node does that does not lead any more is refused.
+    Fence,
 }
 
 /// A running transaction. SQLite's futures are ready at once; PostgreSQL's wait for the network.

@@ -132,7 +132,7 @@ macro_rules! id_values {
 }
 
 id_values! {
-    EventId HallId LedgerId LoginId MessageId PaymentId RefundId ReservationId ScheduleId SessionId
+    EventId HallId LedgerId LoginId MessageId NodeId PaymentId RefundId ReservationId ScheduleId SessionId
     TicketId UserId VenueId
 }
 

@@ -20,6 +20,9 @@ mod hold;
 #[path = "../store/keys.rs"]
 mod keys;
 
+#[path = "../store/leases.rs"]
+mod leases;
+
 #[path = "../store/messages.rs"]
 mod messages;
 
@@ -31,6 +34,9 @@ mod queue_history;
 
 #[path = "../store/races.rs"]
 mod races;
+
+#[path = "../store/reconciliation.rs"]
+mod reconciliation;
 
 #[path = "../store/refund.rs"]
 mod refund;

@@ -5,8 +5,10 @@ pub mod contract;
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::id::SeatIndex;
+use domain::reconciliation::FilterHold;
 use domain::seats::SeatPick;
 use domain::{ScheduleId, Timestamp, UserId};
+use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
@@ -18,10 +20,20 @@ pub enum Taken {
     },
 }
 
+/// What was seen of a seat, and what is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Correction {
+    pub seat: SeatIndex,
+    pub seen: Option<FilterHold>,
+    pub right: Option<FilterHold>,
+}
+
 /// Every engine keeps these rules; `contract` checks them:
 /// - `take` is all or nothing;
 /// - a hold past its time is as good as gone, swept or not;
 /// - `release` touches only holds of that fan;
+/// - `correct` touches a seat only when the filter still knows exactly what was seen, so that
+///   whoever corrects late does no harm;
 /// - the filter may forget anything at any time: the database decides who gets a seat.
 #[async_trait]
 pub trait Holds: Send + Sync {
@@ -44,4 +56,19 @@ pub trait Holds: Send + Sync {
     ) -> Result<()>;
 
     async fn release(&self, schedule: ScheduleId, seats: &[SeatIndex], fan: UserId) -> Result<()>;
+
+    /// Every hold of a schedule that is not past its time.
+    async fn known(
+        &self,
+        schedule: ScheduleId,
+        now: Timestamp,
+    ) -> Result<BTreeMap<SeatIndex, FilterHold>>;
+
+    /// Corrects what the filter knows; says how many seats still were as seen.
+    async fn correct(
+        &self,
+        schedule: ScheduleId,
+        corrections: &[Correction],
+        now: Timestamp,
+    ) -> Result<u64>;
 }

@@ -118,6 +118,18 @@ fn network_of(ip: IpAddr) -> IpAddr {
     }
 }
 
+/// A node answers only for its roles; the load balancer should have sent this elsewhere.
+pub(super) async fn keep_to_roles(
+    State(shared): State<App>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if shared.roles.serves(request.uri().path()) {
+        return next.run(request).await;
+    }
+    ApiError::from(Failure::NotServedHere).into_response()
+}
+
 /// Work that changes something goes on when the client hangs up: half a payment is worse than an
 /// answer nobody reads.
 pub(super) async fn detach(State(shared): State<App>, request: Request, next: Next) -> Response {

@@ -35,6 +35,8 @@ pub(super) enum Failure {
     BodyTooSlow,
     NotJson,
     NoRoute,
+    /// Another node of the system answers this.
+    NotServedHere,
     Method,
     Unavailable(String),
     Broken(String),
@@ -93,7 +95,7 @@ impl Failure {
             Failure::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Failure::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Failure::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Failure::NoRoute => StatusCode::NOT_FOUND,
+            Failure::NoRoute | Failure::NotServedHere => StatusCode::NOT_FOUND,
             Failure::Method => StatusCode::METHOD_NOT_ALLOWED,
             Failure::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Failure::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -109,6 +111,7 @@ impl Failure {
             Failure::BodyTooSlow => "BODY_TOO_SLOW",
             Failure::NotJson => "NOT_JSON",
             Failure::NoRoute => "NOT_FOUND",
+            Failure::NotServedHere => "NOT_SERVED_HERE",
             Failure::Method => "METHOD_NOT_ALLOWED",
             Failure::Unavailable(_) => "UNAVAILABLE",
             Failure::Broken(_) => "INTERNAL",
@@ -127,6 +130,7 @@ impl Failure {
             | Failure::BodyTooSlow
             | Failure::NotJson
             | Failure::NoRoute
+            | Failure::NotServedHere
             | Failure::Method
             | Failure::Broken(_) => None,
         }
@@ -164,6 +168,7 @@ impl Failure {
             | Failure::BodyTooSlow
             | Failure::NotJson
             | Failure::NoRoute
+            | Failure::NotServedHere
             | Failure::Method
             | Failure::Unavailable(_)
             | Failure::Broken(_) => {}
@@ -234,6 +239,7 @@ pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
         | Failure::BodyTooSlow
         | Failure::NotJson
         | Failure::NoRoute
+        | Failure::NotServedHere
         | Failure::Method => {}
     }
     let code = failure.code();

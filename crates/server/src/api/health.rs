@@ -1,10 +1,12 @@
 //! Is it alive, is it ready, what does it count.
 
 use super::App;
-use crate::telemetry::ScheduleLabel;
+use crate::telemetry::{JobLabel, KindLabel, ScheduleLabel};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use domain::reconciliation::Kind;
+use std::sync::atomic::Ordering;
 
 /// The process runs. Nothing else is asked, so that a slow database does not get it killed.
 pub(super) async fn livez() -> &'static str {
@@ -40,6 +42,11 @@ async fn refresh_gauges(app: &App) -> app::Result<()> {
     let backlog = platform.store.backlog().await?;
     metrics.outbox_pending.set(i64::try_from(backlog.pending).unwrap_or(i64::MAX));
     metrics.outbox_dead.set(i64::try_from(backlog.dead).unwrap_or(i64::MAX));
+    count_reconciliation(app);
+    metrics.leads.clear();
+    for job in platform.store.leads_of(platform.node, now).await? {
+        metrics.leads.get_or_create(&JobLabel { job }).set(1);
+    }
     for record in platform.store.schedules_alive(now).await? {
         let counts = platform.queue.counts(record.schedule, now).await?;
         let label = ScheduleLabel { schedule: record.schedule.to_string() };
@@ -48,4 +55,18 @@ async fn refresh_gauges(app: &App) -> app::Result<()> {
         metrics.queue_active.get_or_create(&label).set(set(counts.inside));
     }
     Ok(())
+}
+
+/// The counts are kept where the work is done; here they are only shown.
+fn count_reconciliation(app: &App) {
+    let totals = app.platform.reconciliation.totals();
+    let metrics = &app.metrics;
+    metrics.reconcile_rounds.inner().store(totals.rounds, Ordering::Relaxed);
+    let suspected = i64::try_from(totals.suspected).unwrap_or(i64::MAX);
+    metrics.reconcile_suspected.set(suspected);
+    for kind in Kind::ALL {
+        let label = KindLabel { kind: kind.as_str() };
+        let healed = totals.healed.get(&kind).copied().unwrap_or(0);
+        metrics.reconcile_healed.get_or_create(&label).inner().store(healed, Ordering::Relaxed);
+    }
 }

@@ -1,5 +1,6 @@
 //! `podo admin`.
 
+use super::reconcile::{self, ReconcileSeats};
 use crate::config::{self, Config};
 use crate::running::admin_account;
 use crate::wire;
@@ -17,11 +18,14 @@ pub(super) enum Admin {
         #[arg(long)]
         email: String,
     },
+    /// Compare the filter in front of the seats with the store, and correct the filter.
+    ReconcileSeats(ReconcileSeats),
 }
 
 pub(super) async fn run(command: Admin, config: Config) -> Result<ExitCode> {
     match command {
         Admin::Create { email } => create(&email, &config).await,
+        Admin::ReconcileSeats(command) => reconcile::run(command, config).await,
     }
 }
 

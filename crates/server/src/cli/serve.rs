@@ -13,20 +13,32 @@ pub(super) struct Serve {
     /// Where to listen; port 0 picks a free one.
     #[arg(long, value_name = "ADDRESS")]
     pub(super) listen: Option<String>,
+    /// What this node does: api, or any of queue, booking, payment, catalog, admin; admitter;
+    /// worker. Everything unless said otherwise.
+    #[arg(long, value_name = "ROLE,ROLE…")]
+    pub(super) roles: Option<String>,
 }
 
 pub(super) async fn run(config: Config) -> Result<ExitCode> {
     super::start_log(&config);
+    warn_of_shared_file(&config);
     // Before anybody can know that we run: a signal that comes earlier would end us at once.
     let mut signals = Signals::listen()?;
     let listener = web::bind(&config.listen)?;
     let running = Running::start(&config, wire::platform(&config).await?, listener).await?;
     println!("{}", running.url());
-    tracing::info!(address = %running.address, "Podo is ready");
+    tracing::info!(address = %running.address, roles = %config.roles, "Podo is ready");
     signals.wait().await;
     tracing::info!("Stopping: running requests may finish");
     running.stop().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Several processes can share a SQLite file, but each waits for the other's writes.
+fn warn_of_shared_file(config: &Config) {
+    if !config.roles.is_complete() && config.store_url.starts_with("sqlite:") {
+        tracing::warn!("Nodes that share the roles should share a store_url of postgres://…");
+    }
 }
 
 /// The operator or the system asks us to stop.

@@ -18,3 +18,4 @@ mod process;
 mod purchase;
 mod queue;
 mod race;
+mod reconcile;

@@ -5,13 +5,14 @@ use domain::{Refusal, Timestamp};
 use std::collections::BTreeSet;
 
 /// What only the edge can find wrong.
-const OF_THE_EDGE: [&str; 7] = [
+const OF_THE_EDGE: [&str; 8] = [
     "BODY_TOO_LARGE",
     "BODY_TOO_SLOW",
     "INTERNAL",
     "MALFORMED_BODY",
     "METHOD_NOT_ALLOWED",
     "NOT_JSON",
+    "NOT_SERVED_HERE",
     "UNAVAILABLE",
 ];
 

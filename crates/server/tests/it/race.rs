@@ -6,14 +6,16 @@ use crate::world::{Plan, Show, World, config};
 use adapters::clock::SystemChance;
 use adapters::sql::Guard;
 use app::ports::clock::Chance;
-use app::ports::holds::{Holds, Taken};
+use app::ports::holds::{Correction, Holds, Taken};
 use async_trait::async_trait;
 use domain::id::SeatIndex;
+use domain::reconciliation::FilterHold;
 use domain::seats::SeatPick;
 use domain::{ScheduleId, Timestamp, UserId};
 use futures::future::join_all;
 use server::config::Config;
 use server::wire::{self, Wired};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -44,6 +46,23 @@ impl Holds for OpenDoor {
 
     async fn release(&self, _: ScheduleId, _: &[SeatIndex], _: UserId) -> app::Result<()> {
         Ok(())
+    }
+
+    async fn known(
+        &self,
+        _schedule: ScheduleId,
+        _now: Timestamp,
+    ) -> app::Result<BTreeMap<SeatIndex, FilterHold>> {
+        Ok(BTreeMap::new())
+    }
+
+    async fn correct(
+        &self,
+        _schedule: ScheduleId,
+        _corrections: &[Correction],
+        _now: Timestamp,
+    ) -> app::Result<u64> {
+        Ok(0)
     }
 }
 

@@ -4,6 +4,12 @@
 
 mod engine;
 
+mod faults;
+mod reconcile_command;
+mod roles;
+mod sale;
+mod system;
+
 #[path = "../it/client.rs"]
 mod client;
 
@@ -39,3 +45,6 @@ mod queue;
 
 #[path = "../it/race.rs"]
 mod race;
+
+#[path = "../it/reconcile.rs"]
+mod reconcile;

@@ -58,6 +58,8 @@ grant select, delete on common.idempotency_keys to podo_worker;
 grant select, insert, update, delete on common.outbox to podo_worker;
 grant select, insert, delete on common.processed_messages to podo_worker;
 grant insert on common.mailbox to podo_worker;
+grant select, insert, update on common.leases to podo_worker;
+grant select, insert on common.audit_log to podo_worker;
 
 -- ── read-only: lists, reports, the invariants; nothing personal and no secret of a session ──────
 

@@ -1,8 +1,9 @@
 //! What every filter of holds must do. Each rule takes a fresh schedule from `seed`, so that a
 //! shared engine can be checked again and again.
 
-use super::{Holds, Taken};
+use super::{Correction, Holds, Taken};
 use domain::id::SeatIndex;
+use domain::reconciliation::FilterHold;
 use domain::seats::SeatPick;
 use domain::{ScheduleId, Timestamp, UserId};
 use std::time::Duration;
@@ -17,6 +18,8 @@ pub async fn check(holds: &dyn Holds, seed: u64, now: Timestamp) {
     only_the_owner_releases_a_hold(holds, seed, now).await;
     what_the_database_decided_replaces_what_the_filter_thought(holds, seed, now).await;
     schedules_do_not_disturb_each_other(holds, seed, now).await;
+    the_live_holds_can_be_listed(holds, seed, now).await;
+    a_correction_compares_before_it_sets(holds, seed, now).await;
 }
 
 const HOLD: Duration = Duration::from_secs(300);
@@ -129,4 +132,38 @@ pub async fn schedules_do_not_disturb_each_other(holds: &dyn Holds, seed: u64, n
     take(holds, (schedule(seed, 7), &[1]), fan(1), now).await;
     let other = take(holds, (schedule(seed, 8), &[1]), fan(2), now).await;
     assert_eq!(other, Taken::Yes, "the same seat of another date is another seat");
+}
+
+pub async fn the_live_holds_can_be_listed(holds: &dyn Holds, seed: u64, now: Timestamp) {
+    let schedule = schedule(seed, 9);
+    let known = async |now| holds.known(schedule, now).await.expect("the engine answers");
+    assert!(known(now).await.is_empty(), "nothing is held yet");
+    take(holds, (schedule, &[1, 70_000]), fan(1), now).await;
+    let kept = holds.keep(schedule, &[2], fan(2), Timestamp::FAR_FUTURE).await;
+    kept.expect("the engine answers");
+    let held = FilterHold { fan: fan(1), until: now.plus(HOLD) };
+    let sold = FilterHold { fan: fan(2), until: Timestamp::FAR_FUTURE };
+    let expected = [(1, held), (2, sold), (70_000, held)];
+    assert_eq!(known(now).await.into_iter().collect::<Vec<_>>(), expected);
+    let later = known(now.plus(HOLD)).await;
+    assert_eq!(later.into_iter().collect::<Vec<_>>(), [(2, sold)], "a hold past its time is gone");
+}
+
+pub async fn a_correction_compares_before_it_sets(holds: &dyn Holds, seed: u64, now: Timestamp) {
+    let schedule = schedule(seed, 10);
+    let hold = |number| FilterHold { fan: fan(number), until: now.plus(HOLD) };
+    let correct = async |corrections: &[Correction], now| {
+        holds.correct(schedule, corrections, now).await.expect("the engine answers")
+    };
+    take(holds, (schedule, &[1, 2]), fan(1), now).await;
+    let free = |seat, seen| Correction { seat, seen, right: None };
+    let set = |seat, seen, right| Correction { seat, seen, right: Some(right) };
+    let late = [free(1, Some(hold(2))), free(2, None), set(1, None, hold(3))];
+    assert_eq!(correct(&late, now).await, 0, "none of it is as it was seen");
+    let right = [free(1, Some(hold(1))), set(2, Some(hold(1)), hold(2)), set(3, None, hold(3))];
+    assert_eq!(correct(&right, now).await, 3, "all of it is as it was seen");
+    let known = holds.known(schedule, now).await.expect("the engine answers");
+    assert_eq!(known.into_iter().collect::<Vec<_>>(), [(2, hold(2)), (3, hold(3))]);
+    let past = set(2, None, FilterHold { fan: fan(4), until: Timestamp::FAR_FUTURE });
+    assert_eq!(correct(&[past], now.plus(HOLD)).await, 1, "a hold past its time counts as none");
 }

@@ -91,6 +91,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "Content-Type must be application/json.",
     ),
     ("NOT_PAID", "결제되지 않은 예매입니다.", "This reservation is not paid."),
+    (
+        "NOT_SERVED_HERE",
+        "이 서버가 맡은 요청이 아닙니다. 관리자에게 알려 주세요.",
+        "This server has another role. Please tell the organiser: requests go to the wrong one.",
+    ),
     ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없습니다.", "There are no extensions left."),
     ("NO_SEATS", "좌석을 선택해 주세요.", "Please choose a seat."),
     (

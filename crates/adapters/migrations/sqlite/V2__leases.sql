@@ -1,0 +1,9 @@
+-- Who leads a job: taken by comparing its end with now, and fenced, because a node that was paused
+-- still believes in its lease.
+create table leases (
+    job        text not null primary key,
+    holder     blob not null,
+    -- Grows whenever the lead changes hands or was let slip.
+    fence      integer not null constraint leases_fence check (fence > 0),
+    held_until integer not null
+) without rowid;
