@@ -1,6 +1,7 @@
 //! The contracts of the live engines, kept on Redis: on one server and on a cluster.
 #![cfg(test)]
 
+mod draw;
 mod engine;
 mod nodes;
 mod same;

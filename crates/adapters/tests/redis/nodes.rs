@@ -11,7 +11,7 @@ use futures::future::join_all;
 use std::time::Duration;
 use uuid::Uuid;
 
-fn fan(number: u32) -> UserId {
+pub(crate) fn fan(number: u32) -> UserId {
     UserId::new(Uuid::from_u128(number.into()))
 }
 
@@ -19,7 +19,7 @@ fn schedule() -> ScheduleId {
     ScheduleId::with_room_for_seats(Uuid::from_u128(1 << 64))
 }
 
-fn rules(mode: QueueMode, max_active: u32) -> QueueRules {
+pub(crate) fn rules(mode: QueueMode, max_active: u32) -> QueueRules {
     let settings = QueueSettings { mode, max_active, ..QueueSettings::default() };
     QueueRules {
         schedule: schedule(),

@@ -19,11 +19,11 @@ for at = 2, #ARGV, 5 do
   }
   -- A number that this room knows as admitted was given back since: another node starts while the
   -- room is alive, and nothing was lost.
-  local is_lost = redis.call('sismember', SPENT, text(entry.number)) == 0
+  local is_lost = not is_spent(entry.number)
   if is_lost and now < entry.expires_at and redis.call('hexists', ENTRIES, fan) == 0 then
     -- Somebody who came back before their entry did waits in line for what they have.
     leave(fan)
-    redis.call('sadd', SPENT, text(entry.number))
+    mark_spent(entry.number)
     put_entry(fan, entry, entry.expires_at)
   end
 end

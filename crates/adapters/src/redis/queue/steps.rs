@@ -23,6 +23,10 @@ const KEYS: [&str; 11] = [
     "drawing",
 ];
 
+/// Few enough that a slice of the draw holds up the server for some milliseconds only, and that
+/// a script can pass them on: Lua hands over 8,000 values at most.
+const DRAWN_PER_SLICE: usize = 2_000;
+
 /// How often a step is tried while another node draws. Their product is longer than a draw's
 /// claim in `room.lua`, so that somebody takes over from a node that died.
 const TRIES_MAX: u32 = 60;
@@ -43,7 +47,11 @@ pub(super) struct Steps {
 }
 
 fn script(step: &str) -> Script {
-    Script::new(&[include_str!("room.lua"), step].join("\n"))
+    let room = include_str!("room.lua");
+    Script::new(&format!(
+        "{room}\nlocal function step()\n{step}\nend\n\
+         local answer = step()\nput_off_the_end()\nreturn answer"
+    ))
 }
 
 impl Steps {
@@ -105,7 +113,7 @@ impl Steps {
         for _ in 0..TRIES_MAX {
             let answer = self.run(call).await?;
             match answer.word.as_str() {
-                "draw" => self.draw(rules, answer.value(0)?).await?,
+                "draw" => self.draw(rules, answer.value(0)?, answer.value(1)?).await?,
                 "wait" => tokio::time::sleep(PAUSE).await,
                 _ => return Ok(answer),
             }
@@ -119,13 +127,18 @@ impl Steps {
         self.connection.query(&unlink).await
     }
 
-    /// The script checks that nobody drew before and that the lobby is the one drawn here.
-    async fn draw(&self, rules: &QueueRules, n_gathered: u32) -> Result<()> {
-        let ranks = draw::permutation(&rules.draw_seed, n_gathered);
-        let packed: Vec<u8> = ranks.into_iter().flat_map(u32::to_be_bytes).collect();
-        let mut call = self.in_room(&self.draw, rules.schedule);
-        call.arg(n_gathered).arg(packed);
-        self.run(&call).await.map(drop)
+    /// Draws slice by slice, from where a node that died stopped. The script says where the next
+    /// one begins, so that two who draw do not disturb each other.
+    async fn draw(&self, rules: &QueueRules, n_drawn: u32, mut from: usize) -> Result<()> {
+        let ranks = draw::permutation(&rules.draw_seed, n_drawn);
+        while let Some(rest) = ranks.get(from..).filter(|rest| !rest.is_empty()) {
+            let slice = &rest[..rest.len().min(DRAWN_PER_SLICE)];
+            let packed: Vec<u8> = slice.iter().copied().flat_map(u32::to_be_bytes).collect();
+            let mut call = self.in_room(&self.draw, rules.schedule);
+            call.arg(n_drawn).arg(from).arg(packed);
+            from = self.run(&call).await?.value(0)?;
+        }
+        Ok(())
     }
 
     fn in_room<'a>(&self, step: &'a Script, schedule: ScheduleId) -> ScriptInvocation<'a> {
