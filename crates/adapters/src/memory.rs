@@ -3,7 +3,7 @@
 mod bus;
 mod holds;
 mod limits;
-mod queue;
+pub(crate) mod queue;
 mod revocations;
 mod schedules;
 

@@ -26,6 +26,9 @@ use std::sync::Arc;
 pub struct Wired {
     pub platform: Platform,
     pub sandbox: Arc<Sandbox>,
+    /// By address, and in memory: asking a server about every request would cost more than most
+    /// requests do, and would stop them all when it is away.
+    pub address_limits: Arc<dyn Limits>,
 }
 
 /// Opens the engines that the settings name.
@@ -100,7 +103,7 @@ pub async fn platform_on(
         schedules: Schedules::default(),
         rules: Rules { hold_length: config.hold_length(), limits_on: config.limits == Switch::On },
     };
-    Ok(Wired { platform, sandbox })
+    Ok(Wired { platform, sandbox, address_limits: Arc::new(memory::Limits::default()) })
 }
 
 /// What may be forgotten.

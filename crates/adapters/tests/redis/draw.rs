@@ -4,7 +4,7 @@
 use crate::engine::{Engine, START};
 use crate::nodes::{fan, rules};
 use adapters::redis::Queue;
-use app::ports::queue::Queue as _;
+use app::ports::queue::{Queue as _, Returning};
 use domain::draw;
 use domain::queue::{QueueMode, QueueRules, Standing};
 use futures::future::join_all;
@@ -16,6 +16,7 @@ const N_GATHERED: u32 = 10_000;
 
 async fn gather(queue: &Queue, rules: &QueueRules) {
     // Alone: the server is told the script, and from then on commands keep their order.
+    queue.restore(rules.schedule, &[], START).await.unwrap();
     queue.enter(rules, fan(0), None, START).await.unwrap();
     let fans: Vec<_> = (1..N_GATHERED).collect();
     for part in fans.chunks(1_000) {
@@ -54,16 +55,19 @@ async fn a_draw_that_stopped_half_way_is_finished_by_another_node() {
     node.leave(rules.schedule, fan(0), rules.opens_at).await.unwrap();
     node.leave(rules.schedule, fan(N_GATHERED - 1), rules.opens_at).await.unwrap();
 
-    let admitted = node.admit(&rules, rules.opens_at).await.unwrap();
+    let admitted = node.admit(&rules, rules.opens_at).await.unwrap().unwrap();
     let ranks = draw::permutation(&rules.draw_seed, N_GATHERED);
     let mut expected: Vec<u32> = (1..N_GATHERED - 1).collect();
     expected.sort_by_key(|index| ranks[*index as usize]);
     let fans: Vec<_> = admitted.iter().map(|admission| admission.fan).collect();
     assert_eq!(fans, expected[..5].iter().map(|index| fan(*index)).collect::<Vec<_>>());
     for (place, index) in expected.iter().enumerate().skip(5).step_by(997) {
-        let standing = node.standing(&rules, fan(*index), rules.opens_at).await.unwrap();
         let ahead = (place - 5) as u64;
-        assert!(matches!(standing, Standing::Waiting { ahead: a, .. } if a == ahead));
+        // Whoever gathered is told it by name and by the proof from the lobby alike.
+        for proof in [None, Some(Returning::Lobby { index: *index })] {
+            let seen = node.standing(&rules, fan(*index), proof, rules.opens_at).await.unwrap();
+            assert!(matches!(seen.standing, Standing::Waiting { ahead: a, .. } if a == ahead));
+        }
     }
 }
 
@@ -72,6 +76,7 @@ async fn every_key_of_a_room_goes_away_some_day() {
     let engine = Engine::single().await;
     let queue = Queue::new(engine.connection());
     let rules = rules(QueueMode::Auto, 2);
+    queue.restore(rules.schedule, &[], START).await.unwrap();
     for number in 0..6 {
         queue.enter(&rules, fan(number), None, START).await.unwrap();
         engine.assert_every_key_ends();

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod engine;
+mod live;
 
 #[path = "../it/client.rs"]
 mod client;

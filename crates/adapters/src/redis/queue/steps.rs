@@ -1,15 +1,17 @@
 //! The steps of a waiting room as scripts, and the draw that some of them have to wait for.
 
 use super::answer::Answer;
+use super::replicas::CHANGES_PER_CALL;
 use crate::redis::Connection;
 use app::{Error, Result};
 use domain::queue::{CLAIM_WINDOW, EXTENSIONS_MAX, QueueRules, fans_to_admit};
 use domain::{ScheduleId, Timestamp, UserId, draw};
 use redis::{Cmd, Script, ScriptInvocation};
+use std::str::FromStr;
 use std::time::Duration;
 
 /// In the order in which `room.lua` names them.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "room",
     "waiting",
     "entries",
@@ -20,6 +22,7 @@ const KEYS: [&str; 11] = [
     "unclaimed",
     "spent",
     "outflow",
+    "changes",
     "drawing",
 ];
 
@@ -43,11 +46,13 @@ pub(super) struct Steps {
     pub(super) admit: Script,
     pub(super) restore: Script,
     pub(super) counts: Script,
+    sync: Script,
+    copy: Script,
     draw: Script,
 }
 
 fn script(step: &str) -> Script {
-    let room = include_str!("room.lua");
+    let room = include_str!("scripts/room.lua");
     Script::new(&format!(
         "{room}\nlocal function step()\n{step}\nend\n\
          local answer = step()\nput_off_the_end()\nreturn answer"
@@ -58,15 +63,17 @@ impl Steps {
     pub(super) fn new(connection: Connection) -> Steps {
         Steps {
             connection,
-            enter: script(include_str!("enter.lua")),
-            standing: script(include_str!("standing.lua")),
-            leave: script(include_str!("leave.lua")),
-            entry: script(include_str!("entry.lua")),
-            extend: script(include_str!("extend.lua")),
-            admit: script(include_str!("admit.lua")),
-            restore: script(include_str!("restore.lua")),
-            counts: script(include_str!("counts.lua")),
-            draw: script(include_str!("draw.lua")),
+            enter: script(include_str!("scripts/enter.lua")),
+            standing: script(include_str!("scripts/standing.lua")),
+            leave: script(include_str!("scripts/leave.lua")),
+            entry: script(include_str!("scripts/entry.lua")),
+            extend: script(include_str!("scripts/extend.lua")),
+            admit: script(include_str!("scripts/admit.lua")),
+            restore: script(include_str!("scripts/restore.lua")),
+            counts: script(include_str!("scripts/counts.lua")),
+            sync: script(include_str!("scripts/sync.lua")),
+            copy: script(include_str!("scripts/copy.lua")),
+            draw: script(include_str!("scripts/draw.lua")),
         }
     }
 
@@ -119,6 +126,29 @@ impl Steps {
             }
         }
         Err(Error::unavailable("the order is still being drawn"))
+    }
+
+    /// What changed in a room since the change `seen`.
+    pub(super) async fn sync(
+        &self,
+        rules: &QueueRules,
+        seen: &str,
+        now: Timestamp,
+    ) -> Result<Answer> {
+        let mut call = self.call(&self.sync, rules.schedule, now);
+        call.arg(rules.opens_at.ms()).arg(seen).arg(CHANGES_PER_CALL);
+        self.run_drawn(rules, &call).await
+    }
+
+    /// A slice of the `"line"` after a number, or of the `"lobby"` from an index on.
+    pub(super) async fn copy<T: FromStr>(
+        &self,
+        rules: &QueueRules,
+        (what, from, n_max): (&str, u64, usize),
+    ) -> Result<Vec<T>> {
+        let mut call = self.in_room(&self.copy, rules.schedule);
+        call.arg(what).arg(from).arg(n_max);
+        self.run(&call).await?.all()
     }
 
     pub(super) async fn remove(&self, schedule: ScheduleId) -> Result<()> {

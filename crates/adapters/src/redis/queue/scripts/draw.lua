@@ -41,6 +41,7 @@ local up_to = from + n_places
 redis.call('hset', ROOM, 'drawn_up_to', text(up_to))
 if up_to == n_drawn then
   redis.call('hset', ROOM, 'drawn', text(n_drawn))
-  redis.call('unlink', LOBBY, GATHERED, DRAWING)
+  -- With the changes, so that every node copies the new line.
+  redis.call('unlink', LOBBY, GATHERED, CHANGES, DRAWING)
 end
 return {'next', {up_to}}

@@ -1,6 +1,6 @@
 -- What the steps of a waiting room share; it is put in front of each of them.
 -- KEYS, all with the hash tag of the schedule:
---  1 room       hash: base, next (numbers), n_lobby; drawing (over how many places the draw goes),
+--  1 room       hash: open, when it is; base, next (numbers), n_lobby; drawing (over how many places the draw goes),
 --               drawn_first (the first number of those drawn), drawn_up_to (how far it came),
 --               drawn (over how many it went: it is complete); saved, saved_at (budget); admitted,
 --               left, expired, outflow_first; spent_below
@@ -13,11 +13,13 @@
 --  8 unclaimed  hash: index -> number, of those who gathered before the memory was lost
 --  9 spent      sorted set: numbers of earlier runs that were let in or left in this one
 -- 10 outflow    hash: second -> fans let in
--- 11 drawing    set while somebody draws
+-- 11 changes    stream: what happened to the line and the lobby, for the nodes' copies of them.
+--               Without it everybody has to copy anew.
+-- 12 drawing    set while somebody draws
 -- Result of a step: {a word, {its values}}.
 local ROOM, WAITING, ENTRIES, SLOTS, LAPSED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local LOBBY, GATHERED, UNCLAIMED, SPENT = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local OUTFLOW, DRAWING = KEYS[10], KEYS[11]
+local OUTFLOW, CHANGES, DRAWING = KEYS[10], KEYS[11], KEYS[12]
 
 -- How long, and of how many fans, we remember that their time ran out.
 local LAPSED_FOR_MS, LAPSED_MAX = 3600000, 100000
@@ -33,6 +35,8 @@ local NUMBER_MAX = 2 ^ 53
 local INDEX_MAX = 10000000
 -- A room is forgotten when no step was taken in it for this long; the end is put off once a day.
 local KEPT_MS, DAY_MS = 7 * 86400000, 86400000
+-- A node whose copy is further behind copies anew.
+local CHANGES_MAX = 50000
 -- How many spent numbers are remembered one by one.
 local SPENT_MAX = 100000
 
@@ -58,15 +62,25 @@ local function put_off_the_end()
   end
 end
 
-local function is_known()
-  return redis.call('exists', ROOM) == 1
+-- A room that is not open was lost, or never was: only `restore` opens one, so that nobody is let
+-- in before those are counted who are inside.
+local function is_open()
+  return redis.call('hexists', ROOM, 'open') == 1
 end
 
 local function start(now)
-  if not is_known() then
+  if not field('base') then
+    -- A server that is short of memory may have thrown away the room without the rest.
+    redis.call('unlink', unpack(KEYS))
     local base = text(now * NUMBERS_PER_MS)
     redis.call('hset', ROOM, 'base', base, 'next', base)
   end
+end
+
+-- Tells the nodes' copies: 'join' or 'leave' with a number, 'admit' up to a number, 'gather' or
+-- 'go' with an index of the lobby.
+local function tell(what, value)
+  redis.call('xadd', CHANGES, 'maxlen', '~', CHANGES_MAX, '*', what, text(value))
 end
 
 -- Frees the slots that ended by now. Every step begins with this: what is left is live.
@@ -202,7 +216,7 @@ local function look(fan)
   return {redis.call('zscore', LAPSED, fan) and 'expired' or 'absent', {}}
 end
 
--- Gives up the place or the entry.
+-- Gives up the place or the entry. Result: the number and the index that are free now, or nothing.
 local function leave(fan)
   redis.call('zrem', LAPSED, fan)
   local was_here = redis.call('zrem', SLOTS, fan) == 1
@@ -210,6 +224,7 @@ local function leave(fan)
   local number = tonumber(redis.call('zscore', WAITING, fan))
   if number then
     redis.call('zrem', WAITING, fan)
+    tell('leave', number)
     spend(number)
     was_here = true
   end
@@ -218,11 +233,13 @@ local function leave(fan)
     redis.call('hdel', GATHERED, fan)
     -- Nobody gets this index again.
     redis.call('hset', LOBBY, index, '')
+    tell('go', tonumber(index))
     was_here = true
   end
   if was_here then
     redis.call('hincrby', ROOM, 'left', 1)
   end
+  return number and text(number) or '', index or ''
 end
 
 -- Fans let in during the last minute, and the seconds over which they were.
@@ -305,5 +322,6 @@ local function admit(rules)
     put_entry(fan, entry, math.min(entry.expires_at, rules.now + rules.claim_ms))
     admitted[at], admitted[at + 1] = fan, text(number)
   end
+  tell('admit', tonumber(popped[#popped]))
   return admitted
 end
