@@ -6,9 +6,11 @@ mod limits;
 pub(crate) mod queue;
 mod revocations;
 mod schedules;
+mod seat_versions;
 
 pub use bus::Bus;
 pub use holds::Holds;
 pub use limits::Limits;
 pub use queue::Queue;
 pub use revocations::Revocations;
+pub use seat_versions::SeatVersions;

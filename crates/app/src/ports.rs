@@ -16,6 +16,7 @@ pub mod queue;
 pub mod queue_history;
 pub mod reservations;
 pub mod revocations;
+pub mod seat_versions;
 pub mod tickets;
 pub mod wallets;
 

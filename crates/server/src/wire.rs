@@ -16,6 +16,7 @@ use app::ports::holds::Holds;
 use app::ports::limits::Limits;
 use app::ports::queue::Queue;
 use app::ports::revocations::Revocations;
+use app::ports::seat_versions::SeatVersions;
 use app::schedules::Schedules;
 use app::seals::Seals;
 use app::sessions::Sessions;
@@ -93,6 +94,7 @@ pub async fn platform_on(
         holds: live.holds,
         limits: live.limits,
         revocations: live.revocations,
+        seat_versions: live.seat_versions,
         bus: Arc::new(memory::Bus::new(vec![Arc::new(worker)])),
         passwords: Arc::new(passwords),
         gateways: vec![sandbox.clone()],
@@ -112,6 +114,7 @@ struct Live {
     holds: Arc<dyn Holds>,
     limits: Arc<dyn Limits>,
     revocations: Arc<dyn Revocations>,
+    seat_versions: Arc<dyn SeatVersions>,
 }
 
 /// In front of every key on Redis, so that other programs can share the server.
@@ -125,6 +128,7 @@ impl Live {
                 holds: Arc::new(memory::Holds::default()),
                 limits: Arc::new(memory::Limits::default()),
                 revocations: Arc::new(memory::Revocations::default()),
+                seat_versions: Arc::new(memory::SeatVersions::default()),
             }),
             Some(("redis" | "redis-cluster", _)) => Live::on_redis(url).await,
             Some(_) | None => {
@@ -140,7 +144,8 @@ impl Live {
             queue: Arc::new(redis::Queue::new(connection.clone())),
             holds: Arc::new(redis::Holds::new(connection.clone())),
             limits: Arc::new(redis::Limits::new(connection.clone())),
-            revocations: Arc::new(redis::Revocations::new(connection)),
+            revocations: Arc::new(redis::Revocations::new(connection.clone())),
+            seat_versions: Arc::new(redis::SeatVersions::new(connection)),
         })
     }
 }

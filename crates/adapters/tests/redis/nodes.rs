@@ -15,7 +15,7 @@ pub(crate) fn fan(number: u32) -> UserId {
     UserId::new(Uuid::from_u128(number.into()))
 }
 
-fn schedule() -> ScheduleId {
+pub(crate) fn schedule() -> ScheduleId {
     ScheduleId::with_room_for_seats(Uuid::from_u128(1 << 64))
 }
 

@@ -126,3 +126,20 @@ async fn who_was_let_in_before_the_loss_does_not_come_back_to_the_front() {
     redis.cli(&["flushall"]).unwrap();
     poll(&first.api, &show, &token, "ko").await.refused(404, "NOT_IN_QUEUE");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hold_on_one_node_shows_on_the_other() {
+    let folder = tempfile::TempDir::with_prefix("podo-").unwrap();
+    let config = crate::world::config(folder.path(), &[]);
+    let node = async || World::on(&config, server::wire::platform(&config).await.unwrap()).await;
+    let (one, other) = (node().await, node().await);
+    let show = one.show(Plan::default()).await;
+    let fan = one.fan_inside(&show).await;
+    assert_eq!(show.letter(&other.stranger, 5).await, 'A');
+    let reservation = fan.hold(&show, &[5]).await;
+    show.wait_for_letter(&other.stranger, 5, 'H').await;
+    fan.release(&reservation).await.expect(204);
+    show.wait_for_letter(&other.stranger, 5, 'A').await;
+    fan.buy(&show, 5).await;
+    show.wait_for_letter(&other.stranger, 5, 'S').await;
+}
