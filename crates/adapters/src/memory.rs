@@ -3,12 +3,14 @@
 mod bus;
 mod holds;
 mod limits;
-mod queue;
+pub(crate) mod queue;
 mod revocations;
 mod schedules;
+mod seat_versions;
 
 pub use bus::Bus;
 pub use holds::Holds;
 pub use limits::Limits;
 pub use queue::Queue;
 pub use revocations::Revocations;
+pub use seat_versions::SeatVersions;

@@ -7,9 +7,11 @@ mod holds;
 mod limits;
 mod queue;
 mod revocations;
+mod seat_versions;
 
 pub use connection::Connection;
 pub use holds::Holds;
 pub use limits::Limits;
 pub use queue::Queue;
 pub use revocations::Revocations;
+pub use seat_versions::SeatVersions;

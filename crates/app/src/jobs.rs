@@ -8,7 +8,7 @@ mod refund;
 mod relay;
 mod settle;
 
-pub use admit::{admit_fans, restore_entries};
+pub use admit::{admit_fans, open_rooms};
 pub use clean::forget_old_rows;
 pub use expire::expire_holds;
 pub use reconcile::reconcile_seats;

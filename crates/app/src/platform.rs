@@ -9,6 +9,7 @@ use crate::ports::limits::Limits;
 use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
+use crate::ports::seat_versions::SeatVersions;
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
@@ -34,6 +35,7 @@ pub struct Platform {
     pub holds: Arc<dyn Holds>,
     pub limits: Arc<dyn Limits>,
     pub revocations: Arc<dyn Revocations>,
+    pub seat_versions: Arc<dyn SeatVersions>,
     pub bus: Arc<dyn Bus>,
     pub passwords: Arc<dyn Passwords>,
     pub gateways: Vec<Arc<dyn Gateway>>,

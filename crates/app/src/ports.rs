@@ -18,6 +18,7 @@ pub mod queue_history;
 pub mod reconciliation;
 pub mod reservations;
 pub mod revocations;
+pub mod seat_versions;
 pub mod tickets;
 pub mod wallets;
 

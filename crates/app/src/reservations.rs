@@ -59,6 +59,9 @@ pub async fn select_seats(platform: &Platform, asked: SelectSeats<'_>) -> Result
         // The filter knew of an older hold.
         platform.holds.keep(asked.schedule, pick.indexes(), asked.fan, until).await?;
     }
+    if is_ours {
+        tell_nodes(platform, asked.schedule).await;
+    }
     held
 }
 
@@ -76,12 +79,22 @@ pub async fn release_seats(
 /// then it is wrong only until the hold it knows of ends.
 pub(crate) async fn tell_filter(platform: &Platform, freed: &[Freed]) -> Result<()> {
     for freed in freed {
+        tell_nodes(platform, freed.schedule).await;
         platform.holds.release(freed.schedule, &freed.seats, freed.user).await?;
     }
     Ok(())
 }
 
+/// After the commit: every node learns that its seat map is old. One that does not hear of it looks
+/// again after a while.
+async fn tell_nodes(platform: &Platform, schedule: ScheduleId) {
+    if let Err(error) = platform.seat_versions.bump(schedule).await {
+        tracing::warn!(%error, "Other nodes did not hear that seats changed");
+    }
+}
+
 pub(crate) async fn tell_filter_sold(platform: &Platform, sold: &Freed) -> Result<()> {
+    tell_nodes(platform, sold.schedule).await;
     let until = Timestamp::FAR_FUTURE;
     platform.holds.keep(sold.schedule, &sold.seats, sold.user, until).await
 }

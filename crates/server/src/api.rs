@@ -24,6 +24,7 @@ use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use adapters::gateways::sandbox::Sandbox;
 use app::Platform;
+use app::ports::limits::Limits;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
@@ -42,6 +43,8 @@ pub struct Shared {
     pub tasks: Tasks,
     pub metrics: Metrics,
     pub seat_maps: SeatMaps,
+    /// Counts requests by address, on this node alone.
+    pub address_limits: Arc<dyn Limits>,
     pub requests_per_second_per_ip: u32,
     pub roles: Roles,
 }

@@ -9,7 +9,7 @@ use crate::wire::Wired;
 use anyhow::{Context, Result};
 use app::Platform;
 use app::accounts::{SignUp, create_admin};
-use app::jobs::restore_entries;
+use app::jobs::open_rooms;
 use domain::accounts::{Email, NewPassword, Role};
 use domain::text::Line;
 use secrecy::ExposeSecret;
@@ -36,7 +36,7 @@ impl Running {
         let address = listener.local_addr()?;
         let tasks = Tasks::default();
         make_admin(config, &platform).await?;
-        restore_entries(&platform, platform.now()).await?;
+        open_rooms(&platform, platform.now()).await?;
         for schedule in schedules(config) {
             tasks.spawn(run_job(platform.clone(), tasks.clone(), schedule));
         }
@@ -46,6 +46,7 @@ impl Running {
             tasks: tasks.clone(),
             metrics: Metrics::new(),
             seat_maps: Default::default(),
+            address_limits: wired.address_limits,
             requests_per_second_per_ip: config.requests_per_second_per_ip,
             roles: config.roles.clone(),
         });

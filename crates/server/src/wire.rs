@@ -16,6 +16,7 @@ use app::ports::holds::Holds;
 use app::ports::limits::Limits;
 use app::ports::queue::Queue;
 use app::ports::revocations::Revocations;
+use app::ports::seat_versions::SeatVersions;
 use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
 use app::seals::Seals;
@@ -28,6 +29,9 @@ use std::sync::Arc;
 pub struct Wired {
     pub platform: Platform,
     pub sandbox: Arc<Sandbox>,
+    /// By address, and in memory: asking a server about every request would cost more than most
+    /// requests do, and would stop them all when it is away.
+    pub address_limits: Arc<dyn Limits>,
 }
 
 /// Opens the engines that the settings name.
@@ -91,6 +95,7 @@ pub async fn platform_on(
         holds: live.holds,
         limits: live.limits,
         revocations: live.revocations,
+        seat_versions: live.seat_versions,
         bus: Arc::new(memory::Bus::new(vec![Arc::new(worker)])),
         passwords: Arc::new(passwords),
         gateways: vec![sandbox.clone()],
@@ -102,7 +107,7 @@ pub async fn platform_on(
         reconciliation: Reconciliation::default(),
         rules: Rules { hold_length: config.hold_length(), limits_on: config.limits == Switch::On },
     };
-    Ok(Wired { platform, sandbox })
+    Ok(Wired { platform, sandbox, address_limits: Arc::new(memory::Limits::default()) })
 }
 
 /// What may be forgotten.
@@ -111,6 +116,7 @@ struct Live {
     holds: Arc<dyn Holds>,
     limits: Arc<dyn Limits>,
     revocations: Arc<dyn Revocations>,
+    seat_versions: Arc<dyn SeatVersions>,
 }
 
 /// In front of every key on Redis, so that other programs can share the server.
@@ -124,6 +130,7 @@ impl Live {
                 holds: Arc::new(memory::Holds::default()),
                 limits: Arc::new(memory::Limits::default()),
                 revocations: Arc::new(memory::Revocations::default()),
+                seat_versions: Arc::new(memory::SeatVersions::default()),
             }),
             Some(("redis" | "redis-cluster", _)) => Live::on_redis(url).await,
             Some(_) | None => {
@@ -139,7 +146,8 @@ impl Live {
             queue: Arc::new(redis::Queue::new(connection.clone())),
             holds: Arc::new(redis::Holds::new(connection.clone())),
             limits: Arc::new(redis::Limits::new(connection.clone())),
-            revocations: Arc::new(redis::Revocations::new(connection)),
+            revocations: Arc::new(redis::Revocations::new(connection.clone())),
+            seat_versions: Arc::new(redis::SeatVersions::new(connection)),
         })
     }
 }

@@ -1,11 +1,11 @@
 //! The waiting room in memory: one room per schedule, each behind its own lock.
 
-mod arrivals;
+pub(crate) mod arrivals;
 mod entries;
 mod line;
 mod lobby;
 mod outflow;
-mod returned;
+pub(crate) mod returned;
 mod room;
 
 #[cfg(test)]
@@ -13,7 +13,7 @@ mod tests;
 
 use super::schedules::Schedules;
 use app::Result;
-use app::ports::queue::{self, Admission, Returning};
+use app::ports::queue::{self, Admission, Returning, Seen};
 use async_trait::async_trait;
 use domain::queue::{Entry, QueueCounts, QueueRules, Standing};
 use domain::{Refusal, ScheduleId, Timestamp, UserId};
@@ -24,17 +24,6 @@ pub struct Queue {
     rooms: Schedules<Room>,
 }
 
-impl Queue {
-    fn in_room<R>(
-        &self,
-        schedule: ScheduleId,
-        now: Timestamp,
-        step: impl FnOnce(&mut Room) -> R,
-    ) -> Result<R> {
-        self.rooms.with(schedule, || Room::new(now), step)
-    }
-}
-
 #[async_trait]
 impl queue::Queue for Queue {
     async fn enter(
@@ -43,16 +32,36 @@ impl queue::Queue for Queue {
         fan: UserId,
         returning: Option<Returning>,
         now: Timestamp,
-    ) -> Result<Standing> {
+    ) -> Result<Option<Standing>> {
         let standing =
-            self.in_room(rules.schedule, now, |room| room.enter(rules, fan, returning, now))??;
-        Ok(standing)
+            self.rooms.with_known(rules.schedule, |room| room.enter(rules, fan, returning, now))?;
+        Ok(standing.transpose()?)
     }
 
-    async fn standing(&self, rules: &QueueRules, fan: UserId, now: Timestamp) -> Result<Standing> {
+    async fn come_back(
+        &self,
+        rules: &QueueRules,
+        fan: UserId,
+        proof: Returning,
+        now: Timestamp,
+    ) -> Result<Option<Standing>> {
+        self.rooms.with_known(rules.schedule, |room| room.come_back(rules, fan, proof, now))
+    }
+
+    async fn standing(
+        &self,
+        rules: &QueueRules,
+        fan: UserId,
+        _proof: Option<Returning>,
+        now: Timestamp,
+    ) -> Result<Seen> {
         let standing =
             self.rooms.with_known(rules.schedule, |room| room.standing(rules, fan, now))?;
-        Ok(standing.unwrap_or(Standing::Absent))
+        Ok(Seen { standing: standing.unwrap_or(Standing::Absent), is_live: true })
+    }
+
+    async fn pace(&self, rules: &QueueRules, now: Timestamp) -> Result<f64> {
+        Ok(self.counts(rules.schedule, now).await?.admitted_per_second)
     }
 
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()> {
@@ -74,9 +83,8 @@ impl queue::Queue for Queue {
         Ok(entry.unwrap_or(Err(Refusal::EntryExpired))?)
     }
 
-    async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Vec<Admission>> {
-        let admitted = self.rooms.with_known(rules.schedule, |room| room.admit(rules, now))?;
-        Ok(admitted.unwrap_or_default())
+    async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Option<Vec<Admission>>> {
+        self.rooms.with_known(rules.schedule, |room| room.admit(rules, now))
     }
 
     async fn restore(
@@ -85,7 +93,7 @@ impl queue::Queue for Queue {
         entries: &[Admission],
         now: Timestamp,
     ) -> Result<()> {
-        self.in_room(schedule, now, |room| room.restore(entries, now))
+        self.rooms.with(schedule, || Room::new(now), |room| room.restore(entries, now))
     }
 
     async fn counts(&self, schedule: ScheduleId, now: Timestamp) -> Result<QueueCounts> {

@@ -1,26 +1,63 @@
 //! The waiting room on Redis: sorted sets per schedule, and every step one atomic script.
 
 mod answer;
+mod replica;
+mod replicas;
 mod steps;
 
 use super::Connection;
 use app::Result;
-use app::ports::queue::{self, Admission, Returning};
+use app::ports::queue::{self, Admission, Returning, Seen};
 use async_trait::async_trait;
 use domain::queue::{Entry, QueueCounts, QueueRules, Standing, may_enter};
 use domain::{Refusal, ScheduleId, Timestamp, UserId};
+use replica::Change;
+use replicas::Replicas;
+use std::time::Duration;
 use steps::{Steps, flag, ms, name};
 
 /// Few enough that a restore never holds up the server for long.
 const ENTRIES_PER_RESTORE_MAX: usize = 500;
 
+/// How old the copy of a room may be from which this node answers polls.
+const FRESH_FOR: Duration = Duration::from_millis(200);
+
 pub struct Queue {
     steps: Steps,
+    replicas: Replicas,
 }
 
 impl Queue {
     pub fn new(connection: Connection) -> Queue {
-        Queue { steps: Steps::new(connection) }
+        Queue::fresh_for(connection, FRESH_FOR)
+    }
+
+    /// With copies of another age: none at all makes every answer exact.
+    pub fn fresh_for(connection: Connection, length: Duration) -> Queue {
+        Queue { steps: Steps::new(connection), replicas: Replicas::new(length) }
+    }
+
+    /// `newcomer` says what to do with somebody new: `join`, `refuse` or only `look`.
+    async fn enter_as(
+        &self,
+        newcomer: &str,
+        rules: &QueueRules,
+        (fan, proof): (UserId, Option<Returning>),
+        now: Timestamp,
+    ) -> Result<Option<Standing>> {
+        let (what, value) = match proof {
+            Some(Returning::Lobby { index }) => ("lobby", u64::from(index)),
+            Some(Returning::Line { number }) => ("line", number),
+            None => ("none", 0),
+        };
+        let mut call = self.steps.call_by_rules(&self.steps.enter, rules, now);
+        call.arg(name(fan)).arg(newcomer).arg(what).arg(value);
+        let answer = self.steps.run_drawn(rules, &call).await?;
+        match answer.word.as_str() {
+            "closed" => Ok(None),
+            "refused" => Err(Refusal::QueueClosed.into()),
+            _ => answer.standing().map(Some),
+        }
     }
 }
 
@@ -32,32 +69,59 @@ impl queue::Queue for Queue {
         fan: UserId,
         returning: Option<Returning>,
         now: Timestamp,
-    ) -> Result<Standing> {
-        let (proof, value) = match returning {
-            Some(Returning::Lobby { index }) => ("lobby", u64::from(index)),
-            Some(Returning::Line { number }) => ("line", number),
-            None => ("none", 0),
-        };
-        let may_enter = may_enter(&rules.settings);
-        let mut call = self.steps.call_by_rules(&self.steps.enter, rules, now);
-        call.arg(name(fan)).arg(flag(may_enter.is_ok())).arg(proof).arg(value);
-        let answer = self.steps.run_drawn(rules, &call).await?;
-        if answer.word == "closed" {
-            may_enter?;
-        }
-        answer.standing()
+    ) -> Result<Option<Standing>> {
+        let newcomer = if may_enter(&rules.settings).is_ok() { "join" } else { "refuse" };
+        self.enter_as(newcomer, rules, (fan, returning), now).await
     }
 
-    async fn standing(&self, rules: &QueueRules, fan: UserId, now: Timestamp) -> Result<Standing> {
+    async fn come_back(
+        &self,
+        rules: &QueueRules,
+        fan: UserId,
+        proof: Returning,
+        now: Timestamp,
+    ) -> Result<Option<Standing>> {
+        let translated = self.replicas.ask(&self.steps, rules, now, |it| it.translate(proof)).await;
+        let proof = translated.map_or(proof, |(proof, _)| proof);
+        self.enter_as("look", rules, (fan, Some(proof)), now).await
+    }
+
+    async fn standing(
+        &self,
+        rules: &QueueRules,
+        fan: UserId,
+        proof: Option<Returning>,
+        now: Timestamp,
+    ) -> Result<Seen> {
+        if let Some(proof) = proof
+            && let Some((Some(standing), is_live)) =
+                self.replicas.ask(&self.steps, rules, now, |it| it.standing(proof)).await
+        {
+            return Ok(Seen { standing, is_live });
+        }
+        // Just come, let in, gone, or without proof: the room knows.
         let mut call = self.steps.call(&self.steps.standing, rules.schedule, now);
         call.arg(rules.opens_at.ms()).arg(name(fan));
-        self.steps.run_drawn(rules, &call).await?.standing()
+        let standing = self.steps.run_drawn(rules, &call).await?.standing()?;
+        Ok(Seen { standing, is_live: true })
+    }
+
+    async fn pace(&self, rules: &QueueRules, now: Timestamp) -> Result<f64> {
+        let pace = self.replicas.ask(&self.steps, rules, now, |it| it.facts.pace).await;
+        Ok(pace.map_or(0.0, |(pace, _)| pace))
     }
 
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()> {
         let mut call = self.steps.call(&self.steps.leave, schedule, now);
         call.arg(name(fan));
-        self.steps.run(&call).await.map(drop)
+        let answer = self.steps.run(&call).await?;
+        if let Ok(number) = answer.value(0) {
+            self.replicas.apply(schedule, Change::Leave(number));
+        }
+        if let Ok(index) = answer.value(1) {
+            self.replicas.apply(schedule, Change::Go(index));
+        }
+        Ok(())
     }
 
     async fn entry(
@@ -88,9 +152,14 @@ impl queue::Queue for Queue {
         }
     }
 
-    async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Vec<Admission>> {
+    async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Option<Vec<Admission>>> {
         let call = self.steps.call_by_rules(&self.steps.admit, rules, now);
-        self.steps.run_drawn(rules, &call).await?.admissions(rules, now)
+        let answer = self.steps.run_drawn(rules, &call).await?;
+        if answer.word == "closed" {
+            return Ok(None);
+        }
+        self.replicas.note(rules.schedule, answer.opening()?);
+        answer.admissions(rules, now).map(Some)
     }
 
     async fn restore(
@@ -99,9 +168,15 @@ impl queue::Queue for Queue {
         entries: &[Admission],
         now: Timestamp,
     ) -> Result<()> {
-        for part in entries.chunks(ENTRIES_PER_RESTORE_MAX) {
+        let lost = self.replicas.opening(schedule);
+        // Without entries too: the last call opens the room.
+        let n_calls = entries.len().div_ceil(ENTRIES_PER_RESTORE_MAX).max(1);
+        for number in 1..=n_calls {
             let mut call = self.steps.call(&self.steps.restore, schedule, now);
-            for Admission { fan, entry } in part {
+            call.arg(flag(number == n_calls));
+            call.arg(lost.n_lobby).arg(lost.n_drawn).arg(lost.drawn_first);
+            let before = (number - 1) * ENTRIES_PER_RESTORE_MAX;
+            for Admission { fan, entry } in entries[before..].iter().take(ENTRIES_PER_RESTORE_MAX) {
                 call.arg(name(*fan)).arg(entry.number).arg(entry.admitted_at.ms());
                 call.arg(entry.expires_at.ms()).arg(entry.extensions_left);
             }
@@ -121,6 +196,7 @@ impl queue::Queue for Queue {
     }
 
     async fn remove(&self, schedule: ScheduleId) -> Result<()> {
+        self.replicas.forget(schedule);
         self.steps.remove(schedule).await
     }
 }

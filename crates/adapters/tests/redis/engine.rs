@@ -2,6 +2,7 @@
 
 use adapters::redis::Connection;
 use domain::Timestamp;
+use domain::queue::QueueRules;
 use testbed::{Redis, RedisCluster};
 
 pub(crate) const START: Timestamp = Timestamp::from_ms(1_900_000_000_000);
@@ -59,6 +60,27 @@ impl Engine {
         match &mut self.servers {
             Servers::Cluster(servers) => servers,
             Servers::Single(_) => panic!("a single server has no masters"),
+        }
+    }
+
+    /// A number in the hash of a schedule's room.
+    pub(crate) fn room_field(&self, rules: &QueueRules, name: &str) -> Option<u64> {
+        let key = format!("test:{{{}}}:queue:room", rules.schedule.uuid());
+        self.ask(&["hget", &key, name]).parse().ok()
+    }
+
+    pub(crate) fn assert_every_key_ends(&self) {
+        for key in self.ask(&["keys", "*"]).lines() {
+            let left_ms: i64 = self.ask(&["pttl", key]).parse().unwrap();
+            assert!(left_ms > 0, "{key} would stay for ever");
+        }
+    }
+
+    /// Asks the one server itself.
+    pub(crate) fn ask(&self, command: &[&str]) -> String {
+        match &self.servers {
+            Servers::Single(server) => server.cli(command).unwrap(),
+            Servers::Cluster(_) => panic!("a test says which server of a cluster it means"),
         }
     }
 

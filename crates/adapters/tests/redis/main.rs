@@ -1,14 +1,19 @@
 //! The contracts of the live engines, kept on Redis: on one server and on a cluster.
 #![cfg(test)]
 
+mod draw;
 mod engine;
+mod loss;
 mod nodes;
+mod polls;
 mod same;
 mod trouble;
 
-use adapters::redis::{Holds, Limits, Queue, Revocations};
+use adapters::redis::{Holds, Limits, Queue, Revocations, SeatVersions};
 use app::ports;
+use app::ports::seat_versions::SeatVersions as _;
 use engine::{Engine, START};
+use std::time::Duration;
 
 #[tokio::test]
 async fn revocations_keep_the_contract_on_one_server() {
@@ -55,13 +60,36 @@ async fn holds_keep_the_contract_on_a_cluster() {
 #[tokio::test]
 async fn the_queue_keeps_the_contract_on_one_server() {
     let engine = Engine::single().await;
-    let queue = Queue::new(engine.connection());
+    // Copies that are never old: what they answer is exact.
+    let queue = Queue::fresh_for(engine.connection(), Duration::ZERO);
     ports::queue::contract::check(&queue, 1, START).await;
 }
 
 #[tokio::test]
 async fn the_queue_keeps_the_contract_on_a_cluster() {
     let engine = Engine::cluster().await;
-    let queue = Queue::new(engine.connection());
+    // Copies that are never old: what they answer is exact.
+    let queue = Queue::fresh_for(engine.connection(), Duration::ZERO);
     ports::queue::contract::check(&queue, 1, START).await;
+}
+
+#[tokio::test]
+async fn seat_versions_keep_the_contract_on_one_server_even_when_it_forgets() {
+    let engine = Engine::single().await;
+    let versions = SeatVersions::new(engine.connection());
+    ports::seat_versions::contract::check(&versions, 1).await;
+    let schedule = nodes::schedule();
+    versions.bump(schedule).await.unwrap();
+    let seen = versions.version(schedule).await.unwrap();
+    engine.ask(&["flushall"]);
+    assert_ne!(versions.version(schedule).await.unwrap(), seen);
+    versions.bump(schedule).await.unwrap();
+    assert_ne!(versions.version(schedule).await.unwrap(), seen);
+}
+
+#[tokio::test]
+async fn seat_versions_keep_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    let versions = SeatVersions::new(engine.connection());
+    ports::seat_versions::contract::check(&versions, 1).await;
 }

@@ -11,15 +11,15 @@ use futures::future::join_all;
 use std::time::Duration;
 use uuid::Uuid;
 
-fn fan(number: u32) -> UserId {
+pub(crate) fn fan(number: u32) -> UserId {
     UserId::new(Uuid::from_u128(number.into()))
 }
 
-fn schedule() -> ScheduleId {
+pub(crate) fn schedule() -> ScheduleId {
     ScheduleId::with_room_for_seats(Uuid::from_u128(1 << 64))
 }
 
-fn rules(mode: QueueMode, max_active: u32) -> QueueRules {
+pub(crate) fn rules(mode: QueueMode, max_active: u32) -> QueueRules {
     let settings = QueueSettings { mode, max_active, ..QueueSettings::default() };
     QueueRules {
         schedule: schedule(),
@@ -35,17 +35,18 @@ async fn all_ask_at_the_opening_and_the_order_is_drawn_once() {
     let engine = Engine::single().await;
     let nodes = [Queue::new(engine.connection()), Queue::new(engine.another().await)];
     let rules = rules(QueueMode::Paused, 1);
+    nodes[0].restore(rules.schedule, &[], START).await.unwrap();
     for number in 0..N_GATHERED {
         nodes[0].enter(&rules, fan(number), None, START).await.unwrap();
     }
     let ask = |number: u32| {
         let node = &nodes[number as usize % nodes.len()];
-        node.standing(&rules, fan(number), rules.opens_at)
+        node.standing(&rules, fan(number), None, rules.opens_at)
     };
     let standings = join_all((0..N_GATHERED).map(ask)).await;
     let ranks = draw::permutation(&rules.draw_seed, N_GATHERED);
     for (standing, rank) in standings.into_iter().zip(ranks) {
-        let standing = standing.unwrap();
+        let standing = standing.unwrap().standing;
         let is_drawn =
             matches!(standing, Standing::Waiting { ahead, .. } if ahead == u64::from(rank));
         assert!(is_drawn, "place {rank} was drawn, but the engine says {standing:?}");
@@ -61,13 +62,14 @@ async fn two_nodes_never_let_in_more_than_the_cap() {
     let engine = Engine::cluster().await;
     let nodes = [Queue::new(engine.connection()), Queue::new(engine.another().await)];
     let rules = rules(QueueMode::Auto, MAX_ACTIVE);
+    nodes[0].restore(rules.schedule, &[], START).await.unwrap();
     let now = rules.opens_at;
     let visit = |number: u32| {
         let (nodes, rules) = (&nodes, &rules);
         async move {
             let node = &nodes[number as usize % nodes.len()];
-            let standing = node.enter(rules, fan(number), None, now).await.unwrap();
-            let admitted = node.admit(rules, now).await.unwrap();
+            let standing = node.enter(rules, fan(number), None, now).await.unwrap().unwrap();
+            let admitted = node.admit(rules, now).await.unwrap().unwrap();
             admitted.len() + usize::from(matches!(standing, Standing::Inside(_)))
         }
     };

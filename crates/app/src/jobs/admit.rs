@@ -3,6 +3,7 @@
 use super::Round;
 use crate::error::Result;
 use crate::platform::Platform;
+use crate::queue::open_room;
 use crate::schedules::queue_rules;
 use domain::Timestamp;
 
@@ -10,7 +11,12 @@ use domain::Timestamp;
 pub async fn admit_fans(platform: &Platform, now: Timestamp) -> Result<Round> {
     let mut round = Round::default();
     for record in platform.store.schedules_alive(now).await? {
-        let admitted = platform.queue.admit(&queue_rules(&record), now).await?;
+        let Some(admitted) = platform.queue.admit(&queue_rules(&record), now).await? else {
+            // New, or lost by its engine: the next round goes on with it.
+            open_room(platform, record.schedule, now).await?;
+            tracing::info!(schedule.id = %record.schedule, "Opened a waiting room");
+            continue;
+        };
         if admitted.is_empty() {
             continue;
         }
@@ -26,12 +32,11 @@ pub async fn admit_fans(platform: &Platform, now: Timestamp) -> Result<Round> {
     Ok(round)
 }
 
-/// Gives an engine that starts empty the entries that the store remembers, so that fans inside
-/// stay inside over a restart.
-pub async fn restore_entries(platform: &Platform, now: Timestamp) -> Result<()> {
+/// Opens every waiting room before the first request: after a restart those who are inside by the
+/// store stay inside.
+pub async fn open_rooms(platform: &Platform, now: Timestamp) -> Result<()> {
     for record in platform.store.schedules_alive(now).await? {
-        let entries = platform.store.live_entries(record.schedule, now).await?;
-        platform.queue.restore(record.schedule, &entries, now).await?;
+        open_room(platform, record.schedule, now).await?;
     }
     Ok(())
 }

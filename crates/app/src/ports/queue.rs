@@ -23,6 +23,14 @@ pub struct Admission {
     pub entry: Entry,
 }
 
+/// What a fan who asks is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub standing: Standing,
+    /// False while the engine does not answer: then this is what was known last, and nobody moves.
+    pub is_live: bool,
+}
+
 /// Every engine keeps these rules; `contract` checks them:
 /// - a fan has one place per schedule: entering again, from anywhere, answers the same place;
 /// - a place number never changes, and a waiting fan's position never grows;
@@ -34,21 +42,43 @@ pub struct Admission {
 /// - with nobody waiting, the mode AUTO and a free slot, entering admits at once;
 /// - a fan who returns with the proof of a place that the engine forgot gets that number back,
 ///   unless that number has been admitted or has left since;
-/// - an entry that nobody claims within the claim window is given back.
+/// - an entry that nobody claims within the claim window is given back;
+/// - a room is opened by `restore` alone. One that was never opened or was lost lets nobody in,
+///   because it does not know who is inside: its caller opens it and tries again.
 #[async_trait]
 pub trait Queue: Send + Sync {
-    /// Puts the fan in the lobby or in line, or finds them where they are. Refusal:
-    /// `QueueClosed`, for somebody new while the queue drains or is closed.
+    /// Puts the fan in the lobby or in line, or finds them where they are. `None` when the room
+    /// is not open. Refusal: `QueueClosed`, for somebody new while the queue drains or is closed.
     async fn enter(
         &self,
         rules: &QueueRules,
         fan: UserId,
         returning: Option<Returning>,
         now: Timestamp,
-    ) -> Result<Standing>;
+    ) -> Result<Option<Standing>>;
 
-    /// Where the fan stands. Asking claims a fresh entry.
-    async fn standing(&self, rules: &QueueRules, fan: UserId, now: Timestamp) -> Result<Standing>;
+    /// Puts the fan back at the place of the proof, if the engine forgot it; nobody joins anew by
+    /// this. `None` when the room is not open.
+    async fn come_back(
+        &self,
+        rules: &QueueRules,
+        fan: UserId,
+        proof: Returning,
+        now: Timestamp,
+    ) -> Result<Option<Standing>>;
+
+    /// Where the fan stands. Asking claims a fresh entry. With the proof of the place an engine may
+    /// answer from what it knew a moment ago, or knew last when it does not answer any more.
+    async fn standing(
+        &self,
+        rules: &QueueRules,
+        fan: UserId,
+        proof: Option<Returning>,
+        now: Timestamp,
+    ) -> Result<Seen>;
+
+    /// Fans let in per second, measured over the last minute; as of a moment ago.
+    async fn pace(&self, rules: &QueueRules, now: Timestamp) -> Result<f64>;
 
     /// Gives up the place or the entry. Harmless when there is none.
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()>;
@@ -65,10 +95,11 @@ pub trait Queue: Send + Sync {
     async fn extend(&self, rules: &QueueRules, fan: UserId, now: Timestamp) -> Result<Entry>;
 
     /// One round: draws when it is time, frees what has expired, lets in as many as the rules
-    /// allow, in order. Safe to call from anywhere at any rate.
-    async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Vec<Admission>>;
+    /// allow, in order. Safe to call from anywhere at any rate. `None` when the room is not open.
+    async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Option<Vec<Admission>>>;
 
-    /// Brings back entries that the store remembers, after the engine lost its memory.
+    /// Opens a room with the entries that the store remembers, which may be none. Harmless when
+    /// it is open: what ended there stays ended.
     async fn restore(
         &self,
         schedule: ScheduleId,

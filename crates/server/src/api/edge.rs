@@ -98,7 +98,7 @@ async fn check_limit(shared: &Shared, peer: Option<IpAddr>) -> Result<(), ApiErr
     let burst = shared.requests_per_second_per_ip;
     let quota = Quota { burst, period: Duration::from_secs(1) };
     let key = format!("ip:{}", network_of(peer));
-    match platform.limits.take(&key, quota, platform.now()).await? {
+    match shared.address_limits.take(&key, quota, platform.now()).await? {
         Allowance::Yes { .. } => Ok(()),
         Allowance::No { retry_after } => {
             let retry_after_s = retry_after.as_secs() + 1;

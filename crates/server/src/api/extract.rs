@@ -46,18 +46,32 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-/// A person who may be logged in; a token that is shown must be good.
-pub(super) struct MaybeFan(pub(super) Option<Caller>);
+/// Somebody who polls with a place token. The token proves the place, so nobody is asked whether
+/// the session has ended meanwhile: a poll stays in this process. Without one it is the log-in
+/// that counts, in full.
+pub(super) struct Poller {
+    pub(super) caller: Option<UserId>,
+    pub(super) place_token: Option<String>,
+}
 
-impl FromRequestParts<App> for MaybeFan {
+pub(super) const PLACE_TOKEN: &str = "queue-token";
+
+impl FromRequestParts<App> for Poller {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<MaybeFan, ApiError> {
-        if bearer(&parts.headers).is_none() {
-            return Ok(MaybeFan(None));
-        }
-        let Fan(caller) = Fan::from_request_parts(parts, app).await?;
-        Ok(MaybeFan(Some(caller)))
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Poller, ApiError> {
+        let Some(place_token) = text_of(&parts.headers, PLACE_TOKEN).map(str::to_owned) else {
+            let Fan(caller) = Fan::from_request_parts(parts, app).await?;
+            return Ok(Poller { caller: Some(caller.user), place_token: None });
+        };
+        let caller = match bearer(&parts.headers) {
+            Some(token) => {
+                let caller = app.platform.sessions.check(token, app.platform.now());
+                Some(caller.ok_or(Refusal::LoginRequired)?.user)
+            }
+            None => None,
+        };
+        Ok(Poller { caller, place_token: Some(place_token) })
     }
 }
 

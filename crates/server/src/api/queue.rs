@@ -2,7 +2,8 @@
 
 use super::App;
 use super::error::{ApiResult, Problem};
-use super::extract::{Body, Fan, Id, MaybeFan, Params, text_of};
+use super::extract::{Body, Fan, Id, PLACE_TOKEN, Params, Poller, text_of};
+use super::language::Language;
 use app::queue::{self, DrawView, EntryView, QueueView};
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +12,8 @@ use domain::ScheduleId;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-const PLACE: &str = "queue-token";
+const PAUSED_KO: &str = "잠시 입장이 멈췄습니다. 순서는 그대로 유지되니 이 화면에서 기다려 주세요.";
+const PAUSED_EN: &str = "Paused for a moment. Your place is kept: please stay on this page.";
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -41,7 +43,7 @@ pub(super) async fn enter(
     body: Body<ScheduleBody>,
 ) -> ApiResult<Json<QueueView>> {
     let schedule = body.value.schedule_id;
-    let token = text_of(&headers, PLACE);
+    let token = text_of(&headers, PLACE_TOKEN);
     Ok(Json(queue::enter(&app.platform, caller.user, schedule, token).await?))
 }
 
@@ -52,14 +54,18 @@ pub(super) async fn enter(
               (status = 404, body = Problem)))]
 pub(super) async fn status(
     State(app): State<App>,
-    MaybeFan(caller): MaybeFan,
+    poller: Poller,
     Params(params): Params<ScheduleParams>,
     headers: HeaderMap,
 ) -> ApiResult<Json<QueueView>> {
     let schedule = params.schedule_id;
-    let caller = caller.map(|caller| caller.user);
-    let fan = queue::fan_of(&app.platform, schedule, caller, text_of(&headers, PLACE))?;
-    Ok(Json(queue::status(&app.platform, fan, schedule).await?))
+    let token = poller.place_token.as_deref();
+    let asker = queue::asker(&app.platform, schedule, poller.caller, token)?;
+    let mut view = queue::status(&app.platform, asker, schedule).await?;
+    if view.paused {
+        view.message = Some(Language::of(&headers).choose(PAUSED_KO, PAUSED_EN).to_owned());
+    }
+    Ok(Json(view))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -77,11 +83,11 @@ pub(super) struct PositionView {
               (status = 404, body = Problem)))]
 pub(super) async fn position(
     state: State<App>,
-    caller: MaybeFan,
+    poller: Poller,
     params: Params<ScheduleParams>,
     headers: HeaderMap,
 ) -> ApiResult<Json<PositionView>> {
-    let Json(view) = status(state, caller, params, headers).await?;
+    let Json(view) = status(state, poller, params, headers).await?;
     Ok(Json(PositionView {
         position: view.position,
         ahead: view.ahead,
@@ -104,14 +110,16 @@ pub(super) async fn extend(
 
 /// Gives up the place or the entry.
 #[utoipa::path(delete, path = "/api/queue/leave", tag = "queue",
-    security(("accessToken" = [])), params(ScheduleParams),
+    security(("accessToken" = [])), params(ScheduleParams, ("Queue-Token" = Option<String>, Header)),
     responses((status = 204), (status = 401, body = Problem)))]
 pub(super) async fn leave(
     State(app): State<App>,
     Fan(caller): Fan,
     Params(params): Params<ScheduleParams>,
+    headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
-    queue::leave(&app.platform, caller.user, params.schedule_id).await?;
+    let token = text_of(&headers, PLACE_TOKEN);
+    queue::leave(&app.platform, caller.user, params.schedule_id, token).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -184,3 +184,35 @@ async fn fans_inside_stay_inside_over_a_restart() {
     fan.buy(&show, 0).await;
     World::assert_sound(&world.findings().await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poll_with_the_place_token_finds_the_place_after_a_restart() {
+    let folder = tempfile::TempDir::with_prefix("podo-").unwrap();
+    let config = crate::world::config(folder.path(), &[]);
+    let world = World::on(&config, server::wire::platform(&config).await.unwrap()).await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let _inside = world.fan_inside(&show).await;
+    let fans = world.fans(3).await;
+    let mut tokens = Vec::new();
+    for fan in &fans {
+        tokens.push(text(&fan.enter(&show).await.expect(200), "token"));
+    }
+    world.running.stop().await;
+
+    let world = World::on(&config, server::wire::platform(&config).await.unwrap()).await;
+    let path = format!("/api/queue/status?scheduleId={}", show.schedule);
+    for token in tokens.iter().rev() {
+        let call = world.stranger.call(reqwest::Method::GET, &path).header("Queue-Token", token);
+        let view = crate::client::send(call).await.expect(200);
+        assert_eq!(view["state"], "WAITING", "{view}");
+    }
+    for (token, ahead) in tokens.iter().zip(0_u64..) {
+        until("the order is as before", async || {
+            let call =
+                world.stranger.call(reqwest::Method::GET, &path).header("Queue-Token", token);
+            let view = crate::client::send(call).await.expect(200);
+            (view["ahead"].as_u64() == Some(ahead)).then_some(())
+        })
+        .await;
+    }
+}

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod engine;
+mod live;
 
 mod faults;
 mod reconcile_command;

@@ -9,7 +9,7 @@ const BITS_PER_BLOCK: usize = BITS_PER_WORD * WORDS_PER_BLOCK;
 
 /// A set of offsets, dense from 0 on.
 #[derive(Default)]
-pub(super) struct Arrivals {
+pub(crate) struct Arrivals {
     blocks: Vec<[u64; WORDS_PER_BLOCK]>,
     /// Node `i`, from 1 on, counts the blocks `i - lowbit(i)` to `i - 1`; node 0 is unused.
     tree: Vec<u32>,
@@ -17,12 +17,17 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.n_waiting
     }
 
+    pub(crate) fn contains(&self, offset: usize) -> bool {
+        let (block, word, bit) = place(offset);
+        self.blocks.get(block).is_some_and(|words| words[word] & bit != 0)
+    }
+
     /// False when it was there before.
-    pub(super) fn insert(&mut self, offset: usize) -> bool {
+    pub(crate) fn insert(&mut self, offset: usize) -> bool {
         self.grow_to_hold(offset);
         let (block, word, bit) = place(offset);
         let word = &mut self.blocks[block][word];
@@ -40,7 +45,7 @@ impl Arrivals {
     }
 
     /// False when it was not there.
-    pub(super) fn remove(&mut self, offset: usize) -> bool {
+    pub(crate) fn remove(&mut self, offset: usize) -> bool {
         let (block, word, bit) = place(offset);
         let Some(words) = self.blocks.get_mut(block) else { return false };
         if words[word] & bit == 0 {
@@ -57,7 +62,7 @@ impl Arrivals {
     }
 
     /// How many are smaller than this one.
-    pub(super) fn count_below(&self, offset: usize) -> u64 {
+    pub(crate) fn count_below(&self, offset: usize) -> u64 {
         let (block, word, bit) = place(offset);
         let Some(words) = self.blocks.get(block) else { return self.n_waiting };
         let mut count = u64::from((words[word] & (bit - 1)).count_ones());
@@ -70,7 +75,7 @@ impl Arrivals {
         count
     }
 
-    pub(super) fn first(&self) -> Option<usize> {
+    pub(crate) fn first(&self) -> Option<usize> {
         if self.n_waiting == 0 {
             return None;
         }
@@ -154,6 +159,7 @@ mod tests {
                     false => (arrivals.remove(offset), model.remove(&offset)),
                 };
                 prop_assert_eq!(changed, expected);
+                prop_assert_eq!(arrivals.contains(offset), insert);
                 prop_assert_eq!(arrivals.first(), model.first().copied());
                 prop_assert_eq!(arrivals.count_below(offset), model.range(..offset).count() as u64);
                 prop_assert_eq!(arrivals.count_below(9_999), model.len() as u64);

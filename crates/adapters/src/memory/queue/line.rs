@@ -64,7 +64,7 @@ impl Line {
 
     /// Puts the fan at a number that was set aside.
     pub(super) fn put(&mut self, fan: UserId, number: PlaceNumber) {
-        assert!((self.base..self.next).contains(&number), "the number is of this run");
+        assert!(self.is_of_this_run(number), "the number is of this run");
         assert!(self.arrivals.insert(self.offset(number)), "a number is given once");
         self.fans.insert(number, fan);
     }
@@ -72,7 +72,7 @@ impl Line {
     /// Puts the fan back at a number from an earlier run. Numbers of this run do not come back:
     /// whoever had one and is not in line has been let in or has left.
     pub(super) fn put_back(&mut self, fan: UserId, number: PlaceNumber) -> bool {
-        if (self.base..self.next).contains(&number) || self.is_taken(number) {
+        if self.is_of_this_run(number) || self.is_taken(number) {
             return false;
         }
         self.returned.insert(number);
@@ -95,6 +95,11 @@ impl Line {
         let arrived = self.arrivals.first().map(|offset| self.base + offset as u64);
         let number = [arrived, self.returned.first()].into_iter().flatten().min()?;
         self.remove(number).map(|fan| (number, fan))
+    }
+
+    /// Was the number given, or set aside, in this run?
+    pub(super) fn is_of_this_run(&self, number: PlaceNumber) -> bool {
+        (self.base..self.next).contains(&number)
     }
 
     /// Is the number from before this run?

@@ -9,19 +9,24 @@ use domain::queue::PlaceNumber;
 const CHUNK_LENGTH_MAX: usize = 1_024;
 
 #[derive(Default)]
-pub(super) struct Returned {
+pub(crate) struct Returned {
     /// Sorted, within and from one to the next; none is empty.
     chunks: Vec<Vec<PlaceNumber>>,
     n_waiting: u64,
 }
 
 impl Returned {
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.n_waiting
     }
 
+    pub(crate) fn contains(&self, number: PlaceNumber) -> bool {
+        let chunk = self.chunks.get(self.chunk_of(number));
+        chunk.is_some_and(|chunk| chunk.binary_search(&number).is_ok())
+    }
+
     /// False when it was there before.
-    pub(super) fn insert(&mut self, number: PlaceNumber) -> bool {
+    pub(crate) fn insert(&mut self, number: PlaceNumber) -> bool {
         if self.chunks.is_empty() {
             self.chunks.push(Vec::new());
         }
@@ -38,7 +43,7 @@ impl Returned {
     }
 
     /// False when it was not there.
-    pub(super) fn remove(&mut self, number: PlaceNumber) -> bool {
+    pub(crate) fn remove(&mut self, number: PlaceNumber) -> bool {
         let at = self.chunk_of(number);
         let Some(chunk) = self.chunks.get_mut(at) else { return false };
         let Ok(place) = chunk.binary_search(&number) else { return false };
@@ -51,14 +56,14 @@ impl Returned {
     }
 
     /// How many are smaller than this one.
-    pub(super) fn count_below(&self, number: PlaceNumber) -> u64 {
+    pub(crate) fn count_below(&self, number: PlaceNumber) -> u64 {
         let at = self.chunk_of(number);
         let Some(chunk) = self.chunks.get(at) else { return 0 };
         let before: usize = self.chunks[..at].iter().map(Vec::len).sum();
         (before + chunk.partition_point(|other| *other < number)) as u64
     }
 
-    pub(super) fn first(&self) -> Option<PlaceNumber> {
+    pub(crate) fn first(&self) -> Option<PlaceNumber> {
         self.chunks.first().and_then(|chunk| chunk.first()).copied()
     }
 
@@ -99,6 +104,7 @@ mod tests {
                     false => (returned.remove(number), model.remove(&number)),
                 };
                 prop_assert_eq!(changed, expected);
+                prop_assert_eq!(returned.contains(number), insert);
                 prop_assert_eq!(returned.first(), model.first().copied());
                 prop_assert_eq!(returned.count_below(number), model.range(..number).count() as u64);
                 prop_assert_eq!(returned.len(), model.len() as u64);

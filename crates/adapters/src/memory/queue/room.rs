@@ -62,7 +62,7 @@ impl Room {
         now: Timestamp,
     ) -> Result<Standing, Refusal> {
         self.catch_up(rules, now);
-        if self.places.contains_key(&fan) || self.entries.contains(fan) {
+        if self.is_here(fan) {
             return Ok(self.look(fan));
         }
         // Whoever proves a place is not new: they may come back even while nobody may join.
@@ -73,13 +73,24 @@ impl Room {
                 self.join(fan)
             }
         };
-        self.places.insert(fan, place);
-        self.entries.forget_lapsed(fan);
-        // Alone in line: a free slot is theirs at once, and nobody is passed.
-        if self.line.len() == 1 {
-            self.admit(rules, now);
+        Ok(self.settle(rules, fan, place, now))
+    }
+
+    pub(super) fn come_back(
+        &mut self,
+        rules: &QueueRules,
+        fan: UserId,
+        proof: Returning,
+        now: Timestamp,
+    ) -> Standing {
+        self.catch_up(rules, now);
+        if self.is_here(fan) {
+            return self.look(fan);
         }
-        Ok(self.look(fan))
+        match self.take_back(fan, proof) {
+            Some(place) => self.settle(rules, fan, place, now),
+            None => self.look(fan),
+        }
     }
 
     pub(super) fn standing(&mut self, rules: &QueueRules, fan: UserId, now: Timestamp) -> Standing {
@@ -144,8 +155,10 @@ impl Room {
     pub(super) fn restore(&mut self, entries: &[Admission], now: Timestamp) {
         self.sweep(now);
         for Admission { fan, entry } in entries {
-            // A number that was spent since stands for somebody who came back before.
-            let is_lost = !self.line.is_spent(entry.number);
+            // A number that we gave, or that was spent since, stands for somebody who came back
+            // before.
+            let number = entry.number;
+            let is_lost = !self.line.is_of_this_run(number) && !self.line.is_spent(number);
             if !is_lost || !entry.is_live(now) || self.entries.contains(*fan) {
                 continue;
             }
@@ -176,6 +189,26 @@ impl Room {
             expired: self.n_expired,
             admitted_per_second: self.outflow.per_second(now),
         }
+    }
+
+    fn is_here(&self, fan: UserId) -> bool {
+        self.places.contains_key(&fan) || self.entries.contains(fan)
+    }
+
+    fn settle(
+        &mut self,
+        rules: &QueueRules,
+        fan: UserId,
+        place: Place,
+        now: Timestamp,
+    ) -> Standing {
+        self.places.insert(fan, place);
+        self.entries.forget_lapsed(fan);
+        // Alone in line: a free slot is theirs at once, and nobody is passed.
+        if self.line.len() == 1 {
+            self.admit(rules, now);
+        }
+        self.look(fan)
     }
 
     /// What time alone has changed: slots that ended, and the opening.

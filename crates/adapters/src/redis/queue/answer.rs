@@ -1,5 +1,7 @@
 //! What a step's script answers: a word, and the values that belong to it.
 
+use super::replica::{Change, Facts, Opening};
+use super::replicas::News;
 use app::ports::queue::Admission;
 use app::{Error, Result};
 use domain::queue::{Entry, QueueCounts, QueueRules, Standing};
@@ -52,7 +54,46 @@ impl Answer {
             let entry = Entry::starting(self.value(at + 1)?, &rules.settings, now);
             Ok(Admission { fan, entry })
         };
-        (0..self.values.len()).step_by(2).map(admission).collect()
+        (3..self.values.len()).step_by(2).map(admission).collect()
+    }
+
+    /// What a round says of the opening besides.
+    pub(super) fn opening(&self) -> Result<Opening> {
+        let (n_lobby, n_drawn) = (self.value(0)?, self.value(1)?);
+        Ok(Opening { n_lobby, n_drawn, drawn_first: self.value(2)? })
+    }
+
+    pub(super) fn news(&self) -> Result<News> {
+        let n_drawn: Option<u32> = self.value(2).ok();
+        let opening = Opening {
+            n_lobby: self.value(4)?,
+            n_drawn: n_drawn.unwrap_or(0),
+            drawn_first: self.value(3)?,
+        };
+        let (n_fans, n_seconds) = (self.value::<f64>(5)?, self.value::<f64>(6)?);
+        let is_drawn = n_drawn.is_some();
+        let facts = Facts { base: self.value(1)?, is_drawn, opening, pace: n_fans / n_seconds };
+        let changes =
+            (7..self.values.len()).step_by(2).filter_map(|at| self.change(at).transpose());
+        Ok(News { seen: self.value(0)?, facts, changes: changes.collect::<Result<_>>()? })
+    }
+
+    /// The first entry of a log tells nothing.
+    fn change(&self, at: usize) -> Result<Option<Change>> {
+        let what: String = self.value(at)?;
+        Ok(Some(match what.as_str() {
+            "join" => Change::Join(self.value(at + 1)?),
+            "leave" => Change::Leave(self.value(at + 1)?),
+            "admit" => Change::Admit(self.value(at + 1)?),
+            "gather" => Change::Gather(self.value(at + 1)?),
+            "go" => Change::Go(self.value(at + 1)?),
+            "start" => return Ok(None),
+            _ => return Err(self.unexpected()),
+        }))
+    }
+
+    pub(super) fn all<T: FromStr>(&self) -> Result<Vec<T>> {
+        (0..self.values.len()).map(|at| self.value(at)).collect()
     }
 
     pub(super) fn counts(&self) -> Result<QueueCounts> {

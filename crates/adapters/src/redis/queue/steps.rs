@@ -1,15 +1,17 @@
 //! The steps of a waiting room as scripts, and the draw that some of them have to wait for.
 
 use super::answer::Answer;
+use super::replicas::CHANGES_PER_CALL;
 use crate::redis::Connection;
 use app::{Error, Result};
 use domain::queue::{CLAIM_WINDOW, EXTENSIONS_MAX, QueueRules, fans_to_admit};
 use domain::{ScheduleId, Timestamp, UserId, draw};
 use redis::{Cmd, Script, ScriptInvocation};
+use std::str::FromStr;
 use std::time::Duration;
 
 /// In the order in which `room.lua` names them.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "room",
     "waiting",
     "entries",
@@ -20,8 +22,13 @@ const KEYS: [&str; 11] = [
     "unclaimed",
     "spent",
     "outflow",
+    "changes",
     "drawing",
 ];
+
+/// Few enough that a slice of the draw holds up the server for some milliseconds only, and that
+/// a script can pass them on: Lua hands over 8,000 values at most.
+const DRAWN_PER_SLICE: usize = 2_000;
 
 /// How often a step is tried while another node draws. Their product is longer than a draw's
 /// claim in `room.lua`, so that somebody takes over from a node that died.
@@ -39,26 +46,34 @@ pub(super) struct Steps {
     pub(super) admit: Script,
     pub(super) restore: Script,
     pub(super) counts: Script,
+    sync: Script,
+    copy: Script,
     draw: Script,
 }
 
 fn script(step: &str) -> Script {
-    Script::new(&[include_str!("room.lua"), step].join("\n"))
+    let room = include_str!("scripts/room.lua");
+    Script::new(&format!(
+        "{room}\nlocal function step()\n{step}\nend\n\
+         local answer = step()\nput_off_the_end()\nreturn answer"
+    ))
 }
 
 impl Steps {
     pub(super) fn new(connection: Connection) -> Steps {
         Steps {
             connection,
-            enter: script(include_str!("enter.lua")),
-            standing: script(include_str!("standing.lua")),
-            leave: script(include_str!("leave.lua")),
-            entry: script(include_str!("entry.lua")),
-            extend: script(include_str!("extend.lua")),
-            admit: script(include_str!("admit.lua")),
-            restore: script(include_str!("restore.lua")),
-            counts: script(include_str!("counts.lua")),
-            draw: script(include_str!("draw.lua")),
+            enter: script(include_str!("scripts/enter.lua")),
+            standing: script(include_str!("scripts/standing.lua")),
+            leave: script(include_str!("scripts/leave.lua")),
+            entry: script(include_str!("scripts/entry.lua")),
+            extend: script(include_str!("scripts/extend.lua")),
+            admit: script(include_str!("scripts/admit.lua")),
+            restore: script(include_str!("scripts/restore.lua")),
+            counts: script(include_str!("scripts/counts.lua")),
+            sync: script(include_str!("scripts/sync.lua")),
+            copy: script(include_str!("scripts/copy.lua")),
+            draw: script(include_str!("scripts/draw.lua")),
         }
     }
 
@@ -105,12 +120,35 @@ impl Steps {
         for _ in 0..TRIES_MAX {
             let answer = self.run(call).await?;
             match answer.word.as_str() {
-                "draw" => self.draw(rules, answer.value(0)?).await?,
+                "draw" => self.draw(rules, answer.value(0)?, answer.value(1)?).await?,
                 "wait" => tokio::time::sleep(PAUSE).await,
                 _ => return Ok(answer),
             }
         }
         Err(Error::unavailable("the order is still being drawn"))
+    }
+
+    /// What changed in a room since the change `seen`.
+    pub(super) async fn sync(
+        &self,
+        rules: &QueueRules,
+        seen: &str,
+        now: Timestamp,
+    ) -> Result<Answer> {
+        let mut call = self.call(&self.sync, rules.schedule, now);
+        call.arg(rules.opens_at.ms()).arg(seen).arg(CHANGES_PER_CALL);
+        self.run_drawn(rules, &call).await
+    }
+
+    /// A slice of the `"line"` after a number, or of the `"lobby"` from an index on.
+    pub(super) async fn copy<T: FromStr>(
+        &self,
+        rules: &QueueRules,
+        (what, from, n_max): (&str, u64, usize),
+    ) -> Result<Vec<T>> {
+        let mut call = self.in_room(&self.copy, rules.schedule);
+        call.arg(what).arg(from).arg(n_max);
+        self.run(&call).await?.all()
     }
 
     pub(super) async fn remove(&self, schedule: ScheduleId) -> Result<()> {
@@ -119,13 +157,18 @@ impl Steps {
         self.connection.query(&unlink).await
     }
 
-    /// The script checks that nobody drew before and that the lobby is the one drawn here.
-    async fn draw(&self, rules: &QueueRules, n_gathered: u32) -> Result<()> {
-        let ranks = draw::permutation(&rules.draw_seed, n_gathered);
-        let packed: Vec<u8> = ranks.into_iter().flat_map(u32::to_be_bytes).collect();
-        let mut call = self.in_room(&self.draw, rules.schedule);
-        call.arg(n_gathered).arg(packed);
-        self.run(&call).await.map(drop)
+    /// Draws slice by slice, from where a node that died stopped. The script says where the next
+    /// one begins, so that two who draw do not disturb each other.
+    async fn draw(&self, rules: &QueueRules, n_drawn: u32, mut from: usize) -> Result<()> {
+        let ranks = draw::permutation(&rules.draw_seed, n_drawn);
+        while let Some(rest) = ranks.get(from..).filter(|rest| !rest.is_empty()) {
+            let slice = &rest[..rest.len().min(DRAWN_PER_SLICE)];
+            let packed: Vec<u8> = slice.iter().copied().flat_map(u32::to_be_bytes).collect();
+            let mut call = self.in_room(&self.draw, rules.schedule);
+            call.arg(n_drawn).arg(from).arg(packed);
+            from = self.run(&call).await?.value(0)?;
+        }
+        Ok(())
     }
 
     fn in_room<'a>(&self, step: &'a Script, schedule: ScheduleId) -> ScriptInvocation<'a> {

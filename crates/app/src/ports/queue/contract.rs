@@ -23,6 +23,9 @@ pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {
     a_number_that_is_spent_does_not_come_back(queue, seed, now).await;
     a_place_in_the_lobby_outlives_the_engines_memory(queue, seed, now).await;
     leaving_is_harmless_and_final(queue, seed, now).await;
+    a_room_that_nobody_opened_lets_nobody_in(queue, seed, now).await;
+    who_comes_back_stands_where_they_stood_or_nowhere(queue, seed, now).await;
+    the_proof_answers_what_the_name_answers(queue, seed, now).await;
 
     an_empty_queue_admits_at_once_up_to_the_cap(queue, seed, now).await;
     nobody_passes_a_waiting_fan(queue, seed, now).await;

@@ -6,7 +6,7 @@ use domain::queue::{QueueMode, Standing};
 use domain::{Timestamp, draw};
 
 pub async fn entering_again_answers_the_same_place(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let mut stage = Stage::new(queue, (seed, 1), 1, now);
+    let mut stage = Stage::new(queue, (seed, 1), 1, now).await;
     stage.set_mode(QueueMode::Paused);
     assert_eq!(stage.standing(1, now).await, Standing::Absent, "nobody has entered");
     let first = stage.enter(1, now).await;
@@ -26,7 +26,7 @@ pub async fn a_position_shrinks_as_those_ahead_leave_or_are_let_in(
     seed: u64,
     now: Timestamp,
 ) {
-    let mut stage = Stage::new(queue, (seed, 2), 2, now);
+    let mut stage = Stage::new(queue, (seed, 2), 2, now).await;
     stage.set_mode(QueueMode::Paused);
     let numbers = stage.line_up(10, now).await;
     assert!(numbers.is_sorted() && numbers[0] < numbers[9], "numbers go by arrival");
@@ -48,7 +48,7 @@ pub async fn a_position_shrinks_as_those_ahead_leave_or_are_let_in(
 pub async fn the_lobby_is_drawn_from_the_seed_once(queue: &dyn Queue, seed: u64, now: Timestamp) {
     const N_FANS: u32 = 20;
     let opens_at = now.plus(SECOND);
-    let mut stage = Stage::new(queue, (seed, 3), 1, opens_at);
+    let mut stage = Stage::new(queue, (seed, 3), 1, opens_at).await;
     stage.set_mode(QueueMode::Paused);
     for index in 0..N_FANS {
         let standing = stage.enter(index.into(), now).await;
@@ -73,7 +73,7 @@ pub async fn the_lobby_is_drawn_from_the_seed_once(queue: &dyn Queue, seed: u64,
 
 pub async fn nobody_is_let_in_before_the_opening(queue: &dyn Queue, seed: u64, now: Timestamp) {
     let opens_at = now.plus(SECOND);
-    let stage = Stage::new(queue, (seed, 4), 10, opens_at);
+    let stage = Stage::new(queue, (seed, 4), 10, opens_at).await;
     for number in 1..=4 {
         stage.enter(number, now).await;
     }
@@ -91,7 +91,7 @@ pub async fn an_opening_that_is_put_off_lets_nobody_in(
     seed: u64,
     now: Timestamp,
 ) {
-    let mut stage = Stage::new(queue, (seed, 9), 1, now);
+    let mut stage = Stage::new(queue, (seed, 9), 1, now).await;
     stage.set_mode(QueueMode::Paused);
     stage.line_up(2, now).await;
     stage.set_mode(QueueMode::Auto);
@@ -103,7 +103,7 @@ pub async fn an_opening_that_is_put_off_lets_nobody_in(
 
 pub async fn who_left_the_lobby_goes_to_the_end(queue: &dyn Queue, seed: u64, now: Timestamp) {
     let opens_at = now.plus(SECOND);
-    let mut stage = Stage::new(queue, (seed, 10), 1, opens_at);
+    let mut stage = Stage::new(queue, (seed, 10), 1, opens_at).await;
     stage.set_mode(QueueMode::Paused);
     for number in 0..5 {
         stage.enter(number, now).await;
@@ -119,11 +119,11 @@ pub async fn who_left_the_lobby_goes_to_the_end(queue: &dyn Queue, seed: u64, no
 }
 
 pub async fn a_place_outlives_the_engines_memory(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let mut stage = Stage::new(queue, (seed, 5), 1, now);
+    let mut stage = Stage::new(queue, (seed, 5), 1, now).await;
     stage.set_mode(QueueMode::Paused);
     let numbers = stage.line_up(5, now).await;
-    stage.forget().await;
     let later = now.plus(SECOND);
+    stage.forget(later).await;
     assert_eq!(stage.standing(1, later).await, Standing::Absent, "the engine forgot everything");
     let newcomer = number_of(stage.enter(9, later).await);
     assert!(numbers[4] < newcomer, "no number is given twice");
@@ -147,7 +147,7 @@ pub async fn a_number_that_is_spent_does_not_come_back(
     seed: u64,
     now: Timestamp,
 ) {
-    let mut stage = Stage::new(queue, (seed, 6), 1, now);
+    let mut stage = Stage::new(queue, (seed, 6), 1, now).await;
     stage.set_mode(QueueMode::Paused);
     let numbers = stage.line_up(3, now).await;
     let proof = |number: u64| Some(Returning::Line { number: numbers[number as usize - 1] });
@@ -155,8 +155,8 @@ pub async fn a_number_that_is_spent_does_not_come_back(
     let back = stage.enter_with(1, proof(1), now).await;
     assert!(numbers[2] < number_of(back), "who left goes to the end");
 
-    stage.forget().await;
     let later = now.plus(SECOND);
+    stage.forget(later).await;
     stage.enter_with(2, proof(2), later).await;
     stage.enter_with(3, proof(3), later).await;
     stage.leave(2, later).await;
@@ -172,13 +172,13 @@ pub async fn a_place_in_the_lobby_outlives_the_engines_memory(
     now: Timestamp,
 ) {
     let opens_at = now.plus(10 * SECOND);
-    let mut stage = Stage::new(queue, (seed, 7), 1, opens_at);
+    let mut stage = Stage::new(queue, (seed, 7), 1, opens_at).await;
     stage.set_mode(QueueMode::Paused);
     for number in 0..4 {
         stage.enter(number, now).await;
     }
-    stage.forget().await;
     let later = now.plus(SECOND);
+    stage.forget(later).await;
     for index in [2, 0, 3] {
         let proof = Some(Returning::Lobby { index });
         let standing = stage.enter_with(index.into(), proof, later).await;
@@ -193,7 +193,7 @@ pub async fn a_place_in_the_lobby_outlives_the_engines_memory(
 }
 
 pub async fn leaving_is_harmless_and_final(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let mut stage = Stage::new(queue, (seed, 8), 1, now);
+    let mut stage = Stage::new(queue, (seed, 8), 1, now).await;
     stage.leave(1, now).await;
     stage.set_mode(QueueMode::Paused);
     stage.line_up(2, now).await;
@@ -203,4 +203,86 @@ pub async fn leaving_is_harmless_and_final(queue: &dyn Queue, seed: u64, now: Ti
     assert_eq!(stage.ahead(2, now).await, 0, "the next is first");
     let back = stage.enter(1, now).await;
     assert!(matches!(back, Standing::Waiting { ahead: 1, .. }), "who left goes to the end");
+}
+
+pub async fn a_room_that_nobody_opened_lets_nobody_in(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let stage = Stage::closed(queue, (seed, 11), 10, now);
+    let entered = queue.enter(&stage.rules, fan(1), None, now).await;
+    assert_eq!(entered.expect("the engine answers"), None, "who is inside is not known yet");
+    let proof = Returning::Line { number: 1 };
+    let back = queue.come_back(&stage.rules, fan(1), proof, now).await;
+    assert_eq!(back.expect("the engine answers"), None, "nor does anybody come back");
+    let admitted = queue.admit(&stage.rules, now).await;
+    assert_eq!(admitted.expect("the engine answers"), None, "the job learns it too");
+    assert_eq!(stage.standing(1, now).await, Standing::Absent, "and asking is harmless");
+    stage.open(now).await;
+    let standing = stage.enter(1, now).await;
+    assert!(matches!(standing, Standing::Inside(_)), "now there is room: {standing:?}");
+}
+
+pub async fn who_comes_back_stands_where_they_stood_or_nowhere(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let mut stage = Stage::new(queue, (seed, 12), 1, now).await;
+    stage.set_mode(QueueMode::Paused);
+    let numbers = stage.line_up(3, now).await;
+    let proof = |number: u64| Returning::Line { number: numbers[number as usize - 1] };
+    let same = stage.come_back(2, proof(2), now).await;
+    assert!(matches!(same, Standing::Waiting { ahead: 1, .. }), "nothing was lost: {same:?}");
+    stage.leave(1, now).await;
+    assert_eq!(stage.come_back(1, proof(1), now).await, Standing::Absent, "who left is gone");
+
+    let later = now.plus(SECOND);
+    stage.forget(later).await;
+    // Closed for whoever is new, but they are not.
+    stage.set_mode(QueueMode::Closed);
+    for number in [3, 2] {
+        let standing = stage.come_back(number, proof(number), later).await;
+        assert_eq!(number_of(standing), numbers[number as usize - 1], "the same number");
+    }
+    assert_eq!(stage.ahead(3, later).await, 1, "and the same order");
+    stage.leave(2, later).await;
+    let gone = stage.come_back(2, proof(2), later).await;
+    assert_eq!(gone, Standing::Absent, "who left after the loss is gone too");
+    stage.set_mode(QueueMode::Auto);
+    assert_eq!(stage.admit(later).await.len(), 1);
+    stage.leave(3, later).await;
+    let gone = stage.come_back(3, proof(3), later).await;
+    assert_eq!(gone, Standing::Absent, "and so is who was let in");
+}
+
+pub async fn the_proof_answers_what_the_name_answers(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let opens_at = now.plus(SECOND);
+    let mut stage = Stage::new(queue, (seed, 13), 1, opens_at).await;
+    stage.set_mode(QueueMode::Paused);
+    for number in 0..6 {
+        stage.enter(number, now).await;
+    }
+    stage.leave(2, now).await;
+    for at in [now, opens_at] {
+        for index in 0..6 {
+            let proof = Some(Returning::Lobby { index });
+            let seen = queue.standing(&stage.rules, fan(index.into()), proof, at).await;
+            let seen = seen.expect("the engine answers");
+            assert_eq!(
+                (seen.standing, seen.is_live),
+                (stage.standing(index.into(), at).await, true)
+            );
+        }
+    }
+    let late = number_of(stage.enter(7, opens_at).await);
+    stage.set_mode(QueueMode::Auto);
+    assert_eq!(stage.admit(opens_at).await.len(), 1);
+    let proof = Some(Returning::Line { number: late });
+    let seen = queue.standing(&stage.rules, fan(7), proof, opens_at).await;
+    let expected = Standing::Waiting { number: late, ahead: 4, behind: 0 };
+    assert_eq!(seen.expect("the engine answers").standing, expected);
+    let pace = queue.pace(&stage.rules, opens_at).await.expect("the engine answers");
+    assert_eq!(pace, stage.counts(opens_at).await.admitted_per_second);
 }

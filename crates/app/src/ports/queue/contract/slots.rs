@@ -14,7 +14,7 @@ pub async fn an_empty_queue_admits_at_once_up_to_the_cap(
     seed: u64,
     now: Timestamp,
 ) {
-    let stage = Stage::new(queue, (seed, 101), 2, now);
+    let stage = Stage::new(queue, (seed, 101), 2, now).await;
     let entry = entry_of(stage.enter(1, now).await);
     assert_eq!(entry.admitted_at, now, "there is a free slot and nobody waits");
     assert_eq!(entry.expires_at, now.plus(stage.rules.settings.entry_ttl()), "for its full time");
@@ -26,7 +26,7 @@ pub async fn an_empty_queue_admits_at_once_up_to_the_cap(
 }
 
 pub async fn nobody_passes_a_waiting_fan(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let stage = Stage::new(queue, (seed, 102), 1, now);
+    let stage = Stage::new(queue, (seed, 102), 1, now).await;
     stage.enter(1, now).await;
     stage.enter(2, now).await;
     stage.leave(1, now).await;
@@ -44,7 +44,7 @@ pub async fn admission_goes_by_number_within_cap_and_rate(
     seed: u64,
     now: Timestamp,
 ) {
-    let mut stage = Stage::new(queue, (seed, 103), 5, now);
+    let mut stage = Stage::new(queue, (seed, 103), 5, now).await;
     stage.rules.settings.admit_per_second = 2;
     stage.set_mode(QueueMode::Paused);
     stage.line_up(10, now).await;
@@ -62,7 +62,7 @@ pub async fn admission_goes_by_number_within_cap_and_rate(
 }
 
 pub async fn the_mode_decides_who_moves(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let mut stage = Stage::new(queue, (seed, 104), 1, now);
+    let mut stage = Stage::new(queue, (seed, 104), 1, now).await;
     stage.set_mode(QueueMode::Paused);
     stage.line_up(3, now).await;
     assert_eq!(stage.admit(now).await, [], "a pause lets nobody in");
@@ -77,7 +77,7 @@ pub async fn the_mode_decides_who_moves(queue: &dyn Queue, seed: u64, now: Times
 }
 
 pub async fn an_entry_ends_at_its_very_millisecond(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let stage = Stage::new(queue, (seed, 105), 1, now);
+    let stage = Stage::new(queue, (seed, 105), 1, now).await;
     let first = entry_of(stage.enter(1, now).await);
     stage.enter(2, now).await;
     let last = first.expires_at.minus(MILLISECOND);
@@ -94,7 +94,7 @@ pub async fn an_entry_ends_at_its_very_millisecond(queue: &dyn Queue, seed: u64,
 }
 
 pub async fn an_unclaimed_entry_is_given_back(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let mut stage = Stage::new(queue, (seed, 106), 2, now);
+    let mut stage = Stage::new(queue, (seed, 106), 2, now).await;
     stage.set_mode(QueueMode::Paused);
     stage.line_up(4, now).await;
     stage.set_mode(QueueMode::Auto);
@@ -111,7 +111,7 @@ pub async fn an_unclaimed_entry_is_given_back(queue: &dyn Queue, seed: u64, now:
 }
 
 pub async fn an_entry_is_extended_twice(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let stage = Stage::new(queue, (seed, 107), 1, now);
+    let stage = Stage::new(queue, (seed, 107), 1, now).await;
     let first = entry_of(stage.enter(1, now).await);
     let mut before = first;
     for left in (0..EXTENSIONS_MAX).rev() {
@@ -137,7 +137,7 @@ async fn refusal(queue: &dyn Queue, stage: &Stage<'_>, number: u64, now: Timesta
 }
 
 pub async fn restored_entries_fill_their_slots(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let stage = Stage::new(queue, (seed, 108), 2, now);
+    let stage = Stage::new(queue, (seed, 108), 2, now).await;
     let entry = Entry::starting(1, &stage.rules.settings, now);
     let gone = Entry { expires_at: now, ..entry };
     let entries = [Admission { fan: fan(1), entry }, Admission { fan: fan(2), entry: gone }];
@@ -159,7 +159,7 @@ pub async fn restored_entries_fill_their_slots(queue: &dyn Queue, seed: u64, now
 }
 
 pub async fn a_number_that_came_back_is_not_restored(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let stage = Stage::new(queue, (seed, 110), 2, now);
+    let stage = Stage::new(queue, (seed, 110), 2, now).await;
     let proof = Some(Returning::Line { number: 1 });
     assert_eq!(entry_of(stage.enter_with(1, proof, now).await).number, 1);
     let entry = Entry::starting(1, &stage.rules.settings, now);
@@ -170,7 +170,7 @@ pub async fn a_number_that_came_back_is_not_restored(queue: &dyn Queue, seed: u6
 }
 
 pub async fn counts_add_up(queue: &dyn Queue, seed: u64, now: Timestamp) {
-    let stage = Stage::new(queue, (seed, 109), 3, now);
+    let stage = Stage::new(queue, (seed, 109), 3, now).await;
     assert_eq!(stage.counts(now).await, Default::default(), "an unknown queue is empty");
     for number in 1..=6 {
         stage.enter(number, now).await;

@@ -20,8 +20,20 @@ pub(super) fn fan(number: u64) -> UserId {
 }
 
 impl Stage<'_> {
-    /// A sale that is open, with room for `max_active` fans.
-    pub(super) fn new(
+    /// A sale with room for `max_active` fans, and its waiting room, open since a while.
+    pub(super) async fn new(
+        queue: &dyn Queue,
+        id: (u64, u64),
+        max_active: u32,
+        opens_at: Timestamp,
+    ) -> Stage<'_> {
+        let stage = Stage::closed(queue, id, max_active, opens_at);
+        stage.open(opens_at.minus(60 * SECOND)).await;
+        stage
+    }
+
+    /// The same with a waiting room that nobody has opened.
+    pub(super) fn closed(
         queue: &dyn Queue,
         (seed, rule): (u64, u64),
         max_active: u32,
@@ -53,7 +65,7 @@ impl Stage<'_> {
         now: Timestamp,
     ) -> Standing {
         let standing = self.queue.enter(&self.rules, fan(number), proof, now).await;
-        standing.expect("the engine lets the fan enter")
+        standing.expect("the engine lets the fan enter").expect("the room is open")
     }
 
     pub(super) async fn refusal_to_enter(&self, number: u64, now: Timestamp) -> Option<Refusal> {
@@ -73,8 +85,8 @@ impl Stage<'_> {
     }
 
     pub(super) async fn standing(&self, number: u64, now: Timestamp) -> Standing {
-        let standing = self.queue.standing(&self.rules, fan(number), now).await;
-        standing.expect("the engine answers")
+        let seen = self.queue.standing(&self.rules, fan(number), None, now).await;
+        seen.expect("the engine answers").standing
     }
 
     pub(super) async fn ahead(&self, number: u64, now: Timestamp) -> u64 {
@@ -98,15 +110,33 @@ impl Stage<'_> {
     }
 
     pub(super) async fn admit(&self, now: Timestamp) -> Vec<Admission> {
-        self.queue.admit(&self.rules, now).await.expect("the engine answers")
+        let admitted = self.queue.admit(&self.rules, now).await.expect("the engine answers");
+        admitted.expect("the room is open")
     }
 
     pub(super) async fn counts(&self, now: Timestamp) -> QueueCounts {
         self.queue.counts(self.rules.schedule, now).await.expect("the engine answers")
     }
 
-    pub(super) async fn forget(&self) {
+    pub(super) async fn open(&self, now: Timestamp) {
+        let opened = self.queue.restore(self.rules.schedule, &[], now).await;
+        opened.expect("the engine answers");
+    }
+
+    /// The engine loses the room, and somebody opens it again.
+    pub(super) async fn forget(&self, now: Timestamp) {
         self.queue.remove(self.rules.schedule).await.expect("the engine answers");
+        self.open(now).await;
+    }
+
+    pub(super) async fn come_back(
+        &self,
+        number: u64,
+        proof: Returning,
+        now: Timestamp,
+    ) -> Standing {
+        let standing = self.queue.come_back(&self.rules, fan(number), proof, now).await;
+        standing.expect("the engine answers").expect("the room is open")
     }
 }
 

@@ -1,7 +1,9 @@
 -- What the steps of a waiting room share; it is put in front of each of them.
 -- KEYS, all with the hash tag of the schedule:
---  1 room       hash: base, next (numbers), n_lobby, drawn, saved, saved_at (budget),
---               admitted, left, expired, outflow_first
+--  1 room       hash: open, when it is; base, next (numbers), n_lobby; drawing (over how many places the draw goes),
+--               drawn_first (the first number of those drawn), drawn_up_to (how far it came),
+--               drawn (over how many it went: it is complete); saved, saved_at (budget); admitted,
+--               left, expired, outflow_first; spent_below
 --  2 waiting    sorted set: fan by number
 --  3 entries    hash: fan -> 'number admitted_at expires_at extensions_left is_claimed'
 --  4 slots      sorted set: fan by the moment at which the slot is free again
@@ -9,13 +11,15 @@
 --  6 lobby      hash: index -> fan, or nothing when the fan left; no field: unclaimed
 --  7 gathered   hash: fan -> index
 --  8 unclaimed  hash: index -> number, of those who gathered before the memory was lost
---  9 spent      set: numbers of earlier runs that were let in or left in this one
+--  9 spent      sorted set: numbers of earlier runs that were let in or left in this one
 -- 10 outflow    hash: second -> fans let in
--- 11 drawing    set while somebody computes the draw
+-- 11 changes    stream: what happened to the line and the lobby, for the nodes' copies of them.
+--               Without it everybody has to copy anew.
+-- 12 drawing    set while somebody draws
 -- Result of a step: {a word, {its values}}.
 local ROOM, WAITING, ENTRIES, SLOTS, LAPSED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local LOBBY, GATHERED, UNCLAIMED, SPENT = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
-local OUTFLOW, DRAWING = KEYS[10], KEYS[11]
+local OUTFLOW, CHANGES, DRAWING = KEYS[10], KEYS[11], KEYS[12]
 
 -- How long, and of how many fans, we remember that their time ran out.
 local LAPSED_FOR_MS, LAPSED_MAX = 3600000, 100000
@@ -29,6 +33,12 @@ local DRAWING_MS = 2000
 local NUMBER_MAX = 2 ^ 53
 -- An index above this is not believed: the draw would need more memory than there is.
 local INDEX_MAX = 10000000
+-- A room is forgotten when no step was taken in it for this long; the end is put off once a day.
+local KEPT_MS, DAY_MS = 7 * 86400000, 86400000
+-- A node whose copy is further behind copies anew.
+local CHANGES_MAX = 50000
+-- How many spent numbers are remembered one by one.
+local SPENT_MAX = 100000
 
 -- Redis writes large numbers with an exponent unless told not to.
 local function text(number)
@@ -39,15 +49,38 @@ local function field(name)
   return tonumber(redis.call('hget', ROOM, name))
 end
 
-local function is_known()
-  return redis.call('exists', ROOM) == 1
+-- Every step ends with this: whatever it left behind goes away some day.
+local function put_off_the_end()
+  local is_due = redis.call('pttl', ROOM) < KEPT_MS - DAY_MS
+  for _, key in ipairs(KEYS) do
+    -- Who draws has a claim with an end of its own.
+    if is_due and key ~= DRAWING then
+      redis.call('pexpire', key, KEPT_MS)
+    else
+      redis.call('pexpire', key, KEPT_MS, 'nx')
+    end
+  end
+end
+
+-- A room that is not open was lost, or never was: only `restore` opens one, so that nobody is let
+-- in before those are counted who are inside.
+local function is_open()
+  return redis.call('hexists', ROOM, 'open') == 1
 end
 
 local function start(now)
-  if not is_known() then
+  if not field('base') then
+    -- A server that is short of memory may have thrown away the room without the rest.
+    redis.call('unlink', unpack(KEYS))
     local base = text(now * NUMBERS_PER_MS)
     redis.call('hset', ROOM, 'base', base, 'next', base)
   end
+end
+
+-- Tells the nodes' copies: 'join' or 'leave' with a number, 'admit' up to a number, 'gather' or
+-- 'go' with an index of the lobby.
+local function tell(what, value)
+  redis.call('xadd', CHANGES, 'maxlen', '~', CHANGES_MAX, '*', what, text(value))
 end
 
 -- Frees the slots that ended by now. Every step begins with this: what is left is live.
@@ -66,18 +99,28 @@ local function sweep(now)
 end
 
 -- What the caller has to do before this step can go on; nothing when the order is drawn or it is
--- not time. Only one caller computes a draw: at the opening everybody asks at once.
+-- not time. Only one caller draws: at the opening everybody asks at once. A draw that has begun
+-- is finished, even when the opening is put off meanwhile.
 local function first_draw(now, opens_at)
-  if now < opens_at or redis.call('hexists', ROOM, 'drawn') == 1 then
+  if redis.call('hexists', ROOM, 'drawn') == 1 then
     return nil
   end
-  local n_lobby = field('n_lobby') or 0
-  if n_lobby == 0 then
-    redis.call('hset', ROOM, 'drawn', 0)
-    return nil
+  local n_drawn = field('drawing')
+  if not n_drawn then
+    if now < opens_at then
+      return nil
+    end
+    n_drawn = field('n_lobby') or 0
+    if n_drawn == 0 then
+      redis.call('hset', ROOM, 'drawn', 0)
+      return nil
+    end
+    local first = field('next')
+    redis.call('hset', ROOM, 'drawing', text(n_drawn), 'drawn_up_to', 0,
+      'drawn_first', text(first), 'next', text(first + n_drawn))
   end
   if redis.call('set', DRAWING, 1, 'nx', 'px', DRAWING_MS) then
-    return {'draw', {n_lobby}}
+    return {'draw', {n_drawn, field('drawn_up_to')}}
   end
   return {'wait', {}}
 end
@@ -86,16 +129,32 @@ local function is_of_this_run(number)
   return field('base') <= number and number < field('next')
 end
 
+-- Was the number, of an earlier run, let in or given up in this one?
+local function is_spent(number)
+  local is_long_ago = number < field('base') and number < (field('spent_below') or 0)
+  return is_long_ago or redis.call('zscore', SPENT, text(number)) ~= false
+end
+
 local function is_taken(number)
   local score = text(number)
-  return redis.call('zcount', WAITING, score, score) > 0
-    or redis.call('sismember', SPENT, score) == 1
+  return redis.call('zcount', WAITING, score, score) > 0 or is_spent(number)
+end
+
+-- Remembers a number as spent. Of very many the smallest are remembered as one: everything up to
+-- them is spent. That lets nobody in twice. It costs a fan the number only when so many from
+-- behind it were let in before the fan came back, and then the line had passed them long ago.
+local function mark_spent(number)
+  redis.call('zadd', SPENT, text(number), text(number))
+  if redis.call('zcard', SPENT) > SPENT_MAX then
+    local smallest = tonumber(redis.call('zpopmin', SPENT)[1])
+    redis.call('hset', ROOM, 'spent_below', text(math.max(field('spent_below') or 0, smallest + 1)))
+  end
 end
 
 -- Numbers of this run need no mark: they never come back.
 local function spend(number)
   if not is_of_this_run(number) then
-    redis.call('sadd', SPENT, text(number))
+    mark_spent(number)
   end
 end
 
@@ -157,7 +216,7 @@ local function look(fan)
   return {redis.call('zscore', LAPSED, fan) and 'expired' or 'absent', {}}
 end
 
--- Gives up the place or the entry.
+-- Gives up the place or the entry. Result: the number and the index that are free now, or nothing.
 local function leave(fan)
   redis.call('zrem', LAPSED, fan)
   local was_here = redis.call('zrem', SLOTS, fan) == 1
@@ -165,6 +224,7 @@ local function leave(fan)
   local number = tonumber(redis.call('zscore', WAITING, fan))
   if number then
     redis.call('zrem', WAITING, fan)
+    tell('leave', number)
     spend(number)
     was_here = true
   end
@@ -173,11 +233,13 @@ local function leave(fan)
     redis.call('hdel', GATHERED, fan)
     -- Nobody gets this index again.
     redis.call('hset', LOBBY, index, '')
+    tell('go', tonumber(index))
     was_here = true
   end
   if was_here then
     redis.call('hincrby', ROOM, 'left', 1)
   end
+  return number and text(number) or '', index or ''
 end
 
 -- Fans let in during the last minute, and the seconds over which they were.
@@ -260,5 +322,6 @@ local function admit(rules)
     put_entry(fan, entry, math.min(entry.expires_at, rules.now + rules.claim_ms))
     admitted[at], admitted[at + 1] = fan, text(number)
   end
+  tell('admit', tonumber(popped[#popped]))
   return admitted
 end

@@ -2,7 +2,7 @@
 -- KEYS see room.lua.
 -- ARGV[1] now; [2] opens_at; [3] the fan. Times in ms.
 -- Result: where the fan stands, or 'draw' or 'wait' (see first_draw).
-if not is_known() then
+if not is_open() then
   return {'absent', {}}
 end
 local now = tonumber(ARGV[1])

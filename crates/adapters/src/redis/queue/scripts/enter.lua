@@ -1,19 +1,22 @@
 -- Puts a fan in the lobby or in line, or finds them where they are.
 -- KEYS see room.lua.
--- ARGV[1–8] see rules_of_call; [9] the fan; [10] 1 when somebody new may enter; [11] what a proof
--- is about: 'lobby', 'line' or 'none'; [12] the index or number that it proves.
--- Result: where the fan stands, 'closed', or 'draw' or 'wait' (see first_draw).
+-- ARGV[1–8] see rules_of_call; [9] the fan; [10] what to do with
+-- somebody new: 'join', 'refuse', or 'look' where they stand; [11] what a proof is
+-- about: 'lobby', 'line' or 'none'; [12] the index or number that it proves.
+-- Result: where the fan stands, 'refused', 'closed', or 'draw' or 'wait' (see first_draw).
 local rules, fan = rules_of_call(), ARGV[9]
 
 local function gather(index)
   redis.call('hset', LOBBY, text(index), fan)
   redis.call('hset', GATHERED, fan, text(index))
+  tell('gather', index)
   redis.call('hset', ROOM, 'n_lobby', text(math.max(field('n_lobby') or 0, index + 1)))
   return true
 end
 
 local function stand(number)
   redis.call('zadd', WAITING, text(number), fan)
+  tell('join', number)
   return true
 end
 
@@ -68,7 +71,9 @@ local function join(is_drawn)
   return stand(number)
 end
 
-start(rules.now)
+if not is_open() then
+  return {'closed', {}}
+end
 sweep(rules.now)
 local todo = first_draw(rules.now, rules.opens_at)
 if todo then
@@ -81,8 +86,8 @@ end
 local is_drawn = redis.call('hexists', ROOM, 'drawn') == 1
 -- Whoever proves a place is not new: they may come back even while nobody may join.
 if not take_back(is_drawn) then
-  if ARGV[10] ~= '1' then
-    return {'closed', {}}
+  if ARGV[10] ~= 'join' then
+    return ARGV[10] == 'look' and known or {'refused', {}}
   end
   join(is_drawn)
 end

@@ -3,7 +3,7 @@
 -- ARGV[1] now; [2] opens_at; [3] the fan; [4] how much time. Times in ms.
 -- Result: 'inside' with the longer entry, 'expired', 'used_up', or 'draw' or 'wait' (see
 -- first_draw).
-if not is_known() then
+if not is_open() then
   return {'expired', {}}
 end
 local now, fan = tonumber(ARGV[1]), ARGV[3]

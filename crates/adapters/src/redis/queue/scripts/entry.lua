@@ -2,7 +2,7 @@
 -- KEYS see room.lua.
 -- ARGV[1] now, in ms; [2] the fan.
 -- Result: 'inside' with the entry, or 'absent'.
-if not is_known() then
+if not is_open() then
   return {'absent', {}}
 end
 sweep(tonumber(ARGV[1]))

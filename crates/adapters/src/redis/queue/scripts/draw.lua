@@ -1,0 +1,47 @@
+-- Moves a slice of the lobby into the line, in the order that was drawn. The first step after the
+-- opening has closed the lobby and set the numbers aside; until the last slice nobody is let in
+-- and nobody is told a position.
+-- KEYS see room.lua.
+-- ARGV[1] over how many places of the lobby the draw goes; [2] the index at which this slice
+-- begins; [3] the rank of each of its places, from 0, as four bytes, the highest first.
+-- Result: 'next' with the index at which the next slice begins. It is another one than the caller
+-- thinks when somebody else draws too: a slice is never moved twice.
+local n_drawn, from = tonumber(ARGV[1]), tonumber(ARGV[2])
+if redis.call('hexists', ROOM, 'drawn') == 1 or field('drawing') ~= n_drawn then
+  return {'next', {n_drawn}}
+end
+if field('drawn_up_to') ~= from then
+  return {'next', {field('drawn_up_to')}}
+end
+redis.call('set', DRAWING, 1, 'px', DRAWING_MS)
+
+local first, n_places = field('drawn_first'), #ARGV[3] / 4
+local indexes = {}
+for at = 1, n_places do
+  indexes[at] = text(from + at - 1)
+end
+local line, gathered, unclaimed = {}, {}, {}
+for at, fan in ipairs(redis.call('hmget', LOBBY, unpack(indexes))) do
+  local number = text(first + struct.unpack('>I4', ARGV[3], at * 4 - 3))
+  if not fan then
+    unclaimed[#unclaimed + 1], unclaimed[#unclaimed + 2] = indexes[at], number
+  elseif fan ~= '' then
+    line[#line + 1], line[#line + 2] = number, fan
+    gathered[#gathered + 1] = fan
+  end
+end
+if #line > 0 then
+  redis.call('zadd', WAITING, unpack(line))
+  redis.call('hdel', GATHERED, unpack(gathered))
+end
+if #unclaimed > 0 then
+  redis.call('hset', UNCLAIMED, unpack(unclaimed))
+end
+local up_to = from + n_places
+redis.call('hset', ROOM, 'drawn_up_to', text(up_to))
+if up_to == n_drawn then
+  redis.call('hset', ROOM, 'drawn', text(n_drawn))
+  -- With the changes, so that every node copies the new line.
+  redis.call('unlink', LOBBY, GATHERED, CHANGES, DRAWING)
+end
+return {'next', {up_to}}

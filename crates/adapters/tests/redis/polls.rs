@@ -1,0 +1,136 @@
+//! Polls are answered from a node's copy of the room: with few calls, never wrong by more than
+//! its age, and still when the server is away.
+
+use crate::engine::{Engine, START};
+use crate::nodes::{fan, rules};
+use adapters::redis::Queue;
+use app::Error;
+use app::ports::queue::{Queue as _, Returning, Seen};
+use domain::Timestamp;
+use domain::queue::{PlaceNumber, QueueMode, QueueRules, Standing};
+use std::time::Duration;
+
+const N_FANS: u32 = 20;
+const MS: Duration = Duration::from_millis(1);
+
+/// Fans `0..N_FANS` wait in line; these are their numbers.
+async fn line_up(queue: &Queue, rules: &QueueRules) -> Vec<PlaceNumber> {
+    queue.restore(rules.schedule, &[], START).await.unwrap();
+    let mut numbers = Vec::new();
+    for number in 0..N_FANS {
+        let standing = queue.enter(rules, fan(number), None, rules.opens_at).await.unwrap();
+        let Some(Standing::Waiting { number, .. }) = standing else { panic!("{standing:?}") };
+        numbers.push(number);
+    }
+    numbers
+}
+
+fn scripts_run(engine: &Engine) -> u64 {
+    let stats = engine.ask(&["info", "commandstats"]);
+    let line = stats.lines().find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
+    line.and_then(|rest| rest.split(',').next()).unwrap().parse().unwrap()
+}
+
+async fn look(queue: &Queue, rules: &QueueRules, number: PlaceNumber, now: Timestamp) -> Seen {
+    let proof = Some(Returning::Line { number });
+    queue.standing(rules, fan(0), proof, now).await.unwrap()
+}
+
+fn ahead(seen: Seen) -> u64 {
+    match seen.standing {
+        Standing::Waiting { ahead, .. } => ahead,
+        other => panic!("the fan waits, but is told {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_polls_of_a_second_cost_a_few_calls() {
+    let engine = Engine::single().await;
+    let queue = Queue::new(engine.connection());
+    let rules = rules(QueueMode::Paused, 1);
+    let numbers = line_up(&queue, &rules).await;
+    let before = scripts_run(&engine);
+    for poll in 0..1_000_u32 {
+        let (index, now) = ((poll % N_FANS) as usize, rules.opens_at.plus(poll * MS));
+        let seen = look(&queue, &rules, numbers[index], now).await;
+        assert_eq!((ahead(seen), seen.is_live), (index as u64, true));
+        queue.pace(&rules, now).await.unwrap();
+    }
+    let with_proof = scripts_run(&engine) - before;
+    assert!(with_proof <= 10, "{with_proof} calls for a thousand polls");
+    for poll in 0..100 {
+        queue.standing(&rules, fan(poll % N_FANS), None, rules.opens_at).await.unwrap();
+    }
+    let without = scripts_run(&engine) - before - with_proof;
+    assert!(without >= 100, "without the proof every poll is a call: {without}");
+}
+
+#[tokio::test]
+async fn what_happens_on_one_node_is_known_on_the_other_a_moment_later() {
+    let engine = Engine::single().await;
+    let nodes = [Queue::new(engine.connection()), Queue::new(engine.another().await)];
+    let rules = rules(QueueMode::Paused, 1);
+    let numbers = line_up(&nodes[0], &rules).await;
+    let now = rules.opens_at;
+    assert_eq!(ahead(look(&nodes[1], &rules, numbers[9], now).await), 9);
+    for leaver in 0..5 {
+        nodes[0].leave(rules.schedule, fan(leaver), now).await.unwrap();
+    }
+    assert_eq!(ahead(look(&nodes[1], &rules, numbers[9], now).await), 9, "as of a moment ago");
+    let later = now.plus(200 * MS);
+    assert_eq!(ahead(look(&nodes[1], &rules, numbers[9], later).await), 4);
+
+    // A node that was away for so long that its changes are gone copies everything.
+    nodes[0].leave(rules.schedule, fan(5), later).await.unwrap();
+    let key = format!("test:{{{}}}:queue:changes", rules.schedule.uuid());
+    engine.ask(&["xtrim", &key, "maxlen", "0"]);
+    let later = later.plus(200 * MS);
+    assert_eq!(ahead(look(&nodes[1], &rules, numbers[9], later).await), 3);
+}
+
+#[tokio::test]
+async fn an_admitted_fan_is_told_so_once_the_copy_is_old() {
+    let engine = Engine::single().await;
+    let queue = Queue::new(engine.connection());
+    let mut rules = rules(QueueMode::Paused, 1);
+    let numbers = line_up(&queue, &rules).await;
+    let now = rules.opens_at;
+    assert_eq!(ahead(look(&queue, &rules, numbers[0], now).await), 0);
+    rules.settings.mode = QueueMode::Auto;
+    queue.admit(&rules, now).await.unwrap();
+    let seen = look(&queue, &rules, numbers[0], now.plus(200 * MS)).await;
+    assert!(matches!(seen.standing, Standing::Inside(_)), "{seen:?}");
+}
+
+#[tokio::test]
+async fn places_are_kept_while_the_server_is_away() {
+    let mut engine = Engine::single().await;
+    let queue = Queue::new(engine.connection());
+    let rules = rules(QueueMode::Paused, 1);
+    let numbers = line_up(&queue, &rules).await;
+    let mut now = rules.opens_at;
+    assert_eq!(ahead(look(&queue, &rules, numbers[7], now).await), 7);
+    engine.pause();
+    for _ in 0..3 {
+        now = now.plus(Duration::from_secs(60));
+        let seen = look(&queue, &rules, numbers[7], now).await;
+        assert_eq!((ahead(seen), seen.is_live), (7, false), "the place is kept");
+    }
+    let entered = queue.enter(&rules, fan(99), None, now).await;
+    assert!(matches!(entered, Err(Error::Unavailable(_))), "nobody new comes in: {entered:?}");
+    let stranger = queue.standing(&rules, fan(99), None, now).await;
+    assert!(matches!(stranger, Err(Error::Unavailable(_))), "nothing is guessed: {stranger:?}");
+    engine.resume();
+    let back = async {
+        loop {
+            now = now.plus(Duration::from_secs(1));
+            let seen = look(&queue, &rules, numbers[7], now).await;
+            assert_eq!(ahead(seen), 7);
+            if seen.is_live {
+                break;
+            }
+            tokio::time::sleep(20 * MS).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), back).await.expect("the server is back");
+}
