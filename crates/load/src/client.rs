@@ -22,6 +22,19 @@ pub(crate) struct Credentials<'a> {
     pub(crate) idempotency_key: Option<&'a str>,
 }
 
+impl Credentials<'_> {
+    pub(crate) fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let access = self.access.map(|token| format!("Bearer {token}"));
+        let named = [
+            ("authorization", access),
+            ("queue-token", self.place.map(str::to_owned)),
+            ("entry-token", self.entry.map(str::to_owned)),
+            ("idempotency-key", self.idempotency_key.map(str::to_owned)),
+        ];
+        named.into_iter().filter_map(|(name, value)| Some((name, value?)))
+    }
+}
+
 /// One call, without its credentials.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
@@ -145,18 +158,8 @@ impl Client {
         if !call.body.is_empty() {
             request = request.header(header::CONTENT_TYPE, "application/json");
         }
-        if let Some(token) = credentials.access {
-            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
-        }
-        let named = [
-            ("queue-token", credentials.place),
-            ("entry-token", credentials.entry),
-            ("idempotency-key", credentials.idempotency_key),
-        ];
-        for (name, value) in named {
-            if let Some(value) = value {
-                request = request.header(name, value);
-            }
+        for (name, value) in credentials.headers() {
+            request = request.header(name, value);
         }
         Ok(request.body(Full::new(call.body.clone()))?)
     }

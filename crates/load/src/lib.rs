@@ -16,20 +16,24 @@ mod account;
 mod caller;
 mod chance;
 mod client;
+mod crowd;
 mod journey;
 mod plan;
 mod report;
 mod run;
 mod tally;
 mod target;
+mod volley;
 mod wire;
 
 pub use account::FanAccount;
+pub use crowd::{Crowd, greet};
 pub use plan::{Arrival, Favour, Plan};
 pub use report::{Report, StepReport};
 pub use run::{Progress, run};
 pub use tally::{Ending, Purchase, Sample, Step};
 pub use target::{Target, TargetError};
+pub use volley::{Hello, Volley};
 
 #[cfg(test)]
 mod tests;

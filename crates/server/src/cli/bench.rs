@@ -1,5 +1,7 @@
 //! `podo bench`: plays fans over HTTP against a server of its own, or one that is running.
 
+mod rates;
+
 use super::stage::{self, Show};
 use super::{fans, verify};
 use crate::config::Config;
@@ -14,8 +16,22 @@ use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
+/// What the fans do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Profile {
+    /// They queue, choose seats and pay.
+    Sale,
+    /// They wait and ask where they stand, beside as many requests to a bare hyper server.
+    Polls,
+    /// They all want the same seat, beside as many requests to a bare hyper server.
+    OneSeat,
+}
+
 #[derive(Args)]
 pub(super) struct Bench {
+    /// What the fans do.
+    #[arg(long, value_enum, default_value_t = Profile::Sale)]
+    profile: Profile,
     /// Fans who come.
     #[arg(long, default_value_t = 2_000)]
     fans: u32,
@@ -35,7 +51,7 @@ pub(super) struct Bench {
     #[arg(long, default_value_t = 0.0)]
     card: f64,
     /// A server that is running already; needs --schedule.
-    #[arg(long, requires = "schedule", value_name = "URL")]
+    #[arg(long, requires = "schedule", conflicts_with = "profile", value_name = "URL")]
     url: Option<String>,
     /// The schedule to buy from on that server.
     #[arg(long, value_name = "ID")]
@@ -68,11 +84,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
         title: "Benchmark".into(),
         opens_in: Duration::ZERO,
         n_seats: bench.seats,
-        queue: QueueSettings {
-            max_active: 100_000,
-            admit_per_second: 100_000,
-            ..QueueSettings::default()
-        },
+        queue: bench.profile.queue(),
     };
     let wired = wire::platform(config).await?;
     let schedule = stage::set(&wired.platform, &show).await?;
@@ -82,7 +94,12 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
     bar.finish_and_clear();
     drop(wired);
     let mut server = Server::start(&config.data)?;
-    play(bench, Target::at(&server.url)?, schedule, accounts).await?;
+    let target = Target::at(&server.url)?;
+    match bench.profile {
+        Profile::Sale => play(bench, target, schedule, accounts).await?,
+        Profile::Polls => rates::polls(target, schedule, &accounts).await?,
+        Profile::OneSeat => rates::one_seat(target, schedule, &accounts).await?,
+    }
     server.stop()?;
     let wired = wire::platform(config).await?;
     let findings = wired.platform.store.check_all(wired.platform.now()).await?;
@@ -117,6 +134,20 @@ async fn play(
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
     Ok(())
+}
+
+impl Profile {
+    /// Polls need fans who wait; everything else fans who are inside.
+    fn queue(self) -> QueueSettings {
+        match self {
+            Profile::Polls => QueueSettings { max_active: 1, ..QueueSettings::default() },
+            Profile::Sale | Profile::OneSeat => QueueSettings {
+                max_active: 100_000,
+                admit_per_second: 100_000,
+                ..QueueSettings::default()
+            },
+        }
+    }
 }
 
 /// This binary again, as a server in a process of its own.

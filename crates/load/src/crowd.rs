@@ -1,0 +1,96 @@
+//! A crowd that has queued, and what all of it can be made to ask at once.
+
+use crate::client::{Call, Credentials};
+use crate::volley::{Bodies, Volley, fire, request};
+use crate::wire::Place;
+use crate::{FanAccount, Target};
+use bytes::Bytes;
+use domain::{ScheduleId, SeatId};
+use serde_json::json;
+use std::io::{Error, Result};
+use std::sync::Arc;
+
+/// Fans with their tokens, in the order of their accounts.
+pub struct Crowd {
+    target: Target,
+    schedule: ScheduleId,
+    n_connections: usize,
+    fans: Vec<Fan>,
+}
+
+struct Fan {
+    access: String,
+    place: Option<String>,
+    entry: Option<String>,
+}
+
+impl Crowd {
+    /// Everybody enters the queue.
+    pub async fn queue(
+        target: Target,
+        schedule: ScheduleId,
+        accounts: &[FanAccount],
+        n_connections: usize,
+    ) -> Result<Crowd> {
+        let call = Call::post("/api/queue/enter", &json!({ "scheduleId": schedule }));
+        let enter = |account: &FanAccount| {
+            let access = Some(account.access_token.as_str());
+            request(&target, &call, Credentials { access, ..Credentials::default() })
+        };
+        let requests: Arc<[Bytes]> = accounts.iter().map(enter).collect();
+        let entered = fire(&target, requests, n_connections, Bodies::Kept).await?;
+        let mut fans = Vec::with_capacity(accounts.len());
+        for (account, body) in accounts.iter().zip(&entered.bodies) {
+            let place: Place = serde_json::from_slice(body).map_err(|error| {
+                Error::other(format!("{error} in {}", String::from_utf8_lossy(body)))
+            })?;
+            let access = account.access_token.clone();
+            fans.push(Fan { access, place: place.token, entry: place.entry_token });
+        }
+        Ok(Crowd { target, schedule, n_connections, fans })
+    }
+
+    pub fn n_inside(&self) -> usize {
+        self.fans.iter().filter(|fan| fan.entry.is_some()).count()
+    }
+
+    /// Those who wait ask where they stand, in turn, so many times in all.
+    pub async fn poll(&self, n_polls: usize) -> Result<Volley> {
+        let call = Call::get(format!("/api/queue/status?scheduleId={}", self.schedule));
+        let waiting = self.fans.iter().filter(|fan| fan.entry.is_none());
+        let ask = |fan: &Fan| {
+            let place = fan.place.as_deref();
+            request(&self.target, &call, Credentials { place, ..Credentials::default() })
+        };
+        let each: Vec<Bytes> = waiting.map(ask).collect();
+        self.fire(each.into_iter().cycle().take(n_polls).collect()).await
+    }
+
+    /// Everybody inside wants this one seat.
+    pub async fn want(&self, seat: SeatId) -> Result<Volley> {
+        let body = json!({ "scheduleId": self.schedule, "seatIds": [seat] });
+        let call = Call::post("/api/booking/seats/select", &body);
+        let keys = (0..).map(|number: u32| format!("want-{}-{number}", seat.index()));
+        let ask = |(fan, key): (&Fan, String)| {
+            let credentials = Credentials {
+                access: Some(&fan.access),
+                place: None,
+                entry: fan.entry.as_deref(),
+                idempotency_key: Some(&key),
+            };
+            request(&self.target, &call, credentials)
+        };
+        self.fire(self.fans.iter().zip(keys).map(ask).collect()).await
+    }
+
+    async fn fire(&self, requests: Arc<[Bytes]>) -> Result<Volley> {
+        fire(&self.target, requests, self.n_connections, Bodies::Dropped).await
+    }
+}
+
+/// As many requests to any server, with nothing in them.
+pub async fn greet(target: &Target, n_requests: usize, n_connections: usize) -> Result<Volley> {
+    let hello = request(target, &Call::get("/"), Credentials::default());
+    let requests = std::iter::repeat_n(hello, n_requests).collect();
+    fire(target, requests, n_connections, Bodies::Dropped).await
+}

@@ -1,0 +1,181 @@
+//! Ready-made requests, sent as fast as they are answered over connections that stay open: for
+//! comparing one server's rate with another's. The generator does as little as it can.
+
+mod hello;
+
+pub use hello::Hello;
+
+use crate::Target;
+use crate::client::{Call, Credentials};
+use bytes::{Bytes, BytesMut};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::io::{Error, ErrorKind, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+/// What came back.
+#[derive(Clone, Debug, Default)]
+pub struct Volley {
+    pub elapsed: Duration,
+    pub statuses: BTreeMap<u16, u64>,
+    /// The bodies in the order of the requests, if they were to be kept.
+    pub bodies: Vec<Bytes>,
+}
+
+impl Volley {
+    pub fn per_second(&self) -> f64 {
+        self.statuses.values().sum::<u64>() as f64 / self.elapsed.as_secs_f64()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bodies {
+    Kept,
+    Dropped,
+}
+
+/// Sends all requests over so many connections, each waiting for its answer before the next.
+pub(crate) async fn fire(
+    target: &Target,
+    requests: Arc<[Bytes]>,
+    n_connections: usize,
+    bodies: Bodies,
+) -> Result<Volley> {
+    let mut connections = Vec::with_capacity(n_connections);
+    for _ in 0..n_connections {
+        let stream = TcpStream::connect(&target.authority).await?;
+        stream.set_nodelay(true)?;
+        connections.push(Connection { stream, buffer: BytesMut::with_capacity(16_384) });
+    }
+    let next = Arc::new(AtomicUsize::new(0));
+    let started = Instant::now();
+    let mut firing = JoinSet::new();
+    for connection in connections {
+        firing.spawn(fire_on(connection, requests.clone(), next.clone(), bodies));
+    }
+    let mut answered = Vec::with_capacity(requests.len());
+    while let Some(done) = firing.join_next().await {
+        answered.extend(done.map_err(Error::other)??);
+    }
+    let mut volley = Volley { elapsed: started.elapsed(), ..Volley::default() };
+    answered.sort_unstable_by_key(|answer| answer.index);
+    for answer in answered {
+        *volley.statuses.entry(answer.status).or_default() += 1;
+        volley.bodies.extend(answer.body);
+    }
+    Ok(volley)
+}
+
+struct Answered {
+    index: usize,
+    status: u16,
+    body: Option<Bytes>,
+}
+
+async fn fire_on(
+    mut connection: Connection,
+    requests: Arc<[Bytes]>,
+    next: Arc<AtomicUsize>,
+    bodies: Bodies,
+) -> Result<Vec<Answered>> {
+    let mut answered = Vec::new();
+    loop {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        let Some(request) = requests.get(index) else { return Ok(answered) };
+        connection.stream.write_all(request).await?;
+        let (status, body) = connection.read_answer().await?;
+        let body = (bodies == Bodies::Kept).then_some(body);
+        answered.push(Answered { index, status, body });
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    buffer: BytesMut,
+}
+
+impl Connection {
+    async fn read_answer(&mut self) -> Result<(u16, Bytes)> {
+        loop {
+            if let Some((status, head, length)) = read_head(&self.buffer)? {
+                while self.buffer.len() < head + length {
+                    self.read_more().await?;
+                }
+                let answer = self.buffer.split_to(head + length).freeze();
+                return Ok((status, answer.slice(head..)));
+            }
+            self.read_more().await?;
+        }
+    }
+
+    async fn read_more(&mut self) -> Result<()> {
+        match self.stream.read_buf(&mut self.buffer).await? {
+            0 => Err(ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The status and the lengths of head and body, once the head is complete.
+fn read_head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
+    const END: &[u8] = b"\r\n\r\n";
+    let Some(at) = bytes.windows(END.len()).position(|it| it == END) else { return Ok(None) };
+    let bad = || Error::new(ErrorKind::InvalidData, "not an answer with a length");
+    let head = std::str::from_utf8(&bytes[..at]).map_err(|_| bad())?;
+    let mut lines = head.split("\r\n");
+    let status = lines.next().and_then(|line| line.split(' ').nth(1));
+    let status: u16 = status.and_then(|it| it.parse().ok()).ok_or_else(bad)?;
+    let has_no_body = status == 204 || status == 304;
+    let length = lines.find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+    });
+    let length = if has_no_body { Some(0) } else { length };
+    Ok(Some((status, at + END.len(), length.ok_or_else(bad)?)))
+}
+
+/// The bytes of one request.
+pub(crate) fn request(target: &Target, call: &Call, credentials: Credentials<'_>) -> Bytes {
+    let mut head = format!(
+        "{} {}{} HTTP/1.1\r\nhost: {}\r\n",
+        call.method, target.prefix, call.path, target.authority
+    );
+    for (name, value) in credentials.headers() {
+        let _ = write!(head, "{name}: {value}\r\n");
+    }
+    if !call.body.is_empty() {
+        let _ = write!(head, "content-type: application/json\r\n");
+    }
+    let _ = write!(head, "content-length: {}\r\n\r\n", call.body.len());
+    [head.as_bytes(), &call.body].concat().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_when_its_head_is_complete() {
+        let whole = b"HTTP/1.1 409 Conflict\r\nContent-Length: 5\r\n\r\nhello";
+        assert_eq!(read_head(&whole[..30]).unwrap(), None);
+        assert_eq!(read_head(whole).unwrap(), Some((409, whole.len() - 5, 5)));
+        assert_eq!(read_head(b"HTTP/1.1 304 Not Modified\r\n\r\n").unwrap().unwrap().2, 0);
+        assert!(read_head(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
+    }
+
+    #[tokio::test]
+    async fn every_request_is_answered_once() {
+        let hello = Hello::start(7).unwrap();
+        let target = Target::at(&hello.url()).unwrap();
+        let call = request(&target, &Call::get("/"), Credentials::default());
+        let requests: Arc<[Bytes]> = std::iter::repeat_n(call, 100).collect();
+        let volley = fire(&target, requests, 8, Bodies::Kept).await.unwrap();
+        assert_eq!(volley.statuses, BTreeMap::from([(200, 100)]));
+        assert!(volley.bodies.iter().all(|body| body.len() == 7));
+    }
+}
