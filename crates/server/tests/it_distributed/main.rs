@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod engine;
+mod migrate;
 
 #[path = "../it/client.rs"]
 mod client;
