@@ -4,6 +4,7 @@
 
 mod engine;
 mod migrate;
+mod replica;
 
 #[path = "../it/client.rs"]
 mod client;
