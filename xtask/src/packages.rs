@@ -42,6 +42,11 @@ const NEEDS: &[Need] = &[
     },
     Need { look_for: POSTGRES, package: "postgresql", why: "is the store of the tests" },
     Need {
+        look_for: &[LookFor::Command("openssl")],
+        package: "openssl",
+        why: "signs the certificates of the tests",
+    },
+    Need {
         look_for: &[LookFor::Command("redis-server")],
         package: "redis-server",
         why: "is the live engine of the tests, alone and as a cluster",

@@ -15,10 +15,11 @@ use app::ports::queue_history::QueueHistory;
 use app::ports::reservations::{ReleaseSeats, Reservations};
 use app::ports::tickets::Tickets;
 use app::ports::wallets::Wallets;
+use domain::catalog::EventStatus;
 use domain::payments::Outcome;
 use domain::{LoginId, RefundId, SessionId, UserId};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use testbed::Postgres;
@@ -32,6 +33,9 @@ const SMALL: [&str; 3] = ["venues", "halls", "refinery_schema_history"];
 /// Rows that a step may read and throw away.
 const WASTE_MAX: f64 = 200.0;
 
+/// After five runs PostgreSQL asks itself whether a plan without parameters would do.
+const RUNS: u32 = 8;
+
 const PAGE: PageAsk = PageAsk { limit: 20, after: None };
 
 /// A full database whose server writes down the plan of every statement.
@@ -39,19 +43,23 @@ async fn full_world(plan_mode: &str) -> World {
     let mut world = World::new().await;
     let server = &world.engine.server;
     server.psql("postgres", FILL).unwrap();
-    let settings =
-        ["log_min_duration = 0", "log_analyze = on", "log_timing = off", "log_format = 'json'"];
-    let settings = settings.map(|it| format!("alter database postgres set auto_explain.{it};"));
-    let preload = "alter database postgres set session_preload_libraries = 'auto_explain'";
-    let plan_mode = format!("alter database postgres set {plan_mode};");
-    let sql = format!("load 'auto_explain'; {} {plan_mode} {preload}", settings.concat());
+    let settings = [
+        "auto_explain.log_min_duration = 0",
+        "auto_explain.log_analyze = on",
+        "auto_explain.log_timing = off",
+        "auto_explain.log_format = 'json'",
+        "session_preload_libraries = 'auto_explain'",
+        plan_mode,
+    ];
+    let settings = settings.map(|it| format!("alter database postgres set {it};"));
+    let sql = format!("load 'auto_explain'; {}", settings.concat());
     server.psql("postgres", &sql).unwrap();
     world.store = world.engine.again(Arc::new(SystemChance::new())).await;
     world
 }
 
 /// The statements that ran and their plans, once the last transaction has ended.
-async fn plans(server: &Postgres) -> BTreeMap<String, Value> {
+async fn plans(server: &Postgres) -> Vec<(String, Value)> {
     let busy = "select count(*) from pg_stat_activity
                  where datname = 'postgres' and state <> 'idle'";
     while server.psql("template1", busy).unwrap() != "0" {
@@ -86,37 +94,40 @@ fn complaints(step: &Value) -> Vec<String> {
 
 #[tokio::test]
 async fn no_statement_that_runs_all_the_time_reads_a_whole_table() {
-    everything_has_a_good_plan("plan_cache_mode = force_custom_plan").await;
+    let world = full_world("plan_cache_mode = auto").await;
+    for _ in 0..RUNS {
+        filter_and_clean(&world).await;
+    }
+    everything_has_a_good_plan(&world).await;
 }
 
-/// A connection that has run a statement often may stop looking at its parameters.
+/// A connection that has run a statement often may stop looking at its parameters. For filters and
+/// cleaning that would be wrong, and PostgreSQL sees it: the test above runs them often enough.
 #[tokio::test]
 async fn nor_does_one_whose_plan_is_made_without_its_parameters() {
-    everything_has_a_good_plan("plan_cache_mode = force_generic_plan").await;
+    let world = full_world("plan_cache_mode = force_generic_plan").await;
+    everything_has_a_good_plan(&world).await;
 }
 
-async fn everything_has_a_good_plan(plan_mode: &str) {
-    let world = full_world(plan_mode).await;
+async fn everything_has_a_good_plan(world: &World) {
     let fan = world.fan().await;
-    log_in(&world, &fan).await;
-    purchase(&world, &fan).await;
-    refund(&world).await;
-    hold_again(&world).await;
-    lists(&world, fan.id).await;
-    jobs(&world).await;
+    log_in(world, &fan).await;
+    purchase(world, &fan).await;
+    refund(world).await;
+    hold_again(world).await;
+    lists(world, fan.id).await;
+    jobs(world).await;
     let plans = plans(&world.engine.server).await;
-    assert!(plans.len() > 80, "{} statements", plans.len());
-    let wrong: Vec<String> = plans
+    let n_statements = plans.iter().map(|(sql, _)| sql).collect::<BTreeSet<_>>().len();
+    assert!(n_statements > 80, "{n_statements} statements");
+    let wrong: BTreeSet<String> = plans
         .iter()
-        // Without its parameters the planner takes a clean-up of a thousand rows for one of a
-        // tenth of the table.
-        .filter(|(sql, _)| !(plan_mode.contains("generic") && sql.starts_with("delete")))
         .filter_map(|(sql, plan)| {
             let found = complaints(plan);
             (!found.is_empty()).then(|| format!("{}: {sql}", found.join(", ")))
         })
         .collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// The control: without its index the same statement is caught.
@@ -127,7 +138,8 @@ async fn a_missing_index_is_caught() {
     server.psql("postgres", "drop index reservation_service.reservations_user").unwrap();
     let fan = world.fan().await;
     world.store.reservations_of(fan.id, PAGE).await.unwrap();
-    let found: Vec<String> = plans(server).await.values().flat_map(complaints).collect();
+    let found: Vec<String> =
+        plans(server).await.iter().flat_map(|(_, plan)| complaints(plan)).collect();
     assert!(found.iter().any(|it| it.contains("reservations")), "{found:?}");
 }
 
@@ -247,7 +259,13 @@ async fn jobs(world: &World) {
     let consume = Consume { message: first, consumer: "notifications", letters, now: at(0) };
     store.consume(consume).await.unwrap();
     store.backlog().await.unwrap();
-    // A small share of the table, as in production: for a large one a scan would be right.
+}
+
+async fn filter_and_clean(world: &World) {
+    let store = &world.store;
+    let open = EventFilter { only: Some(EventStatus::Open), ..EventFilter::default() };
+    store.events(open, PAGE).await.unwrap();
+    // A small share of the tables, as in production: for a large one a scan would be right.
     store.forget_messages(at(-5_000_000), at(-5_000_000), 10).await.unwrap();
     store.forget_keys(at(-5_000_000), 10).await.unwrap();
 }

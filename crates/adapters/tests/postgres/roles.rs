@@ -33,9 +33,9 @@ async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
     let check = |sql: &str, allowed: &[DatabaseRole]| {
         for role in DatabaseRole::ALL {
             if allowed.contains(&role) {
-                may(server, role, sql)
+                may(server, role, sql);
             } else {
-                may_not(server, role, sql)
+                may_not(server, role, sql);
             }
         }
     };

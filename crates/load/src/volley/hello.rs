@@ -24,7 +24,8 @@ impl Hello {
     /// Every answer has a body of this many bytes.
     pub fn start(body_length: usize) -> Result<Hello> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let (alive, ended) = oneshot::channel();
         let body = Bytes::from(vec![b'.'; body_length]);
@@ -44,7 +45,8 @@ impl Hello {
     }
 }
 
-async fn accept(listener: TcpListener, body: Bytes) {
+async fn accept(listener: std::net::TcpListener, body: Bytes) {
+    let Ok(listener) = TcpListener::from_std(listener) else { return };
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);

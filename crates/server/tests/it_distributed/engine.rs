@@ -28,6 +28,11 @@ pub(crate) fn store_url(data: &Path) -> String {
     server.url(&name)
 }
 
+/// A server that follows the one of this process.
+pub(crate) fn replica() -> Postgres {
+    SERVER.get().unwrap().replica().unwrap()
+}
+
 /// The store that the settings name, with some guards off.
 pub(crate) async fn store_without(
     config: &Config,

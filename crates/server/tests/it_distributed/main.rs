@@ -3,10 +3,11 @@
 #![cfg(test)]
 
 mod engine;
-mod live;
-
 mod faults;
+mod live;
+mod migrate;
 mod reconcile_command;
+mod replica;
 mod roles;
 mod sale;
 mod system;

@@ -68,7 +68,7 @@ fn home() -> Result<PathBuf> {
 
 /// Another version, other settings or another user of the machine has another folder.
 fn name(programs: &Programs) -> Result<String> {
-    let version = engine::run(&mut programs.server("postgres").arg("--version"))?;
+    let version = engine::run(programs.server("postgres").arg("--version"))?;
     let mut hasher = DefaultHasher::new();
     (version.trim(), SETTINGS, rustix::process::geteuid().as_raw()).hash(&mut hasher);
     let number = version.split_whitespace().nth(2).ok_or_else(|| Error::other(version.clone()))?;

@@ -1,0 +1,35 @@
+//! Two nodes and a replica: whatever a fan has done on one node, the other shows it at once.
+
+use crate::engine;
+use crate::world::{Plan, World, config, until};
+use server::wire;
+use tempfile::TempDir;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ticket_bought_on_one_node_is_on_the_list_of_the_other_at_once() {
+    let (here, there) = (TempDir::with_prefix("podo-").unwrap(), TempDir::new().unwrap());
+    let config = config(here.path(), &[("PODO_REPLICA_LAG_MAX_MS", "20000")]);
+    let first = World::on(&config, wire::platform(&config).await.unwrap()).await;
+    let show = first.show(Plan::default()).await;
+    let replica = engine::replica();
+    let database = config.store_url.rsplit_once('/').unwrap().1;
+    let mut config = config.clone();
+    config.replica_urls = vec![replica.url(database)];
+    // Another folder, but the same key: tokens of one node are good on the other.
+    std::fs::copy(here.path().join("secret.key"), there.path().join("secret.key")).unwrap();
+    config.data = there.path().to_owned();
+    let second = World::on(&config, wire::platform(&config).await.unwrap()).await;
+    for seat in 0..5 {
+        let fan = first.fan_inside(&show).await;
+        let bought = fan.buy(&show, seat).await;
+        let elsewhere = second.stranger.with_token(fan.api.token());
+        let tickets = elsewhere.get("/api/tickets").await.expect(200);
+        assert_eq!(tickets["items"][0]["id"], bought.ticket);
+        let reservations = elsewhere.get("/api/booking/reservations").await.expect(200);
+        assert_eq!(reservations["items"][0]["status"], "CONFIRMED");
+    }
+    let lists = "select idx_scan from pg_stat_all_indexes where indexrelname = 'tickets_user'";
+    let count = || replica.psql(database, lists).unwrap();
+    until("the replica counts what it answered", async || (count() == "5").then_some(())).await;
+    World::assert_sound(&first.findings().await);
+}
