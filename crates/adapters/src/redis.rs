@@ -8,7 +8,7 @@ mod queue;
 mod revocations;
 mod seat_versions;
 
-pub use connection::Connection;
+pub use connection::{Address, Connection};
 pub use holds::Holds;
 pub use limits::Limits;
 pub use queue::Queue;

@@ -18,6 +18,7 @@ pub struct Config {
     pub store_url: String,
     pub store_connections: u32,
     pub live_url: String,
+    pub live_ca: PathBuf,
     pub bus_url: String,
     pub hold_seconds: u32,
     pub admit_every_ms: u32,
@@ -102,7 +103,7 @@ impl Config {
     pub fn describe(&self) -> String {
         let password = if self.admin_email.is_empty() { "" } else { "(set)" };
         format!(
-            "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\nlive_url = {:?}\nbus_url = {:?}\n\
+            "listen = {:?}\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\nlive_url = {:?}\nlive_ca = {:?}\nbus_url = {:?}\n\
              hold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\nlimits = {:?}\n\
              requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
@@ -110,7 +111,8 @@ impl Config {
             self.data,
             without_password(&self.store_url),
             self.store_connections,
-            self.live_url,
+            without_password(&self.live_url),
+            self.live_ca,
             self.bus_url,
             self.hold_seconds,
             self.admit_every_ms,
