@@ -9,7 +9,7 @@ mod queue;
 mod revocations;
 mod seat_versions;
 
-pub use connection::Connection;
+pub use connection::{Address, Connection};
 pub use holds::Holds;
 pub use limits::Limits;
 pub use queue::Queue;

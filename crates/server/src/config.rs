@@ -28,6 +28,7 @@ pub struct Config {
     pub replica_lag_max_ms: u32,
     pub store_ca: String,
     pub live_url: String,
+    pub live_ca: PathBuf,
     pub bus_url: String,
     pub hold_seconds: u32,
     pub admit_every_ms: u32,
@@ -162,7 +163,7 @@ impl Config {
              store_roles = {:?}\nstore_role_connections = {:?}\n\
              store_statement_timeout_ms = {}\nstore_lock_timeout_ms = {}\n\
              replica_urls = {:?}\nreplica_lag_max_ms = {}\nstore_ca = {:?}\nlive_url = {:?}\n\
-             bus_url = {:?}\nhold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\n\
+             live_ca = {:?}\nbus_url = {:?}\nhold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\n\
              reconcile_every_seconds = {}\nlimits = {:?}\n\
              requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
@@ -179,6 +180,7 @@ impl Config {
             self.replica_lag_max_ms,
             self.store_ca,
             without_password(&self.live_url),
+            self.live_ca,
             self.bus_url,
             self.hold_seconds,
             self.admit_every_ms,

@@ -78,7 +78,7 @@ pub async fn platform_on(
     store: Arc<SqlStore>,
     chance: Arc<dyn Chance>,
 ) -> Result<Wired> {
-    let live = Live::open(&config.live_url).await?;
+    let live = Live::open(config).await?;
     if config.bus_url != "memory:" {
         bail!("bus_url: `{}` is unknown (memory:)", config.bus_url);
     }
@@ -123,7 +123,8 @@ struct Live {
 const KEY_PREFIX: &str = "podo:";
 
 impl Live {
-    async fn open(url: &str) -> Result<Live> {
+    async fn open(config: &Config) -> Result<Live> {
+        let url = &config.live_url;
         match url.split_once(':') {
             Some(("memory", "")) => Ok(Live {
                 queue: Arc::new(memory::Queue::default()),
@@ -132,15 +133,27 @@ impl Live {
                 revocations: Arc::new(memory::Revocations::default()),
                 seat_versions: Arc::new(memory::SeatVersions::default()),
             }),
-            Some(("redis" | "redis-cluster", _)) => Live::on_redis(url).await,
+            Some(("redis" | "rediss" | "redis-cluster" | "rediss-cluster", _)) => {
+                Live::on_redis(config).await
+            }
             Some(_) | None => {
-                bail!("live_url: `{url}` is unknown (memory:, redis://…, redis-cluster://…)")
+                bail!("live_url: unknown; use memory:, redis[s]://… or redis[s]-cluster://…")
             }
         }
     }
 
-    async fn on_redis(url: &str) -> Result<Live> {
-        let connection = redis::Connection::open(url, KEY_PREFIX).await;
+    async fn on_redis(config: &Config) -> Result<Live> {
+        let ca = &config.live_ca;
+        let trusted = match ca.as_os_str().is_empty() {
+            true => None,
+            false => Some(
+                std::fs::read(ca)
+                    .with_context(|| format!("live_ca: cannot read {}", ca.display()))?,
+            ),
+        };
+        let url = config.live_url.clone();
+        let address = redis::Address { url, trusted, prefix: KEY_PREFIX.to_owned() };
+        let connection = redis::Connection::open(address).await;
         let connection = connection.map_err(|error| anyhow!(error)).context("live_url")?;
         Ok(Live {
             queue: Arc::new(redis::Queue::new(connection.clone())),

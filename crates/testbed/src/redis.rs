@@ -1,6 +1,7 @@
 //! A real Redis server: started, asked, killed, frozen; alone or as a cluster.
 
 mod cluster;
+mod tls;
 
 pub use cluster::RedisCluster;
 
@@ -11,9 +12,12 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
+use tls::Tls;
 
 /// Nothing has to be saved, so nothing has to be waited for.
 const KIND: Kind = Kind { name: "Redis", end: Signal::KILL };
+
+const IN_MEMORY: &[&str] = &["--appendonly", "no"];
 
 const MISSING: &str = "Redis is not installed; install Debian's packages `redis-server` and \
      `redis-tools`, or run `cargo xtask test --only packages` as root";
@@ -22,6 +26,8 @@ const MISSING: &str = "Redis is not installed; install Debian's packages `redis-
 pub struct Redis {
     process: Option<Process>,
     settings: &'static [&'static str],
+    /// Without it, it speaks in the clear.
+    tls: Option<Tls>,
     port: u16,
     /// Last, because the process must end before its folder is deleted.
     folder: TempDir,
@@ -30,12 +36,24 @@ pub struct Redis {
 impl Redis {
     /// Starts a server that keeps everything in memory and nothing on disk.
     pub fn start() -> std::result::Result<Redis, NotStarted> {
-        Redis::start_with(&["--appendonly", "no"])
+        Redis::start_with(IN_MEMORY, None)
     }
 
-    /// Where it listens, for example `redis://127.0.0.1:12345`. The same after a restart.
+    /// Starts one that speaks TLS alone.
+    pub fn start_with_tls() -> std::result::Result<Redis, NotStarted> {
+        Redis::start_with(IN_MEMORY, Some(make_tls()?))
+    }
+
+    /// The certificate that a client has to trust, as PEM; empty without TLS.
+    pub fn certificate(&self) -> &str {
+        self.tls.as_ref().map_or("", |tls| &tls.certificate)
+    }
+
+    /// Where it listens, for example `redis://127.0.0.1:12345`, with TLS `rediss://…`. The same
+    /// after a restart.
     pub fn url(&self) -> String {
-        format!("redis://{}", self.address())
+        let scheme = if self.tls.is_some() { "rediss" } else { "redis" };
+        format!("{scheme}://{}", self.address())
     }
 
     pub fn port(&self) -> u16 {
@@ -54,7 +72,7 @@ impl Redis {
 
     /// Sends one command, for example `["get", "key"]`, and gives the answer as text.
     pub fn cli(&self, command: &[&str]) -> Result<String> {
-        let mut cli = client();
+        let mut cli = self.client();
         // With `-e` an error in the answer is also a failure of the program.
         cli.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-e"]).args(command);
         Ok(run(&mut cli)?.trim_end().to_owned())
@@ -83,10 +101,17 @@ impl Redis {
         self.running()?.resume()
     }
 
-    fn start_with(settings: &'static [&'static str]) -> std::result::Result<Redis, NotStarted> {
+    fn start_with(
+        settings: &'static [&'static str],
+        tls: Option<Tls>,
+    ) -> std::result::Result<Redis, NotStarted> {
         let folder = TempDir::with_prefix("podo-redis-")
             .map_err(|error| NotStarted::new(KIND.name, &error, String::new()))?;
-        let mut redis = Redis { process: None, settings, port: 0, folder };
+        if let Some(tls) = &tls {
+            tls.save(folder.path())
+                .map_err(|error| NotStarted::new(KIND.name, &error, String::new()))?;
+        }
+        let mut redis = Redis { process: None, settings, tls, port: 0, folder };
         port::on_free_port(|port| {
             redis.port = port.map_err(|error| redis.not_started(&error))?;
             redis.serve()
@@ -96,7 +121,11 @@ impl Redis {
 
     fn serve(&mut self) -> std::result::Result<(), NotStarted> {
         let mut server = Command::new("redis-server");
-        server.args(["--port", &self.port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
+        match &self.tls {
+            Some(_) => server.args(tls::server_settings(self.folder.path(), self.port)),
+            None => server.args(["--port", &self.port.to_string()]),
+        };
+        server.args(["--bind", "127.0.0.1", "--save", ""]);
         server.arg("--dir").arg(self.folder.path()).args(self.settings);
         let start = Process::spawn(KIND, &mut server, self.folder.path())
             .map_err(name_what_is_missing)
@@ -117,6 +146,14 @@ impl Redis {
         }
     }
 
+    fn client(&self) -> Command {
+        let mut client = client();
+        if self.tls.is_some() {
+            client.args(tls::client_settings(self.folder.path()));
+        }
+        client
+    }
+
     fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
@@ -128,6 +165,10 @@ impl Redis {
     fn not_started(&self, error: &Error) -> NotStarted {
         engine::not_started(KIND, self.folder.path(), error)
     }
+}
+
+fn make_tls() -> std::result::Result<Tls, NotStarted> {
+    Tls::make().map_err(|error| NotStarted::new(KIND.name, &error, String::new()))
 }
 
 fn client() -> Command {

@@ -9,7 +9,7 @@ use redis::cluster_async::ClusterConnection;
 use redis::io::tcp::TcpSettings;
 use redis::{
     Client, Cmd, FromRedisValue, IntoConnectionInfo, Pipeline, RedisFuture, RedisResult,
-    ScriptInvocation, Value,
+    ScriptInvocation, TlsCertificates, Value,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,18 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 const CALL_WITHIN: Duration = Duration::from_secs(3);
 const _: () = assert!(ANSWER_WITHIN.as_millis() < CALL_WITHIN.as_millis());
 
-const CLUSTER_SCHEME: &str = "redis-cluster://";
+/// Where to connect to.
+#[derive(Clone, Debug, Default)]
+pub struct Address {
+    /// `redis://host:port` or `redis-cluster://host:port,host:port,…`; with `rediss` instead of
+    /// `redis` the connection is encrypted.
+    pub url: String,
+    /// Certificates to trust instead of the system's, as PEM.
+    pub trusted: Option<Vec<u8>>,
+    /// Every key begins with it, so that several systems can share a server. It has no braces,
+    /// because they choose a key's node.
+    pub prefix: String,
+}
 
 /// A cheap handle: clones share the socket, and their commands travel together.
 #[derive(Clone)]
@@ -45,20 +56,22 @@ enum Link {
 }
 
 impl Connection {
-    /// Connects to `redis://host:port` or to `redis-cluster://host:port,host:port,…`. Every key
-    /// begins with `prefix`, so that several systems can share a server; it has no braces,
-    /// because they choose a key's node.
-    pub async fn open(url: &str, prefix: &str) -> std::result::Result<Connection, String> {
+    pub async fn open(address: Address) -> std::result::Result<Connection, String> {
+        let Address { url, trusted, prefix } = address;
         if prefix.contains(['{', '}']) {
             return Err(format!("key prefix `{prefix}`: leave out the braces"));
         }
-        let opening = match url.strip_prefix(CLUSTER_SCHEME) {
-            Some(nodes) => open_cluster(nodes).await,
-            None => open_single(url).await,
+        let certificates = TlsCertificates { client_tls: None, root_cert: trusted };
+        // Several crates bring cryptography of their own; it is chosen once for the process.
+        rustls::crypto::aws_lc_rs::default_provider().install_default().ok();
+        let opening = match url.split_once("-cluster://") {
+            Some(("redis", nodes)) => open_cluster("redis", nodes, None).await,
+            Some(("rediss", nodes)) => open_cluster("rediss", nodes, Some(certificates)).await,
+            Some(_) | None => open_single(&url, certificates).await,
         };
         // The URL may hold a password, so it is not part of the text.
         let source = opening.map_err(|error| format!("cannot connect to Redis: {error}"))?;
-        Ok(Connection { source, prefix: prefix.to_owned() })
+        Ok(Connection { source, prefix })
     }
 
     pub(super) fn key(&self, name: impl std::fmt::Display) -> String {
@@ -100,24 +113,33 @@ fn tcp_settings() -> TcpSettings {
     TcpSettings::default().set_nodelay(true)
 }
 
-async fn open_single(url: &str) -> RedisResult<Source> {
+async fn open_single(url: &str, certificates: TlsCertificates) -> RedisResult<Source> {
     let address = url.into_connection_info()?.set_tcp_settings(tcp_settings());
     let settings = ConnectionManagerConfig::new()
         .set_connection_timeout(Some(CONNECT_WITHIN))
         .set_response_timeout(Some(ANSWER_WITHIN));
-    let client = Client::open(address)?;
+    let client = match url.starts_with("rediss://") {
+        true => Client::build_with_tls(address, certificates)?,
+        false => Client::open(address)?,
+    };
     Ok(Source::Single(ConnectionManager::new_with_config(client, settings).await?))
 }
 
-async fn open_cluster(nodes: &str) -> RedisResult<Source> {
-    let nodes = nodes.split(',').map(|node| format!("redis://{node}"));
-    let client = ClusterClient::builder(nodes)
+async fn open_cluster(
+    scheme: &str,
+    nodes: &str,
+    certificates: Option<TlsCertificates>,
+) -> RedisResult<Source> {
+    let nodes = nodes.split(',').map(|node| format!("{scheme}://{node}"));
+    let mut client = ClusterClient::builder(nodes)
         .tcp_settings(tcp_settings())
         .connection_timeout(CONNECT_WITHIN)
         .response_timeout(ANSWER_WITHIN)
-        .overall_response_timeout(Some(CALL_WITHIN))
-        .build()?;
-    Ok(Source::Cluster(Cluster::open(client).await?))
+        .overall_response_timeout(Some(CALL_WITHIN));
+    if let Some(certificates) = certificates {
+        client = client.certs(certificates);
+    }
+    Ok(Source::Cluster(Cluster::open(client.build()?).await?))
 }
 
 impl ConnectionLike for Link {

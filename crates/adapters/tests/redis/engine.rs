@@ -1,6 +1,6 @@
 //! The engine under test: Redis servers of its own.
 
-use adapters::redis::Connection;
+use adapters::redis::{Address, Connection};
 use domain::Timestamp;
 use domain::queue::QueueRules;
 use testbed::{Redis, RedisCluster};
@@ -24,6 +24,14 @@ impl Engine {
 
     pub(crate) async fn cluster() -> Engine {
         Engine::on(Servers::Cluster(RedisCluster::start().unwrap())).await
+    }
+
+    pub(crate) async fn single_with_tls() -> Engine {
+        Engine::on(Servers::Single(Redis::start_with_tls().unwrap())).await
+    }
+
+    pub(crate) async fn cluster_with_tls() -> Engine {
+        Engine::on(Servers::Cluster(RedisCluster::start_with_tls().unwrap())).await
     }
 
     async fn on(servers: Servers) -> Engine {
@@ -93,9 +101,10 @@ impl Engine {
 }
 
 async fn connect(servers: &Servers) -> Connection {
-    let url = match servers {
-        Servers::Single(server) => server.url(),
-        Servers::Cluster(cluster) => cluster.url(),
+    let (url, certificate) = match servers {
+        Servers::Single(server) => (server.url(), server.certificate()),
+        Servers::Cluster(cluster) => (cluster.url(), cluster.certificate()),
     };
-    Connection::open(&url, "test:").await.unwrap()
+    let trusted = (!certificate.is_empty()).then(|| certificate.into());
+    Connection::open(Address { url, trusted, prefix: "test:".into() }).await.unwrap()
 }

@@ -7,6 +7,7 @@ mod loss;
 mod nodes;
 mod polls;
 mod same;
+mod tls;
 mod trouble;
 
 use adapters::redis::{Holds, Limits, Queue, Revocations, SeatVersions};

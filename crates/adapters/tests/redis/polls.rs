@@ -37,10 +37,8 @@ async fn look(queue: &Queue, rules: &QueueRules, number: PlaceNumber, now: Times
 }
 
 fn ahead(seen: Seen) -> u64 {
-    match seen.standing {
-        Standing::Waiting { ahead, .. } => ahead,
-        other => panic!("the fan waits, but is told {other:?}"),
-    }
+    let Standing::Waiting { ahead, .. } = seen.standing else { panic!("{seen:?}") };
+    ahead
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Six Redis servers as one cluster: three masters, a replica each.
 
-use super::{KIND, Redis, client, run};
+use super::tls::Tls;
+use super::{KIND, Redis, make_tls, run};
 use crate::{NotStarted, engine};
 use std::io::{Error, ErrorKind, Result};
 
@@ -27,16 +28,32 @@ pub struct RedisCluster {
 impl RedisCluster {
     /// Starts the nodes, joins them, and returns when all of them and their copies are ready.
     pub fn start() -> std::result::Result<RedisCluster, NotStarted> {
-        let nodes = (0..N_NODES).map(|_| Redis::start_with(SETTINGS));
+        RedisCluster::start_with(None)
+    }
+
+    /// The same with nodes that speak TLS alone, all with one certificate.
+    pub fn start_with_tls() -> std::result::Result<RedisCluster, NotStarted> {
+        RedisCluster::start_with(Some(make_tls()?))
+    }
+
+    /// The certificate that a client has to trust, as PEM; empty without TLS.
+    pub fn certificate(&self) -> &str {
+        self.nodes[0].certificate()
+    }
+
+    fn start_with(tls: Option<Tls>) -> std::result::Result<RedisCluster, NotStarted> {
+        let nodes = (0..N_NODES).map(|_| Redis::start_with(SETTINGS, tls.clone()));
         let cluster = RedisCluster { nodes: nodes.collect::<std::result::Result<_, _>>()? };
         let joined = cluster.join().and_then(|()| cluster.wait_until_ok());
         joined.map_err(|error| cluster.nodes[0].not_started(&error))?;
         Ok(cluster)
     }
 
-    /// Where the nodes listen: `redis-cluster://127.0.0.1:12345,127.0.0.1:12346,…`.
+    /// Where the nodes listen: `redis-cluster://127.0.0.1:12345,127.0.0.1:12346,…`, with TLS
+    /// `rediss-cluster://…`.
     pub fn url(&self) -> String {
-        format!("redis-cluster://{}", self.addresses().join(","))
+        let scheme = if self.certificate().is_empty() { "redis" } else { "rediss" };
+        format!("{scheme}-cluster://{}", self.addresses().join(","))
     }
 
     /// The nodes in the order in which they were started, whatever their role.
@@ -75,7 +92,7 @@ impl RedisCluster {
     }
 
     fn join(&self) -> Result<()> {
-        let mut create = client();
+        let mut create = self.nodes[0].client();
         create.args(["--cluster", "create"]).args(self.addresses());
         create.args(["--cluster-replicas", "1", "--cluster-yes"]);
         run(&mut create).map(drop)

@@ -50,7 +50,7 @@ fn a_dropped_server_leaves_no_process_and_no_folder() {
 
 #[test]
 fn a_server_that_cannot_start_shows_its_log() {
-    let failure = Redis::start_with(&["--maxmemory", "grape"]).err().unwrap();
+    let failure = Redis::start_with(&["--maxmemory", "grape"], None).err().unwrap();
     let text = failure.to_string();
     assert!(text.starts_with("Redis did not start: it ended"), "{text}");
     assert!(text.contains("argument must be a memory value"), "{text}");

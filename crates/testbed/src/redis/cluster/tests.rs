@@ -4,7 +4,7 @@ use crate::engine::{tests::is_running, wait_until};
 /// Sends one command to whichever node owns the key.
 fn ask(cluster: &RedisCluster, command: &[&str]) -> Result<String> {
     let node = cluster.living().next().unwrap();
-    let mut cli = client();
+    let mut cli = crate::redis::client();
     cli.args(["-c", "-e", "-p", &node.port().to_string()]).args(command);
     Ok(run(&mut cli)?.trim_end().to_owned())
 }

@@ -1,0 +1,35 @@
+//! Encrypted connections: to a server whose certificate is trusted, and to no other.
+
+use crate::engine::{Engine, START};
+use adapters::redis::{Address, Connection, Queue, Revocations};
+use app::ports;
+use std::time::Duration;
+use testbed::Redis;
+
+#[tokio::test]
+async fn engines_keep_their_contracts_over_tls() {
+    let engine = Engine::single_with_tls().await;
+    let queue = Queue::fresh_for(engine.connection(), Duration::ZERO);
+    ports::queue::contract::check(&queue, 1, START).await;
+}
+
+#[tokio::test]
+async fn engines_keep_their_contracts_over_tls_on_a_cluster() {
+    let engine = Engine::cluster_with_tls().await;
+    let revocations = Revocations::new(engine.connection());
+    ports::revocations::contract::check(&revocations, 1, START).await;
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_vouches_for_is_not_talked_to() {
+    let (server, other) = (Redis::start_with_tls().unwrap(), Redis::start_with_tls().unwrap());
+    let open = async |trusted: Option<&str>| {
+        let trusted = trusted.map(|pem| pem.as_bytes().to_vec());
+        Connection::open(Address { url: server.url(), trusted, prefix: String::new() }).await
+    };
+    assert!(open(Some(server.certificate())).await.is_ok());
+    for trusted in [None, Some(other.certificate())] {
+        let refused = open(trusted).await.err();
+        assert!(refused.is_some_and(|error| error.contains("certificate")), "{trusted:?}");
+    }
+}
