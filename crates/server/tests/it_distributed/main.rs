@@ -10,6 +10,7 @@ mod reconcile_command;
 mod replica;
 mod roles;
 mod sale;
+mod same;
 mod system;
 
 #[path = "../it/client.rs"]
