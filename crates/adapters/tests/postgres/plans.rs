@@ -113,6 +113,7 @@ async fn everything_has_a_good_plan(world: &World) {
     let fan = world.fan().await;
     log_in(world, &fan).await;
     purchase(world, &fan).await;
+    purchases_of_a_crowd(world).await;
     refund(world).await;
     hold_again(world).await;
     lists(world, fan.id).await;
@@ -120,6 +121,8 @@ async fn everything_has_a_good_plan(world: &World) {
     let plans = plans(&world.engine.server).await;
     let n_statements = plans.iter().map(|(sql, _)| sql).collect::<BTreeSet<_>>().len();
     assert!(n_statements > 80, "{n_statements} statements");
+    let n_shared = plans.iter().filter(|(sql, _)| sql.contains("as asked")).count();
+    assert!(n_shared > 10, "{n_shared} statements for many");
     let wrong: BTreeSet<String> = plans
         .iter()
         .filter_map(|(sql, plan)| {
@@ -193,6 +196,13 @@ async fn purchase(world: &World, fan: &Fan) {
     store.seats_of(world.schedule).await.unwrap();
     store.template_of(world.schedule).await.unwrap();
     store.end_entry(world.schedule, fan.entry.number, "LEFT", at(2)).await.unwrap();
+}
+
+/// Purchases that share their statements.
+async fn purchases_of_a_crowd(world: &World) {
+    let fans = world.fans(16).await;
+    let buy = async |(seat, fan): (u32, &Fan)| world.buy(fan, &[seat], at(1)).await;
+    futures::future::join_all((20..).zip(&fans).map(buy)).await;
 }
 
 /// A card payment that is settled, canceled and refunded.
