@@ -1,6 +1,7 @@
 //! Engines on Redis, alone or as a cluster: shared by every node, exact because each step is one
 //! atomic script.
 
+mod cluster;
 mod connection;
 mod holds;
 mod limits;

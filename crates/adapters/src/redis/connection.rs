@@ -1,6 +1,7 @@
 //! One connection that all callers of a process share. Whatever goes wrong on it is
 //! `Unavailable`: nobody is let through on a guess.
 
+use super::cluster::Cluster;
 use app::{Error, Result};
 use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
 use redis::cluster::ClusterClient;
@@ -10,6 +11,7 @@ use redis::{
     Client, Cmd, FromRedisValue, IntoConnectionInfo, Pipeline, RedisFuture, RedisResult,
     ScriptInvocation, Value,
 };
+use std::sync::Arc;
 use std::time::Duration;
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(2);
@@ -26,11 +28,17 @@ const CLUSTER_SCHEME: &str = "redis-cluster://";
 /// A cheap handle: clones share the socket, and their commands travel together.
 #[derive(Clone)]
 pub struct Connection {
-    link: Link,
+    source: Source,
     prefix: String,
 }
 
 #[derive(Clone)]
+enum Source {
+    Single(ConnectionManager),
+    Cluster(Arc<Cluster>),
+}
+
+/// What one command travels on.
 enum Link {
     Single(ConnectionManager),
     Cluster(ClusterConnection),
@@ -49,8 +57,8 @@ impl Connection {
             None => open_single(url).await,
         };
         // The URL may hold a password, so it is not part of the text.
-        let link = opening.map_err(|error| format!("cannot connect to Redis: {error}"))?;
-        Ok(Connection { link, prefix: prefix.to_owned() })
+        let source = opening.map_err(|error| format!("cannot connect to Redis: {error}"))?;
+        Ok(Connection { source, prefix: prefix.to_owned() })
     }
 
     pub(super) fn key(&self, name: impl std::fmt::Display) -> String {
@@ -58,21 +66,32 @@ impl Connection {
     }
 
     pub(super) async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T> {
-        let mut link = self.link.clone();
-        within(command.query_async(&mut link)).await
+        let mut link = self.link();
+        self.within(command.query_async(&mut link)).await
     }
 
     /// Runs a script by its hash; a server that does not know it is sent the text.
     pub(super) async fn run<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Result<T> {
-        let mut link = self.link.clone();
-        within(script.invoke_async(&mut link)).await
+        let mut link = self.link();
+        self.within(script.invoke_async(&mut link)).await
     }
-}
 
-async fn within<T>(call: impl Future<Output = RedisResult<T>>) -> Result<T> {
-    match tokio::time::timeout(CALL_WITHIN, call).await {
-        Ok(answer) => answer.map_err(|error| Error::Unavailable(format!("Redis: {error}"))),
-        Err(late) => Err(Error::Unavailable(format!("Redis did not answer: {late}"))),
+    fn link(&self) -> Link {
+        match &self.source {
+            Source::Single(manager) => Link::Single(manager.clone()),
+            Source::Cluster(cluster) => Link::Cluster(cluster.connection()),
+        }
+    }
+
+    async fn within<T>(&self, call: impl Future<Output = RedisResult<T>>) -> Result<T> {
+        let answer = match tokio::time::timeout(CALL_WITHIN, call).await {
+            Ok(answer) => answer.map_err(|error| Error::Unavailable(format!("Redis: {error}"))),
+            Err(late) => Err(Error::Unavailable(format!("Redis did not answer: {late}"))),
+        };
+        if let Source::Cluster(cluster) = &self.source {
+            cluster.note(answer.is_ok());
+        }
+        answer
     }
 }
 
@@ -81,16 +100,16 @@ fn tcp_settings() -> TcpSettings {
     TcpSettings::default().set_nodelay(true)
 }
 
-async fn open_single(url: &str) -> RedisResult<Link> {
+async fn open_single(url: &str) -> RedisResult<Source> {
     let address = url.into_connection_info()?.set_tcp_settings(tcp_settings());
     let settings = ConnectionManagerConfig::new()
         .set_connection_timeout(Some(CONNECT_WITHIN))
         .set_response_timeout(Some(ANSWER_WITHIN));
     let client = Client::open(address)?;
-    Ok(Link::Single(ConnectionManager::new_with_config(client, settings).await?))
+    Ok(Source::Single(ConnectionManager::new_with_config(client, settings).await?))
 }
 
-async fn open_cluster(nodes: &str) -> RedisResult<Link> {
+async fn open_cluster(nodes: &str) -> RedisResult<Source> {
     let nodes = nodes.split(',').map(|node| format!("redis://{node}"));
     let client = ClusterClient::builder(nodes)
         .tcp_settings(tcp_settings())
@@ -98,7 +117,7 @@ async fn open_cluster(nodes: &str) -> RedisResult<Link> {
         .response_timeout(ANSWER_WITHIN)
         .overall_response_timeout(Some(CALL_WITHIN))
         .build()?;
-    Ok(Link::Cluster(client.get_async_connection().await?))
+    Ok(Source::Cluster(Cluster::open(client).await?))
 }
 
 impl ConnectionLike for Link {

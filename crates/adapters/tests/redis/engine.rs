@@ -55,6 +55,13 @@ impl Engine {
         self.single_server().resume().unwrap();
     }
 
+    pub(crate) fn cluster_servers(&mut self) -> &mut RedisCluster {
+        match &mut self.servers {
+            Servers::Cluster(servers) => servers,
+            Servers::Single(_) => panic!("a single server has no masters"),
+        }
+    }
+
     fn single_server(&mut self) -> &mut Redis {
         match &mut self.servers {
             Servers::Single(server) => server,

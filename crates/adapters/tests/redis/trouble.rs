@@ -5,6 +5,8 @@ use adapters::redis::Revocations;
 use app::ports::revocations::Revocations as _;
 use app::{Error, Result};
 use domain::SessionId;
+use futures::future::join_all;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -50,4 +52,43 @@ async fn a_server_that_hangs_is_not_waited_for() {
     let answer = tokio::time::timeout(Duration::from_secs(5), asking).await;
     engine.resume();
     assert_unavailable(answer.expect("a caller is answered in time"));
+}
+
+/// Many callers at once, as on a busy node: what they ask while the cluster chooses a new master
+/// must not pile up and keep the client from finding it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_lost_a_master_is_used_again_when_it_has_another() {
+    const N_CALLERS: u128 = 200;
+    let mut engine = Engine::cluster().await;
+    let revocations = Revocations::new(engine.connection());
+    let session = |number| SessionId::new(Uuid::from_u128(number));
+    let is_whole = AtomicBool::new(false);
+    // Every caller asks until the cluster is whole again, and then for one last answer.
+    let ask = async |number| {
+        loop {
+            let was_whole = is_whole.load(Ordering::SeqCst);
+            let answer = revocations.is_revoked(session(number), START).await;
+            if was_whole && answer.is_ok() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let asking = join_all((0..N_CALLERS).map(ask));
+    let breaking = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        tokio::task::block_in_place(|| {
+            let servers = engine.cluster_servers();
+            let killed = servers.kill_master(1).unwrap();
+            let has_another =
+                |masters: Vec<String>| masters.len() == 3 && !masters.contains(&killed);
+            while !has_another(servers.masters().unwrap()) {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            servers.wait_until_ok().unwrap();
+        });
+        is_whole.store(true, Ordering::SeqCst);
+    };
+    let all = async { futures::join!(asking, breaking) };
+    tokio::time::timeout(Duration::from_secs(60), all).await.expect("it is used again");
 }
