@@ -4,8 +4,10 @@
 
 mod engine;
 
+mod faults;
 mod reconcile_command;
 mod roles;
+mod sale;
 mod system;
 
 #[path = "../it/client.rs"]

@@ -1,0 +1,169 @@
+//! Engines and nodes break in the middle of a sale: every acknowledged purchase is kept, every
+//! seat is sold once, nobody's place gets worse, and nothing but 503 is said about it.
+
+use crate::client::Api;
+use crate::sale::{MAX_ACTIVE, N_SEATS, Sale, prepare};
+use crate::system::{Live, System};
+use crate::world::until;
+use std::time::Duration;
+use testbed::nginx::Route;
+use testbed::{Nginx, Podo, Postgres, http};
+use tokio::task::block_in_place;
+
+/// Runs a sale on two nodes that do everything, and hurts the engines in the middle.
+async fn sell_while(mut system: System, hurt: impl AsyncFnOnce(&mut System)) {
+    let (show, buyers) = prepare(&system).await;
+    let nodes = [system.node("api,admitter,worker"), system.node("api,admitter,worker")];
+    let sale = Sale::new(show, &[nodes[0].url(), nodes[1].url()]);
+    sale.run(buyers, async || hurt(&mut system).await).await;
+    sale.check(&system).await;
+}
+
+async fn pause_s(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redis_is_emptied() {
+    let system = System::start(Live::single());
+    sell_while(system, async |system: &mut System| {
+        let redis = system.live.server();
+        block_in_place(|| redis.cli(&["flushall"])).unwrap();
+    })
+    .await;
+}
+
+/// Kills Redis, which loses everything, and starts it again after a while.
+async fn lose_redis(system: &mut System, seconds: u64) {
+    let redis = system.live.server();
+    block_in_place(|| redis.kill_9()).unwrap();
+    pause_s(seconds).await;
+    block_in_place(|| redis.restart()).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redis_is_away_for_a_second() {
+    let system = System::start(Live::single());
+    sell_while(system, async |system: &mut System| lose_redis(system, 1).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redis_is_away_for_ten_seconds() {
+    let system = System::start(Live::single());
+    sell_while(system, async |system: &mut System| lose_redis(system, 10).await).await;
+}
+
+/// The master that keeps this very sale is killed, and its replica takes over with what reached
+/// it in time.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_master_of_the_cluster_dies() {
+    let mut system = System::start(Live::cluster());
+    let (show, buyers) = prepare(&system).await;
+    let nodes = [system.node("api,admitter,worker"), system.node("api,admitter,worker")];
+    let sale = Sale::new(show, &[nodes[0].url(), nodes[1].url()]);
+    let key = format!("{{{}}}", sale.show.schedule);
+    let hurt = async || {
+        let cluster = system.live.servers();
+        block_in_place(|| {
+            let slot = cluster.nodes()[0].cli(&["cluster", "keyslot", &key]).unwrap();
+            // Three masters share 16,384 slots.
+            let index = slot.parse::<usize>().unwrap() * 3 / 16_384;
+            cluster.kill_master(index).unwrap();
+        });
+    };
+    sale.run(buyers, hurt).await;
+    sale.check(&system).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_crashes_and_recovers() {
+    let system = System::on(Postgres::durable().unwrap(), Live::single());
+    sell_while(system, async |system: &mut System| {
+        let postgres = &mut system.postgres;
+        block_in_place(|| postgres.stop_immediate()).unwrap();
+        pause_s(2).await;
+        block_in_place(|| postgres.restart()).unwrap();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postgres_stands_still_for_five_seconds() {
+    let system = System::start(Live::single());
+    sell_while(system, async |system: &mut System| {
+        system.postgres.pause().unwrap();
+        pause_s(5).await;
+        system.postgres.resume().unwrap();
+    })
+    .await;
+}
+
+/// Whether the node says that it leads the relay.
+async fn leads(node: &Podo) -> bool {
+    let metrics = Api::at(node.url()).get("/metrics").await.text;
+    metrics.contains(r#"podo_leads{job="relay"} 1"#)
+}
+
+/// How many fans are inside, as a node sees it.
+async fn n_inside(node: &Podo) -> Option<u32> {
+    let metrics = Api::at(node.url()).get("/metrics").await.text;
+    let line = metrics.lines().find(|line| line.starts_with("podo_queue_active{"))?;
+    line.rsplit_once(' ')?.1.parse().ok()
+}
+
+/// Two nodes admit and work; the one that leads is paused past its lease, another takes over, and
+/// the first wakes up and believes that it still leads.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_leader_is_paused_past_its_lease_and_resumed() {
+    let system = System::start(Live::single());
+    let (show, buyers) = prepare(&system).await;
+    let shop = system.node("api");
+    let one = system.node("admitter,worker");
+    until("the first leads", async || leads(&one).await.then_some(())).await;
+    let two = system.node("admitter,worker");
+    assert!(!leads(&two).await);
+
+    let sale = Sale::new(show, &[shop.url()]);
+    let hurt = async || {
+        one.pause().unwrap();
+        until("the second leads", async || leads(&two).await.then_some(())).await;
+        one.resume().unwrap();
+        for _ in 0..20 {
+            let n_inside = n_inside(&shop).await.unwrap();
+            assert!(n_inside <= MAX_ACTIVE, "{n_inside} are inside");
+        }
+        until("the first has noticed", async || (!leads(&one).await).then_some(())).await;
+        assert!(leads(&two).await);
+    };
+    sale.run(buyers, hurt).await;
+    sale.check(&system).await;
+    let letters = "select count(*), count(distinct message_id) from common.mailbox
+                    where subject = '예매가 완료되었습니다'";
+    let expected = format!("{N_SEATS}|{N_SEATS}");
+    until("each buyer has one letter", async || (system.ask(letters) == expected).then_some(()))
+        .await;
+}
+
+/// Three nodes behind a real load balancer: one is killed and comes back, and Redis is emptied
+/// while it is away.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_behind_the_load_balancer_is_killed() {
+    let mut system = System::start(Live::single());
+    let (show, buyers) = prepare(&system).await;
+    let mut nodes: Vec<Podo> = (0..3).map(|_| system.node("api")).collect();
+    let _backstage = system.node("admitter,worker");
+    let servers = nodes.iter().map(|node| http::address(node.url()).unwrap()).collect();
+    let balancer = Nginx::start(&[Route { path: "/", servers }]).unwrap();
+
+    let sale = Sale::new(show, &[&balancer.url()]);
+    let hurt = async || {
+        let redis = system.live.server();
+        block_in_place(|| {
+            nodes[1].kill_9().unwrap();
+            redis.cli(&["flushall"]).unwrap();
+            nodes[1].restart().unwrap();
+        });
+    };
+    sale.run(buyers, hurt).await;
+    sale.check(&system).await;
+}
