@@ -8,6 +8,7 @@ mod faults;
 mod reconcile_command;
 mod roles;
 mod sale;
+mod same;
 mod system;
 
 #[path = "../it/client.rs"]
