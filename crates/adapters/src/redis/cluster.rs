@@ -14,57 +14,57 @@ use std::time::{Duration, Instant};
 /// that fail have waited before they did.
 const SILENT_MAX: Duration = Duration::from_secs(2);
 
+const RENEW_WITHIN: Duration = Duration::from_secs(5);
+
 pub(super) struct Cluster {
     client: ClusterClient,
     state: Mutex<State>,
+    /// Held by the one caller who connects anew.
+    renewing: tokio::sync::Mutex<()>,
 }
 
 struct State {
     connection: ClusterConnection,
     /// Since when calls fail, if the last one did.
     failing_since: Option<Instant>,
-    is_renewing: bool,
 }
 
 impl Cluster {
     pub(super) async fn open(client: ClusterClient) -> RedisResult<Arc<Cluster>> {
         let connection = client.get_async_connection().await?;
-        let state = State { connection, failing_since: None, is_renewing: false };
-        Ok(Arc::new(Cluster { client, state: Mutex::new(state) }))
+        let state = Mutex::new(State { connection, failing_since: None });
+        Ok(Arc::new(Cluster { client, state, renewing: tokio::sync::Mutex::default() }))
     }
 
     pub(super) fn connection(&self) -> ClusterConnection {
         self.state().connection.clone()
     }
 
-    /// Hears how a call went.
-    pub(super) fn note(self: &Arc<Cluster>, is_answered: bool) {
+    /// Hears how a call went. The caller who finds that nothing works any more connects anew; the
+    /// others go on.
+    pub(super) async fn note(&self, is_answered: bool) {
+        if self.is_worth_waiting_for(is_answered) {
+            return;
+        }
+        let Ok(_turn) = self.renewing.try_lock() else { return };
+        let renewing = tokio::time::timeout(RENEW_WITHIN, self.client.get_async_connection());
+        match renewing.await {
+            Ok(Ok(connection)) => {
+                *self.state() = State { connection, failing_since: None };
+                tracing::warn!("Redis Cluster answered nothing; connected anew");
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "Redis Cluster cannot be reached"),
+            Err(late) => tracing::warn!(%late, "Redis Cluster cannot be reached in time"),
+        }
+    }
+
+    fn is_worth_waiting_for(&self, is_answered: bool) -> bool {
         let mut state = self.state();
         if is_answered {
             state.failing_since = None;
-            return;
+            return true;
         }
-        let since = *state.failing_since.get_or_insert_with(Instant::now);
-        if since.elapsed() < SILENT_MAX || state.is_renewing {
-            return;
-        }
-        state.is_renewing = true;
-        drop(state);
-        tokio::spawn(self.clone().renew());
-    }
-
-    async fn renew(self: Arc<Cluster>) {
-        let renewed = self.client.get_async_connection().await;
-        let mut state = self.state();
-        state.is_renewing = false;
-        state.failing_since = None;
-        match renewed {
-            Ok(connection) => {
-                state.connection = connection;
-                tracing::warn!("Redis Cluster answered nothing; connected anew");
-            }
-            Err(error) => tracing::warn!(%error, "Redis Cluster cannot be reached"),
-        }
+        state.failing_since.get_or_insert_with(Instant::now).elapsed() < SILENT_MAX
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -89,7 +89,7 @@ impl Connection {
             Err(late) => Err(Error::Unavailable(format!("Redis did not answer: {late}"))),
         };
         if let Source::Cluster(cluster) = &self.source {
-            cluster.note(answer.is_ok());
+            cluster.note(answer.is_ok()).await;
         }
         answer
     }
