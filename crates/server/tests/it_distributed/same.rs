@@ -31,6 +31,14 @@ enum Do {
     Extend,
     Leave,
     Admit,
+    Look,
+    PassTime,
+    Trade(Trade),
+}
+
+/// What moves seats and money.
+#[derive(Clone, Copy, Debug)]
+enum Trade {
     Select,
     SelectAgain,
     Release,
@@ -39,10 +47,8 @@ enum Do {
     Confirm,
     CancelPayment,
     CancelReservation,
-    Look,
     BadBody,
     NoKey,
-    PassTime,
 }
 
 /// How often each is done, of the sum.
@@ -57,17 +63,17 @@ const WEIGHTS: [(Do, u64); 22] = [
     (Do::Extend, 2),
     (Do::Leave, 2),
     (Do::Admit, 14),
-    (Do::Select, 24),
-    (Do::SelectAgain, 5),
-    (Do::Release, 4),
-    (Do::Charge, 10),
-    (Do::Request, 16),
-    (Do::Confirm, 16),
-    (Do::CancelPayment, 3),
-    (Do::CancelReservation, 3),
+    (Do::Trade(Trade::Select), 24),
+    (Do::Trade(Trade::SelectAgain), 5),
+    (Do::Trade(Trade::Release), 4),
+    (Do::Trade(Trade::Charge), 10),
+    (Do::Trade(Trade::Request), 16),
+    (Do::Trade(Trade::Confirm), 16),
+    (Do::Trade(Trade::CancelPayment), 3),
+    (Do::Trade(Trade::CancelReservation), 3),
     (Do::Look, 12),
-    (Do::BadBody, 3),
-    (Do::NoKey, 3),
+    (Do::Trade(Trade::BadBody), 3),
+    (Do::Trade(Trade::NoKey), 3),
     (Do::PassTime, 1),
 ];
 
@@ -146,7 +152,7 @@ impl Side {
         }
         let mut side = Side { world, show, fans, names: HashMap::new() };
         for fan in 0..N_FANS {
-            for what in [Do::SignUp, Do::LogIn, Do::Charge] {
+            for what in [Do::SignUp, Do::LogIn, Do::Trade(Trade::Charge)] {
                 side.take(Step { number: 0, fan, what, pick: 0 }).await;
             }
         }
@@ -195,16 +201,7 @@ impl Side {
                 return None;
             }
             Do::Look => fan.api.get(&self.something_to_look_at(step)).await,
-            Do::Select
-            | Do::SelectAgain
-            | Do::Release
-            | Do::Charge
-            | Do::Request
-            | Do::Confirm
-            | Do::CancelPayment
-            | Do::CancelReservation
-            | Do::BadBody
-            | Do::NoKey => self.buy(step).await,
+            Do::Trade(trade) => self.trade(trade, step).await,
         })
     }
 
@@ -217,14 +214,14 @@ impl Side {
         jobs::admit_fans(platform, platform.now()).await.unwrap();
     }
 
-    /// The steps that move seats and money.
-    async fn buy(&self, step: Step) -> Answer {
+    async fn trade(&self, trade: Trade, step: Step) -> Answer {
         let fan = &self.fans[step.fan];
         let key = format!("step-{}", step.number);
         let post = async |path: &str, body: Value| fan.api.post_once(path, &key, &body).await;
         let select = "/api/booking/seats/select";
-        match step.what {
-            Do::SelectAgain => match &fan.last {
+        match trade {
+            Trade::Select => post(select, self.seats(step)).await,
+            Trade::SelectAgain => match &fan.last {
                 Some((key, body)) if step.pick.is_multiple_of(3) => {
                     let mut other = body.clone();
                     other["seatIds"] = json!([self.show.seat(0)]);
@@ -233,42 +230,41 @@ impl Side {
                 Some((key, body)) => fan.api.post_once(select, key, body).await,
                 None => post(select, json!({})).await,
             },
-            Do::Release => {
+            Trade::Release => {
                 let id = self.reservation(step);
                 fan.api.delete(&format!("/api/booking/seats/release?reservationId={id}")).await
             }
-            Do::Charge => {
+            Trade::Charge => {
                 let amounts = [PRICE, PRICE, 2 * PRICE, 0, -1, i64::MAX];
                 let amount = amounts[choose(step.pick, amounts.len())];
                 post("/api/wallet/charge", json!({ "amount": amount })).await
             }
-            Do::Request => {
+            Trade::Request => {
                 let method = if step.pick % 5 < 4 { "WALLET" } else { "CARD" };
                 let body = json!({ "reservationId": self.reservation(step), "method": method });
                 post("/api/payment/request", body).await
             }
-            Do::Confirm => {
+            Trade::Confirm => {
                 let (id, amount) = self.payment(step);
                 let wrong = i64::from(step.pick % 13 == 5);
                 let body = json!({ "paymentId": id, "amount": amount + wrong });
                 post("/api/payment/confirm", body).await
             }
-            Do::CancelPayment => {
+            Trade::CancelPayment => {
                 let body = json!({ "paymentId": self.payment(step).0, "reason": "못 가요" });
                 post("/api/payment/cancel", body).await
             }
-            Do::CancelReservation => {
+            Trade::CancelReservation => {
                 let path = format!("/api/booking/reservations/{}/cancel", self.reservation(step));
                 post(&path, json!({ "reason": "못 가요" })).await
             }
-            Do::NoKey => fan.api.post(select, &self.seats(step)).await,
-            Do::BadBody => {
+            Trade::NoKey => fan.api.post(select, &self.seats(step)).await,
+            Trade::BadBody => {
                 let bodies = [json!({}), json!([]), json!({ "seatIds": 3 }), json!({ "no": 1 })];
                 let paths = [select, "/api/payment/request", "/api/wallet/charge"];
                 let body = bodies[choose(step.pick, bodies.len())].clone();
                 post(paths[choose(step.pick >> 8, paths.len())], body).await
             }
-            _ => post(select, self.seats(step)).await,
         }
     }
 
@@ -326,11 +322,11 @@ impl Side {
         if matches!(step.what, Do::Enter) {
             fan.place = given("token").or(fan.place.take());
         }
-        if matches!(step.what, Do::Select) {
+        if matches!(step.what, Do::Trade(Trade::Select)) {
             fan.last = Some((format!("step-{}", step.number), pick));
             fan.reservations.extend(given("reservationId"));
         }
-        if status == 201 && matches!(step.what, Do::Request) {
+        if status == 201 && matches!(step.what, Do::Trade(Trade::Request)) {
             fan.payments.extend(given("paymentId").zip(body["amount"].as_i64()));
         }
     }
@@ -410,7 +406,12 @@ async fn both_ways_of_running_it_answer_the_same_script_alike() {
         }
     }
     // The script reaches what it is for.
-    for needed in ["Confirm 200 ", "Select 409 SEAT_TAKEN", "Release 204 ", "SelectAgain 201 "] {
+    for needed in [
+        "Trade(Confirm) 200 ",
+        "Trade(Select) 409 SEAT_TAKEN",
+        "Trade(SelectAgain) 201 ",
+        "Trade(CancelReservation) 200 ",
+    ] {
         assert!(counts.contains_key(needed), "{needed} never happened: {counts:#?}");
     }
     for side in [&embedded, &distributed] {
