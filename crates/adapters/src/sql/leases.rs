@@ -7,6 +7,7 @@ use app::ports::leases::{Lease, Leases, TakeLease};
 use app::{Error, Result};
 use async_trait::async_trait;
 use domain::{NodeId, Timestamp};
+use std::time::Duration;
 
 struct GiveUp(Lease);
 
@@ -35,7 +36,8 @@ impl Leases for SqlStore {
 }
 
 /// One statement, so that of two nodes one gets it. Whoever let it slip gets a new fence, too:
-/// somebody may have led in between.
+/// somebody may have led in between. A lease that ends later than any that could be asked for now
+/// comes from a clock that ran ahead; waiting for it would leave the job undone.
 async fn take(tx: &mut dyn Tx, command: &TakeLease) -> Result<Option<Lease>> {
     let sql = "insert into leases (job, holder, fence, held_until) values ($1, $2, 1, $3)
                on conflict (job) do update
@@ -43,9 +45,11 @@ async fn take(tx: &mut dyn Tx, command: &TakeLease) -> Result<Option<Lease>> {
                                                    and leases.held_until > $4 then 0 else 1 end,
                       holder = excluded.holder, held_until = excluded.held_until
                 where leases.holder = excluded.holder or leases.held_until <= $4
+                   or leases.held_until > $5
                returning fence";
     let TakeLease { job, holder, until, now } = *command;
-    let row = tx.row(sql, params![job, holder, until, now]).await?;
+    let length = Duration::from_millis((until.ms() - now.ms()).unsigned_abs());
+    let row = tx.row(sql, params![job, holder, until, now, until.plus(length)]).await?;
     let fence = row.map(|row| row.get(0)).transpose()?;
     Ok(fence.map(|fence| Lease { job, holder, fence, until }))
 }

@@ -60,3 +60,14 @@ async fn a_lease_that_is_given_up_is_free_at_once_but_never_another_nodes() {
     assert_eq!(leads(second, at(3)).await, ["relay"]);
     assert!(leads(first, at(3)).await.is_empty() && leads(second, at(99)).await.is_empty());
 }
+
+#[tokio::test]
+async fn a_lease_from_a_clock_that_ran_ahead_is_not_waited_for() {
+    let world = World::new().await;
+    let (ahead, right) = (node(&world), node(&world));
+    take(&world, ahead, LENGTH_S).await.unwrap();
+    assert_eq!(take(&world, right, 0).await, None, "clocks differ a little");
+    take(&world, ahead, 3_600).await.unwrap();
+    let fence = take(&world, right, 0).await.unwrap().fence;
+    assert_eq!(fence, 3, "the one from the future is fenced off");
+}
