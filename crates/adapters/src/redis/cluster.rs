@@ -1,8 +1,8 @@
 //! A connection to a cluster that is opened anew when nothing comes of it any more.
 //!
-//! The client of redis-rs 1.8 can lock itself up while it looks for a new master: what waits for
-//! its lock is not polled while it refreshes the slots, and the refresh waits for the same lock
-//! (its issue 2418 is about one such pair). From then on every call times out, for ever.
+//! With redis-rs 1.8 every call may go on timing out after a master was replaced. By its source,
+//! the client locks itself up: what waits for its lock is not polled while it refreshes the slots,
+//! and the refresh waits for the same lock (its issue 2418 is about one such pair).
 
 use redis::RedisResult;
 use redis::cluster::ClusterClient;
