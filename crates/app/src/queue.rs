@@ -1,5 +1,7 @@
 //! The waiting room: entering, asking where one stands, staying, leaving.
 
+mod view;
+
 use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::catalog::ScheduleRecord;
@@ -7,55 +9,14 @@ use crate::ports::queue::{Admission, Returning, Seen};
 use crate::schedules::queue_rules;
 use crate::tokens::{Said, Token};
 use domain::catalog::EventStatus;
-use domain::queue::{
-    Entry, QueueMode, QueueRules, QueueSettings, Standing, estimate_wait, poll_after_ms,
-};
+use domain::queue::{Entry, QueueRules, Standing};
 use domain::{Refusal, ScheduleId, Timestamp, UserId, draw};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
+use view::view;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum QueueState {
-    Lobby,
-    Waiting,
-    Admitted,
-    Expired,
-    Closed,
-}
-
-/// Where a fan stands, as the page shows it. Waits are in seconds.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct QueueView {
-    pub state: QueueState,
-    pub position: u64,
-    pub ahead: u64,
-    pub behind: u64,
-    pub estimated_wait: Option<u32>,
-    pub estimated_wait_range: Option<[u32; 2]>,
-    pub poll_after_ms: u32,
-    pub can_enter: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub opens_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub entry_token: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub entry_expires_at: Option<Timestamp>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub extensions_left: Option<u8>,
-    /// The waiting room is out of order for a moment: nobody moves, and everybody's place is kept.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub paused: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// The place token: proof of this place, whatever happens to the server. Told on entering,
-    /// and whenever the caller brought no proof of it or an older one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    pub now: Timestamp,
-}
+pub use view::{QueueState, QueueView};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -297,107 +258,6 @@ pub async fn status(platform: &Platform, asker: Asker, schedule: ScheduleId) -> 
 
 fn proof_of(standing: Standing) -> Option<Returning> {
     said_of(standing).and_then(Said::returning)
-}
-
-async fn view(
-    platform: &Platform,
-    record: &ScheduleRecord,
-    fan: UserId,
-    seen: Seen,
-    now: Timestamp,
-) -> Result<QueueView> {
-    let chance = platform.chance.number();
-    let blank = QueueView {
-        state: QueueState::Waiting,
-        position: 0,
-        ahead: 0,
-        behind: 0,
-        estimated_wait: None,
-        estimated_wait_range: None,
-        poll_after_ms: poll_after_ms(0, chance),
-        can_enter: false,
-        opens_at: None,
-        entry_token: None,
-        entry_expires_at: None,
-        extensions_left: None,
-        paused: !seen.is_live,
-        message: record.queue.message.clone(),
-        token: None,
-        now,
-    };
-    Ok(match seen.standing {
-        Standing::Lobby { n_gathered, .. } => QueueView {
-            state: QueueState::Lobby,
-            behind: n_gathered.saturating_sub(1),
-            poll_after_ms: lobby_poll_ms(record, chance, now),
-            opens_at: Some(record.times.sale_starts_at),
-            ..blank
-        },
-        Standing::Waiting { ahead, behind, .. } => {
-            let outflow = match seen.is_live {
-                true => {
-                    outflow(&record.queue, platform.queue.pace(&queue_rules(record), now).await?)
-                }
-                false => 0.0,
-            };
-            let estimate = estimate_wait(ahead, outflow);
-            QueueView {
-                state: waiting_state(record.queue.mode),
-                position: ahead + 1,
-                ahead,
-                behind,
-                estimated_wait: estimate.as_ref().map(|it| it.seconds),
-                estimated_wait_range: estimate.as_ref().map(|it| [it.low, it.high]),
-                poll_after_ms: poll_after_ms(ahead, chance),
-                ..blank
-            }
-        }
-        Standing::Inside(entry) => inside(platform, record.schedule, fan, entry, blank),
-        Standing::Expired | Standing::Absent => QueueView { state: QueueState::Expired, ..blank },
-    })
-}
-
-fn inside(
-    platform: &Platform,
-    schedule: ScheduleId,
-    user: UserId,
-    entry: Entry,
-    blank: QueueView,
-) -> QueueView {
-    let said = Said::Entry { number: entry.number };
-    QueueView {
-        state: QueueState::Admitted,
-        can_enter: true,
-        estimated_wait: Some(0),
-        estimated_wait_range: Some([0, 0]),
-        entry_token: Some(Token { schedule, user, said }.issue(&platform.seals)),
-        entry_expires_at: Some(entry.expires_at),
-        extensions_left: Some(entry.extensions_left),
-        ..blank
-    }
-}
-
-fn waiting_state(mode: QueueMode) -> QueueState {
-    match mode {
-        QueueMode::Closed => QueueState::Closed,
-        QueueMode::Auto | QueueMode::Paused | QueueMode::Draining => QueueState::Waiting,
-    }
-}
-
-/// How fast the line moves: as measured, or as set while nothing has been measured.
-fn outflow(settings: &QueueSettings, pace: f64) -> f64 {
-    match settings.mode {
-        QueueMode::Paused | QueueMode::Closed => 0.0,
-        QueueMode::Auto | QueueMode::Draining if pace > 0.0 => pace,
-        QueueMode::Auto | QueueMode::Draining => f64::from(settings.admit_per_second),
-    }
-}
-
-/// In the lobby there is nothing to learn until the opening, but everybody must hear of it.
-fn lobby_poll_ms(record: &ScheduleRecord, chance: u64, now: Timestamp) -> u32 {
-    let until_open = record.times.sale_starts_at.since(now).as_millis();
-    let until_open = u32::try_from(until_open).unwrap_or(u32::MAX);
-    poll_after_ms(u64::MAX, chance).min(until_open.saturating_add(chance as u32 % 1_000).max(500))
 }
 
 /// The fan's live entry for a booking call: the token must be ours, theirs and for this schedule,

@@ -20,6 +20,10 @@ pub const EXTENSIONS_MAX: u8 = 2;
 /// An admitted fan who does not appear for this long gives the slot back.
 pub const CLAIM_WINDOW: Duration = Duration::from_secs(60);
 
+/// After its engine lost a room, nobody is let in for this long once somebody came back to the line:
+/// longer than any pause between two polls, so that nobody is passed before they could ask.
+pub const RETURN_WINDOW: Duration = Duration::from_secs(20);
+
 /// Longest message to those who wait, in characters.
 pub const MESSAGE_LENGTH_MAX: usize = 500;
 

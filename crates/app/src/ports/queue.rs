@@ -42,6 +42,8 @@ pub struct Seen {
 /// - with nobody waiting, the mode AUTO and a free slot, entering admits at once;
 /// - a fan who returns with the proof of a place that the engine forgot gets that number back,
 ///   unless that number has been admitted or has left since;
+/// - once somebody came back to the line of a room that was lost, nobody is let in before
+///   `RETURN_WINDOW` is over since it was opened again: others are on their way;
 /// - an entry that nobody claims within the claim window is given back;
 /// - a room is opened by `restore` alone. One that was never opened or was lost lets nobody in,
 ///   because it does not know who is inside: its caller opens it and tries again.

@@ -6,12 +6,16 @@ use super::lobby::{Lobby, Slot};
 use super::outflow::Outflow;
 use app::ports::queue::{Admission, Returning};
 use domain::queue::{
-    AdmitBudget, Entry, PlaceNumber, QueueCounts, QueueRules, Standing, fans_to_admit, may_enter,
+    AdmitBudget, Entry, PlaceNumber, QueueCounts, QueueRules, RETURN_WINDOW, Standing,
+    fans_to_admit, may_enter,
 };
 use domain::{Refusal, Timestamp, UserId, draw};
 use std::collections::HashMap;
 
 pub(super) struct Room {
+    opened_at: Timestamp,
+    /// Somebody came back to the line: this room replaces one that was lost.
+    has_returned: bool,
     opening: Opening,
     line: Line,
     /// Where those stand who are not inside.
@@ -42,6 +46,8 @@ enum Place {
 impl Room {
     pub(super) fn new(now: Timestamp) -> Room {
         Room {
+            opened_at: now,
+            has_returned: false,
             opening: Opening::Ahead(Lobby::default()),
             line: Line::starting(now),
             places: HashMap::new(),
@@ -136,7 +142,8 @@ impl Room {
 
     pub(super) fn admit(&mut self, rules: &QueueRules, now: Timestamp) -> Vec<Admission> {
         self.catch_up(rules, now);
-        if now < rules.opens_at {
+        let is_gathering_again = self.has_returned && now < self.opened_at.plus(RETURN_WINDOW);
+        if now < rules.opens_at || is_gathering_again {
             return Vec::new();
         }
         let settings = &rules.settings;
@@ -248,7 +255,7 @@ impl Room {
 
     /// The place that the proof is about, if it is still to be had.
     fn take_back(&mut self, fan: UserId, proof: Returning) -> Option<Place> {
-        match (proof, &mut self.opening) {
+        let place = match (proof, &mut self.opening) {
             // A number above ours is from a clock that ran ahead. Before the draw it could meet
             // the numbers that the draw sets aside.
             (Returning::Line { number }, Opening::Ahead(_)) if !self.line.is_earlier(number) => {
@@ -261,11 +268,14 @@ impl Room {
                 lobby.gather_again(fan, index).then_some(Place::Lobby(index))
             }
             (Returning::Lobby { index }, Opening::Drawn { unclaimed, .. }) => {
-                let number = unclaimed.remove(&index)?;
-                self.line.put(fan, number);
-                Some(Place::Line(number))
+                unclaimed.remove(&index).map(|number| {
+                    self.line.put(fan, number);
+                    Place::Line(number)
+                })
             }
-        }
+        };
+        self.has_returned |= matches!(place, Some(Place::Line(_)));
+        place
     }
 
     fn join(&mut self, fan: UserId) -> Place {

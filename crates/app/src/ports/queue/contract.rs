@@ -25,6 +25,7 @@ pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {
     leaving_is_harmless_and_final(queue, seed, now).await;
     a_room_that_nobody_opened_lets_nobody_in(queue, seed, now).await;
     who_comes_back_stands_where_they_stood_or_nowhere(queue, seed, now).await;
+    after_a_loss_nobody_is_passed_who_could_not_come_back_yet(queue, seed, now).await;
     the_proof_answers_what_the_name_answers(queue, seed, now).await;
 
     an_empty_queue_admits_at_once_up_to_the_cap(queue, seed, now).await;

@@ -34,6 +34,7 @@ local function stand_again(number, is_drawn)
   if is_too_high or is_of_this_run(number) or is_taken(number) then
     return false
   end
+  redis.call('hset', ROOM, 'returned', 1)
   return stand(number)
 end
 
@@ -43,6 +44,7 @@ local function stand_as_drawn(index)
     return false
   end
   redis.call('hdel', UNCLAIMED, text(index))
+  redis.call('hset', ROOM, 'returned', 1)
   return stand(tonumber(number))
 end
 

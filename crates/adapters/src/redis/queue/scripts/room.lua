@@ -1,6 +1,7 @@
 -- What the steps of a waiting room share; it is put in front of each of them.
 -- KEYS, all with the hash tag of the schedule:
---  1 room       hash: open, when it is; base, next (numbers), n_lobby; drawing (over how many places the draw goes),
+--  1 room       hash: open, when it is; opened_at; returned, when somebody came back to the line;
+--               base, next (numbers), n_lobby; drawing (over how many places the draw goes),
 --               drawn_first (the first number of those drawn), drawn_up_to (how far it came),
 --               drawn (over how many it went: it is complete); saved, saved_at (budget); admitted,
 --               left, expired, outflow_first; spent_below
@@ -25,6 +26,8 @@ local OUTFLOW, CHANGES, DRAWING = KEYS[10], KEYS[11], KEYS[12]
 local LAPSED_FOR_MS, LAPSED_MAX = 3600000, 100000
 -- A thousand numbers fit into each millisecond: a later run begins above every earlier number.
 local NUMBERS_PER_MS = 1000
+-- So long those who lost their place in line have to come back before anybody is let in.
+local RETURN_WINDOW_MS = 20000
 -- A smaller step back of the clock is two requests overtaking each other.
 local OVERTAKING_MS = 1000
 local OUTFLOW_SECONDS = 60
@@ -73,7 +76,7 @@ local function start(now)
     -- A server that is short of memory may have thrown away the room without the rest.
     redis.call('unlink', unpack(KEYS))
     local base = text(now * NUMBERS_PER_MS)
-    redis.call('hset', ROOM, 'base', base, 'next', base)
+    redis.call('hset', ROOM, 'base', base, 'next', base, 'opened_at', text(now))
   end
 end
 
@@ -300,10 +303,16 @@ local function fans_to_admit(rules)
   return n_fans
 end
 
+-- Is this room one that replaces a lost one, and not everybody could come back yet?
+local function is_gathering_again(now)
+  return field('returned') and now < field('opened_at') + RETURN_WINDOW_MS
+end
+
 -- Lets in whom the rules allow, in order. Result: fan, number, fan, number…
 local function admit(rules)
   local admitted = {}
-  local n_fans = rules.now < rules.opens_at and 0 or fans_to_admit(rules)
+  local is_early = rules.now < rules.opens_at or is_gathering_again(rules.now)
+  local n_fans = is_early and 0 or fans_to_admit(rules)
   if n_fans == 0 then
     return admitted
   end

@@ -2,7 +2,7 @@
 
 use super::stage::{SECOND, Stage, fan, number_of};
 use crate::ports::queue::{Queue, Returning};
-use domain::queue::{QueueMode, Standing};
+use domain::queue::{QueueMode, RETURN_WINDOW, Standing};
 use domain::{Timestamp, draw};
 
 pub async fn entering_again_answers_the_same_place(queue: &dyn Queue, seed: u64, now: Timestamp) {
@@ -138,7 +138,7 @@ pub async fn a_place_outlives_the_engines_memory(queue: &dyn Queue, seed: u64, n
     }
     assert_eq!(stage.ahead(9, later).await, 5, "and ahead of who came later");
     stage.set_mode(QueueMode::Auto);
-    let first = stage.admit(later).await;
+    let first = stage.admit(later.plus(RETURN_WINDOW)).await;
     assert_eq!(first.first().map(|admission| admission.fan), Some(fan(1)), "fan 1 is first");
 }
 
@@ -251,6 +251,7 @@ pub async fn who_comes_back_stands_where_they_stood_or_nowhere(
     let gone = stage.come_back(2, proof(2), later).await;
     assert_eq!(gone, Standing::Absent, "who left after the loss is gone too");
     stage.set_mode(QueueMode::Auto);
+    let later = later.plus(RETURN_WINDOW);
     assert_eq!(stage.admit(later).await.len(), 1);
     stage.leave(3, later).await;
     let gone = stage.come_back(3, proof(3), later).await;
@@ -285,4 +286,26 @@ pub async fn the_proof_answers_what_the_name_answers(queue: &dyn Queue, seed: u6
     assert_eq!(seen.expect("the engine answers").standing, expected);
     let pace = queue.pace(&stage.rules, opens_at).await.expect("the engine answers");
     assert_eq!(pace, stage.counts(opens_at).await.admitted_per_second);
+}
+
+pub async fn after_a_loss_nobody_is_passed_who_could_not_come_back_yet(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let mut stage = Stage::new(queue, (seed, 14), 1, now).await;
+    stage.set_mode(QueueMode::Paused);
+    let numbers = stage.line_up(2, now).await;
+    let proof = |number: u64| Returning::Line { number: numbers[number as usize - 1] };
+    stage.set_mode(QueueMode::Auto);
+    let lost_at = now.plus(SECOND);
+    stage.forget(lost_at).await;
+    let second = stage.come_back(2, proof(2), lost_at).await;
+    assert_eq!(number_of(second), numbers[1], "the slot is free, but fan 1 may still come");
+    assert_eq!(stage.admit(lost_at).await, [], "nor does a round let them in");
+    let late = lost_at.plus(RETURN_WINDOW).minus(SECOND);
+    stage.come_back(1, proof(1), late).await;
+    assert_eq!(stage.admit(late).await, [], "everybody has the same time");
+    let admitted = stage.admit(lost_at.plus(RETURN_WINDOW)).await;
+    assert_eq!(admitted.first().map(|admission| admission.fan), Some(fan(1)), "in order");
 }
