@@ -188,8 +188,6 @@ create table reservations (
 
 create index reservations_user on reservations (user_id, id);
 create index reservations_due on reservations (hold_expires_at) where status = 'HELD';
-create index reservations_active on reservations (schedule_id, user_id)
-    where status in ('HELD', 'PAYING', 'CONFIRMED');
 create unique index reservations_booking_number on reservations (booking_number)
     where booking_number is not null;
 
@@ -265,7 +263,6 @@ create table payments (
     constraint payments_refunds check (0 <= refunded and refunded <= captured)
 );
 
-create index payments_user on payments (user_id, id);
 create index payments_reservation on payments (reservation_id);
 create index payments_open on payments (asked_at) where status in ('REQUESTED', 'UNKNOWN');
 -- I9: one live attempt and one captured attempt per reservation.

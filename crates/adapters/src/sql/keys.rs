@@ -78,8 +78,7 @@ pub(super) async fn store<T: Answer>(
                values ($1, $2, $3, $4, $5, $6, $7)";
     let body = serde_json::to_string(answer).map_err(app::Error::broken)?;
     let values = params![key.user, key.endpoint, &key.key, key.fingerprint, T::STATUS, body, now];
-    tx.execute(sql, values).await?;
-    Ok(())
+    Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }
 
 /// Marks a use as under way: its answer comes in a later transaction.

@@ -39,6 +39,5 @@ pub(super) async fn push<P: Serialize + Sync>(
         payload,
         now
     ];
-    tx.execute(sql, values).await?;
-    Ok(())
+    Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }

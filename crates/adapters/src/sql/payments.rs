@@ -84,8 +84,8 @@ async fn record(tx: &mut dyn Tx, payment: &Payment, amount: Won, now: Timestamp)
     let sql = "insert into payment_history (payment_id, step, status, amount, created_at)
                values ($1, (select coalesce(max(step), 0) + 1 from payment_history
                              where payment_id = $1), $2, $3, $4)";
-    tx.execute(sql, params![payment.id, payment.status.as_str(), amount, now]).await?;
-    Ok(())
+    let values = params![payment.id, payment.status.as_str(), amount, now];
+    Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }
 
 /// Cancels a payment that was only prepared: no money could have moved.

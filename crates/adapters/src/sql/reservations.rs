@@ -141,7 +141,8 @@ async fn tell(
     let sql = "insert into reservation_history (reservation_id, version, status, created_at)
                values ($1, $2, $3, $4)";
     let (id, version) = (reservation.id, reservation.version);
-    tx.execute(sql, params![id, version, reservation.status.as_str(), now]).await?;
+    let values = params![id, version, reservation.status.as_str(), now];
+    tx.add(sql, vec![values.to_vec()]).await?;
     let payload = ReservationPayload {
         reservation_id: id,
         user_id: reservation.user,

@@ -96,6 +96,16 @@ pub(super) trait Tx: Send {
         })
     }
 
+    /// Adds rows whose number nobody asks for: an engine may send them along with what comes next.
+    /// What it complains about then fails the whole command.
+    fn add<'t>(
+        &'t mut self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> BoxFuture<'t, Result<(), SqlError>> {
+        Box::pin(async move { self.execute_each(sql, sets).await.map(drop) })
+    }
+
     /// Makes others who lock the same thing wait until this transaction ends. An engine that runs
     /// one command at a time has nothing to do.
     fn lock<'t>(&'t mut self, _what: Uuid) -> BoxFuture<'t, Result<(), SqlError>> {

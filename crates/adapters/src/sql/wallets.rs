@@ -103,8 +103,7 @@ async fn write(tx: &mut dyn Tx, movement: &Move, version: i64, after: Won) -> Re
         theirs,
         -signed
     ];
-    tx.execute(sql, values).await?;
-    Ok(())
+    Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }
 
 async fn charge(tx: &mut dyn Tx, command: &ChargeWallet) -> Result<Once<Charged>> {

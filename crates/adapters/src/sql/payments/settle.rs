@@ -194,7 +194,7 @@ async fn issue_tickets(
         sets.push(values.to_vec());
         tickets.push(NewTicket { id, seat_number: seat.number.clone() });
     }
-    tx.execute_each(sql, sets).await?;
+    tx.add(sql, sets).await?;
     Ok(tickets)
 }
 

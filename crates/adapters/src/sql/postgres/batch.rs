@@ -116,14 +116,15 @@ impl Batches {
             running.push((who, command.run(desk.clone(), who)));
         }
         let mut round = poll_all(&mut running, desk);
-        while !running.is_empty() {
-            if round.is_empty() {
-                return Err(SqlError::Conflict("commands of a batch wait for each other".into()));
-            }
+        // The last commands may leave something to be added behind.
+        while !round.is_empty() {
             self.send(transaction, desk, round).await?;
             round = poll_all(&mut running, desk);
         }
-        Ok(())
+        match running.is_empty() {
+            true => Ok(()),
+            false => Err(SqlError::Conflict("commands of a batch wait for each other".into())),
+        }
     }
 
     async fn send(

@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, Sender, channel, error::TrySendError};
 
 /// Most commands in one batch: bounds how long the first of them waits for the rest.
-const COMMANDS_PER_BATCH_MAX: usize = 256;
+const COMMANDS_PER_BATCH_MAX: usize = 128;
 
 /// Waiting commands beyond this are turned away: by then the answer would come too late anyway.
 const COMMANDS_WAITING_MAX: usize = 20_000;

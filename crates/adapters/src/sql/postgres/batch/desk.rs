@@ -179,6 +179,17 @@ impl Tx for BatchTx {
         .boxed()
     }
 
+    fn add<'t>(
+        &'t mut self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> BoxFuture<'t, Result<(), SqlError>> {
+        for set in sets {
+            drop(self.ask(sql, set));
+        }
+        futures::future::ready(Ok(())).boxed()
+    }
+
     fn lock<'t>(&'t mut self, what: Uuid) -> BoxFuture<'t, Result<(), SqlError>> {
         let turn = self.desk.lock(self.who, what);
         async move {
