@@ -126,7 +126,7 @@ fn read_head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
     const END: &[u8] = b"\r\n\r\n";
     let Some(at) = bytes.windows(END.len()).position(|it| it == END) else { return Ok(None) };
     let bad = || Error::new(ErrorKind::InvalidData, "not an answer with a length");
-    let head = std::str::from_utf8(&bytes[..at]).map_err(|_| bad())?;
+    let head = str::from_utf8(&bytes[..at]).map_err(|_not_text| bad())?;
     let mut lines = head.split("\r\n");
     let status = lines.next().and_then(|line| line.split(' ').nth(1));
     let status: u16 = status.and_then(|it| it.parse().ok()).ok_or_else(bad)?;
