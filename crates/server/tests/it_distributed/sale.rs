@@ -211,16 +211,13 @@ impl Fan<'_> {
         }
     }
 
-    /// Nobody passes a fan. When a memory is lost, those who were inside come back in front, as
-    /// their numbers say, so the line may be longer by as many; and while others are still coming
-    /// back, a fan seems to stand further ahead than they do, which counts as no promise.
+    /// Nobody passes a fan. While others are still coming back after a loss, a fan seems to stand
+    /// further ahead than they do, which counts as no promise.
     fn note_position(&mut self, sale: &Sale, position: u64) {
-        let is_hurt = sale.is_hurt.load(Ordering::SeqCst);
-        let n_back = if is_hurt { u64::from(MAX_ACTIVE) } else { 0 };
-        if position > self.position.saturating_add(n_back) {
+        if position > self.position {
             sale.wrong(format!("place {} became {position}", self.position));
         }
-        if !is_hurt {
+        if !sale.is_hurt.load(Ordering::SeqCst) {
             self.position = position;
         }
     }
