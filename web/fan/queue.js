@@ -52,6 +52,8 @@ async function ask(page, room) {
       const path = `/api/queue/status?scheduleId=${page.id}`;
       const answer = await get(path, { scheduleId: page.id, signal: page.signal });
       room.trouble.show("");
+      // The draw gives everybody a new place, and its proof.
+      if (answer.token) keep("place", page.id, answer.token);
       return answer;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
