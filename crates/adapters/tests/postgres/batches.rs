@@ -1,6 +1,8 @@
 //! Commands that share a transaction do not feel each other.
 
 use crate::world::{Plan, World, at, refusal, won};
+use app::ports::keys::Once;
+use app::ports::reservations::Reservations;
 use app::ports::wallets::Wallets;
 use domain::Refusal;
 use domain::payments::PaymentMethod;
@@ -62,4 +64,24 @@ async fn a_wallet_that_pays_for_many_things_at_once_pays_for_what_it_can() {
     }
     assert_eq!(world.store.balance(fan.id).await.unwrap(), won(50_000));
     world.is_sound(at(2)).await;
+}
+
+/// Repeats wait for the first of them inside the batch; what it has stored by then, they find.
+#[tokio::test]
+async fn repeats_in_one_batch_find_the_answer_of_the_first() {
+    let world = World::planned(Plan { rows: 5, seats_per_row: 20, ..Plan::default() }).await;
+    let fans = world.fans(12).await;
+    let mut commands = Vec::new();
+    for (seat, fan) in (0..).zip(&fans) {
+        let command = world.hold_command(fan, &[seat, seat + 20], at(1));
+        commands.extend(std::iter::repeat_n(command, 4));
+    }
+    // Repeats of one fan stand among the first tries of others.
+    commands.rotate_left(2);
+    let store = &world.store;
+    let answers = join_all(commands.into_iter().map(async |it| store.hold_seats(it).await)).await;
+    let n_fresh = answers.iter().filter(|it| matches!(it, Ok(Once::Fresh(_)))).count();
+    let n_repeated = answers.iter().filter(|it| matches!(it, Ok(Once::Replay(_)))).count();
+    assert_eq!((n_fresh, n_repeated), (12, 36));
+    world.is_sound(at(1)).await;
 }

@@ -48,14 +48,7 @@ async fn who_gathered_keeps_the_drawn_place_when_the_server_is_lost_after_the_dr
     let newcomer = queue.enter(&rules, fan(99), None, now).await.unwrap();
     assert!(matches!(newcomer, Some(Standing::Waiting { number: late, .. }) if number < late));
     assert_eq!(come_back(&queue, &rules, 3).await, number, "the number from before");
-    let mut numbers = Vec::new();
-    for index in 0..N_GATHERED {
-        numbers.push(come_back(&queue, &rules, index).await);
-    }
-    let ranks = draw::permutation(&rules.draw_seed, N_GATHERED);
-    let first = numbers.iter().min().unwrap();
-    let expected: Vec<_> = ranks.iter().map(|rank| first + u64::from(*rank)).collect();
-    assert_eq!(numbers, expected, "the order that was drawn");
+    assert_all_come_back_as_drawn(&queue, &rules).await;
 }
 
 #[tokio::test]
@@ -71,12 +64,17 @@ async fn who_gathered_is_drawn_although_the_server_was_lost_before_the_opening()
     let proof = Returning::Lobby { index: 2 };
     let standing = queue.come_back(&rules, fan(2), proof, START).await.unwrap();
     assert_eq!(standing, Some(Standing::Lobby { index: 2, n_gathered: 1 }));
+    assert_all_come_back_as_drawn(&queue, &rules).await;
+}
+
+/// Everybody who gathered has the place that the seed gives them, whatever was lost meanwhile.
+async fn assert_all_come_back_as_drawn(queue: &Queue, rules: &QueueRules) {
     let mut numbers = Vec::new();
     for index in 0..N_GATHERED {
-        numbers.push(come_back(&queue, &rules, index).await);
+        numbers.push(come_back(queue, rules, index).await);
     }
     let ranks = draw::permutation(&rules.draw_seed, N_GATHERED);
     let first = numbers.iter().min().unwrap();
     let expected: Vec<_> = ranks.iter().map(|rank| first + u64::from(*rank)).collect();
-    assert_eq!(numbers, expected, "as if nothing had happened");
+    assert_eq!(numbers, expected, "the order that was drawn");
 }

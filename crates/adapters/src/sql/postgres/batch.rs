@@ -136,7 +136,8 @@ impl Batches {
         if !round.locks.is_empty() {
             lock_all(transaction, round.locks).await?;
         }
-        let groups = by_statement(round.asks);
+        let mut groups = by_statement(round.added);
+        groups.extend(by_statement(round.asks));
         for group in &groups {
             self.learn(transaction, group[0].sql).await?;
         }

@@ -27,6 +27,8 @@ pub(super) struct Found {
 
 #[derive(Default)]
 struct State {
+    /// What is to be added while nobody waits for an answer.
+    added: Vec<Ask>,
     asks: Vec<Ask>,
     locks: HashMap<Uuid, Lock>,
     /// Locks that nobody of the batch had before: the database must give them.
@@ -49,13 +51,16 @@ pub(in super::super) struct Desk {
 
 /// What a round has to send.
 pub(super) struct Round {
+    /// To be sent before the asks: whoever asks comes after what was added, by themselves or by
+    /// the one who had the lock before.
+    pub(super) added: Vec<Ask>,
     pub(super) asks: Vec<Ask>,
     pub(super) locks: Vec<(Uuid, oneshot::Sender<()>)>,
 }
 
 impl Round {
     pub(super) fn is_empty(&self) -> bool {
-        self.asks.is_empty() && self.locks.is_empty()
+        self.added.is_empty() && self.asks.is_empty() && self.locks.is_empty()
     }
 }
 
@@ -68,8 +73,11 @@ impl Desk {
     /// Everything that was handed in since the last round.
     pub(super) fn take(&self) -> Round {
         let mut state = self.state();
-        let asks = std::mem::take(&mut state.asks);
-        Round { asks, locks: std::mem::take(&mut state.new_locks) }
+        Round {
+            added: std::mem::take(&mut state.added),
+            asks: std::mem::take(&mut state.asks),
+            locks: std::mem::take(&mut state.new_locks),
+        }
     }
 
     pub(super) fn answer(&self, ask: Ask, found: Found) {
@@ -127,6 +135,16 @@ impl BatchTx {
         self.desk.state().asks.push(Ask { who: self.who, sql, params, send });
         receive
     }
+
+    /// Asks with each set; what each of them found, in order.
+    fn ask_each(
+        &self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> impl Future<Output = Result<Vec<Found>, SqlError>> + use<> {
+        let answers: Vec<_> = sets.into_iter().map(|set| self.ask(sql, set)).collect();
+        async { futures::future::try_join_all(answers).await.map_err(undone) }
+    }
 }
 
 /// The batch was undone; its commands are run again elsewhere.
@@ -158,12 +176,8 @@ impl Tx for BatchTx {
         sql: &'static str,
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<Vec<Vec<Row>>, SqlError>> {
-        let answers: Vec<_> = sets.into_iter().map(|set| self.ask(sql, set)).collect();
-        async move {
-            let found = futures::future::try_join_all(answers).await.map_err(undone)?;
-            Ok(found.into_iter().map(|found| found.rows).collect())
-        }
-        .boxed()
+        let found = self.ask_each(sql, sets);
+        async { Ok(found.await?.into_iter().map(|found| found.rows).collect()) }.boxed()
     }
 
     fn execute_each<'t>(
@@ -171,12 +185,8 @@ impl Tx for BatchTx {
         sql: &'static str,
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<Vec<u64>, SqlError>> {
-        let answers: Vec<_> = sets.into_iter().map(|set| self.ask(sql, set)).collect();
-        async move {
-            let found = futures::future::try_join_all(answers).await.map_err(undone)?;
-            Ok(found.into_iter().map(|found| found.n_changed).collect())
-        }
-        .boxed()
+        let found = self.ask_each(sql, sets);
+        async { Ok(found.await?.into_iter().map(|found| found.n_changed).collect()) }.boxed()
     }
 
     fn add<'t>(
@@ -184,9 +194,11 @@ impl Tx for BatchTx {
         sql: &'static str,
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<(), SqlError>> {
-        for set in sets {
-            drop(self.ask(sql, set));
-        }
+        let added = sets.into_iter().map(|params| {
+            let (send, _) = oneshot::channel();
+            Ask { who: self.who, sql, params, send }
+        });
+        self.desk.state().added.extend(added);
         futures::future::ready(Ok(())).boxed()
     }
 
