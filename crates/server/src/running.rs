@@ -46,6 +46,7 @@ impl Running {
             tasks: tasks.clone(),
             metrics: Metrics::new(),
             seat_maps: Default::default(),
+            streams: Default::default(),
             address_limits: wired.address_limits,
             requests_per_second_per_ip: config.requests_per_second_per_ip,
             roles: config.roles.clone(),

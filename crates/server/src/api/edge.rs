@@ -6,7 +6,7 @@ use super::{App, Shared};
 use crate::telemetry::RequestLabels;
 use app::ports::limits::{Allowance, Quota};
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
-use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::Refusal;
@@ -73,9 +73,18 @@ pub(super) async fn pass(State(shared): State<App>, request: Request, next: Next
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     };
+    note_vitals(&shared, &route, response.status(), started.elapsed());
     let labels = RequestLabels { method, route, status: response.status().as_u16() };
     shared.metrics.count_request(&labels, started.elapsed());
     response
+}
+
+/// How those inside are served decides how many are let in.
+fn note_vitals(shared: &Shared, route: &str, status: StatusCode, took: Duration) {
+    if route.starts_with("/api/booking/") || route.starts_with("/api/payment/") {
+        let platform = &shared.platform;
+        platform.vitals.note(took, status.is_server_error(), platform.now());
+    }
 }
 
 /// A label must not be without end: unknown methods share one.

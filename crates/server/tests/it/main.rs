@@ -6,6 +6,7 @@ mod engine;
 mod fan;
 mod world;
 
+mod abuse;
 mod accounts;
 mod bad_input;
 mod detach;
@@ -19,3 +20,4 @@ mod purchase;
 mod queue;
 mod race;
 mod reconcile;
+mod stream;

@@ -216,3 +216,90 @@ async fn a_poll_with_the_place_token_finds_the_place_after_a_restart() {
         .await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_shared_progress_gives_everybody_their_position() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 2, n_seats: 4, ..Plan::default() }).await;
+    let mut inside = world.fan_inside(&show).await;
+    let _other = world.fan_inside(&show).await;
+    let fans = world.fans(5).await;
+    let mut numbers = Vec::new();
+    for fan in &fans {
+        numbers.push(fan.enter(&show).await.expect(200)["number"].as_u64().unwrap());
+    }
+    let path = format!("/api/queue/{}/progress", show.schedule);
+    let position = |progress: &serde_json::Value, number: u64| {
+        let field = |name: &str| progress[name].as_u64().unwrap();
+        (number - field("admittedUpTo")).min(field("waiting"))
+    };
+    let progress = until("the progress is known", async || {
+        let answer = world.stranger.get(&path).await;
+        assert_eq!(answer.header("cache-control"), "public, max-age=1");
+        let progress = answer.expect(200);
+        (progress["waiting"] == 5).then_some(progress)
+    })
+    .await;
+    assert_eq!((&progress["active"], &progress["mode"]), (&json!(2), &json!("AUTO")));
+    assert!(progress["pollAfterMs"].as_u64().unwrap() >= 1_000, "{progress}");
+    for (number, expected) in numbers.iter().zip(1_u64..) {
+        assert_eq!(position(&progress, *number), expected);
+    }
+    // One in the middle leaves and the first is let in: exact up to the one who left, an upper
+    // bound behind.
+    fans[2].leave(&show).await;
+    inside.leave(&show).await;
+    inside = fans[0].clone();
+    inside.wait_inside(&show).await;
+    let progress = until("two are gone", async || {
+        let progress = world.stranger.get(&path).await.expect(200);
+        (progress["waiting"] == 3).then_some(progress)
+    })
+    .await;
+    let exact = fans[4].status(&show).await.expect(200)["position"].as_u64().unwrap();
+    assert_eq!((position(&progress, numbers[1]), exact), (1, 3));
+    assert_eq!(position(&progress, numbers[4]), 3, "never more than there are");
+    assert!(position(&progress, numbers[3]) >= 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fan_is_told_how_good_the_chances_are() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, n_seats: 4, ..Plan::default() }).await;
+    let inside = world.fan_inside(&show).await;
+    let fans = world.fans(5).await;
+    for fan in &fans {
+        fan.enter(&show).await.expect(200);
+    }
+    let chance = async |fan: &Fan| {
+        until("the seats are counted", async || {
+            let view = fan.status(&show).await.expect(200);
+            view["chance"].as_str().map(str::to_owned)
+        })
+        .await
+    };
+    assert_eq!(chance(&fans[1]).await, "GOOD");
+    assert_eq!(chance(&fans[3]).await, "FAIR");
+    assert_eq!(chance(&fans[4]).await, "SLIM");
+    inside.hold(&show, &[0, 1, 2, 3]).await;
+    until("everything is held", async || (chance(&fans[0]).await == "SLIM").then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_organiser_sees_what_is_sold_by_grade() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let other = world.fan_inside(&show).await;
+    fan.buy(&show, 0).await;
+    other.hold(&show, &[1, 2]).await;
+    let path = format!("/api/admin/schedules/{}/live", show.schedule);
+    let live = world.organiser.get(&path).await.expect(200);
+    let price = crate::world::PRICE;
+    let grade = json!({ "grade": "VIP", "available": 17, "held": 2, "sold": 1, "revenue": price });
+    assert_eq!(live["grades"], json!([grade]), "{live}");
+    assert_eq!((&live["revenue"], &live["admitPercent"]), (&json!(price), &json!(100)));
+    assert_eq!((&live["settings"]["mode"], &live["active"]), (&json!("AUTO"), &json!(1)));
+    fan.api.get(&path).await.refused(403, "ADMIN_ONLY");
+    fan.api.get(&format!("{path}/stream")).await.refused(403, "ADMIN_ONLY");
+}
