@@ -303,3 +303,31 @@ async fn the_organiser_sees_what_is_sold_by_grade() {
     fan.api.get(&path).await.refused(403, "ADMIN_ONLY");
     fan.api.get(&format!("{path}/stream")).await.refused(403, "ADMIN_ONLY");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_queue_is_counted_for_the_operator() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let first = world.fan_inside(&show).await;
+    let mut fans = world.fans(3).await;
+    for fan in &fans {
+        fan.enter(&show).await.expect(200);
+    }
+    fans[2].leave(&show).await;
+    first.leave(&show).await;
+    fans[0].wait_inside(&show).await;
+    let text = world.stranger.get("/metrics").await.text;
+    let label = format!("{{schedule=\"{}\"}}", show.schedule);
+    for (name, value) in [
+        ("podo_queue_waiting", "1"),
+        ("podo_queue_active", "1"),
+        ("podo_queue_admitted_total", "2"),
+        ("podo_queue_abandoned_total", "2"),
+    ] {
+        let line = format!("{name}{label} {value}");
+        assert!(text.lines().any(|it| it == line), "{line} in\n{text}");
+    }
+    for line in ["podo_queue_wait_seconds_count 1", "podo_queue_admit_ratio 1.0"] {
+        assert!(text.lines().any(|it| it == line), "{line} in\n{text}");
+    }
+}
