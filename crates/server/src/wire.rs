@@ -29,9 +29,6 @@ use std::sync::Arc;
 pub struct Wired {
     pub platform: Platform,
     pub sandbox: Arc<Sandbox>,
-    /// By address, and in memory: asking a server about every request would cost more than most
-    /// requests do, and would stop them all when it is away.
-    pub address_limits: Arc<dyn Limits>,
 }
 
 /// Opens the engines that the settings name.
@@ -107,7 +104,7 @@ pub async fn platform_on(
         reconciliation: Reconciliation::default(),
         rules: Rules { hold_length: config.hold_length(), limits_on: config.limits == Switch::On },
     };
-    Ok(Wired { platform, sandbox, address_limits: Arc::new(memory::Limits::default()) })
+    Ok(Wired { platform, sandbox })
 }
 
 /// What may be forgotten.
