@@ -283,11 +283,11 @@ pub fn status_now(
 /// Where the fan stands. Whom the engine forgot, their place token brings back.
 pub async fn status(platform: &Platform, asker: Asker, schedule: ScheduleId) -> Result<QueueView> {
     let now = platform.now();
-    let record = platform.schedules.get(&*platform.store, schedule, now).await?;
-    let progress = platform.progress.get(platform, &record, now).await;
     if let Some(view) = status_now(platform, asker, schedule, now) {
         return Ok(view);
     }
+    let record = platform.schedules.get(&*platform.store, schedule, now).await?;
+    let progress = platform.progress.get(platform, &record, now).await;
     let rules = rules_now(platform, &record);
     let mut seen = platform.queue.standing(&rules, asker.fan, asker.proof, now).await?;
     if let (Standing::Absent, Some(proof)) = (seen.standing, asker.proof)

@@ -31,9 +31,6 @@ use std::sync::Arc;
 pub struct Wired {
     pub platform: Platform,
     pub sandbox: Arc<Sandbox>,
-    /// By address, and in memory: asking a server about every request would cost more than most
-    /// requests do, and would stop them all when it is away.
-    pub address_limits: Arc<dyn Limits>,
 }
 
 /// Opens the engines that the settings name.
@@ -117,7 +114,7 @@ pub async fn platform_on(
             health_limits: config.health_limits(),
         },
     };
-    Ok(Wired { platform, sandbox, address_limits: Arc::new(memory::Limits::default()) })
+    Ok(Wired { platform, sandbox })
 }
 
 /// All keys, with those of the place and entry tokens as the operator set them.

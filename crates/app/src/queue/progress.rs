@@ -14,8 +14,8 @@ use std::time::Duration;
 const FRESH_FOR: Duration = Duration::from_millis(500);
 const SEATS_FRESH_FOR: Duration = Duration::from_secs(2);
 
-/// What is older than this does not count as known.
-const KNOWN_FOR: Duration = Duration::from_secs(3);
+/// What is older than this does not count as known: then somebody has to ask.
+const KNOWN_FOR: Duration = Duration::from_secs(1);
 
 /// Schedules kept; unknown ones never get here.
 const KEPT_MAX: usize = 10_000;

@@ -9,7 +9,7 @@ use domain::queue::{
     Entry, Outlook, PlaceNumber, QueueMode, QueueSettings, Standing, estimate_wait, outlook,
     poll_after_ms,
 };
-use domain::{ScheduleId, Timestamp};
+use domain::{ScheduleId, Timestamp, UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -73,7 +73,7 @@ pub(super) fn view(
     seen: Seen,
     now: Timestamp,
 ) -> QueueView {
-    let chance = platform.chance.number();
+    let chance = spread(asker.fan, now);
     let blank = blank(record, seen, chance, now);
     match seen.standing {
         Standing::Lobby { n_gathered, .. } => QueueView {
@@ -127,6 +127,16 @@ fn blank(record: &ScheduleRecord, seen: Seen, chance: u64, now: Timestamp) -> Qu
         token: None,
         now,
     }
+}
+
+/// A number that is another for every fan and moment. It only keeps polls apart, so it need not
+/// be a secret, and true chance costs more than the rest of the answer.
+fn spread(fan: UserId, now: Timestamp) -> u64 {
+    let fan = (fan.uuid().as_u128() ^ (fan.uuid().as_u128() >> 64)) as u64;
+    let mut mixed = fan ^ now.ms().cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 fn inside(

@@ -65,7 +65,7 @@ pub(super) async fn enter(
     let asker = queue::asker(&app.platform, schedule, Some(caller), token)?;
     queue::check_pace(&app.platform, schedule, asker.fan)?;
     let mut view = queue::enter(&app.platform, asker, schedule).await?;
-    localise(&mut view, Language::of(&headers));
+    localise(&mut view, || Language::of(&headers));
     Ok(Json(view))
 }
 
@@ -85,15 +85,17 @@ pub(super) async fn status(
     let asker = queue::asker(&app.platform, schedule, poller.caller, token)?;
     queue::check_pace(&app.platform, schedule, asker.fan)?;
     let mut view = queue::status(&app.platform, asker, schedule).await?;
-    localise(&mut view, Language::of(&headers));
+    localise(&mut view, || Language::of(&headers));
     Ok(Json(view))
 }
 
-/// The message in the asker's language, or that the room is out of order.
-fn localise(view: &mut QueueView, language: Language) {
+/// The message in the asker's language, or in words that nobody moves for the moment.
+pub(super) fn localise(view: &mut QueueView, language: impl FnOnce() -> Language) {
     if view.paused {
-        view.message = Some(language.choose(PAUSED_KO, PAUSED_EN).to_owned());
-    } else if let (Language::English, Some(message)) = (language, view.message_en.take()) {
+        view.message = Some(language().choose(PAUSED_KO, PAUSED_EN).to_owned());
+    } else if let Some(message) = view.message_en.take()
+        && language() == Language::English
+    {
         view.message = Some(message);
     }
 }

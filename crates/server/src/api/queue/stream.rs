@@ -60,7 +60,7 @@ fn events(
 fn event(said: Said, language: Language) -> Event {
     match said {
         Said::View(mut view) => {
-            localise(&mut view, language);
+            localise(&mut view, || language);
             data("message", &*view)
         }
         Said::Over(error) => {
