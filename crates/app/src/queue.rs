@@ -1,5 +1,6 @@
 //! The waiting room: entering, asking where one stands, staying, leaving.
 
+mod history;
 mod knocks;
 mod progress;
 mod view;
@@ -9,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::catalog::ScheduleRecord;
 use crate::ports::queue::{Admission, Returning, Seen};
+use crate::ports::queue_history::Places;
 use crate::schedules::queue_rules;
 use crate::sessions::Caller;
 use crate::tokens::{Said, Token};
@@ -20,6 +22,7 @@ use std::sync::Arc;
 use utoipa::ToSchema;
 use view::view;
 
+pub use history::{PlaceView, my_places, places_in};
 pub use knocks::Knocks;
 pub use progress::{Progress, Progresses, SeatsLeft};
 pub use view::{ProgressView, QueueState, QueueView};
@@ -195,8 +198,9 @@ async fn was_let_in(
     fan: UserId,
     proof: Returning,
 ) -> Result<bool> {
-    let places = platform.store.places_of(fan, PLACES_MAX).await?;
-    Ok(places.iter().filter(|place| place.schedule == schedule).any(|place| match proof {
+    let asked = Places { schedule, fan: Some(fan), before: None, limit: PLACES_MAX };
+    let places = platform.store.places_in(asked).await?;
+    Ok(places.iter().any(|place| match proof {
         Returning::Line { number } => place.number == number,
         // A fan's first place is the one in the lobby: whoever was let in at all had it.
         Returning::Lobby { .. } => true,

@@ -1,5 +1,6 @@
 //! The waiting room.
 
+mod history;
 mod stream;
 
 use super::App;
@@ -27,6 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(leave))
         .routes(routes!(show_progress))
         .routes(routes!(show_draw))
+        .routes(routes!(history::my_places))
 }
 
 const PAUSED_KO: &str = "잠시 입장이 멈췄습니다. 순서는 그대로 유지되니 이 화면에서 기다려 주세요.";

@@ -331,3 +331,68 @@ async fn the_queue_is_counted_for_the_operator() {
         assert!(text.lines().any(|it| it == line), "{line} in\n{text}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_let_in_when_and_how_it_ended_can_be_asked() {
+    let world = World::start().await;
+    let plan = Plan { max_active: 2, ..Plan::default() };
+    let (show, other_show) = (world.show(plan).await, world.show(plan).await);
+    let (paid, mut left) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    let waits = world.fan().await;
+    waits.enter(&show).await.expect(200);
+    left.go_inside(&other_show).await;
+    left.leave(&show).await;
+    paid.buy(&show, 0).await;
+    let states = |page: &serde_json::Value| -> Vec<(String, Option<String>)> {
+        let item = |it: &serde_json::Value| {
+            (text(it, "state"), it["endedReason"].as_str().map(str::to_owned))
+        };
+        page["items"].as_array().unwrap().iter().map(item).collect()
+    };
+    let mine = left.api.get("/api/queue/history?limit=1").await.expect(200);
+    assert_eq!(states(&mine), [("ACTIVE".to_owned(), None)]);
+    let next = format!("/api/queue/history?limit=1&cursor={}", text(&mine, "nextCursor"));
+    let mine = left.api.get(&next).await.expect(200);
+    assert_eq!(states(&mine), [("EXPIRED".to_owned(), Some("LEFT".to_owned()))]);
+    assert!(mine["nextCursor"].is_null() && mine["items"][0]["userId"].is_null(), "{mine}");
+    left.api.get("/api/queue/history?cursor=7").await.refused(422, "INVALID");
+
+    let path = format!("/api/admin/schedules/{}/queue/history", show.schedule);
+    let of_paid = format!("{path}?userId={}", paid.id);
+    until("the purchase has ended the entry", async || {
+        let page = world.organiser.get(&of_paid).await.expect(200);
+        (states(&page) == [("EXPIRED".to_owned(), Some("PAID".to_owned()))]).then_some(())
+    })
+    .await;
+    let all = until("the next fan was let in", async || {
+        let page = world.organiser.get(&path).await.expect(200);
+        (states(&page).len() == 3).then_some(page)
+    })
+    .await;
+    let numbers: Vec<_> =
+        all["items"].as_array().unwrap().iter().map(|it| it["number"].as_u64()).collect();
+    assert!(numbers.is_sorted_by(|one, next| one > next), "{all}");
+    assert_eq!(all["items"][0]["userId"], json!(waits.id));
+    waits.api.get(&path).await.refused(403, "ADMIN_ONLY");
+    let fan = world.fan().await;
+    fan.enter(&show).await.expect(200);
+    let mine = fan.api.get("/api/queue/history").await.expect(200);
+    assert!(states(&mine).len() <= 1, "{mine}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_day_after_the_concert_its_waiting_room_is_gone() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let _inside = world.fan_inside(&show).await;
+    world.fan().await.enter(&show).await.expect(200);
+    let platform = world.platform();
+    let counts = async || platform.queue.counts(show.schedule, platform.now()).await.unwrap();
+    let day = Duration::from_secs(24 * 60 * 60);
+    // The concert ends 31 days after the opening.
+    for (days, is_there) in [(31, true), (1, false)] {
+        world.clock.advance(day * days);
+        app::jobs::forget_old_rows(platform, platform.now()).await.unwrap();
+        assert_eq!(counts().await.front > 0, is_there);
+    }
+}

@@ -2,20 +2,22 @@
 
 use crate::api::App;
 use crate::api::error::{ApiResult, Problem};
-use crate::api::extract::{Admin, Body, Id};
+use crate::api::extract::{Admin, Body, Id, Params, page_limit};
 use app::catalog;
+use app::paging::Page;
 use app::ports::catalog::GradeSales;
+use app::queue::{self, PlaceView};
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-use domain::queue::QueueSettings;
-use domain::{Refusal, ScheduleId, Timestamp, Won};
+use domain::queue::{PlaceNumber, QueueSettings};
+use domain::{Refusal, ScheduleId, Timestamp, UserId, Won};
 use futures::stream;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::time::Duration;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -24,6 +26,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(show_queue, change_queue))
         .routes(routes!(show_live))
         .routes(routes!(stream_live))
+        .routes(routes!(show_history))
 }
 
 /// How a schedule's queue is set.
@@ -195,4 +198,32 @@ impl Watcher {
             }
         }
     }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct HistoryParams {
+    /// Only this fan's.
+    #[param(value_type = Option<String>, format = Uuid)]
+    user_id: Option<UserId>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    cursor: Option<PlaceNumber>,
+}
+
+/// Everybody who was let in, the latest numbers first: when, until when, and how it ended.
+#[utoipa::path(get, path = "/api/admin/schedules/{id}/queue/history", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path), HistoryParams),
+    responses((status = 200, body = Page<PlaceView>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn show_history(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+    Params(params): Params<HistoryParams>,
+) -> ApiResult<Json<Page<PlaceView>>> {
+    let asked = (params.cursor, page_limit(params.limit)?);
+    Ok(Json(queue::places_in(&app.platform, schedule, params.user_id, asked).await?))
 }
