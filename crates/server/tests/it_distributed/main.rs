@@ -6,6 +6,7 @@ mod engine;
 mod faults;
 mod live;
 mod migrate;
+mod moving;
 mod reconcile_command;
 mod replica;
 mod roles;
@@ -21,6 +22,9 @@ mod fan;
 
 #[path = "../it/world.rs"]
 mod world;
+
+#[path = "../it/abuse.rs"]
+mod abuse;
 
 #[path = "../it/accounts.rs"]
 mod accounts;
@@ -51,3 +55,6 @@ mod race;
 
 #[path = "../it/reconcile.rs"]
 mod reconcile;
+
+#[path = "../it/stream.rs"]
+mod stream;
