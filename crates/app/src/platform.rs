@@ -5,7 +5,7 @@ use crate::ports::bus::Bus;
 use crate::ports::clock::{Chance, Clock};
 use crate::ports::gateway::Gateway;
 use crate::ports::holds::Holds;
-use crate::ports::limits::Limits;
+use crate::ports::limits::{Allowance, Limits, Quota};
 use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
@@ -51,6 +51,20 @@ pub struct Platform {
 impl Platform {
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Takes one of `burst` in `period`, or refuses. Limits that are off refuse nobody.
+    pub async fn take(&self, key: &str, burst: u32, period: Duration) -> crate::Result<()> {
+        if !self.rules.limits_on {
+            return Ok(());
+        }
+        match self.limits.take(key, Quota { burst, period }, self.now()).await? {
+            Allowance::Yes { .. } => Ok(()),
+            Allowance::No { retry_after } => {
+                let retry_after_s = retry_after.as_secs() + 1;
+                Err(Refusal::TooManyRequests { retry_after_s }.into())
+            }
+        }
     }
 
     pub fn gateway(&self, name: &str) -> Result<&Arc<dyn Gateway>, Refusal> {

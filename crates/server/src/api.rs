@@ -12,6 +12,7 @@ mod health;
 mod language;
 mod payment;
 mod problems;
+mod profile;
 mod queue;
 mod sandbox;
 mod tickets;
@@ -70,7 +71,13 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(accounts::log_in))
         .routes(routes!(accounts::refresh))
         .routes(routes!(accounts::log_out))
-        .routes(routes!(accounts::me))
+        .routes(routes!(profile::me))
+        .routes(routes!(profile::change))
+        .routes(routes!(profile::change_password))
+        .routes(routes!(profile::withdraw))
+        .routes(routes!(profile::logins))
+        .routes(routes!(profile::sessions))
+        .routes(routes!(profile::end_session))
         .routes(routes!(catalog::list_events))
         .routes(routes!(catalog::show_event))
         .routes(routes!(catalog::show_schedule))

@@ -184,7 +184,9 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::RefreshReused
         | Refusal::EntryExpired
         | Refusal::PlaceTokenInvalid => StatusCode::UNAUTHORIZED,
-        Refusal::AdminOnly | Refusal::EntryRequired => StatusCode::FORBIDDEN,
+        Refusal::AdminOnly | Refusal::EntryRequired | Refusal::PasswordWrong => {
+            StatusCode::FORBIDDEN
+        }
         Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
         Refusal::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
         Refusal::LoginBusy => StatusCode::SERVICE_UNAVAILABLE,
@@ -204,6 +206,8 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::RefreshRetry
         | Refusal::EmailTaken
+        | Refusal::WalletNotEmpty
+        | Refusal::TicketsLeft
         | Refusal::NameTaken
         | Refusal::EventNotOpen
         | Refusal::WrongEventState

@@ -1,6 +1,7 @@
 //! What handlers take from a request, each with a clear problem when it is not there.
 
 use super::App;
+use super::edge::network_of;
 use super::error::{ApiError, Failure};
 use app::accounts::{Origin, authenticate};
 use app::keys::key_use;
@@ -99,9 +100,11 @@ impl FromRequestParts<App> for CameFrom {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<CameFrom, Infallible> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let ip = peer.map(|ConnectInfo(peer)| peer.ip());
         let agent = parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         Ok(CameFrom(Origin {
-            ip: peer.map(|ConnectInfo(peer)| peer.ip().to_canonical().to_string()),
+            ip: ip.map(|ip| ip.to_canonical().to_string()),
+            network: ip.map(|ip| network_of(ip).to_string()),
             agent: agent.map(|text| text.chars().take(300).collect()),
         }))
     }

@@ -16,6 +16,7 @@ mod kill;
 mod polls;
 mod problems;
 mod process;
+mod profile;
 mod purchase;
 mod queue;
 mod race;

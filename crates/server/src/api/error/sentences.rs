@@ -98,6 +98,7 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없습니다.", "There are no extensions left."),
     ("NO_SEATS", "좌석을 선택해 주세요.", "Please choose a seat."),
+    ("PASSWORD_WRONG", "비밀번호가 맞지 않습니다.", "The password is not right."),
     (
         "PAYMENT_DECLINED",
         "결제가 승인되지 않았습니다. 좌석은 유지되니 다른 방법으로 결제해 주세요.",
@@ -142,6 +143,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "Another fan was faster. You were not charged: please choose another seat.",
     ),
     (
+        "TICKETS_LEFT",
+        "아직 관람하지 않은 티켓이 있습니다. 먼저 예매를 취소해 주세요.",
+        "There are tickets for shows to come. Please cancel them first.",
+    ),
+    (
         "TOO_MANY_REQUESTS",
         "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.",
         "Too many requests. Please slow down.",
@@ -158,6 +164,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("UNKNOWN_GATEWAY", "지원하지 않는 결제사입니다.", "This gateway is not supported."),
     ("WALLET_LIMIT", "지갑 한도를 넘었습니다.", "That is beyond the wallet's limits."),
+    (
+        "WALLET_NOT_EMPTY",
+        "지갑에 잔액이 남아 있습니다. 먼저 환불받아 주세요.",
+        "There is money in your wallet. Please have it paid out first.",
+    ),
     (
         "WRONG_EVENT_STATE",
         "지금 상태에서는 할 수 없습니다.",
