@@ -19,6 +19,8 @@ pub mod seals;
 pub mod sessions;
 pub mod tickets;
 pub mod tokens;
+mod turn;
+pub mod vitals;
 pub mod wallet;
 
 pub use error::{Error, Result};

@@ -10,10 +10,13 @@ use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
 use crate::ports::seat_versions::SeatVersions;
+use crate::queue::{Knocks, Progresses, Waits};
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
 use crate::sessions::Sessions;
+use crate::vitals::Vitals;
+use domain::queue::HealthLimits;
 use domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +28,8 @@ pub struct Rules {
     pub hold_length: Duration,
     /// Rate and churn limits; never a check of who may do what.
     pub limits_on: bool,
+    /// When fewer fans are let in; never, when there are none.
+    pub health_limits: Option<HealthLimits>,
 }
 
 pub struct Platform {
@@ -44,6 +49,10 @@ pub struct Platform {
     pub seals: Seals,
     pub sessions: Sessions,
     pub schedules: Schedules,
+    pub progress: Progresses,
+    pub knocks: Knocks,
+    pub waits: Waits,
+    pub vitals: Vitals,
     pub reconciliation: Reconciliation,
     pub rules: Rules,
 }

@@ -9,6 +9,7 @@ use crate::ports::reservations::{
     Freed, Held, HoldSeats, ReleaseSeats, ReservationView, ReservedSeat,
 };
 use crate::queue::require_entry;
+use crate::sessions::Caller;
 use domain::seats::{SeatPick, SeatView};
 use domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId};
 use serde::Serialize;
@@ -18,7 +19,7 @@ use utoipa::ToSchema;
 /// Seats asked for by a fan who is inside.
 pub struct SelectSeats<'a> {
     pub key: KeyUse,
-    pub fan: UserId,
+    pub fan: Caller,
     pub schedule: ScheduleId,
     pub seats: &'a [SeatId],
     pub entry_token: Option<&'a str>,
@@ -31,7 +32,7 @@ pub async fn select_seats(platform: &Platform, asked: SelectSeats<'_>) -> Result
     let pick = SeatPick::new(asked.schedule, asked.seats)?;
     let entry = require_entry(platform, asked.fan, asked.schedule, asked.entry_token, now).await?;
     let until = now.plus(platform.rules.hold_length);
-    let taken = platform.holds.take(&pick, asked.fan, until, now).await?;
+    let taken = platform.holds.take(&pick, asked.fan.user, until, now).await?;
     // Blocked by a hold of their own, a fan most likely repeats a request: the database knows its
     // answer, also when the first one is still on its way there. Anybody else is refused without
     // touching the database.
@@ -42,7 +43,7 @@ pub async fn select_seats(platform: &Platform, asked: SelectSeats<'_>) -> Result
     let command = HoldSeats {
         key: asked.key,
         reservation: ReservationId::new(platform.chance.id(now)),
-        user: asked.fan,
+        user: asked.fan.user,
         pick: pick.clone(),
         entry,
         until,
@@ -53,11 +54,11 @@ pub async fn select_seats(platform: &Platform, asked: SelectSeats<'_>) -> Result
     let is_promised = taken == Taken::Yes;
     if is_promised && !is_ours {
         // The filter promised what the database did not give.
-        platform.holds.release(asked.schedule, pick.indexes(), asked.fan).await?;
+        platform.holds.release(asked.schedule, pick.indexes(), asked.fan.user).await?;
     }
     if !is_promised && is_ours {
         // The filter knew of an older hold.
-        platform.holds.keep(asked.schedule, pick.indexes(), asked.fan, until).await?;
+        platform.holds.keep(asked.schedule, pick.indexes(), asked.fan.user, until).await?;
     }
     if is_ours {
         tell_nodes(platform, asked.schedule).await;

@@ -21,6 +21,7 @@ mod wallet;
 use crate::assets;
 use crate::roles::Roles;
 use crate::seat_map::SeatMaps;
+use crate::streams::Streams;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use adapters::gateways::sandbox::Sandbox;
@@ -44,6 +45,7 @@ pub struct Shared {
     pub tasks: Tasks,
     pub metrics: Metrics,
     pub seat_maps: SeatMaps,
+    pub streams: Arc<Streams>,
     /// Counts requests by address, on this node alone: asking a server about every request would
     /// cost more than most requests do, and would stop them all when it is away.
     pub address_limits: AddressLimits,
@@ -83,12 +85,6 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(catalog::show_schedule))
         .routes(routes!(catalog::show_layout))
         .routes(routes!(catalog::show_seats))
-        .routes(routes!(queue::enter))
-        .routes(routes!(queue::status))
-        .routes(routes!(queue::position))
-        .routes(routes!(queue::extend))
-        .routes(routes!(queue::leave))
-        .routes(routes!(queue::show_draw))
         .routes(routes!(booking::seats))
         .routes(routes!(booking::select))
         .routes(routes!(booking::release))
@@ -107,6 +103,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(tickets::my_ticket))
         .routes(routes!(tickets::qr))
         .routes(routes!(tickets::mailbox))
+        .merge(queue::routes())
         .merge(admin::routes())
 }
 

@@ -8,6 +8,7 @@ pub mod roles;
 pub mod running;
 mod seat_map;
 mod secret;
+pub mod streams;
 pub mod tasks;
 pub mod telemetry;
 pub mod web;

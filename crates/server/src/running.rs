@@ -47,6 +47,7 @@ impl Running {
             tasks: tasks.clone(),
             metrics: Metrics::new(),
             seat_maps: Default::default(),
+            streams: Default::default(),
             address_limits: Default::default(),
             requests_per_second_per_ip: config.requests_per_second_per_ip,
             roles: config.roles.clone(),

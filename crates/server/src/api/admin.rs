@@ -1,5 +1,7 @@
 //! What organisers do.
 
+mod queue;
+
 use super::App;
 use super::error::{ApiResult, Problem};
 use super::extract::{Admin, Body, Id};
@@ -9,9 +11,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::catalog::{EventStatus, ScheduleTimes, SeatTemplate};
-use domain::queue::{QueueCounts, QueueSettings};
+use domain::queue::QueueSettings;
 use domain::text::{Line, Prose};
-use domain::{EventId, HallId, Refusal, ScheduleId, Timestamp, UserId, VenueId, Won};
+use domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -27,8 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(open_event))
         .routes(routes!(end_event))
         .routes(routes!(cancel_event))
-        .routes(routes!(show_queue, change_queue))
-        .routes(routes!(show_live))
+        .merge(queue::routes())
 }
 
 /// The name of what was made.
@@ -225,80 +226,4 @@ pub(super) async fn cancel_event(
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<EventState>> {
     change(&app, actor, event, EventVerb::Cancel).await
-}
-
-/// How a schedule's queue is set.
-#[utoipa::path(get, path = "/api/admin/schedules/{id}/queue", tag = "admin",
-    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
-    responses((status = 200, body = QueueSettings), (status = 401, body = Problem),
-              (status = 403, body = Problem), (status = 404, body = Problem)))]
-pub(super) async fn show_queue(
-    State(app): State<App>,
-    Admin(_actor): Admin,
-    Id(schedule): Id<ScheduleId>,
-) -> ApiResult<Json<QueueSettings>> {
-    let record = app.platform.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
-    Ok(Json(record.queue))
-}
-
-/// Sets a schedule's queue: mode, cap, rate, message.
-#[utoipa::path(put, path = "/api/admin/schedules/{id}/queue", tag = "admin",
-    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
-    request_body = QueueSettings,
-    responses((status = 200, body = QueueSettings), (status = 401, body = Problem),
-              (status = 403, body = Problem), (status = 404, body = Problem),
-              (status = 422, body = Problem)))]
-pub(super) async fn change_queue(
-    State(app): State<App>,
-    Admin(actor): Admin,
-    Id(schedule): Id<ScheduleId>,
-    body: Body<QueueSettings>,
-) -> ApiResult<Json<QueueSettings>> {
-    let settings = body.value;
-    catalog::change_queue(&app.platform, actor, schedule, settings.clone()).await?;
-    Ok(Json(settings))
-}
-
-/// How a sale is going.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct LiveView {
-    gathered: u64,
-    waiting: u64,
-    active: u64,
-    admitted: u64,
-    admitted_per_second: f64,
-    available: u32,
-    held: u32,
-    sold: u32,
-    now: Timestamp,
-}
-
-/// The queue and the seats of a schedule, now.
-#[utoipa::path(get, path = "/api/admin/schedules/{id}/live", tag = "admin",
-    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
-    responses((status = 200, body = LiveView), (status = 401, body = Problem),
-              (status = 403, body = Problem), (status = 404, body = Problem)))]
-pub(super) async fn show_live(
-    State(app): State<App>,
-    Admin(_actor): Admin,
-    Id(schedule): Id<ScheduleId>,
-) -> ApiResult<Json<LiveView>> {
-    let now = app.platform.now();
-    let counts: QueueCounts = app.platform.queue.counts(schedule, now).await?;
-    let snapshot = app.seat_maps.snapshot(&app.platform, schedule).await?;
-    let count = |letter| {
-        u32::try_from(snapshot.letters.chars().filter(|c| *c == letter).count()).unwrap_or(u32::MAX)
-    };
-    Ok(Json(LiveView {
-        gathered: counts.gathered,
-        waiting: counts.waiting,
-        active: counts.inside,
-        admitted: counts.admitted,
-        admitted_per_second: counts.admitted_per_second,
-        available: count('A'),
-        held: count('H'),
-        sold: count('S'),
-        now,
-    }))
 }

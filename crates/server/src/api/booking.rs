@@ -69,7 +69,7 @@ pub(super) async fn select(
 ) -> ApiResult<Response> {
     let asked = SelectSeats {
         key: key_of(&headers, caller.user, SELECT, &body.bytes)?,
-        fan: caller.user,
+        fan: caller,
         schedule: body.value.schedule_id,
         seats: &body.value.seat_ids,
         entry_token: text_of(&headers, "entry-token"),

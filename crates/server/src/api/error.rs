@@ -65,6 +65,11 @@ impl From<Error> for ApiError {
 }
 
 impl ApiError {
+    /// The stable name of what went wrong.
+    pub(super) fn code(&self) -> &'static str {
+        self.0.code()
+    }
+
     /// There is nothing at this address.
     pub fn no_route() -> ApiError {
         Failure::NoRoute.into()

@@ -52,7 +52,7 @@ pub(super) fn bearer(given: &str) -> Option<&str> {
 /// the session has ended meanwhile: a poll stays in this process. Without one it is the log-in
 /// that counts, in full.
 pub(super) struct Poller {
-    pub(super) caller: Option<UserId>,
+    pub(super) caller: Option<Caller>,
     pub(super) place_token: Option<String>,
 }
 
@@ -64,12 +64,12 @@ impl FromRequestParts<App> for Poller {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Poller, ApiError> {
         let Some(place_token) = text_of(&parts.headers, PLACE_TOKEN).map(str::to_owned) else {
             let Fan(caller) = Fan::from_request_parts(parts, app).await?;
-            return Ok(Poller { caller: Some(caller.user), place_token: None });
+            return Ok(Poller { caller: Some(caller), place_token: None });
         };
         let caller = match text_of(&parts.headers, "authorization").and_then(bearer) {
             Some(token) => {
                 let caller = app.platform.sessions.check(token, app.platform.now());
-                Some(caller.ok_or(Refusal::LoginRequired)?.user)
+                Some(caller.ok_or(Refusal::LoginRequired)?)
             }
             None => None,
         };

@@ -6,6 +6,7 @@ mod engine;
 mod fan;
 mod world;
 
+mod abuse;
 mod accounts;
 mod bad_input;
 mod detach;
@@ -21,3 +22,4 @@ mod purchase;
 mod queue;
 mod race;
 mod reconcile;
+mod stream;
