@@ -1,5 +1,6 @@
 //! Everything a use case needs, chosen once at start.
 
+use crate::layouts::Layouts;
 use crate::ports::Store;
 use crate::ports::bus::Bus;
 use crate::ports::clock::{Chance, Clock};
@@ -13,6 +14,7 @@ use crate::ports::seat_versions::SeatVersions;
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
+use crate::seat_map::SeatMaps;
 use crate::sessions::Sessions;
 use domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
@@ -44,6 +46,8 @@ pub struct Platform {
     pub seals: Seals,
     pub sessions: Sessions,
     pub schedules: Schedules,
+    pub layouts: Layouts,
+    pub seat_maps: SeatMaps,
     pub reconciliation: Reconciliation,
     pub rules: Rules,
 }

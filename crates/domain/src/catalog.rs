@@ -2,14 +2,16 @@
 
 mod event;
 mod plan;
+mod rows;
 mod schedule;
 mod template;
 
 pub use event::EventStatus;
 pub use plan::{PlannedSeat, SeatPlan, price_seats};
+pub use rows::{Arc, Line, RowTemplate, SingleSeat};
 pub use schedule::{SaleWindow, ScheduleStatus, ScheduleTimes};
 pub use template::{
-    GridTemplate, RowTemplate, SeatTemplate, SectionTemplate, SectionedTemplate, SingleSeat, Stage,
+    GridTemplate, Point, SeatTemplate, SectionTemplate, SectionedTemplate, Stage, StandingZone,
 };
 
 #[cfg(test)]

@@ -14,13 +14,23 @@ pub enum Refusal {
     RefreshRetry,
     AdminOnly,
     EmailTaken,
-    TooManyRequests { retry_after_s: u64 },
+    TooManyRequests {
+        retry_after_s: u64,
+    },
 
     // What is asked about
     NotFound,
-    Invalid { field: &'static str, problem: crate::text::FieldError },
-    InvalidTemplate { at: String, problem: String },
-    InvalidSchedule { field: &'static str },
+    Invalid {
+        field: &'static str,
+        problem: crate::text::FieldError,
+    },
+    InvalidTemplate {
+        at: String,
+        problem: String,
+    },
+    InvalidSchedule {
+        field: &'static str,
+    },
     NameTaken,
     EventNotOpen,
     WrongEventState,
@@ -29,7 +39,9 @@ pub enum Refusal {
     PlaceTokenInvalid,
     NotInQueue,
     QueueClosed,
-    SaleNotOpen { opens_at: Timestamp },
+    SaleNotOpen {
+        opens_at: Timestamp,
+    },
     SaleClosed,
     EntryRequired,
     EntryExpired,
@@ -37,11 +49,21 @@ pub enum Refusal {
 
     // Seats and reservations
     NoSeats,
-    TooManySeats { max: usize },
+    TooManySeats {
+        max: usize,
+    },
     SeatRepeated,
     ForeignSeat,
-    SeatTaken { taken: Vec<SeatId> },
-    SeatLimit { max: u32 },
+    /// `alternatives`: other seats that were free a moment ago, nearest first.
+    SeatTaken {
+        taken: Vec<SeatId>,
+        alternatives: Vec<Vec<SeatId>>,
+    },
+    NoneTogether,
+    UnknownGrade,
+    SeatLimit {
+        max: u32,
+    },
     HoldOver,
     PaymentRunning,
     AlreadyPaid,
@@ -52,7 +74,9 @@ pub enum Refusal {
     AmountMismatch,
     PaymentNotReady,
     PaymentOver,
-    PaymentDeclined { reason: String },
+    PaymentDeclined {
+        reason: String,
+    },
     PaymentKeyMissing,
     UnknownGateway,
     WalletLimit,
@@ -66,6 +90,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Somebody else has these seats.
+    pub const fn seat_taken(taken: Vec<SeatId>) -> Refusal {
+        Refusal::SeatTaken { taken, alternatives: Vec::new() }
+    }
+
     /// The stable name of this refusal in the API.
     pub const fn code(&self) -> &'static str {
         match self {
@@ -98,6 +127,8 @@ impl Refusal {
             Refusal::SeatRepeated => "SEAT_REPEATED",
             Refusal::ForeignSeat => "FOREIGN_SEAT",
             Refusal::SeatTaken { .. } => "SEAT_TAKEN",
+            Refusal::NoneTogether => "NO_SEATS_TOGETHER",
+            Refusal::UnknownGrade => "UNKNOWN_GRADE",
             Refusal::SeatLimit { .. } => "SEAT_LIMIT",
             Refusal::HoldOver => "HOLD_OVER",
             Refusal::PaymentRunning => "PAYMENT_RUNNING",

@@ -14,12 +14,14 @@ mod payment;
 mod problems;
 mod queue;
 mod sandbox;
+mod seats;
 mod tickets;
 mod wallet;
 
 use crate::assets;
+use crate::layouts::Layouts;
 use crate::roles::Roles;
-use crate::seat_map::SeatMaps;
+use crate::seat_feed::SeatFeed;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use adapters::gateways::sandbox::Sandbox;
@@ -42,7 +44,8 @@ pub struct Shared {
     pub sandbox: Arc<Sandbox>,
     pub tasks: Tasks,
     pub metrics: Metrics,
-    pub seat_maps: SeatMaps,
+    pub layouts: Layouts,
+    pub seat_feed: Arc<SeatFeed>,
     /// Counts requests by address, on this node alone.
     pub address_limits: Arc<dyn Limits>,
     pub requests_per_second_per_ip: u32,
@@ -73,8 +76,10 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(catalog::list_events))
         .routes(routes!(catalog::show_event))
         .routes(routes!(catalog::show_schedule))
-        .routes(routes!(catalog::show_layout))
-        .routes(routes!(catalog::show_seats))
+        .routes(routes!(seats::show_layout))
+        .routes(routes!(seats::show_named_layout))
+        .routes(routes!(seats::show_seats))
+        .routes(routes!(seats::stream))
         .routes(routes!(queue::enter))
         .routes(routes!(queue::status))
         .routes(routes!(queue::position))
@@ -83,6 +88,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(queue::show_draw))
         .routes(routes!(booking::seats))
         .routes(routes!(booking::select))
+        .routes(routes!(booking::best))
         .routes(routes!(booking::release))
         .routes(routes!(booking::my_reservations))
         .routes(routes!(booking::my_reservation))

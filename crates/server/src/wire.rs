@@ -104,6 +104,8 @@ pub async fn platform_on(
         sessions: Sessions::new(&seals),
         seals,
         schedules: Schedules::default(),
+        layouts: Default::default(),
+        seat_maps: Default::default(),
         reconciliation: Reconciliation::default(),
         rules: Rules { hold_length: config.hold_length(), limits_on: config.limits == Switch::On },
     };

@@ -4,8 +4,9 @@ use crate::error::Result;
 use crate::paging::PageAsk;
 use async_trait::async_trait;
 use domain::catalog::{EventStatus, ScheduleStatus, ScheduleTimes, SeatTemplate};
+use domain::id::SeatIndex;
 use domain::queue::QueueSettings;
-use domain::seats::Seat;
+use domain::seats::{Seat, SeatStanding};
 use domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
 use std::collections::BTreeMap;
 
@@ -149,6 +150,16 @@ pub trait Catalog: Send + Sync {
 
     /// Every seat in layout order.
     async fn seats_of(&self, schedule: ScheduleId) -> Result<Vec<Seat>>;
+
+    /// Every seat that is somebody's, also when its hold has run out.
+    async fn claimed_seats(&self, schedule: ScheduleId) -> Result<Vec<SeatStanding>>;
+
+    /// How these seats stand; those that do not exist are left out.
+    async fn seats_at(
+        &self,
+        schedule: ScheduleId,
+        seats: Vec<SeatIndex>,
+    ) -> Result<Vec<SeatStanding>>;
 
     /// Schedules whose queue is alive: gathering, selling, or just over.
     async fn schedules_alive(&self, now: Timestamp) -> Result<Vec<ScheduleRecord>>;

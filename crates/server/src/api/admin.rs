@@ -286,19 +286,17 @@ pub(super) async fn show_live(
 ) -> ApiResult<Json<LiveView>> {
     let now = app.platform.now();
     let counts: QueueCounts = app.platform.queue.counts(schedule, now).await?;
-    let snapshot = app.seat_maps.snapshot(&app.platform, schedule).await?;
-    let count = |letter| {
-        u32::try_from(snapshot.letters.chars().filter(|c| *c == letter).count()).unwrap_or(u32::MAX)
-    };
+    let snapshot = app.platform.seat_maps.snapshot(&app.platform, schedule).await?;
+    let seats = snapshot.counts;
     Ok(Json(LiveView {
         gathered: counts.gathered,
         waiting: counts.waiting,
         active: counts.inside,
         admitted: counts.admitted,
         admitted_per_second: counts.admitted_per_second,
-        available: count('A'),
-        held: count('H'),
-        sold: count('S'),
+        available: seats.available,
+        held: seats.held,
+        sold: seats.sold,
         now,
     }))
 }

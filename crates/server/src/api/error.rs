@@ -139,7 +139,10 @@ impl Failure {
     /// The members that only some problems have.
     fn extend(&self, problem: &mut Value, language: Language) {
         match self {
-            Failure::Refused(Refusal::SeatTaken { taken }) => problem["taken"] = json!(taken),
+            Failure::Refused(Refusal::SeatTaken { taken, alternatives }) => {
+                problem["taken"] = json!(taken);
+                problem["alternatives"] = json!(alternatives);
+            }
             Failure::Refused(Refusal::SaleNotOpen { opens_at }) => {
                 problem["opensAt"] = json!(opens_at);
             }
@@ -197,6 +200,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::TooManySeats { .. }
         | Refusal::SeatRepeated
         | Refusal::ForeignSeat
+        | Refusal::UnknownGrade
         | Refusal::AmountMismatch
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
@@ -212,6 +216,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::SaleClosed
         | Refusal::NoExtensionsLeft
         | Refusal::SeatTaken { .. }
+        | Refusal::NoneTogether
         | Refusal::SeatLimit { .. }
         | Refusal::HoldOver
         | Refusal::PaymentRunning

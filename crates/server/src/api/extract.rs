@@ -46,6 +46,30 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
+/// Somebody with an access token that we issued. Whether the session was ended since is asked
+/// when it matters: [`Bearer::confirm`].
+pub(super) struct Bearer {
+    pub(super) caller: Caller,
+}
+
+impl FromRequestParts<App> for Bearer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Bearer, ApiError> {
+        let token = bearer(&parts.headers).ok_or(Refusal::LoginRequired)?;
+        let caller = app.platform.sessions.check(token, app.platform.now());
+        Ok(Bearer { caller: caller.ok_or(Refusal::LoginRequired)? })
+    }
+}
+
+impl Bearer {
+    pub(super) async fn confirm(&self, app: &App) -> Result<(), ApiError> {
+        let platform = &app.platform;
+        let is_over = platform.revocations.is_revoked(self.caller.session, platform.now()).await?;
+        if is_over { Err(Refusal::LoginRequired.into()) } else { Ok(()) }
+    }
+}
+
 /// Somebody who polls with a place token. The token proves the place, so nobody is asked whether
 /// the session has ended meanwhile: a poll stays in this process. Without one it is the log-in
 /// that counts, in full.
@@ -201,6 +225,20 @@ impl<T: FromStr> FromRequestParts<App> for Id<T> {
         let params = params.map_err(|_error| Failure::NoRoute)?;
         let first = params.iter().next().and_then(|(_, value)| value.parse().ok());
         first.map(Id).ok_or_else(|| Refusal::NotFound.into())
+    }
+}
+
+/// The second part of a path that varies.
+pub(super) struct PathText(pub(super) String);
+
+impl FromRequestParts<App> for PathText {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<PathText, ApiError> {
+        let params = RawPathParams::from_request_parts(parts, app).await;
+        let params = params.map_err(|_error| Failure::NoRoute)?;
+        let second = params.iter().nth(1).map(|(_, value)| value.to_owned());
+        second.map(PathText).ok_or_else(|| Refusal::NotFound.into())
     }
 }
 

@@ -8,6 +8,7 @@ mod world;
 
 mod accounts;
 mod bad_input;
+mod best;
 mod detach;
 mod entry;
 mod hold;
@@ -19,3 +20,4 @@ mod purchase;
 mod queue;
 mod race;
 mod reconcile;
+mod seat_map;

@@ -108,9 +108,7 @@ async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -> Result<u3
     let prices = price_seats(&plan, &command.prices)?;
     let n_seats = u32::try_from(plan.seats.len()).unwrap_or(u32::MAX);
     insert_schedule(tx, command, &template, n_seats).await?;
-    for ((index, seat), price) in (0..).zip(&plan.seats).zip(prices) {
-        insert_seat(tx, command.schedule, (index, seat), price).await?;
-    }
+    insert_seats(tx, command.schedule, &plan.seats, &prices).await?;
     let details = json!({ "event": command.event, "seats": n_seats });
     audit(tx, (command.actor, "schedule.create"), command.schedule, details, command.now).await?;
     Ok(n_seats)
@@ -154,15 +152,24 @@ async fn insert_schedule(
     Ok(())
 }
 
-async fn insert_seat(
+/// Seats sent in one breath.
+const SEATS_PER_INSERT: usize = 1_000;
+
+async fn insert_seats(
     tx: &mut dyn Tx,
     schedule: ScheduleId,
-    (index, seat): (SeatIndex, &PlannedSeat),
-    price: Won,
+    seats: &[PlannedSeat],
+    prices: &[Won],
 ) -> Result<()> {
     let sql = "insert into seats (schedule_id, seat_index, number, grade, price)
                values ($1, $2, $3, $4, $5)";
-    tx.execute(sql, params![schedule, index, &seat.number, &seat.grade, price]).await?;
+    let set = |((index, seat), price): ((SeatIndex, &PlannedSeat), &Won)| {
+        params![schedule, index, &seat.number, &seat.grade, *price].to_vec()
+    };
+    let all: Vec<_> = (0..).zip(seats).zip(prices).map(set).collect();
+    for sets in all.chunks(SEATS_PER_INSERT) {
+        tx.execute_each(sql, sets.to_vec()).await?;
+    }
     Ok(())
 }
 

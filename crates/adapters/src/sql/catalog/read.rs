@@ -11,7 +11,8 @@ use app::ports::catalog::{
 };
 use async_trait::async_trait;
 use domain::catalog::{EventStatus, ScheduleStatus, ScheduleTimes, SeatTemplate};
-use domain::seats::{Seat, SeatState};
+use domain::id::SeatIndex;
+use domain::seats::{Seat, SeatStanding, SeatState};
 use domain::{EventId, ScheduleId, Timestamp};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -27,6 +28,8 @@ struct SchedulesOf(EventId);
 struct ScheduleById(ScheduleId);
 struct TemplateOf(ScheduleId);
 struct SeatsOf(ScheduleId);
+struct ClaimedSeats(ScheduleId);
+struct SeatsAt(ScheduleId, Vec<SeatIndex>);
 struct SchedulesAlive(Timestamp);
 
 work!(Event or_replica: Events => events, Vec<EventRecord>);
@@ -35,6 +38,8 @@ work!(Event or_replica: SchedulesOf => schedules_of, Vec<ScheduleRecord>);
 work!(Event: ScheduleById => schedule, Option<ScheduleRecord>);
 work!(Event or_replica: TemplateOf => template_of, Option<SeatTemplate>);
 work!(Event or_replica: SeatsOf => seats_of, Vec<Seat>);
+work!(Event or_replica: ClaimedSeats => claimed_seats, Vec<SeatStanding>);
+work!(Event or_replica: SeatsAt => seats_at, Vec<SeatStanding>);
 work!(Worker: SchedulesAlive => schedules_alive, Vec<ScheduleRecord>);
 
 #[async_trait]
@@ -85,6 +90,18 @@ impl Catalog for SqlStore {
 
     async fn seats_of(&self, schedule: ScheduleId) -> Result<Vec<Seat>> {
         self.read(SeatsOf(schedule)).await
+    }
+
+    async fn claimed_seats(&self, schedule: ScheduleId) -> Result<Vec<SeatStanding>> {
+        self.read(ClaimedSeats(schedule)).await
+    }
+
+    async fn seats_at(
+        &self,
+        schedule: ScheduleId,
+        seats: Vec<SeatIndex>,
+    ) -> Result<Vec<SeatStanding>> {
+        self.read(SeatsAt(schedule, seats)).await
     }
 
     async fn schedules_alive(&self, now: Timestamp) -> Result<Vec<ScheduleRecord>> {
@@ -236,4 +253,27 @@ async fn seats_of(tx: &mut dyn Tx, question: &SeatsOf) -> Result<Vec<Seat>> {
         })
     };
     tx.query(sql, params![question.0]).await?.iter().map(read).collect()
+}
+
+async fn claimed_seats(tx: &mut dyn Tx, question: &ClaimedSeats) -> Result<Vec<SeatStanding>> {
+    let sql = "select seat_index, state, expires_at from seats
+                where schedule_id = $1 and state <> 'FREE'";
+    tx.query(sql, params![question.0]).await?.iter().map(read_standing).collect()
+}
+
+async fn seats_at(tx: &mut dyn Tx, question: &SeatsAt) -> Result<Vec<SeatStanding>> {
+    let sql = "select seat_index, state, expires_at from seats
+                where schedule_id = $1 and seat_index = $2";
+    let SeatsAt(schedule, seats) = question;
+    let ask = |seat: &SeatIndex| params![*schedule, *seat].to_vec();
+    let found = tx.query_each(sql, seats.iter().map(ask).collect()).await?;
+    found.iter().flatten().map(read_standing).collect()
+}
+
+fn read_standing(row: &Row) -> Result<SeatStanding> {
+    Ok(SeatStanding {
+        index: row.get(0)?,
+        state: row.parse(1, SeatState::parse)?,
+        expires_at: row.get(2)?,
+    })
 }

@@ -89,7 +89,7 @@ async fn claim_seats(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Vec<Claimed
             None => taken.push(command.pick.schedule().seat(*index)),
         }
     }
-    if taken.is_empty() { Ok(claimed) } else { Err(Refusal::SeatTaken { taken }.into()) }
+    if taken.is_empty() { Ok(claimed) } else { Err(Refusal::seat_taken(taken).into()) }
 }
 
 async fn take_over(
@@ -238,7 +238,7 @@ async fn insert_seats(
         // The last barrier: it holds even when everything above it lied.
         if error.is_constraint("reservation_seats_one_claim") {
             let taken = claimed.iter().map(|claim| claim.seat.id).collect();
-            Error::from(Refusal::SeatTaken { taken })
+            Error::from(Refusal::seat_taken(taken))
         } else {
             error.into()
         }

@@ -99,6 +99,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없습니다.", "There are no extensions left."),
     ("NO_SEATS", "좌석을 선택해 주세요.", "Please choose a seat."),
     (
+        "NO_SEATS_TOGETHER",
+        "조건에 맞는 연속된 좌석이 없습니다. 인원을 나누거나 다른 등급을 골라 주세요.",
+        "There are not that many seats together. Try fewer, other rows or another grade.",
+    ),
+    (
         "PAYMENT_DECLINED",
         "결제가 승인되지 않았습니다. 좌석은 유지되니 다른 방법으로 결제해 주세요.",
         "The payment was declined. Your seats are kept: please try another way to pay.",
@@ -157,6 +162,7 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "Not available right now. Please try again in a moment.",
     ),
     ("UNKNOWN_GATEWAY", "지원하지 않는 결제사입니다.", "This gateway is not supported."),
+    ("UNKNOWN_GRADE", "없는 좌석 등급입니다.", "There is no such grade in this hall."),
     ("WALLET_LIMIT", "지갑 한도를 넘었습니다.", "That is beyond the wallet's limits."),
     (
         "WRONG_EVENT_STATE",
