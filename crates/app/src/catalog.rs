@@ -1,5 +1,13 @@
 //! The catalog: what organisers make and what everybody can see of it.
 
+mod changes;
+
+pub use changes::{
+    EventEdit, HallView, TemplatePreview, VenueEdit, VenueView, cancel_schedule, change_schedule,
+    edit_event, edit_hall, edit_venue, hall_template, list_all_events, list_venues,
+    preview_template, remove, show_any_event,
+};
+
 use crate::error::Result;
 use crate::paging::{Page, PageAsk};
 use crate::platform::Platform;
@@ -7,7 +15,9 @@ use crate::ports::catalog::{
     ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventFilter,
     EventRecord, EventVerb, ScheduleRecord,
 };
-use domain::catalog::{EventStatus, ScheduleStatus, ScheduleTimes, SeatPlan, SeatTemplate};
+use domain::catalog::{
+    EventStatus, ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatPlan, SeatTemplate,
+};
 use domain::queue::{QueueMode, QueueSettings};
 use domain::text::{Line, Prose};
 use domain::{EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won};
@@ -167,11 +177,9 @@ pub struct NewSchedule {
     pub times: ScheduleTimes,
     pub prices: BTreeMap<String, Won>,
     pub seats_per_person: u32,
+    pub resale_delay: ResaleDelay,
     pub queue: QueueSettings,
 }
-
-/// Most seats that one person may be allowed.
-const SEATS_PER_PERSON_MAX: u32 = 50;
 
 /// Makes a date of an event with all its seats; says how many.
 pub async fn create_schedule(
@@ -180,11 +188,14 @@ pub async fn create_schedule(
     event: EventId,
     asked: NewSchedule,
 ) -> Result<(ScheduleId, u32)> {
-    asked.times.check()?;
     asked.queue.check()?;
-    if !(1..=SEATS_PER_PERSON_MAX).contains(&asked.seats_per_person) {
-        return Err(Refusal::InvalidSchedule { field: "seatsPerPerson" }.into());
-    }
+    let terms = ScheduleTerms {
+        times: asked.times,
+        seats_per_person: asked.seats_per_person,
+        prices: asked.prices,
+        resale_delay: asked.resale_delay,
+    };
+    terms.check()?;
     let now = platform.now();
     let schedule = ScheduleId::with_room_for_seats(platform.chance.id(now));
     let command = CreateSchedule {
@@ -192,8 +203,9 @@ pub async fn create_schedule(
         schedule,
         event,
         times: asked.times,
-        prices: asked.prices,
+        prices: terms.prices,
         seats_per_person: asked.seats_per_person,
+        resale_delay: asked.resale_delay,
         queue: asked.queue,
         draw_seed: platform.chance.secret(),
         now,

@@ -5,6 +5,7 @@ mod plan;
 mod rows;
 mod schedule;
 mod template;
+mod terms;
 
 pub use event::EventStatus;
 pub use plan::{PlannedSeat, SeatPlan, price_seats};
@@ -13,6 +14,7 @@ pub use schedule::{SaleWindow, ScheduleStatus, ScheduleTimes};
 pub use template::{
     GridTemplate, Point, SeatTemplate, SectionTemplate, SectionedTemplate, Stage, StandingZone,
 };
+pub use terms::{ResaleDelay, ScheduleChange, ScheduleTerms};
 
 #[cfg(test)]
 mod tests;

@@ -14,34 +14,24 @@ pub enum Refusal {
     RefreshRetry,
     AdminOnly,
     EmailTaken,
-    TooManyRequests {
-        retry_after_s: u64,
-    },
+    TooManyRequests { retry_after_s: u64 },
 
     // What is asked about
     NotFound,
-    Invalid {
-        field: &'static str,
-        problem: crate::text::FieldError,
-    },
-    InvalidTemplate {
-        at: String,
-        problem: String,
-    },
-    InvalidSchedule {
-        field: &'static str,
-    },
+    Invalid { field: &'static str, problem: crate::text::FieldError },
+    InvalidTemplate { at: String, problem: String },
+    InvalidSchedule { field: &'static str },
     NameTaken,
     EventNotOpen,
     WrongEventState,
+    SaleBegun,
+    InUse,
 
     // The queue
     PlaceTokenInvalid,
     NotInQueue,
     QueueClosed,
-    SaleNotOpen {
-        opens_at: Timestamp,
-    },
+    SaleNotOpen { opens_at: Timestamp },
     SaleClosed,
     EntryRequired,
     EntryExpired,
@@ -49,21 +39,14 @@ pub enum Refusal {
 
     // Seats and reservations
     NoSeats,
-    TooManySeats {
-        max: usize,
-    },
+    TooManySeats { max: usize },
     SeatRepeated,
     ForeignSeat,
-    /// `alternatives`: other seats that were free a moment ago, nearest first.
-    SeatTaken {
-        taken: Vec<SeatId>,
-        alternatives: Vec<Vec<SeatId>>,
-    },
+    SeatTaken { taken: Vec<SeatId>, alternatives: Vec<Vec<SeatId>> },
     NoneTogether,
     UnknownGrade,
-    SeatLimit {
-        max: u32,
-    },
+    SeatLimit { max: u32 },
+    HoldChurn { retry_after_s: u64 },
     HoldOver,
     PaymentRunning,
     AlreadyPaid,
@@ -74,9 +57,7 @@ pub enum Refusal {
     AmountMismatch,
     PaymentNotReady,
     PaymentOver,
-    PaymentDeclined {
-        reason: String,
-    },
+    PaymentDeclined { reason: String },
     PaymentKeyMissing,
     UnknownGateway,
     WalletLimit,
@@ -114,6 +95,8 @@ impl Refusal {
             Refusal::NameTaken => "NAME_TAKEN",
             Refusal::EventNotOpen => "EVENT_NOT_OPEN",
             Refusal::WrongEventState => "WRONG_EVENT_STATE",
+            Refusal::SaleBegun => "SALE_BEGUN",
+            Refusal::InUse => "IN_USE",
             Refusal::PlaceTokenInvalid => "QUEUE_TOKEN_INVALID",
             Refusal::NotInQueue => "NOT_IN_QUEUE",
             Refusal::QueueClosed => "QUEUE_CLOSED",
@@ -130,6 +113,7 @@ impl Refusal {
             Refusal::NoneTogether => "NO_SEATS_TOGETHER",
             Refusal::UnknownGrade => "UNKNOWN_GRADE",
             Refusal::SeatLimit { .. } => "SEAT_LIMIT",
+            Refusal::HoldChurn { .. } => "HOLD_CHURN",
             Refusal::HoldOver => "HOLD_OVER",
             Refusal::PaymentRunning => "PAYMENT_RUNNING",
             Refusal::AlreadyPaid => "ALREADY_PAID",

@@ -121,8 +121,8 @@ impl SeatStanding {
     /// True from the very millisecond at which a hold ends: whoever comes then may take it.
     pub fn is_free(&self, now: Timestamp) -> bool {
         match self.state {
-            SeatState::Free => true,
-            SeatState::Held => self.expires_at.is_none_or(|until| until <= now),
+            // One that was canceled may rest for a while.
+            SeatState::Free | SeatState::Held => self.expires_at.is_none_or(|until| until <= now),
             SeatState::Paying | SeatState::Sold => false,
         }
     }

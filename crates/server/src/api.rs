@@ -131,6 +131,7 @@ pub fn router(shared: App) -> Router {
         .route("/healthz", get(health::readyz))
         .route("/metrics", get(health::metrics))
         .route("/problems", get(problems::show))
+        .route("/api/layout.schema.json", get(admin::layout_schema))
         .fallback(assets::serve)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(shared.clone());

@@ -81,6 +81,7 @@ pub(super) async fn hold(
         pick: pick.clone(),
         entry: holder.entry,
         until,
+        limits_churn: platform.rules.limits_on,
         now,
     };
     let held = platform.store.hold_seats(command).await;

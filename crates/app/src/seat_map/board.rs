@@ -58,8 +58,9 @@ impl Board {
         let mut changes = Vec::new();
         for seat in seats {
             let face = seat.face(now);
-            let is_hold = face == SeatFace::Held && seat.state == SeatState::Held;
-            self.put(seat.index, face, seat.expires_at.filter(|_| is_hold), &mut changes);
+            let ends = matches!(seat.state, SeatState::Held | SeatState::Free);
+            let until = seat.expires_at.filter(|_| ends && face == SeatFace::Held);
+            self.put(seat.index, face, until, &mut changes);
         }
         self.end_holds(now, &mut changes);
         self.publish(changes, now)

@@ -121,7 +121,9 @@ impl Failure {
     /// Seconds after which it makes sense to try again.
     fn retry_after(&self) -> Option<u64> {
         match self {
-            Failure::Refused(Refusal::TooManyRequests { retry_after_s }) => Some(*retry_after_s),
+            Failure::Refused(
+                Refusal::TooManyRequests { retry_after_s } | Refusal::HoldChurn { retry_after_s },
+            ) => Some(*retry_after_s),
             Failure::Refused(Refusal::LoginBusy) | Failure::Unavailable(_) => Some(2),
             Failure::Refused(_)
             | Failure::Field { .. }
@@ -189,7 +191,9 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PlaceTokenInvalid => StatusCode::UNAUTHORIZED,
         Refusal::AdminOnly | Refusal::EntryRequired => StatusCode::FORBIDDEN,
         Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
-        Refusal::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::TooManyRequests { .. } | Refusal::HoldChurn { .. } => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         Refusal::LoginBusy => StatusCode::SERVICE_UNAVAILABLE,
         Refusal::PaymentDeclined { .. } => StatusCode::PAYMENT_REQUIRED,
         Refusal::KeyMissing | Refusal::KeyMalformed => StatusCode::BAD_REQUEST,
@@ -211,6 +215,8 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::NameTaken
         | Refusal::EventNotOpen
         | Refusal::WrongEventState
+        | Refusal::SaleBegun
+        | Refusal::InUse
         | Refusal::QueueClosed
         | Refusal::SaleNotOpen { .. }
         | Refusal::SaleClosed

@@ -24,6 +24,9 @@ use uuid::Uuid;
 /// Largest body accepted.
 const BODY_MAX: usize = 64 * 1024;
 
+/// The same for a layout: sixty thousand seats drawn one by one.
+const LARGE_BODY_MAX: usize = 16 * 1024 * 1024;
+
 /// A body that has not arrived after this long is not waited for.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
 
@@ -140,17 +143,34 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &App) -> Result<Body<T>, ApiError> {
-        if !is_json(request.headers()) {
-            return Err(Failure::NotJson.into());
-        }
-        let read = to_bytes(request.into_body(), BODY_MAX);
-        let bytes = tokio::time::timeout(BODY_WITHIN, read)
-            .await
-            .map_err(|_elapsed| Failure::BodyTooSlow)?
-            .map_err(|_error| Failure::BodyTooLarge)?;
+        let bytes = read_json(request, BODY_MAX).await?;
         let value = parse(&bytes)?;
         Ok(Body { value, bytes })
     }
+}
+
+/// A JSON body that may be as large as the layout of a stadium. Only after an [`Admin`].
+pub(super) struct LargeBody<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for LargeBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &App) -> Result<LargeBody<T>, ApiError> {
+        let bytes = read_json(request, LARGE_BODY_MAX).await?;
+        Ok(LargeBody(parse(&bytes)?))
+    }
+}
+
+async fn read_json(request: Request, max: usize) -> Result<Bytes, ApiError> {
+    if !is_json(request.headers()) {
+        return Err(Failure::NotJson.into());
+    }
+    let read = to_bytes(request.into_body(), max);
+    let bytes = tokio::time::timeout(BODY_WITHIN, read)
+        .await
+        .map_err(|_elapsed| Failure::BodyTooSlow)?
+        .map_err(|_error| Failure::BodyTooLarge)?;
+    Ok(bytes)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -11,7 +11,8 @@ use app::ports::catalog::EventVerb;
 use app::sessions::Caller;
 use domain::accounts::{Email, NewPassword, Role};
 use domain::catalog::{
-    RowTemplate, ScheduleTimes, SeatTemplate, SectionTemplate, SectionedTemplate, Stage,
+    ResaleDelay, RowTemplate, ScheduleTimes, SeatTemplate, SectionTemplate, SectionedTemplate,
+    Stage,
 };
 use domain::queue::QueueSettings;
 use domain::text::{Line, Prose};
@@ -60,6 +61,7 @@ pub(super) async fn set(platform: &Platform, show: &Show) -> Result<ScheduleId> 
         },
         prices: prices(show.n_seats),
         seats_per_person: 4,
+        resale_delay: ResaleDelay::default(),
         queue: show.queue.clone(),
     };
     let (schedule, _) = create_schedule(platform, organiser, event, schedule).await?;

@@ -9,6 +9,7 @@ mod world;
 mod accounts;
 mod bad_input;
 mod best;
+mod catalog;
 mod detach;
 mod entry;
 mod hold;

@@ -22,11 +22,11 @@ work!(Event: CreateSchedule => create_schedule, u32);
 work!(Event: ChangeEvent => change_event, EventStatus);
 work!(Event: ChangeQueue => change_queue, ());
 
-fn json_text(value: &impl Serialize) -> Result<Value> {
+pub(super) fn json_text(value: &impl Serialize) -> Result<Value> {
     serde_json::to_string(value).map(Value::Json).map_err(app::Error::broken)
 }
 
-async fn audit(
+pub(super) async fn audit(
     tx: &mut dyn Tx,
     (actor, action): (UserId, &str),
     subject: impl std::fmt::Display,
@@ -88,8 +88,15 @@ async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
         command.now
     ];
     tx.execute(sql, values).await?;
+    let sql = "insert into events_search (id, words) values ($1, $2)";
+    tx.execute(sql, params![command.event, words(&command.title, &command.artist)]).await?;
     let details = json!({ "title": command.title });
     audit(tx, (command.actor, "event.create"), command.event, details, command.now).await
+}
+
+/// What an event is found by.
+pub(super) fn words(title: &str, artist: &str) -> String {
+    format!("{title} {artist}").to_lowercase()
 }
 
 /// The schedule, its seats and its place in the sequence are one transaction: a half-made hall is
@@ -129,9 +136,9 @@ async fn insert_schedule(
     let sql = "insert into event_schedules
                  (id, event_id, play_sequence, starts_at, ends_at, sale_starts_at, sale_ends_at,
                   status, seat_template, prices, n_seats, seats_per_person, queue_settings,
-                  draw_seed, created_at, updated_at)
+                  draw_seed, created_at, updated_at, resale_min_seconds, resale_max_seconds)
                select $1, $2, coalesce(max(play_sequence), 0) + 1, $3, $4, $5, $6, 'UPCOMING', $7,
-                      $8, $9, $10, $11, $12, $13, $13
+                      $8, $9, $10, $11, $12, $13, $13, $14, $15
                  from event_schedules where event_id = $2";
     let values = &[
         command.schedule.into(),
@@ -147,6 +154,8 @@ async fn insert_schedule(
         json_text(&command.queue)?,
         command.draw_seed.into(),
         command.now.into(),
+        command.resale_delay.min_seconds.into(),
+        command.resale_delay.max_seconds.into(),
     ];
     tx.execute(sql, values).await?;
     Ok(())
