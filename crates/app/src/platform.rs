@@ -1,5 +1,6 @@
 //! Everything a use case needs, chosen once at start.
 
+use crate::layouts::Layouts;
 use crate::ports::Store;
 use crate::ports::bus::Bus;
 use crate::ports::clock::{Chance, Clock};
@@ -14,6 +15,7 @@ use crate::queue::{Knocks, Progresses, Waits};
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
+use crate::seat_map::SeatMaps;
 use crate::sessions::Sessions;
 use crate::vitals::Vitals;
 use domain::queue::HealthLimits;
@@ -53,6 +55,8 @@ pub struct Platform {
     pub knocks: Knocks,
     pub waits: Waits,
     pub vitals: Vitals,
+    pub layouts: Layouts,
+    pub seat_maps: SeatMaps,
     pub reconciliation: Reconciliation,
     pub rules: Rules,
 }

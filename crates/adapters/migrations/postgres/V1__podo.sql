@@ -124,6 +124,23 @@ create table events (
 
 create index events_status_id on events (status, id);
 
+-- What events are found by: title and artist in lower case.
+create table events_search (
+    id    uuid not null primary key references events (id),
+    words text not null
+);
+
+-- Cut into groups of three letters, so that any part of a Korean word is found quickly. A server
+-- without the extension finds the same, by reading all of it.
+do $$
+begin
+    create extension if not exists pg_trgm with schema common;
+    create index events_search_words on events_search using gin (words common.gin_trgm_ops);
+exception when others then
+    raise notice 'events are searched without an index: %', sqlerrm;
+end
+$$;
+
 create table event_schedules (
     id              uuid not null primary key,
     event_id        uuid not null references events (id),
@@ -139,6 +156,9 @@ create table event_schedules (
     prices          jsonb not null,
     n_seats         bigint not null constraint event_schedules_seats check (n_seats > 0),
     seats_per_person bigint not null default 4,
+    -- How long seats of a canceled booking rest before they are sold again.
+    resale_min_seconds bigint not null default 0,
+    resale_max_seconds bigint not null default 0,
     queue_settings  jsonb not null,
     -- Decides the order of those who gather before the opening; its hash is public from the start.
     draw_seed       bytea not null,
@@ -163,6 +183,7 @@ create table seats (
     claim       uuid,
     -- Grows with every change of owner: a late command of an earlier owner misses.
     fence       bigint not null default 0,
+    -- When a hold ends, or until when a free seat rests after it was canceled.
     expires_at  timestamptz,
     primary key (schedule_id, seat_index),
     constraint seats_claimed check ((state = 'FREE') = (claim is null))

@@ -113,6 +113,10 @@ create table events (
 
 create index events_status_id on events (status, id);
 
+-- What events are found by: title and artist in lower case, cut into groups of three letters, so
+-- that any part of a Korean word is found.
+create virtual table events_search using fts5(id unindexed, words, tokenize = 'trigram');
+
 create table event_schedules (
     id              blob not null primary key,
     event_id        blob not null references events (id),
@@ -128,6 +132,9 @@ create table event_schedules (
     prices          text not null,
     n_seats         integer not null constraint event_schedules_seats check (n_seats > 0),
     seats_per_person integer not null default 4,
+    -- How long seats of a canceled booking rest before they are sold again.
+    resale_min_seconds integer not null default 0,
+    resale_max_seconds integer not null default 0,
     queue_settings  text not null,
     -- Decides the order of those who gather before the opening; its hash is public from the start.
     draw_seed       blob not null,
@@ -152,6 +159,7 @@ create table seats (
     claim       blob,
     -- Grows with every change of owner: a late command of an earlier owner misses.
     fence       integer not null default 0,
+    -- When a hold ends, or until when a free seat rests after it was canceled.
     expires_at  integer,
     primary key (schedule_id, seat_index),
     constraint seats_claimed check ((state = 'FREE') = (claim is null))

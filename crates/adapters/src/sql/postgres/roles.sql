@@ -20,7 +20,7 @@ grant insert on common.outbox to podo_user;
 -- ── event: the catalog and the seats' description ───────────────────────────────────────────────
 
 grant usage on schema event_service to podo_event;
-grant select, insert, update on all tables in schema event_service to podo_event;
+grant select, insert, update, delete on all tables in schema event_service to podo_event;
 grant insert on common.outbox to podo_event;
 -- The chain grows at its end and nowhere else.
 grant select, insert on common.audit_log to podo_event;
