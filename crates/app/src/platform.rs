@@ -1,11 +1,12 @@
 //! Everything a use case needs, chosen once at start.
 
+use crate::layouts::Layouts;
 use crate::ports::Store;
 use crate::ports::bus::Bus;
 use crate::ports::clock::{Chance, Clock};
 use crate::ports::gateway::Gateway;
 use crate::ports::holds::Holds;
-use crate::ports::limits::Limits;
+use crate::ports::limits::{Allowance, Limits, Quota};
 use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
@@ -14,6 +15,7 @@ use crate::queue::{Knocks, Progresses, Waits};
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
+use crate::seat_map::SeatMaps;
 use crate::sessions::Sessions;
 use crate::vitals::Vitals;
 use domain::queue::HealthLimits;
@@ -53,6 +55,8 @@ pub struct Platform {
     pub knocks: Knocks,
     pub waits: Waits,
     pub vitals: Vitals,
+    pub layouts: Layouts,
+    pub seat_maps: SeatMaps,
     pub reconciliation: Reconciliation,
     pub rules: Rules,
 }
@@ -60,6 +64,20 @@ pub struct Platform {
 impl Platform {
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Takes one of `burst` in `period`, or refuses. Limits that are off refuse nobody.
+    pub async fn take(&self, key: &str, burst: u32, period: Duration) -> crate::Result<()> {
+        if !self.rules.limits_on {
+            return Ok(());
+        }
+        match self.limits.take(key, Quota { burst, period }, self.now()).await? {
+            Allowance::Yes { .. } => Ok(()),
+            Allowance::No { retry_after } => {
+                let retry_after_s = retry_after.as_secs() + 1;
+                Err(Refusal::TooManyRequests { retry_after_s }.into())
+            }
+        }
     }
 
     pub fn gateway(&self, name: &str) -> Result<&Arc<dyn Gateway>, Refusal> {

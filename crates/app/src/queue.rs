@@ -15,7 +15,7 @@ use crate::schedules::queue_rules;
 use crate::sessions::Caller;
 use crate::tokens::{Said, Token};
 use domain::catalog::EventStatus;
-use domain::queue::{Entry, QueueRules, Standing};
+use domain::queue::{Entry, PlaceNumber, QueueRules, Standing};
 use domain::{Refusal, ScheduleId, SessionId, Timestamp, UserId, draw};
 use serde::Serialize;
 use std::sync::Arc;
@@ -324,8 +324,25 @@ fn proof_of(standing: Standing) -> Option<Returning> {
     said_of(standing).and_then(Said::returning)
 }
 
-/// The fan's live entry for a booking call: the token must be ours, theirs, of this log-in and for
-/// this schedule, and the entry alive.
+/// The number that an entry token proves: it must be ours, theirs, of this log-in and for this
+/// schedule. Whether the entry is alive only the engine knows.
+pub(crate) fn entry_number(
+    platform: &Platform,
+    fan: Caller,
+    schedule: ScheduleId,
+    entry_token: Option<&str>,
+) -> std::result::Result<PlaceNumber, Refusal> {
+    let token = entry_token.and_then(|text| Token::read(text, platform.seals.tokens()));
+    let token = token.filter(|token| token.user == fan.user && token.schedule == schedule);
+    match token.map(|token| token.said) {
+        Some(Said::Entry { number, session }) if session == fan.session => Ok(number),
+        Some(Said::Entry { .. } | Said::Lobby { .. } | Said::Place { .. }) | None => {
+            Err(Refusal::EntryRequired)
+        }
+    }
+}
+
+/// The fan's live entry for a booking call.
 pub async fn require_entry(
     platform: &Platform,
     fan: Caller,
@@ -333,14 +350,7 @@ pub async fn require_entry(
     entry_token: Option<&str>,
     now: Timestamp,
 ) -> Result<Entry> {
-    let token = entry_token.and_then(|text| Token::read(text, platform.seals.tokens()));
-    let token = token.filter(|token| token.user == fan.user && token.schedule == schedule);
-    let Some(Said::Entry { number, session }) = token.map(|token| token.said) else {
-        return Err(Refusal::EntryRequired.into());
-    };
-    if session != fan.session {
-        return Err(Refusal::EntryRequired.into());
-    }
+    let number = entry_number(platform, fan, schedule, entry_token)?;
     let entry = platform.queue.entry(schedule, fan.user, now).await?;
     Ok(entry.filter(|entry| entry.number == number).ok_or(Refusal::EntryExpired)?)
 }

@@ -107,6 +107,8 @@ pub async fn platform_on(
         knocks: Default::default(),
         waits: Default::default(),
         vitals: Default::default(),
+        layouts: Default::default(),
+        seat_maps: Default::default(),
         reconciliation: Reconciliation::default(),
         rules: Rules {
             hold_length: config.hold_length(),

@@ -145,7 +145,7 @@ fn check_limit(shared: &Shared, peer: IpAddr) -> Result<(), ApiError> {
 }
 
 /// A whole IPv6 network counts as one address: its owner has all of them.
-fn network_of(ip: IpAddr) -> IpAddr {
+pub(super) fn network_of(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

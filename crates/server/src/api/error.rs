@@ -126,7 +126,9 @@ impl Failure {
     /// Seconds after which it makes sense to try again.
     fn retry_after(&self) -> Option<u64> {
         match self {
-            Failure::Refused(Refusal::TooManyRequests { retry_after_s }) => Some(*retry_after_s),
+            Failure::Refused(
+                Refusal::TooManyRequests { retry_after_s } | Refusal::HoldChurn { retry_after_s },
+            ) => Some(*retry_after_s),
             Failure::Refused(Refusal::LoginBusy) | Failure::Unavailable(_) => Some(2),
             Failure::Refused(_)
             | Failure::Field { .. }
@@ -144,7 +146,10 @@ impl Failure {
     /// The members that only some problems have.
     fn extend(&self, problem: &mut Value, language: Language) {
         match self {
-            Failure::Refused(Refusal::SeatTaken { taken }) => problem["taken"] = json!(taken),
+            Failure::Refused(Refusal::SeatTaken { taken, alternatives }) => {
+                problem["taken"] = json!(taken);
+                problem["alternatives"] = json!(alternatives);
+            }
             Failure::Refused(Refusal::SaleNotOpen { opens_at }) => {
                 problem["opensAt"] = json!(opens_at);
             }
@@ -189,9 +194,13 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::RefreshReused
         | Refusal::EntryExpired
         | Refusal::PlaceTokenInvalid => StatusCode::UNAUTHORIZED,
-        Refusal::AdminOnly | Refusal::EntryRequired => StatusCode::FORBIDDEN,
+        Refusal::AdminOnly | Refusal::EntryRequired | Refusal::PasswordWrong => {
+            StatusCode::FORBIDDEN
+        }
         Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
-        Refusal::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::TooManyRequests { .. } | Refusal::HoldChurn { .. } => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         Refusal::LoginBusy => StatusCode::SERVICE_UNAVAILABLE,
         Refusal::PaymentDeclined { .. } => StatusCode::PAYMENT_REQUIRED,
         Refusal::KeyMissing | Refusal::KeyMalformed => StatusCode::BAD_REQUEST,
@@ -202,6 +211,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::TooManySeats { .. }
         | Refusal::SeatRepeated
         | Refusal::ForeignSeat
+        | Refusal::UnknownGrade
         | Refusal::AmountMismatch
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
@@ -209,14 +219,19 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::RefreshRetry
         | Refusal::EmailTaken
+        | Refusal::WalletNotEmpty
+        | Refusal::TicketsLeft
         | Refusal::NameTaken
         | Refusal::EventNotOpen
         | Refusal::WrongEventState
+        | Refusal::SaleBegun
+        | Refusal::InUse
         | Refusal::QueueClosed
         | Refusal::SaleNotOpen { .. }
         | Refusal::SaleClosed
         | Refusal::NoExtensionsLeft
         | Refusal::SeatTaken { .. }
+        | Refusal::NoneTogether
         | Refusal::SeatLimit { .. }
         | Refusal::HoldOver
         | Refusal::PaymentRunning
