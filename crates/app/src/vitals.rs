@@ -25,7 +25,7 @@ impl Second {
 
 struct State {
     /// One for each of the last seconds, by the second's remainder.
-    seconds: [Second; SECONDS],
+    seconds: Vec<Second>,
     slow_down: SlowDown,
     looked_at: Timestamp,
 }
@@ -36,7 +36,7 @@ pub struct Vitals {
 
 impl Default for Vitals {
     fn default() -> Vitals {
-        let seconds = [Second::EMPTY; SECONDS];
+        let seconds = vec![Second::EMPTY; SECONDS];
         let looked_at = Timestamp::from_ms(0);
         Vitals { state: Mutex::new(State { seconds, slow_down: SlowDown::NONE, looked_at }) }
     }

@@ -50,16 +50,17 @@ impl TokenKey {
     }
 }
 
+/// Boxed, because a key is a thousand bytes and the platform that has them is moved about.
 pub struct TokenKeys {
-    current: TokenKey,
-    previous: Option<TokenKey>,
+    current: Box<TokenKey>,
+    previous: Option<Box<TokenKey>>,
 }
 
 impl TokenKeys {
     pub fn new(current: &[u8; 32], previous: Option<&[u8; 32]>) -> TokenKeys {
         TokenKeys {
-            current: TokenKey::from_secret(current),
-            previous: previous.map(TokenKey::from_secret),
+            current: Box::new(TokenKey::from_secret(current)),
+            previous: previous.map(|secret| Box::new(TokenKey::from_secret(secret))),
         }
     }
 
@@ -73,6 +74,7 @@ impl TokenKeys {
     }
 
     pub(super) fn named(&self, id: [u8; 2]) -> Option<&TokenKey> {
-        [Some(&self.current), self.previous.as_ref()].into_iter().flatten().find(|key| key.id == id)
+        let both = [Some(&*self.current), self.previous.as_deref()];
+        both.into_iter().flatten().find(|key| key.id == id)
     }
 }

@@ -104,7 +104,7 @@ fn fields_cannot_be_moved_between_tokens() {
         let code = &other_bytes[other_bytes.len() - CODE_BYTES..];
         assert_eq!(read(&[&ours_bytes[..BODY_BYTES], code].concat()), None, "{other:?}");
     }
-    let mut swapped = ours_bytes.clone();
+    let mut swapped = ours_bytes;
     swapped[4..36].rotate_left(16);
     assert_eq!(read(&swapped), None, "schedule and user changed places");
 }

@@ -75,7 +75,7 @@ pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
         }
         _ => {
             config.data = config.data.join(format!("bench-{}", std::process::id()));
-            let clean = against_own_server(&bench, &config).await;
+            let clean = Box::pin(against_own_server(&bench, &config)).await;
             let _ = std::fs::remove_dir_all(&config.data);
             clean.map(|clean| if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }

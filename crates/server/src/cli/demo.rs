@@ -44,7 +44,8 @@ pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
     telemetry::start_log(LogStyle::Pretty, "warn");
     let listener = web::bind(&config.listen)
         .context("is another Podo running? try `podo demo --listen 127.0.0.1:0`")?;
-    let running = Running::start(&config, wire::platform(&config).await?, listener).await?;
+    let wired = wire::platform(&config).await?;
+    let running = Box::pin(Running::start(&config, wired, listener)).await?;
     println!("{}", running.url());
     let platform = &running.platform;
     let show = Show {

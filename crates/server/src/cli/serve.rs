@@ -25,7 +25,8 @@ pub(super) async fn run(config: Config) -> Result<ExitCode> {
     // Before anybody can know that we run: a signal that comes earlier would end us at once.
     let mut signals = Signals::listen()?;
     let listener = web::bind(&config.listen)?;
-    let running = Running::start(&config, wire::platform(&config).await?, listener).await?;
+    let wired = wire::platform(&config).await?;
+    let running = Box::pin(Running::start(&config, wired, listener)).await?;
     println!("{}", running.url());
     tracing::info!(address = %running.address, roles = %config.roles, "Podo is ready");
     signals.wait().await;

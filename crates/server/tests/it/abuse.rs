@@ -5,6 +5,7 @@ use crate::fan::Fan;
 use crate::world::{Plan, Show, World, until};
 use domain::SessionId;
 use domain::accounts::Role;
+use futures::future::join_all;
 use reqwest::Method;
 use serde_json::json;
 use std::time::Duration;
@@ -33,16 +34,12 @@ async fn a_hundred_tabs_are_one_place() {
     let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
     let _inside = world.fan_inside(&show).await;
     let (fan, next) = (world.fan().await, world.fan().await);
-    let tabs: Vec<_> = (0..100)
-        .map(|tab| {
-            let fan = if tab % 2 == 0 { fan.clone() } else { second_session(&world, &fan) };
-            let show = show.clone();
-            tokio::spawn(async move { fan.enter(&show).await.expect(200) })
-        })
-        .collect();
+    let second = second_session(&world, &fan);
+    let tabs =
+        (0..100).map(|tab| if tab % 2 == 0 { fan.enter(&show) } else { second.enter(&show) });
     let mut numbers = Vec::new();
-    for tab in tabs {
-        let view = tab.await.unwrap();
+    for answer in join_all(tabs).await {
+        let view = answer.expect(200);
         assert_eq!(view["position"], 1, "{view}");
         numbers.push(view["number"].as_u64().unwrap());
     }

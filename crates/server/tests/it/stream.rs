@@ -158,13 +158,15 @@ async fn streams_end_with_the_process_and_say_when_to_come_back() {
     let mut watching = listen(&world.organiser, &live).await;
     let (_, view) = watching.next().await.unwrap();
     assert_eq!((view["waiting"].as_u64(), view["streams"].as_u64()), (Some(1), Some(1)), "{view}");
-    let stopping = tokio::spawn(world.running.stop());
-    let (name, bye) = stream.next().await.unwrap();
-    let retry_after_ms = bye["retryAfterMs"].as_u64().unwrap();
-    assert!(name == "bye" && (1_000..5_000).contains(&retry_after_ms), "{name} {bye}");
-    assert!(stream.next().await.is_none());
-    while watching.next().await.is_some() {}
-    tokio::time::timeout(PATIENCE, stopping).await.expect("nobody holds up the end").unwrap();
+    let last_words = async {
+        let (name, bye) = stream.next().await.unwrap();
+        let retry_after_ms = bye["retryAfterMs"].as_u64().unwrap();
+        assert!(name == "bye" && (1_000..5_000).contains(&retry_after_ms), "{name} {bye}");
+        assert!(stream.next().await.is_none());
+        while watching.next().await.is_some() {}
+    };
+    let end = async { tokio::join!(world.running.stop(), last_words) };
+    tokio::time::timeout(PATIENCE, end).await.expect("nobody holds up the end");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -139,7 +139,7 @@ impl<C: Cell, const BLOCKS: usize> Board<C, BLOCKS> {
         let offset = self.offset(number)?;
         for _ in 0..LOOKS_MAX {
             let before = self.changes.get();
-            let seen = (before % 2 == 0).then(|| self.look(offset, number));
+            let seen = before.is_multiple_of(2).then(|| self.look(offset, number));
             if let Some(standing) = seen.filter(|_| self.changes.get() == before) {
                 return standing;
             }

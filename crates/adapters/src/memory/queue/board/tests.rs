@@ -106,12 +106,14 @@ fn read_while_others_leave(look: fn(&Watchable) -> Option<(u64, u64)>) {
     readers.into_iter().for_each(|reader| reader.join().expect("it saw what is true"));
 }
 
+fn ahead_and_behind(standing: Standing) -> (u64, u64) {
+    let Standing::Waiting { ahead, behind, .. } = standing else { panic!("{standing:?}") };
+    (ahead, behind)
+}
+
 #[test]
 fn readers_never_see_half_a_change() {
-    let look = |board: &Watchable| match board.standing(2)? {
-        Standing::Waiting { ahead, behind, .. } => Some((ahead, behind)),
-        other => panic!("{other:?}"),
-    };
+    let look = |board: &Watchable| board.standing(2).map(ahead_and_behind);
     shuttle::check_random(move || read_while_others_leave(look), 5_000);
     shuttle::check_pct(move || read_while_others_leave(look), 5_000, 3);
 }
@@ -120,9 +122,6 @@ fn readers_never_see_half_a_change() {
 #[test]
 #[should_panic(expected = "told nonsense")]
 fn without_the_count_of_changes_they_would() {
-    let look = |board: &Watchable| match board.look(2, 2)? {
-        Standing::Waiting { ahead, behind, .. } => Some((ahead, behind)),
-        other => panic!("{other:?}"),
-    };
+    let look = |board: &Watchable| board.look(2, 2).map(ahead_and_behind);
     shuttle::check_random(move || read_while_others_leave(look), 5_000);
 }
