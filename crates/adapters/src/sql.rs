@@ -13,6 +13,7 @@ mod payments;
 mod postgres;
 mod queue_history;
 mod reconciliation;
+mod refunds;
 mod reservations;
 mod sqlite;
 mod store;

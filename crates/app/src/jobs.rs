@@ -5,6 +5,7 @@ mod clean;
 mod expire;
 mod reconcile;
 mod refund;
+mod refund_canceled;
 mod relay;
 mod settle;
 
@@ -13,6 +14,7 @@ pub use clean::forget_old_rows;
 pub use expire::expire_holds;
 pub use reconcile::reconcile_seats;
 pub use refund::make_refunds;
+pub use refund_canceled::refund_canceled_shows;
 pub use relay::relay_messages;
 pub use settle::settle_unknown_payments;
 

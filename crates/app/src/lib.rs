@@ -13,6 +13,7 @@ pub mod platform;
 pub mod ports;
 pub mod queue;
 pub mod reconciliation;
+pub mod refunds;
 pub mod reservations;
 pub mod schedules;
 pub mod seals;

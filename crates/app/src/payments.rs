@@ -10,8 +10,9 @@ use crate::ports::payments::{
 };
 use crate::reservations::{my_reservation, tell_filter, tell_filter_sold};
 use domain::payments::{PaymentMethod, PaymentStatus};
+use domain::refunds::RefundTo;
 use domain::reservations::ReservationStatus;
-use domain::{PaymentId, RefundId, Refusal, ReservationId, UserId, Won};
+use domain::{PaymentId, RefundId, Refusal, ReservationId, SeatId, UserId, Won};
 
 pub struct AskToPay<'a> {
     pub key: KeyUse,
@@ -141,17 +142,25 @@ async fn after_sale(platform: &Platform, sold: &crate::ports::reservations::Free
     }
 }
 
-/// Cancels what was paid; the money goes back where it came from.
+/// What a fan gives back: some seats or, when none is named, all.
+pub struct AskToCancel {
+    pub key: KeyUse,
+    pub fan: UserId,
+    pub reason: String,
+    pub seats: Vec<SeatId>,
+    pub to: RefundTo,
+}
+
+/// Cancels what was paid; the money goes back where it came from or to the wallet.
 pub async fn cancel_payment(
     platform: &Platform,
-    key: KeyUse,
-    fan: UserId,
     payment: PaymentId,
-    reason: String,
+    asked: AskToCancel,
 ) -> Result<Once<Canceled>> {
     let now = platform.now();
     let refund = RefundId::new(platform.chance.id(now));
-    let command = CancelPayment { key, payment, user: fan, refund, reason, now };
+    let AskToCancel { key, fan: user, reason, seats, to } = asked;
+    let command = CancelPayment { key, payment, user, refund, reason, seats, to, now };
     match platform.store.cancel_payment(command).await? {
         Once::Replay(answer) => Ok(Once::Replay(answer)),
         Once::Fresh((canceled, freed)) => {
@@ -164,17 +173,16 @@ pub async fn cancel_payment(
 /// Cancels a reservation by canceling its payment.
 pub async fn cancel_reservation(
     platform: &Platform,
-    key: KeyUse,
-    fan: UserId,
     reservation: ReservationId,
-    reason: String,
+    asked: AskToCancel,
 ) -> Result<Once<Canceled>> {
+    let fan = asked.fan;
     if let Some(payment) = platform.store.payment_of(reservation, fan).await? {
-        return cancel_payment(platform, key, fan, payment, reason).await;
+        return cancel_payment(platform, payment, asked).await;
     }
     // Nothing is paid: perhaps because this very request was here before. Asking only now cannot
     // miss a cancellation that has just taken the payment away.
-    if let Some(answer) = platform.store.stored_answer(&key).await? {
+    if let Some(answer) = platform.store.stored_answer(&asked.key).await? {
         return Ok(Once::Replay(answer));
     }
     Err(match my_reservation(platform, fan, reservation).await?.status {

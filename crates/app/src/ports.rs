@@ -16,6 +16,7 @@ pub mod payments;
 pub mod queue;
 pub mod queue_history;
 pub mod reconciliation;
+pub mod refunds;
 pub mod reservations;
 pub mod revocations;
 pub mod seat_versions;
@@ -34,6 +35,7 @@ pub trait Store:
     + payments::Payments
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
+    + refunds::Refunds
     + reservations::Reservations
     + tickets::Tickets
     + wallets::Wallets
@@ -50,6 +52,7 @@ impl<T> Store for T where
         + payments::Payments
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
+        + refunds::Refunds
         + reservations::Reservations
         + tickets::Tickets
         + wallets::Wallets

@@ -13,6 +13,7 @@ mod language;
 mod payment;
 mod problems;
 mod queue;
+mod refunds;
 mod sandbox;
 mod tickets;
 mod wallet;
@@ -99,6 +100,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(tickets::my_ticket))
         .routes(routes!(tickets::qr))
         .routes(routes!(tickets::mailbox))
+        .merge(refunds::routes())
         .merge(admin::routes())
 }
 

@@ -62,6 +62,7 @@ pub enum Job {
     RelayMessages,
     SettlePayments,
     MakeRefunds,
+    RefundCanceled,
     ForgetOldRows,
     ReconcileSeats,
 }
@@ -74,6 +75,7 @@ impl Job {
             Job::RelayMessages => "relay",
             Job::SettlePayments => "settle",
             Job::MakeRefunds => "refund",
+            Job::RefundCanceled => "refund-canceled",
             Job::ForgetOldRows => "clean",
             Job::ReconcileSeats => "reconcile",
         }
@@ -83,7 +85,9 @@ impl Job {
     /// work row by row, and admission is one atomic step.
     const fn is_led(self) -> bool {
         match self {
-            Job::RelayMessages | Job::ForgetOldRows | Job::ReconcileSeats => true,
+            Job::RelayMessages | Job::RefundCanceled | Job::ForgetOldRows | Job::ReconcileSeats => {
+                true
+            }
             Job::AdmitFans | Job::ExpireHolds | Job::SettlePayments | Job::MakeRefunds => false,
         }
     }
@@ -100,6 +104,7 @@ impl Job {
             Job::RelayMessages => jobs::relay_messages(platform, now).await,
             Job::SettlePayments => jobs::settle_unknown_payments(platform, now).await,
             Job::MakeRefunds => jobs::make_refunds(platform, now).await,
+            Job::RefundCanceled => jobs::refund_canceled_shows(platform, now).await,
             Job::ForgetOldRows => jobs::forget_old_rows(platform, now).await,
             Job::ReconcileSeats => jobs::reconcile_seats(platform, lease, now).await,
         }

@@ -19,3 +19,4 @@ mod purchase;
 mod queue;
 mod race;
 mod reconcile;
+mod refunds;
