@@ -21,6 +21,7 @@ mod tickets;
 mod tx;
 mod value;
 mod wallets;
+mod webhooks;
 
 pub use database_role::DatabaseRole;
 pub use postgres::{Connections, PerRole, PostgresSettings, Roles};

@@ -8,6 +8,7 @@ mod refund;
 mod refund_canceled;
 mod relay;
 mod settle;
+mod webhooks;
 
 pub use admit::{admit_fans, open_rooms};
 pub use clean::forget_old_rows;
@@ -17,6 +18,7 @@ pub use refund::make_refunds;
 pub use refund_canceled::refund_canceled_shows;
 pub use relay::relay_messages;
 pub use settle::settle_unknown_payments;
+pub use webhooks::follow_webhooks;
 
 /// What a round did. A full round means that there may be more to do at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -21,6 +21,7 @@ pub mod sessions;
 pub mod tickets;
 pub mod tokens;
 pub mod wallet;
+pub mod webhooks;
 
 pub use error::{Error, Result};
 pub use platform::Platform;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::platform::Platform;
-use crate::ports::gateway::Answered;
+use crate::ports::gateway::{Answered, Order};
 use crate::ports::keys::{KeyUse, Once};
 use crate::ports::payments::{
     AskGateway, CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed,
@@ -13,6 +13,9 @@ use domain::payments::{PaymentMethod, PaymentStatus};
 use domain::refunds::RefundTo;
 use domain::reservations::ReservationStatus;
 use domain::{PaymentId, RefundId, Refusal, ReservationId, SeatId, UserId, Won};
+
+/// What gateways show as the name of what is bought.
+pub(crate) const ORDER_NAME: &str = "Podo ticket";
 
 pub struct AskToPay<'a> {
     pub key: KeyUse,
@@ -32,11 +35,13 @@ pub async fn request_payment(
     let reservation = my_reservation(platform, asked.fan, asked.reservation).await?;
     let payment = PaymentId::new(platform.chance.id(now));
     let (gateway, checkout) = match asked.method {
-        PaymentMethod::Wallet => (None, Checkout { gateway: None, url: None }),
+        PaymentMethod::Wallet => (None, Checkout { gateway: None, url: None, data: None }),
         PaymentMethod::Card => {
-            let gateway = platform.gateway(asked.gateway.unwrap_or("sandbox"))?;
-            let url = gateway.checkout_url(payment, reservation.amount);
-            (Some(gateway.name()), Checkout { gateway: Some(gateway.name().into()), url })
+            let gateway = platform.gateway_or_default(asked.gateway)?;
+            let (amount, customer) = (reservation.amount, asked.fan);
+            let order = Order { payment, amount, name: ORDER_NAME, customer };
+            gateway.prepare(&order, now).await?;
+            (Some(gateway.name()), gateway.checkout(&order))
         }
     };
     let command = RequestPayment {
@@ -118,6 +123,7 @@ pub async fn settle(platform: &Platform, ask: &AskGateway, answered: Answered) -
         payment: ask.payment,
         outcome: answered.outcome,
         answer: answered.answer,
+        reference: answered.reference,
         now: platform.now(),
     };
     let settled = platform.store.settle_payment(command).await?;

@@ -25,6 +25,8 @@ pub struct Rules {
     pub hold_length: Duration,
     /// Rate and churn limits; never a check of who may do what.
     pub limits_on: bool,
+    /// The codes of tickets change every half minute.
+    pub tickets_rotate: bool,
 }
 
 pub struct Platform {
@@ -51,6 +53,14 @@ pub struct Platform {
 impl Platform {
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// The gateway a fan chose, or the first that is set up.
+    pub fn gateway_or_default(&self, name: Option<&str>) -> Result<&Arc<dyn Gateway>, Refusal> {
+        match name {
+            Some(name) => self.gateway(name),
+            None => self.gateways.first().ok_or(Refusal::UnknownGateway),
+        }
     }
 
     pub fn gateway(&self, name: &str) -> Result<&Arc<dyn Gateway>, Refusal> {

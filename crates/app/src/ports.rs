@@ -22,6 +22,7 @@ pub mod revocations;
 pub mod seat_versions;
 pub mod tickets;
 pub mod wallets;
+pub mod webhooks;
 
 /// Everything that must survive: one database stands behind all of it, so that one transaction
 /// can span nouns.
@@ -39,6 +40,7 @@ pub trait Store:
     + reservations::Reservations
     + tickets::Tickets
     + wallets::Wallets
+    + webhooks::Webhooks
 {
 }
 
@@ -56,5 +58,6 @@ impl<T> Store for T where
         + reservations::Reservations
         + tickets::Tickets
         + wallets::Wallets
+        + webhooks::Webhooks
 {
 }

@@ -17,6 +17,7 @@ mod refunds;
 mod sandbox;
 mod tickets;
 mod wallet;
+mod webhooks;
 
 use crate::assets;
 use crate::roles::Roles;
@@ -40,7 +41,8 @@ pub use error::{ApiError, problem_codes};
 /// What handlers share.
 pub struct Shared {
     pub platform: Arc<Platform>,
-    pub sandbox: Arc<Sandbox>,
+    /// `None` where real money is taken.
+    pub sandbox: Option<Arc<Sandbox>>,
     pub tasks: Tasks,
     pub metrics: Metrics,
     pub seat_maps: SeatMaps,
@@ -93,14 +95,13 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
-        .routes(routes!(wallet::balance))
-        .routes(routes!(wallet::ledger))
-        .routes(routes!(wallet::charge))
         .routes(routes!(tickets::my_tickets))
         .routes(routes!(tickets::my_ticket))
         .routes(routes!(tickets::qr))
         .routes(routes!(tickets::mailbox))
         .merge(refunds::routes())
+        .merge(webhooks::routes())
+        .merge(wallet::routes())
         .merge(admin::routes())
 }
 

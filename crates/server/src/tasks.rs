@@ -63,6 +63,7 @@ pub enum Job {
     SettlePayments,
     MakeRefunds,
     RefundCanceled,
+    FollowWebhooks,
     ForgetOldRows,
     ReconcileSeats,
 }
@@ -76,6 +77,7 @@ impl Job {
             Job::SettlePayments => "settle",
             Job::MakeRefunds => "refund",
             Job::RefundCanceled => "refund-canceled",
+            Job::FollowWebhooks => "webhooks",
             Job::ForgetOldRows => "clean",
             Job::ReconcileSeats => "reconcile",
         }
@@ -88,7 +90,11 @@ impl Job {
             Job::RelayMessages | Job::RefundCanceled | Job::ForgetOldRows | Job::ReconcileSeats => {
                 true
             }
-            Job::AdmitFans | Job::ExpireHolds | Job::SettlePayments | Job::MakeRefunds => false,
+            Job::AdmitFans
+            | Job::ExpireHolds
+            | Job::SettlePayments
+            | Job::FollowWebhooks
+            | Job::MakeRefunds => false,
         }
     }
 
@@ -105,6 +111,7 @@ impl Job {
             Job::SettlePayments => jobs::settle_unknown_payments(platform, now).await,
             Job::MakeRefunds => jobs::make_refunds(platform, now).await,
             Job::RefundCanceled => jobs::refund_canceled_shows(platform, now).await,
+            Job::FollowWebhooks => jobs::follow_webhooks(platform, now).await,
             Job::ForgetOldRows => jobs::forget_old_rows(platform, now).await,
             Job::ReconcileSeats => jobs::reconcile_seats(platform, lease, now).await,
         }

@@ -213,7 +213,7 @@ async fn refund(world: &World) {
     let payment = ready.payment_id;
     store.take_unsettled(at(2), at(2), 10).await.unwrap();
     let outcome = Outcome::Captured { amount: ready.amount };
-    let settle = SettlePayment { payment, outcome, answer: None, now: at(2) };
+    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(2) };
     store.settle_payment(settle).await.unwrap();
     let (key, refund) = (world.key(&fan, "payment/cancel"), RefundId::new(world.id()));
     let (user, reason) = (fan.id, "ill".into());

@@ -69,7 +69,7 @@ async fn refunds_of_one_card_are_made_one_after_the_other() {
     let (_, ready) = world.start_paying(&fan, &[0, 10], at(0)).await;
     let outcome = Outcome::Captured { amount: ready.amount };
     let payment = ready.payment_id;
-    let settle = SettlePayment { payment, outcome, answer: None, now: at(1) };
+    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(1) };
     world.store.settle_payment(settle).await.unwrap();
     let first = cancel(&world, give(&world, &fan, payment, &[10])).await;
     let second = cancel(&world, give(&world, &fan, payment, &[0])).await;
@@ -230,7 +230,13 @@ async fn a_canceled_date_gives_everybody_all_their_money_even_after_a_stop() {
     }
     assert!(!again.finish_run(world.schedule, at(7)).await.unwrap(), "somebody is still paying");
     let outcome = Outcome::Captured { amount: ready.amount };
-    let settle = SettlePayment { payment: ready.payment_id, outcome, answer: None, now: at(8) };
+    let settle = SettlePayment {
+        payment: ready.payment_id,
+        outcome,
+        answer: None,
+        reference: None,
+        now: at(8),
+    };
     again.settle_payment(settle).await.unwrap();
     for id in again.to_refund(world.schedule, 100).await.unwrap() {
         again.refund_canceled(id, RefundId::new(world.id()), at(9)).await.unwrap().unwrap();

@@ -11,7 +11,8 @@ use futures::future::join_all;
 use std::time::Duration;
 
 fn outcome(payment: PaymentId, outcome: Outcome, now: Timestamp) -> SettlePayment {
-    SettlePayment { payment, outcome, answer: Some("{\"code\":1}".into()), now }
+    let answer = Some("{\"code\":1}".into());
+    SettlePayment { payment, outcome, answer, reference: None, now }
 }
 
 fn captured(amount: i64) -> Outcome {

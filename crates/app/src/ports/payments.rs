@@ -32,6 +32,10 @@ pub struct Checkout {
     /// The gateway's page; absent when nothing but `confirm` is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// What the gateway's script in the fan's browser needs; `scriptUrl` says where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub data: Option<serde_json::Value>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -120,6 +124,8 @@ pub struct SettlePayment {
     pub outcome: Outcome,
     /// Fields of the gateway's answer that we may keep, as JSON.
     pub answer: Option<String>,
+    /// The gateway's name for the charge, when it is another than the approval.
+    pub reference: Option<String>,
     pub now: Timestamp,
 }
 

@@ -105,6 +105,9 @@ pub(super) const CHECKS: &[Check] = &[
                   where k.status is null
                     and not exists (select 1 from payments p
                                      where p.user_id = k.user_id and p.confirm_key = k.key
-                                       and p.status in ('REQUESTED', 'UNKNOWN'))",
+                                       and p.status in ('REQUESTED', 'UNKNOWN'))
+                    and not exists (select 1 from wallet_charges c
+                                     where c.user_id = k.user_id and c.confirm_key = k.key
+                                       and c.status in ('REQUESTED', 'UNKNOWN'))",
     },
 ];

@@ -18,7 +18,7 @@ use domain::payments::{Payment, PaymentMethod};
 use domain::refunds::{RefundTo, quote};
 use domain::reservations::{Next, Reservation, ReservationStatus};
 use domain::seats::SeatPick;
-use domain::wallet::LedgerKind;
+use domain::wallet::Change;
 use domain::{PaymentId, RefundId, Refusal, SeatId, Timestamp, Won};
 use serde_json::json;
 
@@ -246,7 +246,7 @@ pub(super) async fn pay_back(
     store(tx, &row.payment, &after, now).await?;
     if row.payment.method == PaymentMethod::Wallet || to == RefundTo::Wallet {
         let (user, reference) = (row.user, refund.uuid());
-        let movement = Move { user, kind: LedgerKind::Refund, amount, reference, now };
+        let movement = Move { user, change: Change::Refund(amount), reference, now };
         wallets::apply(tx, &movement).await?;
     }
     let payload = json!({

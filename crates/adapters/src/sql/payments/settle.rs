@@ -72,8 +72,11 @@ async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
 }
 
 async fn keep_answer(tx: &mut dyn Tx, command: &SettlePayment) -> Result<()> {
-    let sql = "update payments set gateway_answer = $2, updated_at = $3 where id = $1";
-    tx.execute(sql, params![command.payment, command.answer.clone(), command.now]).await?;
+    let sql = "update payments set gateway_answer = $2, updated_at = $3,
+                                   gateway_ref = coalesce($4, gateway_ref)
+                where id = $1";
+    let (answer, reference) = (command.answer.clone(), command.reference.clone());
+    tx.execute(sql, params![command.payment, answer, command.now, reference]).await?;
     Ok(())
 }
 
