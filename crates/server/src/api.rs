@@ -25,10 +25,9 @@ use crate::seat_map::SeatMaps;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use adapters::gateways::sandbox::Sandbox;
+use adapters::memory::AddressLimits;
 use app::Platform;
-use app::ports::limits::Limits;
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use std::sync::Arc;
 use utoipa::OpenApi;
@@ -36,6 +35,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub use edge::{Edge, POLL_PATH, Poll};
 pub use error::{ApiError, problem_codes};
 
 /// What handlers share.
@@ -46,8 +46,9 @@ pub struct Shared {
     pub tasks: Tasks,
     pub metrics: Metrics,
     pub seat_maps: SeatMaps,
-    /// Counts requests by address, on this node alone.
-    pub address_limits: Arc<dyn Limits>,
+    /// Counts requests by address, on this node alone: asking a server about every request would
+    /// cost more than most requests do, and would stop them all when it is away.
+    pub address_limits: AddressLimits,
     pub requests_per_second_per_ip: u32,
     pub roles: Roles,
 }
@@ -117,8 +118,8 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// Everything that this process answers.
-pub fn router(shared: App) -> Router {
+/// Everything that this process answers, behind the edge.
+fn router(shared: App) -> Router {
     let (api, _) = documented().split_for_parts();
     let document = openapi();
     let docs = utoipa_swagger_ui::SwaggerUi::new("/docs").url("/api/openapi.json", document);
@@ -130,11 +131,6 @@ pub fn router(shared: App) -> Router {
         .route("/problems", get(problems::show))
         .fallback(assets::serve)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .with_state(shared.clone());
-    Router::from(docs)
-        .merge(api)
-        .layer(from_fn_with_state(shared.clone(), edge::detach))
-        .layer(from_fn_with_state(shared.clone(), edge::keep_to_roles))
-        .layer(from_fn_with_state(shared.clone(), edge::pass))
-        .layer(from_fn_with_state(shared, edge::render_problems))
+        .with_state(shared);
+    Router::from(docs).merge(api)
 }

@@ -1,6 +1,6 @@
 //! A running server: started on a bound listener, stopped in order.
 
-use crate::api::{self, Shared};
+use crate::api::{Edge, Shared};
 use crate::config::Config;
 use crate::tasks::{Job, Schedule, Tasks, run_job};
 use crate::telemetry::Metrics;
@@ -46,11 +46,11 @@ impl Running {
             tasks: tasks.clone(),
             metrics: Metrics::new(),
             seat_maps: Default::default(),
-            address_limits: wired.address_limits,
+            address_limits: Default::default(),
             requests_per_second_per_ip: config.requests_per_second_per_ip,
             roles: config.roles.clone(),
         });
-        let accepting = tasks.spawn(web::serve(listener, api::router(shared), tasks.clone()));
+        let accepting = tasks.spawn(web::serve(listener, Edge::new(shared), tasks.clone()));
         Ok(Running { platform, address, tasks, accepting })
     }
 

@@ -31,9 +31,6 @@ pub struct Wired {
     pub platform: Platform,
     /// `None` where real money is taken.
     pub sandbox: Option<Arc<Sandbox>>,
-    /// By address, and in memory: asking a server about every request would cost more than most
-    /// requests do, and would stop them all when it is away.
-    pub address_limits: Arc<dyn Limits>,
 }
 
 /// Opens the engines that the settings name.
@@ -113,7 +110,7 @@ pub async fn platform_on(
             tickets_rotate: config.ticket_codes == TicketCodes::Rotating,
         },
     };
-    Ok(Wired { platform, sandbox, address_limits: Arc::new(memory::Limits::default()) })
+    Ok(Wired { platform, sandbox })
 }
 
 type Gateways = (Vec<Arc<dyn Gateway>>, Option<Arc<Sandbox>>);

@@ -34,15 +34,16 @@ impl FromRequestParts<App> for Fan {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Fan, ApiError> {
-        let token = bearer(&parts.headers).ok_or(Refusal::LoginRequired)?;
+        let given = text_of(&parts.headers, "authorization");
+        let token = given.and_then(bearer).ok_or(Refusal::LoginRequired)?;
         let caller = authenticate(&app.platform, token, app.platform.now()).await?;
         Ok(Fan(caller))
     }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
+/// The token in an `Authorization` header.
+pub(super) fn bearer(given: &str) -> Option<&str> {
+    let (scheme, token) = given.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
@@ -64,7 +65,7 @@ impl FromRequestParts<App> for Poller {
             let Fan(caller) = Fan::from_request_parts(parts, app).await?;
             return Ok(Poller { caller: Some(caller.user), place_token: None });
         };
-        let caller = match bearer(&parts.headers) {
+        let caller = match text_of(&parts.headers, "authorization").and_then(bearer) {
             Some(token) => {
                 let caller = app.platform.sessions.check(token, app.platform.now());
                 Some(caller.ok_or(Refusal::LoginRequired)?.user)

@@ -62,10 +62,15 @@ pub(super) async fn status(
     let token = poller.place_token.as_deref();
     let asker = queue::asker(&app.platform, schedule, poller.caller, token)?;
     let mut view = queue::status(&app.platform, asker, schedule).await?;
-    if view.paused {
-        view.message = Some(Language::of(&headers).choose(PAUSED_KO, PAUSED_EN).to_owned());
-    }
+    explain_pause(&mut view, || Language::of(&headers));
     Ok(Json(view))
+}
+
+/// Says in words that nobody moves for the moment.
+pub(super) fn explain_pause(view: &mut QueueView, language: impl FnOnce() -> Language) {
+    if view.paused {
+        view.message = Some(language().choose(PAUSED_KO, PAUSED_EN).to_owned());
+    }
 }
 
 #[derive(Serialize, ToSchema)]

@@ -92,6 +92,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
     let accounts =
         stage::fans(&wired.platform, bench.fans, |n| bar.set_position(u64::from(n))).await?;
     bar.finish_and_clear();
+    stage::settle(&wired.platform).await?;
     drop(wired);
     let mut server = Server::start(&config.data)?;
     let target = Target::at(&server.url)?;

@@ -13,6 +13,7 @@ mod entry;
 mod hold;
 mod keys;
 mod kill;
+mod polls;
 mod problems;
 mod process;
 mod purchase;
