@@ -16,11 +16,13 @@ pub mod payments;
 pub mod queue;
 pub mod queue_history;
 pub mod reconciliation;
+pub mod refunds;
 pub mod reservations;
 pub mod revocations;
 pub mod seat_versions;
 pub mod tickets;
 pub mod wallets;
+pub mod webhooks;
 
 /// Everything that must survive: one database stands behind all of it, so that one transaction
 /// can span nouns.
@@ -34,9 +36,11 @@ pub trait Store:
     + payments::Payments
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
+    + refunds::Refunds
     + reservations::Reservations
     + tickets::Tickets
     + wallets::Wallets
+    + webhooks::Webhooks
 {
 }
 
@@ -50,8 +54,10 @@ impl<T> Store for T where
         + payments::Payments
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
+        + refunds::Refunds
         + reservations::Reservations
         + tickets::Tickets
         + wallets::Wallets
+        + webhooks::Webhooks
 {
 }

@@ -24,5 +24,6 @@ mod purchase;
 mod queue;
 mod race;
 mod reconcile;
+mod refunds;
 mod seat_map;
 mod stream;
