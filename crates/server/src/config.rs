@@ -124,8 +124,13 @@ impl Config {
         if self.hold_seconds == 0 || self.hold_seconds > 3_600 {
             bail!("hold_seconds: must be 1 to 3600, is {}", self.hold_seconds);
         }
-        if self.admit_every_ms < 10 || self.sweep_every_ms < 10 {
-            bail!("admit_every_ms and sweep_every_ms: must be at least 10");
+        if !(10..=1_000).contains(&self.admit_every_ms) {
+            bail!(
+                "admit_every_ms: must be 10 to 1000: a free slot is given away within two seconds"
+            );
+        }
+        if self.sweep_every_ms < 10 {
+            bail!("sweep_every_ms: must be at least 10");
         }
         if self.slow_down_errors_percent > 100 {
             bail!("slow_down_errors_percent: must be 0 to 100");
@@ -345,6 +350,25 @@ mod tests {
         assert!(format!("{:#}", refused.unwrap_err()).contains("PODO_HOLD_SECONDS"));
         let refused = load(&[("PODO_HOLD_SECONDS", "0")], &Overrides::default());
         assert!(format!("{:#}", refused.unwrap_err()).contains("hold_seconds"));
+    }
+
+    #[test]
+    fn a_free_slot_is_never_left_for_long() {
+        let slow = load(&[("PODO_ADMIT_EVERY_MS", "2000")], &Overrides::default());
+        assert!(slow.unwrap_err().to_string().contains("admit_every_ms"));
+    }
+
+    #[test]
+    fn fans_are_let_in_more_slowly_by_the_limits_that_are_set() {
+        let limits = |p99_ms, percent| {
+            let set =
+                [("PODO_SLOW_DOWN_P99_MS", p99_ms), ("PODO_SLOW_DOWN_ERRORS_PERCENT", percent)];
+            load(&set, &Overrides::default()).unwrap().health_limits()
+        };
+        let both = HealthLimits { p99_ms: 700, failed_per_mille: 20 };
+        assert_eq!(limits("700", "2"), Some(both));
+        assert_eq!(limits("0", "2").map(|it| it.failed_per_mille), Some(20));
+        assert_eq!(limits("0", "0"), None);
     }
 
     #[test]
