@@ -14,6 +14,7 @@ mod payment;
 mod problems;
 mod queue;
 mod refunds;
+mod reports;
 mod sandbox;
 mod tickets;
 mod wallet;
@@ -96,13 +97,11 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
-        .routes(routes!(tickets::my_tickets))
-        .routes(routes!(tickets::my_ticket))
-        .routes(routes!(tickets::qr))
-        .routes(routes!(tickets::mailbox))
         .merge(refunds::routes())
         .merge(webhooks::routes())
         .merge(wallet::routes())
+        .merge(tickets::routes())
+        .merge(reports::routes())
         .merge(admin::routes())
 }
 
