@@ -1,5 +1,13 @@
 //! The catalog: what organisers make and what everybody can see of it.
 
+mod changes;
+
+pub use changes::{
+    EventEdit, HallView, TemplatePreview, VenueEdit, VenueView, cancel_schedule, change_schedule,
+    edit_event, edit_hall, edit_venue, hall_template, list_all_events, list_venues,
+    preview_template, remove, show_any_event,
+};
+
 use crate::error::Result;
 use crate::paging::{Page, PageAsk};
 use crate::platform::Platform;
@@ -7,9 +15,10 @@ use crate::ports::catalog::{
     ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventFilter,
     EventRecord, EventVerb, ScheduleRecord,
 };
-use domain::catalog::{EventStatus, ScheduleStatus, ScheduleTimes, SeatPlan, SeatTemplate};
+use domain::catalog::{
+    EventStatus, ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatPlan, SeatTemplate,
+};
 use domain::queue::{QueueMode, QueueSettings};
-use domain::seats::{Seat, SeatFace};
 use domain::text::{Line, Prose};
 use domain::{EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won};
 use serde::Serialize;
@@ -87,15 +96,19 @@ pub struct SectionView {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LayoutSeat {
-    pub id: SeatId,
-    pub number: String,
     pub row: String,
-    pub grade: String,
-    pub x: i32,
     pub y: i32,
+    pub grade: String,
     pub accessible: bool,
     pub companion: bool,
     pub restricted_view: bool,
+    /// A place in a standing zone; its number is the order of going in.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub standing: bool,
+    // What differs from seat to seat lies together: a stadium compresses better.
+    pub number: String,
+    pub x: i32,
+    pub id: SeatId,
 }
 
 pub struct NewVenue {
@@ -164,11 +177,9 @@ pub struct NewSchedule {
     pub times: ScheduleTimes,
     pub prices: BTreeMap<String, Won>,
     pub seats_per_person: u32,
+    pub resale_delay: ResaleDelay,
     pub queue: QueueSettings,
 }
-
-/// Most seats that one person may be allowed.
-const SEATS_PER_PERSON_MAX: u32 = 50;
 
 /// Makes a date of an event with all its seats; says how many.
 pub async fn create_schedule(
@@ -177,11 +188,14 @@ pub async fn create_schedule(
     event: EventId,
     asked: NewSchedule,
 ) -> Result<(ScheduleId, u32)> {
-    asked.times.check()?;
     asked.queue.check()?;
-    if !(1..=SEATS_PER_PERSON_MAX).contains(&asked.seats_per_person) {
-        return Err(Refusal::InvalidSchedule { field: "seatsPerPerson" }.into());
-    }
+    let terms = ScheduleTerms {
+        times: asked.times,
+        seats_per_person: asked.seats_per_person,
+        prices: asked.prices,
+        resale_delay: asked.resale_delay,
+    };
+    terms.check()?;
     let now = platform.now();
     let schedule = ScheduleId::with_room_for_seats(platform.chance.id(now));
     let command = CreateSchedule {
@@ -189,8 +203,9 @@ pub async fn create_schedule(
         schedule,
         event,
         times: asked.times,
-        prices: asked.prices,
+        prices: terms.prices,
         seats_per_person: asked.seats_per_person,
+        resale_delay: asked.resale_delay,
         queue: asked.queue,
         draw_seed: platform.chance.secret(),
         now,
@@ -257,18 +272,9 @@ pub async fn show_event(platform: &Platform, event: EventId) -> Result<EventDeta
 pub async fn show_schedule(platform: &Platform, schedule: ScheduleId) -> Result<ScheduleDetail> {
     let now = platform.now();
     let record = platform.schedules.get(&*platform.store, schedule, now).await?;
-    let seats = platform.store.seats_of(schedule).await?;
+    let snapshot = platform.seat_maps.snapshot(platform, schedule).await?;
     let schedule = view_schedule(&record, now);
-    Ok(ScheduleDetail { schedule, seats_left: count_left(&seats, now) })
-}
-
-fn count_left(seats: &[Seat], now: Timestamp) -> BTreeMap<String, u32> {
-    let mut left = BTreeMap::new();
-    for seat in seats {
-        let n_left: &mut u32 = left.entry(seat.grade.clone()).or_default();
-        *n_left += u32::from(seat.face(now) == SeatFace::Available);
-    }
-    left
+    Ok(ScheduleDetail { schedule, seats_left: snapshot.left.clone() })
 }
 
 /// The layout of a schedule that fans may see.
@@ -278,7 +284,7 @@ pub async fn show_layout(platform: &Platform, schedule: ScheduleId) -> Result<La
     Ok(view_layout(schedule, template.plan()?))
 }
 
-fn view_layout(schedule: ScheduleId, plan: SeatPlan) -> LayoutView {
+pub fn view_layout(schedule: ScheduleId, plan: SeatPlan) -> LayoutView {
     let mut sections: Vec<SectionView> = Vec::new();
     for (index, seat) in (0..).zip(plan.seats) {
         let is_next = sections.last().is_none_or(|last| last.name != seat.section);
@@ -295,6 +301,7 @@ fn view_layout(schedule: ScheduleId, plan: SeatPlan) -> LayoutView {
             accessible: seat.accessible,
             companion: seat.companion,
             restricted_view: seat.restricted_view,
+            standing: seat.standing,
         };
         if let Some(section) = sections.last_mut() {
             section.seats.push(view);

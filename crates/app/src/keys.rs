@@ -6,6 +6,7 @@ use domain::{Refusal, UserId};
 
 /// The endpoints whose keys are kept apart from each other.
 pub const SELECT: &str = "booking/select";
+pub const BEST: &str = "booking/best";
 pub const REQUEST: &str = "payment/request";
 pub const CONFIRM: &str = "payment/confirm";
 pub const CANCEL: &str = "payment/cancel";

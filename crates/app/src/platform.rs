@@ -1,19 +1,24 @@
 //! Everything a use case needs, chosen once at start.
 
+use crate::layouts::Layouts;
 use crate::ports::Store;
 use crate::ports::bus::Bus;
 use crate::ports::clock::{Chance, Clock};
 use crate::ports::gateway::Gateway;
 use crate::ports::holds::Holds;
-use crate::ports::limits::Limits;
+use crate::ports::limits::{Allowance, Limits, Quota};
 use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
 use crate::ports::seat_versions::SeatVersions;
+use crate::queue::{Knocks, Progresses, Waits};
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
+use crate::seat_map::SeatMaps;
 use crate::sessions::Sessions;
+use crate::vitals::Vitals;
+use domain::queue::HealthLimits;
 use domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +32,8 @@ pub struct Rules {
     pub limits_on: bool,
     /// The codes of tickets change every half minute.
     pub tickets_rotate: bool,
+    /// When fewer fans are let in; never, when there are none.
+    pub health_limits: Option<HealthLimits>,
 }
 
 pub struct Platform {
@@ -46,6 +53,12 @@ pub struct Platform {
     pub seals: Seals,
     pub sessions: Sessions,
     pub schedules: Schedules,
+    pub progress: Progresses,
+    pub knocks: Knocks,
+    pub waits: Waits,
+    pub vitals: Vitals,
+    pub layouts: Layouts,
+    pub seat_maps: SeatMaps,
     pub reconciliation: Reconciliation,
     pub rules: Rules,
 }
@@ -60,6 +73,20 @@ impl Platform {
         match name {
             Some(name) => self.gateway(name),
             None => self.gateways.first().ok_or(Refusal::UnknownGateway),
+        }
+    }
+
+    /// Takes one of `burst` in `period`, or refuses. Limits that are off refuse nobody.
+    pub async fn take(&self, key: &str, burst: u32, period: Duration) -> crate::Result<()> {
+        if !self.rules.limits_on {
+            return Ok(());
+        }
+        match self.limits.take(key, Quota { burst, period }, self.now()).await? {
+            Allowance::Yes { .. } => Ok(()),
+            Allowance::No { retry_after } => {
+                let retry_after_s = retry_after.as_secs() + 1;
+                Err(Refusal::TooManyRequests { retry_after_s }.into())
+            }
         }
     }
 

@@ -1,12 +1,12 @@
-//! Refund policies, refunds by organisers, and canceling a whole date.
+//! Refund policies, refunds by organisers, and those of a canceled date.
 
 use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::keys::{KeyUse, Once};
 use crate::ports::payments::Canceled;
 use crate::ports::refunds::{
-    CancelSchedule, OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun,
-    SecondNeeded, SetPolicy,
+    OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun, SecondNeeded,
+    SetPolicy,
 };
 use crate::reservations::tell_filter;
 use domain::refunds::{RefundPolicy, RefundTo};
@@ -82,18 +82,6 @@ pub async fn set_policy(
     policy.check()?;
     let command = SetPolicy { actor, event, policy, now: platform.now() };
     platform.store.set_refund_policy(command).await
-}
-
-/// Cancels one date. The job gives everybody's money back.
-pub async fn cancel_schedule(
-    platform: &Platform,
-    actor: UserId,
-    schedule: ScheduleId,
-) -> Result<()> {
-    let command = CancelSchedule { actor, schedule, now: platform.now() };
-    platform.store.cancel_schedule(command).await?;
-    platform.schedules.forget(schedule);
-    Ok(())
 }
 
 pub async fn run_of(platform: &Platform, schedule: ScheduleId) -> Result<RefundRun> {

@@ -1,69 +1,21 @@
 //! Holding seats and giving them back.
 
+mod best;
+mod select;
+
+pub use best::{BestSeats, hold_best_seats};
+pub use select::{SelectSeats, refuse_at_hand, select_seats};
+
 use crate::error::{Error, Result};
 use crate::paging::{Page, PageAsk};
 use crate::platform::Platform;
-use crate::ports::holds::Taken;
-use crate::ports::keys::{KeyUse, Once};
-use crate::ports::reservations::{
-    Freed, Held, HoldSeats, ReleaseSeats, ReservationView, ReservedSeat,
-};
-use crate::queue::require_entry;
-use domain::seats::{SeatPick, SeatView};
-use domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId};
+use crate::ports::reservations::{Freed, ReleaseSeats, ReservationView, ReservedSeat};
+use domain::id::SeatIndex;
+use domain::seats::SeatView;
+use domain::{Refusal, ReservationId, ScheduleId, Timestamp, UserId};
 use serde::Serialize;
 use std::collections::HashSet;
 use utoipa::ToSchema;
-
-/// Seats asked for by a fan who is inside.
-pub struct SelectSeats<'a> {
-    pub key: KeyUse,
-    pub fan: UserId,
-    pub schedule: ScheduleId,
-    pub seats: &'a [SeatId],
-    pub entry_token: Option<&'a str>,
-}
-
-/// Holds the seats, all or none. The filter refuses most losers of a race in memory; the database
-/// decides among the rest.
-pub async fn select_seats(platform: &Platform, asked: SelectSeats<'_>) -> Result<Once<Held>> {
-    let now = platform.now();
-    let pick = SeatPick::new(asked.schedule, asked.seats)?;
-    let entry = require_entry(platform, asked.fan, asked.schedule, asked.entry_token, now).await?;
-    let until = now.plus(platform.rules.hold_length);
-    let taken = platform.holds.take(&pick, asked.fan, until, now).await?;
-    // Blocked by a hold of their own, a fan most likely repeats a request: the database knows its
-    // answer, also when the first one is still on its way there. Anybody else is refused without
-    // touching the database.
-    if let Taken::Blocked { seats, by_self: false } = taken {
-        let taken = seats.into_iter().map(|index| asked.schedule.seat(index)).collect();
-        return Err(Refusal::SeatTaken { taken }.into());
-    }
-    let command = HoldSeats {
-        key: asked.key,
-        reservation: ReservationId::new(platform.chance.id(now)),
-        user: asked.fan,
-        pick: pick.clone(),
-        entry,
-        until,
-        now,
-    };
-    let held = platform.store.hold_seats(command).await;
-    let is_ours = matches!(held, Ok(Once::Fresh(_)));
-    let is_promised = taken == Taken::Yes;
-    if is_promised && !is_ours {
-        // The filter promised what the database did not give.
-        platform.holds.release(asked.schedule, pick.indexes(), asked.fan).await?;
-    }
-    if !is_promised && is_ours {
-        // The filter knew of an older hold.
-        platform.holds.keep(asked.schedule, pick.indexes(), asked.fan, until).await?;
-    }
-    if is_ours {
-        tell_nodes(platform, asked.schedule).await;
-    }
-    held
-}
 
 pub async fn release_seats(
     platform: &Platform,
@@ -79,7 +31,7 @@ pub async fn release_seats(
 /// then it is wrong only until the hold it knows of ends.
 pub(crate) async fn tell_filter(platform: &Platform, freed: &[Freed]) -> Result<()> {
     for freed in freed {
-        tell_nodes(platform, freed.schedule).await;
+        tell_nodes(platform, freed.schedule, &freed.seats).await;
         platform.holds.release(freed.schedule, &freed.seats, freed.user).await?;
     }
     Ok(())
@@ -87,14 +39,14 @@ pub(crate) async fn tell_filter(platform: &Platform, freed: &[Freed]) -> Result<
 
 /// After the commit: every node learns that its seat map is old. One that does not hear of it looks
 /// again after a while.
-async fn tell_nodes(platform: &Platform, schedule: ScheduleId) {
-    if let Err(error) = platform.seat_versions.bump(schedule).await {
+async fn tell_nodes(platform: &Platform, schedule: ScheduleId, seats: &[SeatIndex]) {
+    if let Err(error) = platform.seat_versions.bump(schedule, seats).await {
         tracing::warn!(%error, "Other nodes did not hear that seats changed");
     }
 }
 
 pub(crate) async fn tell_filter_sold(platform: &Platform, sold: &Freed) -> Result<()> {
-    tell_nodes(platform, sold.schedule).await;
+    tell_nodes(platform, sold.schedule, &sold.seats).await;
     let until = Timestamp::FAR_FUTURE;
     platform.holds.keep(sold.schedule, &sold.seats, sold.user, until).await
 }

@@ -2,8 +2,10 @@
 //! no chance. Adapters load the facts, ask a rule, and apply what it decides in one transaction.
 
 pub mod accounts;
+pub mod best;
 pub mod catalog;
 pub mod draw;
+pub mod hall;
 pub mod id;
 pub mod messages;
 pub mod money;

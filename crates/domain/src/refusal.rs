@@ -14,6 +14,9 @@ pub enum Refusal {
     RefreshRetry,
     AdminOnly,
     EmailTaken,
+    PasswordWrong,
+    WalletNotEmpty,
+    TicketsLeft,
     TooManyRequests { retry_after_s: u64 },
 
     // What is asked about
@@ -24,6 +27,8 @@ pub enum Refusal {
     NameTaken,
     EventNotOpen,
     WrongEventState,
+    SaleBegun,
+    InUse,
 
     // The queue
     PlaceTokenInvalid,
@@ -40,8 +45,11 @@ pub enum Refusal {
     TooManySeats { max: usize },
     SeatRepeated,
     ForeignSeat,
-    SeatTaken { taken: Vec<SeatId> },
+    SeatTaken { taken: Vec<SeatId>, alternatives: Vec<Vec<SeatId>> },
+    NoneTogether,
+    UnknownGrade,
     SeatLimit { max: u32 },
+    HoldChurn { retry_after_s: u64 },
     HoldOver,
     PaymentRunning,
     AlreadyPaid,
@@ -76,6 +84,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Somebody else has these seats.
+    pub const fn seat_taken(taken: Vec<SeatId>) -> Refusal {
+        Refusal::SeatTaken { taken, alternatives: Vec::new() }
+    }
+
     /// The stable name of this refusal in the API.
     pub const fn code(&self) -> &'static str {
         match self {
@@ -87,6 +100,9 @@ impl Refusal {
             Refusal::RefreshRetry => "REFRESH_RETRY",
             Refusal::AdminOnly => "ADMIN_ONLY",
             Refusal::EmailTaken => "EMAIL_TAKEN",
+            Refusal::PasswordWrong => "PASSWORD_WRONG",
+            Refusal::WalletNotEmpty => "WALLET_NOT_EMPTY",
+            Refusal::TicketsLeft => "TICKETS_LEFT",
             Refusal::TooManyRequests { .. } => "TOO_MANY_REQUESTS",
             Refusal::NotFound => "NOT_FOUND",
             Refusal::Invalid { .. } => "INVALID",
@@ -95,6 +111,8 @@ impl Refusal {
             Refusal::NameTaken => "NAME_TAKEN",
             Refusal::EventNotOpen => "EVENT_NOT_OPEN",
             Refusal::WrongEventState => "WRONG_EVENT_STATE",
+            Refusal::SaleBegun => "SALE_BEGUN",
+            Refusal::InUse => "IN_USE",
             Refusal::PlaceTokenInvalid => "QUEUE_TOKEN_INVALID",
             Refusal::NotInQueue => "NOT_IN_QUEUE",
             Refusal::QueueClosed => "QUEUE_CLOSED",
@@ -108,7 +126,10 @@ impl Refusal {
             Refusal::SeatRepeated => "SEAT_REPEATED",
             Refusal::ForeignSeat => "FOREIGN_SEAT",
             Refusal::SeatTaken { .. } => "SEAT_TAKEN",
+            Refusal::NoneTogether => "NO_SEATS_TOGETHER",
+            Refusal::UnknownGrade => "UNKNOWN_GRADE",
             Refusal::SeatLimit { .. } => "SEAT_LIMIT",
+            Refusal::HoldChurn { .. } => "HOLD_CHURN",
             Refusal::HoldOver => "HOLD_OVER",
             Refusal::PaymentRunning => "PAYMENT_RUNNING",
             Refusal::AlreadyPaid => "ALREADY_PAID",

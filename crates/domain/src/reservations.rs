@@ -236,6 +236,24 @@ pub fn check_seat_limit(n_active: u32, n_more: u32, max: u32) -> Result<(), Refu
     Ok(())
 }
 
+/// Holds given back or run out that a fan may have in [`CHURN_WINDOW`] before they must pause.
+pub const CHURN_MAX: u32 = 5;
+pub const CHURN_WINDOW: Duration = Duration::from_secs(3_600);
+
+/// How long the pause is, from the last hold that ended without a payment.
+pub const CHURN_PAUSE: Duration = Duration::from_secs(600);
+
+/// May somebody hold seats again who let `n_unpaid` holds of this schedule go within the window,
+/// the last of them at `last`? Holding seats again and again without buying keeps them from
+/// everybody else (OAT-021).
+pub fn check_churn(n_unpaid: u32, last: Option<Timestamp>, now: Timestamp) -> Result<(), Refusal> {
+    let again_at = last.map_or(now, |last| last.plus(CHURN_PAUSE));
+    if n_unpaid < CHURN_MAX || again_at <= now {
+        return Ok(());
+    }
+    Err(Refusal::HoldChurn { retry_after_s: again_at.since(now).as_secs() + 1 })
+}
+
 /// A number that people can read out: the day in Seoul and six letters and digits without
 /// look-alikes. `chance` is any random number; a clash is caught by a unique index.
 pub fn booking_number(now: Timestamp, chance: u64) -> String {

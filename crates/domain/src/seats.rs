@@ -96,11 +96,33 @@ pub struct Seat {
 }
 
 impl Seat {
+    pub fn is_free(&self, now: Timestamp) -> bool {
+        self.standing().is_free(now)
+    }
+
+    pub fn face(&self, now: Timestamp) -> SeatFace {
+        self.standing().face(now)
+    }
+
+    pub const fn standing(&self) -> SeatStanding {
+        SeatStanding { index: self.index, state: self.state, expires_at: self.expires_at }
+    }
+}
+
+/// The part of a seat that changes while it is sold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeatStanding {
+    pub index: SeatIndex,
+    pub state: SeatState,
+    pub expires_at: Option<Timestamp>,
+}
+
+impl SeatStanding {
     /// True from the very millisecond at which a hold ends: whoever comes then may take it.
     pub fn is_free(&self, now: Timestamp) -> bool {
         match self.state {
-            SeatState::Free => true,
-            SeatState::Held => self.expires_at.is_none_or(|until| until <= now),
+            // One that was canceled may rest for a while.
+            SeatState::Free | SeatState::Held => self.expires_at.is_none_or(|until| until <= now),
             SeatState::Paying | SeatState::Sold => false,
         }
     }
@@ -130,11 +152,11 @@ pub enum SeatFace {
 
 impl SeatFace {
     /// One letter of the status string.
-    pub const fn letter(self) -> char {
+    pub const fn letter(self) -> u8 {
         match self {
-            SeatFace::Available => 'A',
-            SeatFace::Held => 'H',
-            SeatFace::Sold => 'S',
+            SeatFace::Available => b'A',
+            SeatFace::Held => b'H',
+            SeatFace::Sold => b'S',
         }
     }
 

@@ -12,17 +12,21 @@ mod health;
 mod language;
 mod payment;
 mod problems;
+mod profile;
 mod queue;
 mod refunds;
 mod reports;
 mod sandbox;
+mod seats;
 mod tickets;
 mod wallet;
 mod webhooks;
 
 use crate::assets;
+use crate::layouts::Layouts;
 use crate::roles::Roles;
-use crate::seat_map::SeatMaps;
+use crate::seat_feed::SeatFeed;
+use crate::streams::Streams;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use adapters::gateways::sandbox::Sandbox;
@@ -46,7 +50,9 @@ pub struct Shared {
     pub sandbox: Option<Arc<Sandbox>>,
     pub tasks: Tasks,
     pub metrics: Metrics,
-    pub seat_maps: SeatMaps,
+    pub layouts: Layouts,
+    pub seat_feed: Arc<SeatFeed>,
+    pub streams: Arc<Streams>,
     /// Counts requests by address, on this node alone: asking a server about every request would
     /// cost more than most requests do, and would stop them all when it is away.
     pub address_limits: AddressLimits,
@@ -74,20 +80,23 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(accounts::log_in))
         .routes(routes!(accounts::refresh))
         .routes(routes!(accounts::log_out))
-        .routes(routes!(accounts::me))
+        .routes(routes!(profile::me))
+        .routes(routes!(profile::change))
+        .routes(routes!(profile::change_password))
+        .routes(routes!(profile::withdraw))
+        .routes(routes!(profile::logins))
+        .routes(routes!(profile::sessions))
+        .routes(routes!(profile::end_session))
         .routes(routes!(catalog::list_events))
         .routes(routes!(catalog::show_event))
         .routes(routes!(catalog::show_schedule))
-        .routes(routes!(catalog::show_layout))
-        .routes(routes!(catalog::show_seats))
-        .routes(routes!(queue::enter))
-        .routes(routes!(queue::status))
-        .routes(routes!(queue::position))
-        .routes(routes!(queue::extend))
-        .routes(routes!(queue::leave))
-        .routes(routes!(queue::show_draw))
+        .routes(routes!(seats::show_layout))
+        .routes(routes!(seats::show_named_layout))
+        .routes(routes!(seats::show_seats))
+        .routes(routes!(seats::stream))
         .routes(routes!(booking::seats))
         .routes(routes!(booking::select))
+        .routes(routes!(booking::best))
         .routes(routes!(booking::release))
         .routes(routes!(booking::my_reservations))
         .routes(routes!(booking::my_reservation))
@@ -102,6 +111,7 @@ fn documented() -> OpenApiRouter<App> {
         .merge(wallet::routes())
         .merge(tickets::routes())
         .merge(reports::routes())
+        .merge(queue::routes())
         .merge(admin::routes())
 }
 
@@ -128,6 +138,7 @@ fn router(shared: App) -> Router {
         .route("/healthz", get(health::readyz))
         .route("/metrics", get(health::metrics))
         .route("/problems", get(problems::show))
+        .route("/api/layout.schema.json", get(admin::layout_schema))
         .fallback(assets::serve)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(shared);

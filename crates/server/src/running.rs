@@ -8,7 +8,7 @@ use crate::web;
 use crate::wire::Wired;
 use anyhow::{Context, Result};
 use app::Platform;
-use app::accounts::{SignUp, create_admin};
+use app::accounts::{SignUp, create_admin, recall_ended_sessions};
 use app::jobs::open_rooms;
 use domain::accounts::{Email, NewPassword, Role};
 use domain::text::Line;
@@ -37,6 +37,7 @@ impl Running {
         let tasks = Tasks::default();
         make_admin(config, &platform).await?;
         open_rooms(&platform, platform.now()).await?;
+        recall_ended_sessions(&platform).await?;
         for schedule in schedules(config) {
             tasks.spawn(run_job(platform.clone(), tasks.clone(), schedule));
         }
@@ -45,7 +46,9 @@ impl Running {
             sandbox: wired.sandbox,
             tasks: tasks.clone(),
             metrics: Metrics::new(),
-            seat_maps: Default::default(),
+            layouts: Default::default(),
+            seat_feed: Default::default(),
+            streams: Default::default(),
             address_limits: Default::default(),
             requests_per_second_per_ip: config.requests_per_second_per_ip,
             roles: config.roles.clone(),

@@ -25,7 +25,7 @@ impl World {
         if let Some(taken) = pick.indexes().iter().find(is_taken) {
             let taken = vec![self.schedule.seat(*taken)];
             self.saw(Sight::RaceLost);
-            return Err(Refusal::SeatTaken { taken });
+            return Err(Refusal::seat_taken(taken));
         }
         for index in pick.indexes() {
             self.clear_old_claim(*index);

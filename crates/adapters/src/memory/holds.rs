@@ -23,14 +23,22 @@ struct Seats {
 
 impl Seats {
     fn take(&mut self, pick: &SeatPick, hold: FilterHold, now: Timestamp) -> Taken {
-        let live = |seat: &&SeatIndex| self.live(**seat, now).is_some();
-        let blocked: Vec<SeatIndex> = pick.indexes().iter().filter(live).copied().collect();
+        let blocked = self.blocked(pick, now);
         if blocked.is_empty() {
             self.holds.extend(pick.indexes().iter().map(|seat| (*seat, hold)));
             return Taken::Yes;
         }
-        let by_self = blocked.iter().all(|seat| self.is_held_by(*seat, hold.fan));
+        let by_self = self.are_all_held_by(&blocked, hold.fan);
         Taken::Blocked { seats: blocked, by_self }
+    }
+
+    fn blocked(&self, pick: &SeatPick, now: Timestamp) -> Vec<SeatIndex> {
+        let live = |seat: &&SeatIndex| self.live(**seat, now).is_some();
+        pick.indexes().iter().filter(live).copied().collect()
+    }
+
+    fn are_all_held_by(&self, seats: &[SeatIndex], fan: UserId) -> bool {
+        seats.iter().all(|seat| self.is_held_by(*seat, fan))
     }
 
     fn release(&mut self, seats: &[SeatIndex], fan: UserId) {
@@ -65,6 +73,19 @@ impl Seats {
 
 #[async_trait]
 impl holds::Holds for Holds {
+    fn refusal_at_hand(
+        &self,
+        pick: &SeatPick,
+        fan: UserId,
+        now: Timestamp,
+    ) -> Option<Vec<SeatIndex>> {
+        let looked = self.schedules.with_known(pick.schedule(), |seats| {
+            let blocked = seats.blocked(pick, now);
+            (!seats.are_all_held_by(&blocked, fan)).then_some(blocked)
+        });
+        looked.ok().flatten().flatten()
+    }
+
     async fn take(
         &self,
         pick: &SeatPick,

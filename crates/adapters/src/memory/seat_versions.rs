@@ -1,24 +1,63 @@
-//! Versions of seats in memory: one count per schedule.
+//! Versions of seats in memory: one count per schedule, and what changed lately.
 
 use super::schedules::Schedules;
 use app::Result;
-use app::ports::seat_versions;
+use app::ports::seat_versions::{self, Since};
 use async_trait::async_trait;
 use domain::ScheduleId;
+use domain::id::SeatIndex;
+use std::collections::VecDeque;
+
+/// Changes of seats remembered per schedule: whoever missed more reads all seats.
+const REMEMBERED_MAX: usize = 65_536;
 
 #[derive(Default)]
 pub struct SeatVersions {
-    counts: Schedules<u64>,
+    schedules: Schedules<Changes>,
+}
+
+#[derive(Default)]
+struct Changes {
+    version: u64,
+    /// Oldest first, each with the version that it made.
+    log: VecDeque<(u64, SeatIndex)>,
+    /// The latest version whose seats are not all in the log any more.
+    forgotten: u64,
+}
+
+impl Changes {
+    fn bump(&mut self, seats: &[SeatIndex]) {
+        self.version += 1;
+        self.log.extend(seats.iter().map(|seat| (self.version, *seat)));
+        let n_too_many = self.log.len().saturating_sub(REMEMBERED_MAX);
+        if let Some((version, _)) = self.log.drain(..n_too_many).last() {
+            self.forgotten = version;
+        }
+    }
+
+    fn since(&self, version: u64) -> Since {
+        let is_known = self.forgotten <= version && version <= self.version;
+        let seats = is_known.then(|| {
+            let first = self.log.partition_point(|(changed, _)| *changed <= version);
+            self.log.range(first..).map(|(_, seat)| *seat).collect()
+        });
+        Since { version: self.version, seats }
+    }
 }
 
 #[async_trait]
 impl seat_versions::SeatVersions for SeatVersions {
-    async fn bump(&self, schedule: ScheduleId) -> Result<()> {
-        self.counts.with(schedule, || 0, |count| *count += 1)
+    async fn bump(&self, schedule: ScheduleId, seats: &[SeatIndex]) -> Result<()> {
+        self.schedules.with(schedule, Changes::default, |changes| changes.bump(seats))
     }
 
     async fn version(&self, schedule: ScheduleId) -> Result<u64> {
-        Ok(self.counts.with_known(schedule, |count| *count)?.unwrap_or(0))
+        Ok(self.schedules.with_known(schedule, |changes| changes.version)?.unwrap_or(0))
+    }
+
+    async fn since(&self, schedule: ScheduleId, version: u64) -> Result<Since> {
+        let known = self.schedules.with_known(schedule, |changes| changes.since(version))?;
+        Ok(known.unwrap_or_else(|| Changes::default().since(version)))
     }
 }
 

@@ -1,5 +1,8 @@
 //! Holds on Redis: a hash per schedule, at most one field per seat.
 
+mod seen;
+
+use self::seen::Seen;
 use super::Connection;
 use app::ports::holds::{self, Correction, Taken};
 use app::{Error, Result};
@@ -17,6 +20,8 @@ const FORGET_AFTER: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 pub struct Holds {
     connection: Connection,
+    /// What Redis said a moment ago: losers of a race are refused by it.
+    seen: Seen,
     take: Script,
     keep: Script,
     release: Script,
@@ -27,6 +32,7 @@ impl Holds {
     pub fn new(connection: Connection) -> Holds {
         Holds {
             connection,
+            seen: Seen::default(),
             take: Script::new(include_str!("holds/take.lua")),
             keep: Script::new(include_str!("holds/keep.lua")),
             release: Script::new(include_str!("holds/release.lua")),
@@ -56,6 +62,15 @@ fn forget_after_ms() -> u64 {
 
 #[async_trait]
 impl holds::Holds for Holds {
+    fn refusal_at_hand(
+        &self,
+        pick: &SeatPick,
+        fan: UserId,
+        now: Timestamp,
+    ) -> Option<Vec<SeatIndex>> {
+        self.seen.refusal(pick, fan, now)
+    }
+
     async fn take(
         &self,
         pick: &SeatPick,
@@ -66,10 +81,13 @@ impl holds::Holds for Holds {
         let mut call = self.take.key(self.key(pick.schedule()));
         call.arg(fan.uuid().to_string()).arg(until.ms()).arg(forget_after_ms()).arg(now.ms());
         call.arg(pick.indexes());
-        let (seats, by_self): (Vec<SeatIndex>, bool) = self.connection.run(&call).await?;
+        let (seats, holds, by_self): (Vec<SeatIndex>, Vec<String>, bool) =
+            self.connection.run(&call).await?;
         if seats.is_empty() {
             return Ok(Taken::Yes);
         }
+        let holds = seats.iter().zip(holds.iter().filter_map(|text| read(text)));
+        self.seen.remember(pick.schedule(), holds, now);
         Ok(Taken::Blocked { seats, by_self })
     }
 
@@ -88,8 +106,11 @@ impl holds::Holds for Holds {
     async fn release(&self, schedule: ScheduleId, seats: &[SeatIndex], fan: UserId) -> Result<()> {
         let mut call = self.release.key(self.key(schedule));
         call.arg(fan.uuid().to_string()).arg(seats);
-        self.connection.run(&call).await
+        let released = self.connection.run(&call).await;
+        self.seen.forget(schedule, seats);
+        released
     }
+
     async fn known(
         &self,
         schedule: ScheduleId,

@@ -1,4 +1,5 @@
 //! Venues, halls, events, schedules and seats.
 
+mod change;
 mod create;
 mod read;

@@ -10,8 +10,7 @@ use super::tx::{Tx, work};
 use super::value::{Value, params};
 use app::ports::keys::Once;
 use app::ports::refunds::{
-    CancelSchedule, OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun,
-    Refunds, SetPolicy,
+    OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun, Refunds, SetPolicy,
 };
 use app::ports::reservations::Freed;
 use app::{Error, Result};
@@ -27,7 +26,6 @@ struct PolicyOf(EventId);
 work!(Sales: PreviewRefund => preview, RefundPreview);
 work!(Event: PolicyOf => policy_of, Option<RefundPolicy>);
 work!(Event: SetPolicy => set_policy, ());
-work!(Event: CancelSchedule => cancel_schedule, ());
 
 #[async_trait]
 impl Refunds for SqlStore {
@@ -47,10 +45,6 @@ impl Refunds for SqlStore {
     }
 
     async fn set_refund_policy(&self, command: SetPolicy) -> Result<()> {
-        self.write(command).await
-    }
-
-    async fn cancel_schedule(&self, command: CancelSchedule) -> Result<()> {
         self.write(command).await
     }
 
@@ -162,18 +156,6 @@ async fn set_policy(tx: &mut dyn Tx, command: &SetPolicy) -> Result<()> {
     }
     let details = json!(command.policy);
     note(tx, (command.actor, "event.refund-policy"), command.event, details, command.now).await
-}
-
-async fn cancel_schedule(tx: &mut dyn Tx, command: &CancelSchedule) -> Result<()> {
-    let found = "select status from event_schedules where id = $1";
-    let row = tx.row(found, params![command.schedule]).await?.ok_or(Refusal::NotFound)?;
-    if row.parse(0, ScheduleStatus::parse)? == ScheduleStatus::Cancelled {
-        return Ok(());
-    }
-    let sql = "update event_schedules set status = 'CANCELLED', updated_at = $2 where id = $1";
-    tx.execute(sql, params![command.schedule, command.now]).await?;
-    let subject = command.schedule;
-    note(tx, (command.actor, "schedule.cancel"), subject, json!({}), command.now).await
 }
 
 async fn note(

@@ -11,6 +11,7 @@ use super::tx::Tx;
 use super::value::{Row, params};
 use app::ports::reservations::{Freed, ReservedSeat};
 use app::{Error, Result};
+use domain::catalog::ResaleDelay;
 use domain::messages::MessageKind;
 use domain::queue::PlaceNumber;
 use domain::reservations::{Reservation, ReservationStatus};
@@ -192,16 +193,31 @@ pub(super) async fn set_seats(
     }
 }
 
+/// When the seats of a reservation may be taken again: those of a canceled booking may have to
+/// rest. Asked after the reservation was stored, so it was changed at the moment of the command.
+async fn back_at(tx: &mut dyn Tx, reservation: &Reservation) -> Result<Option<Timestamp>> {
+    if reservation.status != ReservationStatus::Canceled {
+        return Ok(None);
+    }
+    let sql = "select r.updated_at, s.resale_min_seconds, s.resale_max_seconds
+                 from reservations r join event_schedules s on s.id = r.schedule_id
+                where r.id = $1";
+    let Some(row) = tx.row(sql, params![reservation.id]).await? else { return Ok(None) };
+    let delay = ResaleDelay { min_seconds: row.get(1)?, max_seconds: row.get(2)? };
+    Ok(delay.back_at(row.get(0)?, tx.chance().number()))
+}
+
 /// Gives the seats back to everybody.
 pub(super) async fn free_seats(
     tx: &mut dyn Tx,
     reservation: &Reservation,
     seats: &[ReservedSeat],
 ) -> Result<Freed> {
-    let free = "update seats set state = 'FREE', claim = null, expires_at = null, fence = fence + 1
+    let free = "update seats set state = 'FREE', claim = null, expires_at = $4, fence = fence + 1
                  where schedule_id = $1 and seat_index = $2 and claim = $3";
+    let back_at = back_at(tx, reservation).await?;
     let set = |seat: &ReservedSeat| {
-        params![reservation.schedule, seat.id.index(), reservation.id].to_vec()
+        params![reservation.schedule, seat.id.index(), reservation.id, back_at].to_vec()
     };
     tx.execute_each(free, seats.iter().map(set).collect()).await?;
     let done = "update reservation_seats set active = $2 where reservation_id = $1 and active";

@@ -30,7 +30,7 @@ async fn who_fails_half_way_leaves_no_trace_and_takes_nobody_along() {
     let lost = greedy.into_iter().filter(|(_, result)| result.is_err());
     for (_, result) in lost {
         let wanted = vec![world.schedule.seat(0)];
-        assert_eq!(refusal(result), Refusal::SeatTaken { taken: wanted });
+        assert_eq!(refusal(result), Refusal::seat_taken(wanted));
     }
     // What the losers had claimed for a moment is free: all but one of the twenty.
     let others = world.fans(20).await;

@@ -80,11 +80,11 @@ async fn seat_versions_keep_the_contract_on_one_server_even_when_it_forgets() {
     let versions = SeatVersions::new(engine.connection());
     ports::seat_versions::contract::check(&versions, 1).await;
     let schedule = nodes::schedule();
-    versions.bump(schedule).await.unwrap();
+    versions.bump(schedule, &[1]).await.unwrap();
     let seen = versions.version(schedule).await.unwrap();
     engine.ask(&["flushall"]);
     assert_ne!(versions.version(schedule).await.unwrap(), seen);
-    versions.bump(schedule).await.unwrap();
+    versions.bump(schedule, &[1]).await.unwrap();
     assert_ne!(versions.version(schedule).await.unwrap(), seen);
 }
 

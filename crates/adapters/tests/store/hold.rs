@@ -38,7 +38,7 @@ async fn the_second_fan_is_told_which_seats_are_taken_and_gets_none() {
     world.hold(&first, &[1, 3], at(1)).await.unwrap();
     let taken = [1, 3].map(|index| world.schedule.seat(index)).to_vec();
     let told = refusal(world.hold(&second, &[0, 1, 2, 3], at(2)).await);
-    assert_eq!(told, Refusal::SeatTaken { taken });
+    assert_eq!(told, Refusal::seat_taken(taken));
     let states = seat_states(&world).await;
     assert_eq!((states[0], states[2]), (SeatState::Free, SeatState::Free), "all or none");
     let theirs = world.store.seats_held_by(second.id, world.schedule).await.unwrap();
@@ -54,7 +54,7 @@ async fn a_hold_is_taken_over_at_its_very_last_millisecond_and_not_before() {
     let old = world.hold(&first, &[4, 5], at(0)).await.unwrap();
     let a_moment_before = Timestamp::from_ms(old.hold_expires_at.ms() - 1);
     let told = refusal(world.hold(&second, &[5], a_moment_before).await);
-    assert_eq!(told, Refusal::SeatTaken { taken: vec![world.schedule.seat(5)] });
+    assert_eq!(told, Refusal::seat_taken(vec![world.schedule.seat(5)]));
     let new = world.hold(&second, &[5], old.hold_expires_at).await.unwrap();
     assert_eq!(world.status(&first, old.reservation_id).await, ReservationStatus::Expired);
     assert_eq!(world.status(&second, new.reservation_id).await, ReservationStatus::Held);
@@ -83,7 +83,7 @@ async fn seats_under_payment_are_never_taken_over_nor_swept() {
     let long_after = ready.hold_expires_at.plus(std::time::Duration::from_secs(600));
     let taken = vec![world.schedule.seat(4)];
     let told = refusal(world.hold(&second, &[4], long_after).await);
-    assert_eq!(told, Refusal::SeatTaken { taken });
+    assert_eq!(told, Refusal::seat_taken(taken));
     assert_eq!(world.store.expire_holds(long_after, 100).await.unwrap(), []);
     assert_eq!(world.status(&first, reservation).await, ReservationStatus::Paying);
     let release = ReleaseSeats { reservation, user: first.id, now: long_after };
@@ -127,7 +127,7 @@ async fn an_extension_that_the_store_has_not_heard_of_counts_and_is_remembered()
     world.hold(&fan, &[0], at(1)).await.unwrap();
     let entry = Entry { expires_at: at(7_200), extensions_left: 1, ..fan.entry };
     world.hold(&Fan { entry, ..fan }, &[1], at(3_600)).await.unwrap();
-    let places = world.store.places_of(fan.id, 10).await.unwrap();
+    let places = world.store.places_of(fan.id, (at(99_999), 1 << 53), 10).await.unwrap();
     assert_eq!(places[0].expires_at, Some(at(7_200)));
     world.is_sound(at(3_600)).await;
 }

@@ -34,7 +34,7 @@ async fn of_two_hundred_fans_exactly_one_gets_the_seat() {
     let taken = vec![world.schedule.seat(0)];
     for answer in answers.iter().filter_map(|answer| answer.as_ref().err()) {
         assert!(
-            matches!(answer, Error::Refused(Refusal::SeatTaken { taken: told }) if *told == taken),
+            matches!(answer, Error::Refused(Refusal::SeatTaken { taken: told, .. }) if *told == taken),
             "{answer}"
         );
     }

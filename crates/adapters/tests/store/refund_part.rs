@@ -2,12 +2,10 @@
 
 use crate::refund::{buy_by_card, cancel_command};
 use crate::world::{FAR, Fan, NEAR, SALE_S, World, at, fresh, refusal, won};
-use app::ports::catalog::{Catalog, CreateSchedule};
+use app::ports::catalog::{CancelSchedule, Catalog, CreateSchedule};
 use app::ports::keys::Once;
 use app::ports::payments::{CancelPayment, Canceled, Payments, SettlePayment};
-use app::ports::refunds::{
-    CancelSchedule, OrganiserRefund, PreviewRefund, RefundByOrganiser, Refunds, SetPolicy,
-};
+use app::ports::refunds::{OrganiserRefund, PreviewRefund, RefundByOrganiser, Refunds, SetPolicy};
 use app::ports::reservations::Reservations;
 use app::ports::wallets::Wallets;
 use domain::messages::MessageKind;

@@ -19,7 +19,7 @@ use app::ports::messages::Messages;
 use app::ports::reservations::Reservations;
 use app::{Error, Result};
 use domain::accounts::Role;
-use domain::catalog::{GridTemplate, ScheduleTimes, SeatTemplate};
+use domain::catalog::{GridTemplate, ResaleDelay, ScheduleTimes, SeatTemplate};
 use domain::messages::MessageKind;
 use domain::queue::{Entry, QueueSettings};
 use domain::reservations::ReservationStatus;
@@ -202,6 +202,7 @@ impl World {
             },
             prices: BTreeMap::from([("VIP".into(), won(NEAR)), ("R".into(), won(FAR))]),
             seats_per_person,
+            resale_delay: ResaleDelay::default(),
             queue: QueueSettings::default(),
             draw_seed: [3; 32],
             now: at(-90_000),

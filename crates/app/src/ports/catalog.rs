@@ -3,9 +3,13 @@
 use crate::error::Result;
 use crate::paging::PageAsk;
 use async_trait::async_trait;
-use domain::catalog::{EventStatus, ScheduleStatus, ScheduleTimes, SeatTemplate};
+use domain::catalog::{
+    EventStatus, ResaleDelay, ScheduleChange, ScheduleStatus, ScheduleTerms, ScheduleTimes,
+    SeatTemplate,
+};
+use domain::id::SeatIndex;
 use domain::queue::QueueSettings;
-use domain::seats::Seat;
+use domain::seats::{Seat, SeatStanding};
 use domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
 use std::collections::BTreeMap;
 
@@ -51,6 +55,7 @@ pub struct CreateSchedule {
     pub times: ScheduleTimes,
     pub prices: BTreeMap<String, Won>,
     pub seats_per_person: u32,
+    pub resale_delay: ResaleDelay,
     pub queue: QueueSettings,
     pub draw_seed: [u8; 32],
     pub now: Timestamp,
@@ -80,6 +85,85 @@ pub struct ChangeQueue {
     pub now: Timestamp,
 }
 
+/// What is left out stays as it is.
+#[derive(Clone, Debug)]
+pub struct EditVenue {
+    pub actor: UserId,
+    pub venue: VenueId,
+    pub name: Option<String>,
+    pub address: Option<String>,
+    pub city: Option<String>,
+    pub now: Timestamp,
+}
+
+/// Another template counts for schedules made from now on: those that exist keep theirs.
+#[derive(Clone, Debug)]
+pub struct EditHall {
+    pub actor: UserId,
+    pub hall: HallId,
+    pub name: Option<String>,
+    pub template: Option<SeatTemplate>,
+    pub capacity: Option<u32>,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct EditEvent {
+    pub actor: UserId,
+    pub event: EventId,
+    pub title: Option<String>,
+    pub artist: Option<String>,
+    pub description: Option<String>,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct ChangeSchedule {
+    pub actor: UserId,
+    pub schedule: ScheduleId,
+    pub change: ScheduleChange,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct CancelSchedule {
+    pub actor: UserId,
+    pub schedule: ScheduleId,
+    pub now: Timestamp,
+}
+
+/// Something made by mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unwanted {
+    Venue(VenueId),
+    Hall(HallId),
+    Event(EventId),
+    Schedule(ScheduleId),
+}
+
+#[derive(Clone, Debug)]
+pub struct Remove {
+    pub actor: UserId,
+    pub what: Unwanted,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct VenueRecord {
+    pub venue: VenueId,
+    pub name: String,
+    pub address: String,
+    pub city: String,
+    pub halls: Vec<HallRecord>,
+}
+
+#[derive(Clone, Debug)]
+pub struct HallRecord {
+    pub hall: HallId,
+    pub name: String,
+    pub capacity: u32,
+}
+
 #[derive(Clone, Debug)]
 pub struct EventRecord {
     pub event: EventId,
@@ -104,8 +188,19 @@ pub struct ScheduleRecord {
     pub prices: BTreeMap<String, Won>,
     pub n_seats: u32,
     pub seats_per_person: u32,
+    pub resale_delay: ResaleDelay,
     pub queue: QueueSettings,
     pub draw_seed: [u8; 32],
+}
+
+/// The seats of one grade, as everybody sees them, and what those sold cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GradeSales {
+    pub grade: String,
+    pub available: u32,
+    pub held: u32,
+    pub sold: u32,
+    pub revenue: Won,
 }
 
 /// Which events are asked for. Fans see the open ones only.
@@ -136,6 +231,29 @@ pub trait Catalog: Send + Sync {
 
     async fn change_queue(&self, command: ChangeQueue) -> Result<()>;
 
+    /// Refusals: `NotFound`.
+    async fn edit_venue(&self, command: EditVenue) -> Result<()>;
+
+    /// Refusals: `NotFound`, `NameTaken`.
+    async fn edit_hall(&self, command: EditHall) -> Result<()>;
+
+    /// Refusals: `NotFound`.
+    async fn edit_event(&self, command: EditEvent) -> Result<()>;
+
+    /// Refusals: `NotFound`, `SaleBegun`, `InvalidSchedule`, `InvalidTemplate` (prices).
+    async fn change_schedule(&self, command: ChangeSchedule) -> Result<ScheduleTerms>;
+
+    /// Nothing more is sold; what was sold stays in the books. Refusals: `NotFound`.
+    async fn cancel_schedule(&self, command: CancelSchedule) -> Result<()>;
+
+    /// Refusals: `NotFound`, `InUse` when something stands on it or a seat of it was ever held.
+    async fn remove(&self, command: Remove) -> Result<()>;
+
+    /// Venues with their halls, newest first.
+    async fn venues(&self, page: PageAsk) -> Result<Vec<VenueRecord>>;
+
+    async fn hall_template(&self, hall: HallId) -> Result<Option<SeatTemplate>>;
+
     async fn events(&self, filter: EventFilter, page: PageAsk) -> Result<Vec<EventRecord>>;
 
     async fn event(&self, event: EventId) -> Result<Option<EventRecord>>;
@@ -147,9 +265,26 @@ pub trait Catalog: Send + Sync {
     /// The template that the schedule's seats were made from.
     async fn template_of(&self, schedule: ScheduleId) -> Result<Option<SeatTemplate>>;
 
+    /// How many seats of each grade are free, held and sold, and for how much.
+    async fn seats_by_grade(&self, schedule: ScheduleId, now: Timestamp)
+    -> Result<Vec<GradeSales>>;
+
     /// Every seat in layout order.
     async fn seats_of(&self, schedule: ScheduleId) -> Result<Vec<Seat>>;
 
+    /// Every seat that is somebody's, also when its hold has run out.
+    async fn claimed_seats(&self, schedule: ScheduleId) -> Result<Vec<SeatStanding>>;
+
+    /// How these seats stand; those that do not exist are left out.
+    async fn seats_at(
+        &self,
+        schedule: ScheduleId,
+        seats: Vec<SeatIndex>,
+    ) -> Result<Vec<SeatStanding>>;
+
     /// Schedules whose queue is alive: gathering, selling, or just over.
     async fn schedules_alive(&self, now: Timestamp) -> Result<Vec<ScheduleRecord>>;
+
+    /// Schedules that ended between the two.
+    async fn schedules_ended(&self, from: Timestamp, to: Timestamp) -> Result<Vec<ScheduleId>>;
 }

@@ -37,6 +37,18 @@ pub struct Correction {
 /// - the filter may forget anything at any time: the database decides who gets a seat.
 #[async_trait]
 pub trait Holds: Send + Sync {
+    /// The seats of a pick that are somebody else's, by what this process knows without asking:
+    /// nothing when it does not know, or when all of them are the fan's own. A release on another
+    /// node may be heard of a moment late, no more than that.
+    fn refusal_at_hand(
+        &self,
+        _pick: &SeatPick,
+        _fan: UserId,
+        _now: Timestamp,
+    ) -> Option<Vec<SeatIndex>> {
+        None
+    }
+
     async fn take(
         &self,
         pick: &SeatPick,

@@ -75,13 +75,6 @@ pub struct SetPolicy {
     pub now: Timestamp,
 }
 
-#[derive(Clone, Debug)]
-pub struct CancelSchedule {
-    pub actor: UserId,
-    pub schedule: ScheduleId,
-    pub now: Timestamp,
-}
-
 /// How far the refunds of a canceled date are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -114,10 +107,6 @@ pub trait Refunds: Send + Sync {
 
     /// Refusals: `NotFound`.
     async fn set_refund_policy(&self, command: SetPolicy) -> Result<()>;
-
-    /// Nothing more is sold, and everybody gets their money back. Harmless to repeat. Refusals:
-    /// `NotFound`.
-    async fn cancel_schedule(&self, command: CancelSchedule) -> Result<()>;
 
     /// Starts a run for every canceled date that has reservations and no run yet; the dates of all
     /// runs that are not done.

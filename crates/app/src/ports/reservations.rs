@@ -22,6 +22,8 @@ pub struct HoldSeats {
     /// The live entry that allows it; checked again inside the transaction.
     pub entry: Entry,
     pub until: Timestamp,
+    /// Whether somebody who lets holds go again and again is made to pause.
+    pub limits_churn: bool,
     pub now: Timestamp,
 }
 
@@ -83,7 +85,7 @@ pub struct ReservationView {
 #[async_trait]
 pub trait Reservations: Send + Sync {
     /// Refusals: `EntryRequired`, `EntryExpired`, `SaleNotOpen`, `SaleClosed`, `SeatLimit`,
-    /// `SeatTaken`, `NotFound`, `KeyReused`.
+    /// `SeatTaken`, `HoldChurn`, `NotFound`, `KeyReused`.
     async fn hold_seats(&self, command: HoldSeats) -> Result<Once<Held>>;
 
     /// Refusals: `NotFound` (also for somebody else's), `PaymentRunning`, `AlreadyPaid`.

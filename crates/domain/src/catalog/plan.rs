@@ -1,6 +1,6 @@
 //! The seats of a hall, made from its template, and what each of them costs.
 
-use super::Stage;
+use super::{Point, Stage};
 use crate::{Refusal, Won};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct SeatPlan {
     pub seats: Vec<PlannedSeat>,
     pub stage: Option<Stage>,
+    /// Where everybody wants to look at, when it is not the middle of the stage.
+    pub focus: Option<Point>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub struct PlannedSeat {
     pub accessible: bool,
     pub companion: bool,
     pub restricted_view: bool,
+    /// A place in a standing zone; its number is the order of going in.
+    pub standing: bool,
 }
 
 /// The price of each seat, in layout order. A price of zero is refused: a free seat could be

@@ -1,5 +1,6 @@
 //! How an organiser describes the seats of a hall.
 
+use super::rows::{RowTemplate, SingleSeat};
 use super::{PlannedSeat, SeatPlan};
 use crate::Refusal;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -41,7 +42,18 @@ pub struct GridTemplate {
 pub struct SectionedTemplate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<Stage>,
+    /// Where everybody wants to look at; the middle of the stage when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub focus: Option<Point>,
     pub sections: Vec<SectionTemplate>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    pub x: i32,
+    pub y: i32,
 }
 
 /// The stage as a rectangle in the units of the seats.
@@ -64,40 +76,29 @@ pub struct SectionTemplate {
     /// The grade of every seat here that does not say another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grade: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<RowTemplate>,
+    /// Places without seats; their numbers are the order of going in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<StandingZone>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Room for people who stand, as a rectangle in the units of the seats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct RowTemplate {
-    #[serde(deserialize_with = "text_or_number")]
-    pub label: String,
-    pub seats: Vec<SingleSeat>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct SingleSeat {
-    #[serde(deserialize_with = "text_or_number")]
-    pub number: String,
+pub struct StandingZone {
+    pub count: u32,
     pub x: i32,
     pub y: i32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grade: Option<String>,
-    /// Room for a wheelchair.
-    #[serde(default)]
-    pub accessible: bool,
-    /// Beside an accessible seat, for the one who comes along.
-    #[serde(default)]
-    pub companion: bool,
-    #[serde(default)]
-    pub restricted_view: bool,
+    pub width: u32,
+    pub height: u32,
 }
 
 /// Sections, rows and seats are numbered in most halls, and people write numbers without quotes.
-fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+pub(super) fn text_or_number<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<String, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a label: text or a whole number")]
     enum Label {
@@ -134,7 +135,7 @@ impl GridTemplate {
         for (y, row) in (0_i32..).step_by(GRID_STEP as usize).zip(&self.rows) {
             seats.extend(self.plan_row(row, y)?);
         }
-        Ok(SeatPlan { seats, stage: None })
+        Ok(SeatPlan { seats, stage: None, focus: None })
     }
 
     fn plan_row(&self, row: &str, y: i32) -> Result<impl Iterator<Item = PlannedSeat>, Refusal> {
@@ -154,33 +155,46 @@ impl GridTemplate {
             accessible: false,
             companion: false,
             restricted_view: false,
+            standing: false,
         }))
     }
 }
 
 impl SectionedTemplate {
     fn plan(&self) -> Result<SeatPlan, Refusal> {
-        let rows = self.sections.iter().flat_map(|section| &section.rows);
-        check_count(rows.map(|row| row.seats.len()).sum())?;
+        check_count(self.sections.iter().map(SectionTemplate::n_seats).sum())?;
         check_labels("section", self.sections.iter().map(|section| &section.name))?;
         let mut seats = Vec::new();
         for section in &self.sections {
             section.plan(&mut seats)?;
         }
-        Ok(SeatPlan { seats, stage: self.stage })
+        Ok(SeatPlan { seats, stage: self.stage, focus: self.focus })
     }
 }
 
 impl SectionTemplate {
+    fn n_seats(&self) -> usize {
+        let n_seated: usize = self.rows.iter().map(RowTemplate::n_seats).sum();
+        n_seated.saturating_add(self.standing.map_or(0, |zone| zone.count as usize))
+    }
+
     fn plan(&self, seats: &mut Vec<PlannedSeat>) -> Result<(), Refusal> {
         let what = format!("section {}: row", self.name);
         check_labels(&what, self.rows.iter().map(|row| &row.label))?;
-        for row in &self.rows {
-            if row.seats.is_empty() {
-                return Err(refuse(format!("{what} {}", row.label), "has no seats"));
+        match (self.rows.is_empty(), self.standing) {
+            (true, None) => {
+                return Err(refuse(format!("section {}", self.name), "has no rows and no zone"));
             }
-            for seat in &row.seats {
-                seats.push(self.plan_seat(row, seat)?);
+            (false, Some(_)) => {
+                let problem = "has rows and a standing zone: make two sections";
+                return Err(refuse(format!("section {}", self.name), problem));
+            }
+            (true, Some(zone)) => self.plan_zone(zone, seats)?,
+            (false, None) => {}
+        }
+        for row in &self.rows {
+            for seat in row.place(&format!("{what} {}", row.label))? {
+                seats.push(self.plan_seat(row, &seat)?);
             }
         }
         Ok(())
@@ -203,11 +217,37 @@ impl SectionTemplate {
             accessible: seat.accessible,
             companion: seat.companion,
             restricted_view: seat.restricted_view,
+            standing: false,
         })
+    }
+
+    /// Everybody stands in the middle of the zone: only the order of going in tells them apart.
+    fn plan_zone(&self, zone: StandingZone, seats: &mut Vec<PlannedSeat>) -> Result<(), Refusal> {
+        let at = || format!("section {}", self.name);
+        if zone.count == 0 {
+            return Err(refuse(at(), "the standing zone has room for nobody"));
+        }
+        let no_grade = || refuse(at(), "a standing zone needs the grade of its section");
+        let grade = self.grade.as_ref().ok_or_else(no_grade)?;
+        check_label(|| format!("grade of section {}", self.name), grade)?;
+        let half = |length: u32| i32::try_from(length / 2).unwrap_or(i32::MAX);
+        seats.extend((1..=zone.count).map(|entry| PlannedSeat {
+            number: format!("{}-{entry}", self.name),
+            section: Some(self.name.clone()),
+            row: String::new(),
+            grade: grade.clone(),
+            x: zone.x.saturating_add(half(zone.width)),
+            y: zone.y.saturating_add(half(zone.height)),
+            accessible: false,
+            companion: false,
+            restricted_view: false,
+            standing: true,
+        }));
+        Ok(())
     }
 }
 
-fn refuse(at: String, problem: &str) -> Refusal {
+pub(super) fn refuse(at: String, problem: &str) -> Refusal {
     Refusal::InvalidTemplate { at, problem: problem.to_owned() }
 }
 

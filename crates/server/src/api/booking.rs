@@ -3,17 +3,18 @@
 use super::App;
 use super::answer::once;
 use super::error::{ApiResult, Problem};
-use super::extract::{Body, Fan, Id, PageParams, Params, key_of, page, text_of};
-use app::keys::{CANCEL_RESERVATION, SELECT};
+use super::extract::{Bearer, Body, Fan, Id, PageParams, Params, key_of, page, text_of};
+use app::keys::{BEST, CANCEL_RESERVATION, SELECT};
 use app::paging::Page;
 use app::payments::{self, AskToCancel};
 use app::ports::payments::Canceled;
 use app::ports::reservations::{Held, ReservationView};
-use app::reservations::{self, BookingSeat, SelectSeats};
+use app::reservations::{self, BestSeats, BookingSeat, SelectSeats};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use domain::best::Orphans;
 use domain::refunds::RefundTo;
 use domain::text::Line;
 use domain::{ReservationId, ScheduleId, SeatId};
@@ -55,7 +56,8 @@ pub(super) struct SelectBody {
     seat_ids: Vec<SeatId>,
 }
 
-/// Holds one to four seats, all or none.
+/// Holds one to four seats, all or none. A lost race names the seats that are taken (`taken`) and
+/// offers others nearby (`alternatives`).
 #[utoipa::path(post, path = "/api/booking/seats/select", tag = "booking",
     security(("accessToken" = [])), request_body = SelectBody,
     params(("Idempotency-Key" = String, Header), ("Entry-Token" = String, Header)),
@@ -64,18 +66,71 @@ pub(super) struct SelectBody {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn select(
     State(app): State<App>,
-    Fan(caller): Fan,
+    bearer: Bearer,
     headers: HeaderMap,
     body: Body<SelectBody>,
 ) -> ApiResult<Response> {
     let asked = SelectSeats {
-        key: key_of(&headers, caller.user, SELECT, &body.bytes)?,
-        fan: caller.user,
+        key: key_of(&headers, bearer.caller.user, SELECT, &body.bytes)?,
+        fan: bearer.caller,
         schedule: body.value.schedule_id,
         seats: &body.value.seat_ids,
         entry_token: text_of(&headers, "entry-token"),
     };
+    // That a seat is taken everybody may know, also somebody whose session has ended: whether it
+    // has is asked only of those who may get one.
+    reservations::refuse_at_hand(&app.platform, &asked)?;
+    bearer.confirm(&app).await?;
     once(reservations::select_seats(&app.platform, asked).await?)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct BestBody {
+    schedule_id: ScheduleId,
+    #[schema(minimum = 1, maximum = 4)]
+    count: usize,
+    /// Any grade when left out; all seats are of one.
+    #[serde(default)]
+    grade: Option<String>,
+    /// Whether a single seat may be left over beside them; `LENIENT` when left out.
+    #[serde(default)]
+    orphans: Orphans,
+    /// Whether the party may be split over rows when no seats together are left.
+    #[serde(default)]
+    across_rows: bool,
+    /// How many of them need room for a wheelchair; the others get the companions' seats.
+    #[serde(default)]
+    wheelchairs: usize,
+}
+
+/// Holds the best free seats: together, nearest to the stage, no single seat left over where that
+/// can be avoided. Whoever loses a race gets the next best.
+#[utoipa::path(post, path = "/api/booking/seats/best", tag = "booking",
+    security(("accessToken" = [])), request_body = BestBody,
+    params(("Idempotency-Key" = String, Header), ("Entry-Token" = String, Header)),
+    responses((status = 201, body = Held), (status = 400, body = Problem),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn best(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    headers: HeaderMap,
+    body: Body<BestBody>,
+) -> ApiResult<Response> {
+    let BestBody { schedule_id, count, ref grade, orphans, across_rows, wheelchairs } = body.value;
+    let asked = BestSeats {
+        key: key_of(&headers, caller.user, BEST, &body.bytes)?,
+        fan: caller,
+        schedule: schedule_id,
+        count,
+        grade: grade.as_deref(),
+        orphans,
+        across_rows,
+        wheelchairs,
+        entry_token: text_of(&headers, "entry-token"),
+    };
+    once(reservations::hold_best_seats(&app.platform, asked).await?)
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -43,6 +43,7 @@ impl Edge {
         let started = Instant::now();
         let route = self.routes.find(request.uri().path());
         let method = routes::known_method(request.method());
+        let is_inside = is_of_those_inside(request.uri().path());
         let manner = Manner::of(request.headers());
         let mut response = match self.let_in(request.uri().path(), peer.ip()) {
             Ok(()) => self.hand_over(request, peer).await,
@@ -53,6 +54,9 @@ impl Edge {
             response = render(&error, manner.language(), &trace);
         }
         harden(&mut response);
+        if is_inside {
+            note_vitals(&self.shared, response.status(), started.elapsed());
+        }
         route.count(&self.shared.metrics, method, response.status(), started.elapsed());
         response
     }
@@ -114,6 +118,17 @@ fn harden(response: &mut Response) {
     }
 }
 
+/// Is this a call of somebody who was let in?
+fn is_of_those_inside(path: &str) -> bool {
+    path.starts_with("/api/booking/") || path.starts_with("/api/payment/")
+}
+
+/// How those inside are served decides how many are let in.
+fn note_vitals(shared: &Shared, status: StatusCode, took: Duration) {
+    let platform = &shared.platform;
+    platform.vitals.note(took, status.is_server_error(), platform.now());
+}
+
 fn check_limit(shared: &Shared, peer: IpAddr) -> Result<(), ApiError> {
     let platform = &shared.platform;
     if !platform.rules.limits_on {
@@ -130,7 +145,7 @@ fn check_limit(shared: &Shared, peer: IpAddr) -> Result<(), ApiError> {
 }
 
 /// A whole IPv6 network counts as one address: its owner has all of them.
-fn network_of(ip: IpAddr) -> IpAddr {
+pub(super) fn network_of(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

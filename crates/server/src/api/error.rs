@@ -65,6 +65,11 @@ impl From<Error> for ApiError {
 }
 
 impl ApiError {
+    /// The stable name of what went wrong.
+    pub(super) fn code(&self) -> &'static str {
+        self.0.code()
+    }
+
     /// There is nothing at this address.
     pub fn no_route() -> ApiError {
         Failure::NoRoute.into()
@@ -121,7 +126,9 @@ impl Failure {
     /// Seconds after which it makes sense to try again.
     fn retry_after(&self) -> Option<u64> {
         match self {
-            Failure::Refused(Refusal::TooManyRequests { retry_after_s }) => Some(*retry_after_s),
+            Failure::Refused(
+                Refusal::TooManyRequests { retry_after_s } | Refusal::HoldChurn { retry_after_s },
+            ) => Some(*retry_after_s),
             Failure::Refused(Refusal::LoginBusy) | Failure::Unavailable(_) => Some(2),
             Failure::Refused(_)
             | Failure::Field { .. }
@@ -139,7 +146,10 @@ impl Failure {
     /// The members that only some problems have.
     fn extend(&self, problem: &mut Value, language: Language) {
         match self {
-            Failure::Refused(Refusal::SeatTaken { taken }) => problem["taken"] = json!(taken),
+            Failure::Refused(Refusal::SeatTaken { taken, alternatives }) => {
+                problem["taken"] = json!(taken);
+                problem["alternatives"] = json!(alternatives);
+            }
             Failure::Refused(Refusal::SaleNotOpen { opens_at }) => {
                 problem["opensAt"] = json!(opens_at);
             }
@@ -188,9 +198,13 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::EntryExpired
         | Refusal::PlaceTokenInvalid
         | Refusal::WebhookInvalid => StatusCode::UNAUTHORIZED,
-        Refusal::AdminOnly | Refusal::EntryRequired => StatusCode::FORBIDDEN,
+        Refusal::AdminOnly | Refusal::EntryRequired | Refusal::PasswordWrong => {
+            StatusCode::FORBIDDEN
+        }
         Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
-        Refusal::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::TooManyRequests { .. } | Refusal::HoldChurn { .. } => {
+            StatusCode::TOO_MANY_REQUESTS
+        }
         Refusal::LoginBusy => StatusCode::SERVICE_UNAVAILABLE,
         Refusal::PaymentDeclined { .. } => StatusCode::PAYMENT_REQUIRED,
         Refusal::KeyMissing | Refusal::KeyMalformed => StatusCode::BAD_REQUEST,
@@ -201,6 +215,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::TooManySeats { .. }
         | Refusal::SeatRepeated
         | Refusal::ForeignSeat
+        | Refusal::UnknownGrade
         | Refusal::AmountMismatch
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
@@ -210,14 +225,19 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::RefreshRetry
         | Refusal::EmailTaken
+        | Refusal::WalletNotEmpty
+        | Refusal::TicketsLeft
         | Refusal::NameTaken
         | Refusal::EventNotOpen
         | Refusal::WrongEventState
+        | Refusal::SaleBegun
+        | Refusal::InUse
         | Refusal::QueueClosed
         | Refusal::SaleNotOpen { .. }
         | Refusal::SaleClosed
         | Refusal::NoExtensionsLeft
         | Refusal::SeatTaken { .. }
+        | Refusal::NoneTogether
         | Refusal::SeatLimit { .. }
         | Refusal::HoldOver
         | Refusal::PaymentRunning

@@ -1,6 +1,7 @@
 //! What handlers take from a request, each with a clear problem when it is not there.
 
 use super::App;
+use super::edge::network_of;
 use super::error::{ApiError, Failure};
 use app::accounts::{Origin, authenticate};
 use app::keys::key_use;
@@ -23,6 +24,9 @@ use uuid::Uuid;
 
 /// Largest body accepted.
 const BODY_MAX: usize = 64 * 1024;
+
+/// The same for a layout: sixty thousand seats drawn one by one.
+const LARGE_BODY_MAX: usize = 16 * 1024 * 1024;
 
 /// A body that has not arrived after this long is not waited for.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
@@ -47,11 +51,36 @@ pub(super) fn bearer(given: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
+/// Somebody with an access token that we issued. Whether the session was ended since is asked
+/// when it matters: [`Bearer::confirm`].
+pub(super) struct Bearer {
+    pub(super) caller: Caller,
+}
+
+impl FromRequestParts<App> for Bearer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Bearer, ApiError> {
+        let given = text_of(&parts.headers, "authorization");
+        let token = given.and_then(bearer).ok_or(Refusal::LoginRequired)?;
+        let caller = app.platform.sessions.check(token, app.platform.now());
+        Ok(Bearer { caller: caller.ok_or(Refusal::LoginRequired)? })
+    }
+}
+
+impl Bearer {
+    pub(super) async fn confirm(&self, app: &App) -> Result<(), ApiError> {
+        let platform = &app.platform;
+        let is_over = platform.revocations.is_revoked(self.caller.session, platform.now()).await?;
+        if is_over { Err(Refusal::LoginRequired.into()) } else { Ok(()) }
+    }
+}
+
 /// Somebody who polls with a place token. The token proves the place, so nobody is asked whether
 /// the session has ended meanwhile: a poll stays in this process. Without one it is the log-in
 /// that counts, in full.
 pub(super) struct Poller {
-    pub(super) caller: Option<UserId>,
+    pub(super) caller: Option<Caller>,
     pub(super) place_token: Option<String>,
 }
 
@@ -63,12 +92,12 @@ impl FromRequestParts<App> for Poller {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Poller, ApiError> {
         let Some(place_token) = text_of(&parts.headers, PLACE_TOKEN).map(str::to_owned) else {
             let Fan(caller) = Fan::from_request_parts(parts, app).await?;
-            return Ok(Poller { caller: Some(caller.user), place_token: None });
+            return Ok(Poller { caller: Some(caller), place_token: None });
         };
         let caller = match text_of(&parts.headers, "authorization").and_then(bearer) {
             Some(token) => {
                 let caller = app.platform.sessions.check(token, app.platform.now());
-                Some(caller.ok_or(Refusal::LoginRequired)?.user)
+                Some(caller.ok_or(Refusal::LoginRequired)?)
             }
             None => None,
         };
@@ -99,9 +128,11 @@ impl FromRequestParts<App> for CameFrom {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<CameFrom, Infallible> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let ip = peer.map(|ConnectInfo(peer)| peer.ip());
         let agent = parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         Ok(CameFrom(Origin {
-            ip: peer.map(|ConnectInfo(peer)| peer.ip().to_canonical().to_string()),
+            ip: ip.map(|ip| ip.to_canonical().to_string()),
+            network: ip.map(|ip| network_of(ip).to_string()),
             agent: agent.map(|text| text.chars().take(300).collect()),
         }))
     }
@@ -117,17 +148,34 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _: &App) -> Result<Body<T>, ApiError> {
-        if !is_json(request.headers()) {
-            return Err(Failure::NotJson.into());
-        }
-        let read = to_bytes(request.into_body(), BODY_MAX);
-        let bytes = tokio::time::timeout(BODY_WITHIN, read)
-            .await
-            .map_err(|_elapsed| Failure::BodyTooSlow)?
-            .map_err(|_error| Failure::BodyTooLarge)?;
+        let bytes = read_json(request, BODY_MAX).await?;
         let value = parse(&bytes)?;
         Ok(Body { value, bytes })
     }
+}
+
+/// A JSON body that may be as large as the layout of a stadium. Only after an [`Admin`].
+pub(super) struct LargeBody<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for LargeBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &App) -> Result<LargeBody<T>, ApiError> {
+        let bytes = read_json(request, LARGE_BODY_MAX).await?;
+        Ok(LargeBody(parse(&bytes)?))
+    }
+}
+
+async fn read_json(request: Request, max: usize) -> Result<Bytes, ApiError> {
+    if !is_json(request.headers()) {
+        return Err(Failure::NotJson.into());
+    }
+    let read = to_bytes(request.into_body(), max);
+    let bytes = tokio::time::timeout(BODY_WITHIN, read)
+        .await
+        .map_err(|_elapsed| Failure::BodyTooSlow)?
+        .map_err(|_error| Failure::BodyTooLarge)?;
+    Ok(bytes)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -202,6 +250,20 @@ impl<T: FromStr> FromRequestParts<App> for Id<T> {
         let params = params.map_err(|_error| Failure::NoRoute)?;
         let first = params.iter().next().and_then(|(_, value)| value.parse().ok());
         first.map(Id).ok_or_else(|| Refusal::NotFound.into())
+    }
+}
+
+/// The second part of a path that varies.
+pub(super) struct PathText(pub(super) String);
+
+impl FromRequestParts<App> for PathText {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<PathText, ApiError> {
+        let params = RawPathParams::from_request_parts(parts, app).await;
+        let params = params.map_err(|_error| Failure::NoRoute)?;
+        let second = params.iter().nth(1).map(|(_, value)| value.to_owned());
+        second.map(PathText).ok_or_else(|| Refusal::NotFound.into())
     }
 }
 

@@ -11,7 +11,7 @@ use app::ports::refunds::{RefundPreview, RefundRun, SecondNeeded};
 use app::refunds::{self, AskToRefund, RefundAnswer};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use domain::refunds::{RefundPolicy, RefundTo};
 use domain::text::Line;
@@ -26,7 +26,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(preview))
         .routes(routes!(refund))
         .routes(routes!(show_policy, set_policy))
-        .routes(routes!(cancel_schedule))
         .routes(routes!(show_run))
 }
 
@@ -138,20 +137,6 @@ pub(super) async fn set_policy(
 ) -> ApiResult<Json<RefundPolicy>> {
     refunds::set_policy(&app.platform, actor, event, body.value.clone()).await?;
     Ok(Json(body.value))
-}
-
-/// Cancels one date: nothing more is sold, and everybody gets all their money back.
-#[utoipa::path(post, path = "/api/admin/schedules/{id}/cancel", tag = "admin",
-    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
-    responses((status = 202), (status = 401, body = Problem), (status = 403, body = Problem),
-              (status = 404, body = Problem)))]
-pub(super) async fn cancel_schedule(
-    State(app): State<App>,
-    Admin(actor): Admin,
-    Id(schedule): Id<ScheduleId>,
-) -> ApiResult<StatusCode> {
-    refunds::cancel_schedule(&app.platform, actor, schedule).await?;
-    Ok(StatusCode::ACCEPTED)
 }
 
 /// How far the refunds of a canceled date are.

@@ -11,7 +11,8 @@ use app::ports::catalog::EventVerb;
 use app::sessions::Caller;
 use domain::accounts::{Email, NewPassword, Role};
 use domain::catalog::{
-    RowTemplate, ScheduleTimes, SeatTemplate, SectionTemplate, SectionedTemplate, SingleSeat, Stage,
+    ResaleDelay, RowTemplate, ScheduleTimes, SeatTemplate, SectionTemplate, SectionedTemplate,
+    Stage,
 };
 use domain::queue::QueueSettings;
 use domain::text::{Line, Prose};
@@ -60,6 +61,7 @@ pub(super) async fn set(platform: &Platform, show: &Show) -> Result<ScheduleId> 
         },
         prices: prices(show.n_seats),
         seats_per_person: 4,
+        resale_delay: ResaleDelay::default(),
         queue: show.queue.clone(),
     };
     let (schedule, _) = create_schedule(platform, organiser, event, schedule).await?;
@@ -105,27 +107,24 @@ fn arena(n_seats: u32) -> SeatTemplate {
             rows: (0..n_here.div_ceil(10))
                 .map(|row| seats_of_row(row, n_here, left, top))
                 .collect(),
+            standing: None,
         }
     };
     SeatTemplate::Sections(SectionedTemplate {
         stage: Some(Stage { x: 240, y: 0, width: 280, height: 40 }),
+        focus: None,
         sections: (0..n_sections).map(section).collect(),
     })
 }
 
 fn seats_of_row(row: u32, n_here: u32, left: u32, top: u32) -> RowTemplate {
-    let n_seats = 10.min(n_here - row * 10);
-    let at = |offset: u32, index: u32| i32::try_from(offset + index * 12).unwrap_or(i32::MAX);
-    let seat = |column: u32| SingleSeat {
-        number: (column + 1).to_string(),
-        x: at(left, column),
-        y: at(top, row),
-        grade: None,
-        accessible: false,
-        companion: false,
-        restricted_view: false,
-    };
-    RowTemplate { label: (row + 1).to_string(), seats: (0..n_seats).map(seat).collect() }
+    let at = |offset: u32| i32::try_from(offset).unwrap_or(i32::MAX);
+    RowTemplate {
+        label: (row + 1).to_string(),
+        count: Some(10.min(n_here - row * 10)),
+        line: Some(domain::catalog::Line { x: at(left), y: at(top + row * 12), dx: 12, dy: 0 }),
+        ..RowTemplate::default()
+    }
 }
 
 /// The organiser of the stage; made once per data folder.

@@ -199,7 +199,9 @@ async fn a_body_of_another_kind_or_beyond_64_kib_is_refused() {
             answer.refused(415, "NOT_JSON");
         }
         send(call().body(body.clone())).await.refused(415, "NOT_JSON");
-        let big = format!("{body}{}", " ".repeat(64 * 1024));
+        // A hall may be a stadium.
+        let n_bytes_max = if door.path.ends_with("/halls") { 16 << 20 } else { 64 << 10 };
+        let big = format!("{body}{}", " ".repeat(n_bytes_max));
         door.send(big).await.refused(413, "BODY_TOO_LARGE");
     }
 }

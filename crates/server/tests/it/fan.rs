@@ -54,6 +54,13 @@ impl Fan {
         self.api.post_new("/api/booking/seats/select", &body).await
     }
 
+    /// Asks for the best seats; `wish` is the rest of the body.
+    pub(crate) async fn best(&self, show: &Show, wish: Value) -> Answer {
+        let mut body = wish;
+        body["scheduleId"] = json!(show.schedule);
+        self.api.post_new("/api/booking/seats/best", &body).await
+    }
+
     /// Holds seats; gives the reservation.
     pub(crate) async fn hold(&self, show: &Show, indexes: &[u32]) -> String {
         text(&self.select(show, indexes).await.expect(201), "reservationId")

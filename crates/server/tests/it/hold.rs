@@ -167,3 +167,48 @@ async fn nothing_is_sold_after_the_end() {
     world.clock.advance(Duration::from_secs(29 * 24 * 3_600));
     world.fan().await.enter(&show).await.refused(409, "SALE_CLOSED");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_lets_holds_go_again_and_again_has_to_pause() {
+    let world =
+        World::with(&[("PODO_LIMITS", "on"), ("PODO_REQUESTS_PER_SECOND_PER_IP", "100000")]).await;
+    let show = world.show(Plan::default()).await;
+    let (fan, other) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    for _ in 0..5 {
+        let reservation = fan.hold(&show, &[0]).await;
+        fan.release(&reservation).await.expect(204);
+    }
+    let pause = fan.select(&show, &[0]).await;
+    pause.refused(429, "HOLD_CHURN");
+    let seconds: u64 = pause.header("retry-after").parse().unwrap();
+    assert!((590..=600).contains(&seconds), "{seconds}");
+    other.select(&show, &[0]).await.expect(201);
+    world.clock.advance(Duration::from_secs(601));
+    let mut fan = fan;
+    fan.go_inside(&show).await;
+    fan.select(&show, &[1]).await.expect(201);
+    World::assert_sound(&world.findings().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_canceled_seat_rests_before_it_is_sold_again() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let rest = json!({ "resaleDelay": { "minSeconds": 600, "maxSeconds": 900 } });
+    let path = format!("/api/admin/schedules/{}", show.schedule);
+    let call = world.organiser.call(reqwest::Method::PATCH, &path).json(&rest);
+    crate::client::send(call).await.expect(200);
+    let (fan, mut other) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    let bought = fan.buy(&show, 0).await;
+    fan.cancel(&bought.reservation).await.expect(200);
+    show.wait_for_letter(&world.stranger, 0, 'H').await;
+    other.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
+    world.clock.advance(Duration::from_secs(599));
+    other.go_inside(&show).await;
+    other.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
+    world.clock.advance(Duration::from_secs(302));
+    other.go_inside(&show).await;
+    show.wait_for_letter(&world.stranger, 0, 'A').await;
+    other.select(&show, &[0]).await.expect(201);
+    World::assert_sound(&world.findings().await);
+}

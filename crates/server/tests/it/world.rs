@@ -103,19 +103,26 @@ impl World {
 
     /// Makes a venue, a hall, an event and its date through the API, and opens it.
     pub(crate) async fn show(&self, plan: Plan) -> Show {
+        let template = json!({ "layoutType": "grid", "rows": ["A"],
+            "seatsPerRow": plan.n_seats, "gradeMapping": { "A": "VIP" } });
+        self.show_in(template, json!({ "VIP": PRICE }), plan).await
+    }
+
+    /// The same in a hall of this template, at these prices.
+    pub(crate) async fn show_in(&self, template: Value, prices: Value, plan: Plan) -> Show {
         let made = |answer: crate::client::Answer| text(&answer.expect(201), "id");
         let admin = &self.organiser;
         let venue = json!({ "name": "포도 아레나", "address": "올림픽로 1", "city": "서울" });
         let venue = made(admin.post("/api/admin/venues", &venue).await);
-        let template = json!({ "layoutType": "grid", "rows": ["A"],
-            "seatsPerRow": plan.n_seats, "gradeMapping": { "A": "VIP" } });
         let hall = json!({ "name": "대극장", "seatTemplate": template });
         let hall = made(admin.post(&format!("/api/admin/venues/{venue}/halls"), &hall).await);
         let event = json!({ "title": "포도 콘서트", "artist": "청포도밴드",
             "venueId": venue, "hallId": hall });
         let event = made(admin.post("/api/admin/events", &event).await);
         let path = format!("/api/admin/events/{event}/schedules");
-        let schedule = made(admin.post(&path, &self.schedule_body(&plan)).await);
+        let mut body = self.schedule_body(&plan);
+        body["prices"] = prices;
+        let schedule = made(admin.post(&path, &body).await);
         admin.post(&format!("/api/admin/events/{event}/open"), &json!({})).await.expect(200);
         Show { event, schedule: schedule.parse().unwrap() }
     }
@@ -125,7 +132,6 @@ impl World {
         json!({
             "startsAt": opens_at.plus(DAY * 30), "endsAt": opens_at.plus(DAY * 31),
             "saleStartsAt": opens_at, "saleEndsAt": opens_at.plus(DAY * 29),
-            "prices": { "VIP": PRICE },
             "queue": plan.queue("AUTO"),
         })
     }

@@ -28,6 +28,12 @@ mod accounts;
 #[path = "../it/bad_input.rs"]
 mod bad_input;
 
+#[path = "../it/best.rs"]
+mod best;
+
+#[path = "../it/catalog.rs"]
+mod catalog;
+
 #[path = "../it/detach.rs"]
 mod detach;
 
@@ -51,3 +57,6 @@ mod race;
 
 #[path = "../it/reconcile.rs"]
 mod reconcile;
+
+#[path = "../it/seat_map.rs"]
+mod seat_map;

@@ -1,15 +1,16 @@
 -- KEYS[1] the holds of a schedule: seat -> 'until fan'.
 -- ARGV[1] the fan; ARGV[2] until when, in ms; ARGV[3] ms after which an untouched schedule is
 -- forgotten; ARGV[4] now, in ms; ARGV[5…] the seats.
--- Result: {the seats that are somebody's, 1 when all of those are the fan's own}.
+-- Result: {the seats that are somebody's, their holds, 1 when all of those are the fan's own}.
 local fan, hold, now = ARGV[1], ARGV[2] .. ' ' .. ARGV[1], tonumber(ARGV[4])
-local blocked, by_self = {}, 1
+local blocked, holds, by_self = {}, {}, 1
 for at = 5, #ARGV do
   local held = redis.call('hget', KEYS[1], ARGV[at])
   if held then
     local ends_at, owner = string.match(held, '^(%S+) (%S+)$')
     if now < tonumber(ends_at) then
       blocked[#blocked + 1] = ARGV[at]
+      holds[#holds + 1] = held
       by_self = (owner == fan) and by_self or 0
     end
   end
@@ -20,4 +21,4 @@ if #blocked == 0 then
   end
   redis.call('pexpire', KEYS[1], ARGV[3])
 end
-return {blocked, by_self}
+return {blocked, holds, by_self}

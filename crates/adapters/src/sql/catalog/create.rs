@@ -22,11 +22,11 @@ work!(Event: CreateSchedule => create_schedule, u32);
 work!(Event: ChangeEvent => change_event, EventStatus);
 work!(Event: ChangeQueue => change_queue, ());
 
-fn json_text(value: &impl Serialize) -> Result<Value> {
+pub(super) fn json_text(value: &impl Serialize) -> Result<Value> {
     serde_json::to_string(value).map(Value::Json).map_err(app::Error::broken)
 }
 
-async fn audit(
+pub(super) async fn audit(
     tx: &mut dyn Tx,
     (actor, action): (UserId, &str),
     subject: impl std::fmt::Display,
@@ -88,8 +88,15 @@ async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
         command.now
     ];
     tx.execute(sql, values).await?;
+    let sql = "insert into events_search (id, words) values ($1, $2)";
+    tx.execute(sql, params![command.event, words(&command.title, &command.artist)]).await?;
     let details = json!({ "title": command.title });
     audit(tx, (command.actor, "event.create"), command.event, details, command.now).await
+}
+
+/// What an event is found by.
+pub(super) fn words(title: &str, artist: &str) -> String {
+    format!("{title} {artist}").to_lowercase()
 }
 
 /// The schedule, its seats and its place in the sequence are one transaction: a half-made hall is
@@ -108,9 +115,7 @@ async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -> Result<u3
     let prices = price_seats(&plan, &command.prices)?;
     let n_seats = u32::try_from(plan.seats.len()).unwrap_or(u32::MAX);
     insert_schedule(tx, command, &template, n_seats).await?;
-    for ((index, seat), price) in (0..).zip(&plan.seats).zip(prices) {
-        insert_seat(tx, command.schedule, (index, seat), price).await?;
-    }
+    insert_seats(tx, command.schedule, &plan.seats, &prices).await?;
     let details = json!({ "event": command.event, "seats": n_seats });
     audit(tx, (command.actor, "schedule.create"), command.schedule, details, command.now).await?;
     Ok(n_seats)
@@ -131,9 +136,9 @@ async fn insert_schedule(
     let sql = "insert into event_schedules
                  (id, event_id, play_sequence, starts_at, ends_at, sale_starts_at, sale_ends_at,
                   status, seat_template, prices, n_seats, seats_per_person, queue_settings,
-                  draw_seed, created_at, updated_at)
+                  draw_seed, created_at, updated_at, resale_min_seconds, resale_max_seconds)
                select $1, $2, coalesce(max(play_sequence), 0) + 1, $3, $4, $5, $6, 'UPCOMING', $7,
-                      $8, $9, $10, $11, $12, $13, $13
+                      $8, $9, $10, $11, $12, $13, $13, $14, $15
                  from event_schedules where event_id = $2";
     let values = &[
         command.schedule.into(),
@@ -149,20 +154,31 @@ async fn insert_schedule(
         json_text(&command.queue)?,
         command.draw_seed.into(),
         command.now.into(),
+        command.resale_delay.min_seconds.into(),
+        command.resale_delay.max_seconds.into(),
     ];
     tx.execute(sql, values).await?;
     Ok(())
 }
 
-async fn insert_seat(
+/// Seats sent in one breath.
+const SEATS_PER_INSERT: usize = 1_000;
+
+async fn insert_seats(
     tx: &mut dyn Tx,
     schedule: ScheduleId,
-    (index, seat): (SeatIndex, &PlannedSeat),
-    price: Won,
+    seats: &[PlannedSeat],
+    prices: &[Won],
 ) -> Result<()> {
     let sql = "insert into seats (schedule_id, seat_index, number, grade, price)
                values ($1, $2, $3, $4, $5)";
-    tx.execute(sql, params![schedule, index, &seat.number, &seat.grade, price]).await?;
+    let set = |((index, seat), price): ((SeatIndex, &PlannedSeat), &Won)| {
+        params![schedule, index, &seat.number, &seat.grade, *price].to_vec()
+    };
+    let all: Vec<_> = (0..).zip(seats).zip(prices).map(set).collect();
+    for sets in all.chunks(SEATS_PER_INSERT) {
+        tx.execute_each(sql, sets.to_vec()).await?;
+    }
     Ok(())
 }
 

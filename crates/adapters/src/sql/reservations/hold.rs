@@ -13,7 +13,9 @@ use app::{Error, Result};
 use domain::catalog::{EventStatus, SaleWindow, ScheduleStatus};
 use domain::id::SeatIndex;
 use domain::messages::MessageKind;
-use domain::reservations::{Reservation, ReservationStatus, check_seat_limit};
+use domain::reservations::{
+    CHURN_WINDOW, Reservation, ReservationStatus, check_churn, check_seat_limit,
+};
 use domain::seats::SeatState;
 use domain::{Refusal, ReservationId, SeatId, Timestamp, Won};
 use uuid::Uuid;
@@ -52,20 +54,47 @@ async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()
     if is_canceled || row.parse(3, EventStatus::parse)? != EventStatus::Open {
         return Err(Refusal::SaleClosed.into());
     }
-    let n_active = count_active_seats(tx, command).await?;
+    let past = past_of(tx, command).await?;
+    if command.limits_churn {
+        check_churn(past.n_unpaid, past.last_unpaid_at, command.now)?;
+    }
     let n_more = u32::try_from(command.pick.indexes().len()).unwrap_or(u32::MAX);
-    Ok(check_seat_limit(n_active, n_more, row.get(4)?)?)
+    Ok(check_seat_limit(past.n_active, n_more, row.get(4)?)?)
 }
 
-/// Seats of this schedule that the fan holds or has bought; holds past their time do not count.
-async fn count_active_seats(tx: &mut dyn Tx, command: &HoldSeats) -> Result<u32> {
-    let sql = "select cast(coalesce(sum(n_seats), 0) as bigint) from reservations
+/// What a fan did with this schedule before.
+#[derive(Default)]
+struct Past {
+    /// Seats that the fan holds or has bought; holds past their time do not count.
+    n_active: u32,
+    /// Holds of the last hour that were given back or ran out.
+    n_unpaid: u32,
+    last_unpaid_at: Option<Timestamp>,
+}
+
+async fn past_of(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Past> {
+    let sql = "select status, n_seats, hold_expires_at, updated_at from reservations
                 where schedule_id = $1 and user_id = $2
-                  and status in ('HELD', 'PAYING', 'CONFIRMED')
-                  and not (status = 'HELD' and hold_expires_at <= $3)";
-    let values = params![command.pick.schedule(), command.user, command.now];
-    let row = tx.row(sql, values).await?;
-    Ok(row.map(|row| row.get(0)).transpose()?.unwrap_or(0))
+                  and (status in ('HELD', 'PAYING', 'CONFIRMED')
+                       or (status in ('EXPIRED', 'RELEASED') and updated_at > $3))";
+    let since = command.now.minus(CHURN_WINDOW);
+    let rows = tx.query(sql, params![command.pick.schedule(), command.user, since]).await?;
+    let mut past = Past::default();
+    for row in &rows {
+        let hold_ends_at: Timestamp = row.get(2)?;
+        let unpaid_at = match row.parse(0, ReservationStatus::parse)? {
+            ReservationStatus::Held if hold_ends_at <= command.now => Some(hold_ends_at),
+            ReservationStatus::Held | ReservationStatus::Paying | ReservationStatus::Confirmed => {
+                past.n_active += row.get::<u32>(1)?;
+                None
+            }
+            ReservationStatus::Expired | ReservationStatus::Released => Some(row.get(3)?),
+            ReservationStatus::Canceled => None,
+        };
+        past.n_unpaid += u32::from(unpaid_at.is_some());
+        past.last_unpaid_at = past.last_unpaid_at.max(unpaid_at);
+    }
+    Ok(past)
 }
 
 struct Claimed {
@@ -89,7 +118,7 @@ async fn claim_seats(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Vec<Claimed
             None => taken.push(command.pick.schedule().seat(*index)),
         }
     }
-    if taken.is_empty() { Ok(claimed) } else { Err(Refusal::SeatTaken { taken }.into()) }
+    if taken.is_empty() { Ok(claimed) } else { Err(Refusal::seat_taken(taken).into()) }
 }
 
 async fn take_over(
@@ -102,7 +131,7 @@ async fn take_over(
     Ok(compare_and_claim(tx, command, &[index]).await?.pop().flatten())
 }
 
-/// A free seat is claimed by one compare-and-set.
+/// A free seat is claimed by one compare-and-set; one that was canceled may still rest.
 async fn compare_and_claim(
     tx: &mut dyn Tx,
     command: &HoldSeats,
@@ -111,15 +140,19 @@ async fn compare_and_claim(
     let guarded = "update seats
                       set state = 'HELD', claim = $3, expires_at = $4, fence = fence + 1
                     where schedule_id = $1 and seat_index = $2 and state = 'FREE'
+                      and (expires_at is null or expires_at <= $5)
                    returning number, grade, price, fence";
     let unguarded = "update seats
                         set state = 'HELD', claim = $3, expires_at = $4, fence = fence + 1
                       where schedule_id = $1 and seat_index = $2
                      returning number, grade, price, fence";
-    let sql = if tx.has(Guard::SeatIsCompared) { guarded } else { unguarded };
+    let is_compared = tx.has(Guard::SeatIsCompared);
+    let sql = if is_compared { guarded } else { unguarded };
     let schedule = command.pick.schedule();
-    let set =
-        |index: &SeatIndex| params![schedule, *index, command.reservation, command.until].to_vec();
+    let set = |index: &SeatIndex| {
+        let set = params![schedule, *index, command.reservation, command.until, command.now];
+        set[..if is_compared { 5 } else { 4 }].to_vec()
+    };
     let found = tx.query_each(sql, indexes.iter().map(set).collect()).await?;
     let read = |(index, rows): (&SeatIndex, Vec<Row>)| {
         rows.first().map(|row| read_claim(schedule.seat(*index), row)).transpose()
@@ -238,7 +271,7 @@ async fn insert_seats(
         // The last barrier: it holds even when everything above it lied.
         if error.is_constraint("reservation_seats_one_claim") {
             let taken = claimed.iter().map(|claim| claim.seat.id).collect();
-            Error::from(Refusal::SeatTaken { taken })
+            Error::from(Refusal::seat_taken(taken))
         } else {
             error.into()
         }

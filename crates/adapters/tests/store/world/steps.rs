@@ -28,6 +28,7 @@ impl World {
             pick: SeatPick::new(self.schedule, &seats).unwrap(),
             entry: fan.entry,
             until: now.plus(HOLD_LENGTH),
+            limits_churn: false,
             now,
         }
     }

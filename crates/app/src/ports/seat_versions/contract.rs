@@ -1,27 +1,75 @@
 //! What every engine of versions must do.
 
-use super::SeatVersions;
+use super::{SeatVersions, Since};
 use domain::ScheduleId;
+use domain::id::SeatIndex;
 use uuid::Uuid;
 
 /// Runs every rule. `seed` differs from run to run when the engine outlives the run.
 pub async fn check(versions: &dyn SeatVersions, seed: u64) {
-    let schedule = |number: u128| {
-        let id = Uuid::from_u128((u128::from(seed) << 64) | (number << 32));
-        ScheduleId::with_room_for_seats(id)
-    };
-    let (ours, other) = (schedule(1), schedule(2));
-    let version = async |schedule| versions.version(schedule).await.expect("the engine answers");
-    let bump = async |schedule| versions.bump(schedule).await.expect("the engine answers");
+    every_change_is_a_version_of_its_own(versions, schedule(seed, 1), schedule(seed, 2)).await;
+    every_seat_since_a_version_is_named(versions, schedule(seed, 3)).await;
+    what_is_too_long_ago_is_not_told(versions, schedule(seed, 4)).await;
+}
 
-    let mut seen = vec![version(ours).await];
-    assert_eq!(version(ours).await, seen[0], "asking changes nothing");
-    let others = version(other).await;
-    for _ in 0..100 {
-        bump(ours).await;
-        let now = version(ours).await;
+fn schedule(seed: u64, number: u128) -> ScheduleId {
+    let id = Uuid::from_u128((u128::from(seed) << 64) | (number << 32));
+    ScheduleId::with_room_for_seats(id)
+}
+
+async fn version(versions: &dyn SeatVersions, schedule: ScheduleId) -> u64 {
+    versions.version(schedule).await.expect("the engine answers")
+}
+
+async fn bump(versions: &dyn SeatVersions, schedule: ScheduleId, seats: &[SeatIndex]) {
+    versions.bump(schedule, seats).await.expect("the engine answers");
+}
+
+async fn since(versions: &dyn SeatVersions, schedule: ScheduleId, version: u64) -> Since {
+    versions.since(schedule, version).await.expect("the engine answers")
+}
+
+pub async fn every_change_is_a_version_of_its_own(
+    versions: &dyn SeatVersions,
+    ours: ScheduleId,
+    other: ScheduleId,
+) {
+    let mut seen = vec![version(versions, ours).await];
+    assert_eq!(version(versions, ours).await, seen[0], "asking changes nothing");
+    let others = version(versions, other).await;
+    for seat in 0..100 {
+        bump(versions, ours, &[seat]).await;
+        let now = version(versions, ours).await;
         assert!(!seen.contains(&now), "every change is a version of its own");
         seen.push(now);
     }
-    assert_eq!(version(other).await, others, "another date's seats did not change");
+    assert_eq!(version(versions, other).await, others, "another date's seats did not change");
+}
+
+pub async fn every_seat_since_a_version_is_named(versions: &dyn SeatVersions, ours: ScheduleId) {
+    bump(versions, ours, &[1]).await;
+    let first = version(versions, ours).await;
+    let nothing = Since { version: first, seats: Some(Vec::new()) };
+    assert_eq!(since(versions, ours, first).await, nothing, "nothing happened");
+    bump(versions, ours, &[2, 70_000]).await;
+    bump(versions, ours, &[3]).await;
+    let told = since(versions, ours, first).await;
+    assert_eq!(told.version, version(versions, ours).await);
+    assert_eq!(told.seats, Some(vec![2, 70_000, 3]));
+    assert_eq!(since(versions, ours, told.version).await.seats, Some(Vec::new()));
+}
+
+pub async fn what_is_too_long_ago_is_not_told(versions: &dyn SeatVersions, ours: ScheduleId) {
+    let never = since(versions, ours, 7).await;
+    assert_eq!(never.seats, None, "nobody ever saw this version");
+    bump(versions, ours, &[0]).await;
+    let before = version(versions, ours).await;
+    for round in 0..3_000 {
+        let seats: Vec<SeatIndex> = (round..round + 40).collect();
+        bump(versions, ours, &seats).await;
+    }
+    let told = since(versions, ours, before).await;
+    if let Some(seats) = told.seats {
+        assert_eq!(seats.len(), 3_000 * 40, "all of it or nothing");
+    }
 }

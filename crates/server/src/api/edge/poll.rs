@@ -5,7 +5,7 @@ use crate::api::Shared;
 use crate::api::error::ApiResult;
 use crate::api::extract::bearer;
 use crate::api::language::Language;
-use crate::api::queue::explain_pause;
+use crate::api::queue::localise;
 use app::queue::{self, Asker, QueueView};
 use domain::{Refusal, ScheduleId};
 
@@ -29,8 +29,9 @@ impl Poll<'_> {
 
     pub(super) async fn answer(&self, shared: &Shared) -> ApiResult<QueueView> {
         let asker = self.asker(shared)?;
+        queue::check_pace(&shared.platform, self.schedule, asker.fan)?;
         let mut view = queue::status(&shared.platform, asker, self.schedule).await?;
-        explain_pause(&mut view, || Language::wished(self.accept_language));
+        localise(&mut view, || Language::wished(self.accept_language));
         Ok(view)
     }
 
@@ -41,7 +42,7 @@ impl Poll<'_> {
         let caller = match self.authorization.and_then(bearer) {
             Some(token) => {
                 let caller = platform.sessions.check(token, platform.now());
-                Some(caller.ok_or(Refusal::LoginRequired)?.user)
+                Some(caller.ok_or(Refusal::LoginRequired)?)
             }
             None => None,
         };

@@ -33,6 +33,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("EVENT_NOT_OPEN", "아직 공개되지 않은 공연입니다.", "This event is not open yet."),
     ("FOREIGN_SEAT", "다른 회차의 좌석입니다.", "A seat belongs to another date."),
     (
+        "HOLD_CHURN",
+        "결제하지 않고 좌석을 여러 번 놓았습니다. 잠시 쉬었다가 다시 선택해 주세요.",
+        "You have let several holds go without paying. Please wait a while before the next.",
+    ),
+    (
         "HOLD_OVER",
         "좌석 선점 시간이 끝났습니다. 좌석을 다시 선택해 주세요.",
         "Your hold is over. Please choose seats again.",
@@ -71,6 +76,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("INVALID_TEMPLATE", "좌석 배치가 올바르지 않습니다.", "The seat template is not valid."),
     (
+        "IN_USE",
+        "이미 쓰이고 있어 지우거나 줄일 수 없습니다.",
+        "Something relies on it: it cannot be deleted or made smaller.",
+    ),
+    (
         "LOGIN_BUSY",
         "로그인이 몰리고 있습니다. 잠시 후 다시 시도해 주세요.",
         "Many people are logging in. Please try again in a moment.",
@@ -104,6 +114,12 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없습니다.", "There are no extensions left."),
     ("NO_SEATS", "좌석을 선택해 주세요.", "Please choose a seat."),
+    ("PASSWORD_WRONG", "비밀번호가 맞지 않습니다.", "The password is not right."),
+    (
+        "NO_SEATS_TOGETHER",
+        "조건에 맞는 연속된 좌석이 없습니다. 인원을 나누거나 다른 등급을 골라 주세요.",
+        "There are not that many seats together. Try fewer, other rows or another grade.",
+    ),
     (
         "PAYMENT_DECLINED",
         "결제가 승인되지 않았습니다. 좌석은 유지되니 다른 방법으로 결제해 주세요.",
@@ -134,6 +150,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "보안을 위해 로그아웃되었습니다. 다시 로그인해 주세요.",
         "You were logged out for your safety. Please log in again.",
     ),
+    (
+        "SALE_BEGUN",
+        "판매가 시작되어 바꿀 수 없습니다.",
+        "The sale has begun: this cannot change any more.",
+    ),
     ("SALE_CLOSED", "판매가 끝났습니다.", "The sale is over."),
     ("SALE_NOT_OPEN", "아직 판매 전입니다.", "The sale is not open yet."),
     (
@@ -161,6 +182,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("TICKET_USED", "이미 사용한 티켓입니다.", "This ticket was used already."),
     ("TICKET_VOID", "취소된 티켓입니다.", "This ticket is canceled."),
     (
+        "TICKETS_LEFT",
+        "아직 관람하지 않은 티켓이 있습니다. 먼저 예매를 취소해 주세요.",
+        "There are tickets for shows to come. Please cancel them first.",
+    ),
+    (
         "TOO_MANY_REQUESTS",
         "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.",
         "Too many requests. Please slow down.",
@@ -176,8 +202,14 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "Not available right now. Please try again in a moment.",
     ),
     ("UNKNOWN_GATEWAY", "지원하지 않는 결제사입니다.", "This gateway is not supported."),
+    ("UNKNOWN_GRADE", "없는 좌석 등급입니다.", "There is no such grade in this hall."),
     ("WALLET_LIMIT", "지갑 한도를 넘었습니다.", "That is beyond the wallet's limits."),
     ("WEBHOOK_INVALID", "서명을 확인할 수 없습니다.", "The signature does not match."),
+    (
+        "WALLET_NOT_EMPTY",
+        "지갑에 잔액이 남아 있습니다. 먼저 환불받아 주세요.",
+        "There is money in your wallet. Please have it paid out first.",
+    ),
     (
         "WRONG_EVENT_STATE",
         "지금 상태에서는 할 수 없습니다.",

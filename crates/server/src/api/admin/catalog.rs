@@ -1,0 +1,438 @@
+//! The life of venues, events and their dates, as organisers lead it.
+
+use super::super::App;
+use super::super::error::{ApiResult, Problem};
+use super::super::extract::{Admin, Body, Id, PageParams, Params, page};
+use app::catalog::{
+    self, EventDetail, EventEdit, EventView, NewEvent, NewSchedule, NewVenue, ScheduleView,
+    VenueEdit, VenueView,
+};
+use app::paging::Page;
+use app::ports::catalog::{EventFilter, EventVerb, Unwanted};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::catalog::{EventStatus, ResaleDelay, ScheduleChange, ScheduleTimes};
+use domain::queue::QueueSettings;
+use domain::text::{Line, Prose};
+use domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(create_venue, list_venues))
+        .routes(routes!(edit_venue, remove_venue))
+        .routes(routes!(remove_hall))
+        .routes(routes!(create_event, list_events))
+        .routes(routes!(show_event, edit_event, remove_event))
+        .routes(routes!(create_schedule))
+        .routes(routes!(change_schedule, remove_schedule))
+        .routes(routes!(cancel_schedule))
+        .routes(routes!(open_event))
+        .routes(routes!(end_event))
+        .routes(routes!(cancel_event))
+}
+
+/// The name of what was made.
+#[derive(Serialize, ToSchema)]
+pub(in super::super) struct Made<T> {
+    id: T,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct VenueBody {
+    name: Line<200>,
+    address: Line<300>,
+    city: Line<100>,
+}
+
+/// Makes a venue.
+#[utoipa::path(post, path = "/api/admin/venues", tag = "admin", security(("accessToken" = [])),
+    request_body = VenueBody,
+    responses((status = 201, body = Made<VenueId>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(in super::super) async fn create_venue(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    body: Body<VenueBody>,
+) -> ApiResult<(StatusCode, Json<Made<VenueId>>)> {
+    let VenueBody { name, address, city } = body.value;
+    let asked = NewVenue { name, address, city };
+    let id = catalog::create_venue(&app.platform, actor, asked).await?;
+    Ok((StatusCode::CREATED, Json(Made { id })))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in super::super) struct EventBody {
+    title: Line<300>,
+    artist: Line<200>,
+    #[serde(default)]
+    description: Prose<5000>,
+    venue_id: VenueId,
+    hall_id: HallId,
+}
+
+/// Makes an event; fans see it once it is opened.
+#[utoipa::path(post, path = "/api/admin/events", tag = "admin", security(("accessToken" = [])),
+    request_body = EventBody,
+    responses((status = 201, body = Made<EventId>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
+pub(in super::super) async fn create_event(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    body: Body<EventBody>,
+) -> ApiResult<(StatusCode, Json<Made<EventId>>)> {
+    let EventBody { title, artist, description, venue_id: venue, hall_id: hall } = body.value;
+    let asked = NewEvent { title, artist, description, venue, hall };
+    let id = catalog::create_event(&app.platform, actor, asked).await?;
+    Ok((StatusCode::CREATED, Json(Made { id })))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in super::super) struct ScheduleBody {
+    starts_at: Timestamp,
+    ends_at: Timestamp,
+    sale_starts_at: Timestamp,
+    sale_ends_at: Timestamp,
+    /// The price of every grade in the hall.
+    prices: BTreeMap<String, Won>,
+    #[serde(default)]
+    seats_per_person: Option<u32>,
+    /// How long seats of canceled bookings rest before they are sold again; at once when left out.
+    #[serde(default)]
+    resale_delay: Option<ResaleDelay>,
+    #[serde(default)]
+    queue: Option<QueueSettings>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(in super::super) struct MadeSchedule {
+    id: ScheduleId,
+    seats: u32,
+}
+
+/// Makes a date of an event with all its seats.
+#[utoipa::path(post, path = "/api/admin/events/{id}/schedules", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = ScheduleBody,
+    responses((status = 201, body = MadeSchedule), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(in super::super) async fn create_schedule(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(event): Id<EventId>,
+    body: Body<ScheduleBody>,
+) -> ApiResult<(StatusCode, Json<MadeSchedule>)> {
+    let asked = body.value;
+    let asked = NewSchedule {
+        times: ScheduleTimes {
+            starts_at: asked.starts_at,
+            ends_at: asked.ends_at,
+            sale_starts_at: asked.sale_starts_at,
+            sale_ends_at: asked.sale_ends_at,
+        },
+        prices: asked.prices,
+        seats_per_person: asked.seats_per_person.unwrap_or(4),
+        resale_delay: asked.resale_delay.unwrap_or_default(),
+        queue: asked.queue.unwrap_or_default(),
+    };
+    let (id, seats) = catalog::create_schedule(&app.platform, actor, event, asked).await?;
+    Ok((StatusCode::CREATED, Json(MadeSchedule { id, seats })))
+}
+
+#[derive(Serialize, ToSchema)]
+pub(in super::super) struct EventState {
+    id: EventId,
+    status: EventStatus,
+}
+
+async fn change(
+    app: &App,
+    actor: UserId,
+    id: EventId,
+    verb: EventVerb,
+) -> ApiResult<Json<EventState>> {
+    let status = catalog::change_event(&app.platform, actor, id, verb).await?;
+    Ok(Json(EventState { id, status }))
+}
+
+/// Shows the event to fans.
+#[utoipa::path(post, path = "/api/admin/events/{id}/open", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = EventState), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem)))]
+pub(in super::super) async fn open_event(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<EventState>> {
+    change(&app, actor, event, EventVerb::Open).await
+}
+
+/// Ends the event: nothing more is sold.
+#[utoipa::path(post, path = "/api/admin/events/{id}/end", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = EventState), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem)))]
+pub(in super::super) async fn end_event(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<EventState>> {
+    change(&app, actor, event, EventVerb::End).await
+}
+
+/// Cancels the event: nothing more is sold.
+#[utoipa::path(post, path = "/api/admin/events/{id}/cancel", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = EventState), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem)))]
+pub(in super::super) async fn cancel_event(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<EventState>> {
+    change(&app, actor, event, EventVerb::Cancel).await
+}
+
+/// Venues with their halls, newest first.
+#[utoipa::path(get, path = "/api/admin/venues", tag = "admin", security(("accessToken" = [])),
+    params(PageParams),
+    responses((status = 200, body = Page<VenueView>), (status = 401, body = Problem),
+              (status = 403, body = Problem)))]
+pub(in super::super) async fn list_venues(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Params(params): Params<PageParams>,
+) -> ApiResult<Json<Page<VenueView>>> {
+    let page = page(params.limit, params.cursor)?;
+    Ok(Json(catalog::list_venues(&app.platform, page).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct VenuePatch {
+    #[serde(default)]
+    name: Option<Line<200>>,
+    #[serde(default)]
+    address: Option<Line<300>>,
+    #[serde(default)]
+    city: Option<Line<100>>,
+}
+
+/// Changes a venue; what is left out stays.
+#[utoipa::path(patch, path = "/api/admin/venues/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = VenueId, Path)), request_body = VenuePatch,
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 422, body = Problem)))]
+pub(in super::super) async fn edit_venue(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(venue): Id<VenueId>,
+    body: Body<VenuePatch>,
+) -> ApiResult<StatusCode> {
+    let VenuePatch { name, address, city } = body.value;
+    catalog::edit_venue(&app.platform, actor, venue, VenueEdit { name, address, city }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn remove(app: &App, actor: UserId, what: Unwanted) -> ApiResult<StatusCode> {
+    catalog::remove(&app.platform, actor, what).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes a venue that has no halls.
+#[utoipa::path(delete, path = "/api/admin/venues/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = VenueId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(in super::super) async fn remove_venue(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(venue): Id<VenueId>,
+) -> ApiResult<StatusCode> {
+    remove(&app, actor, Unwanted::Venue(venue)).await
+}
+
+/// Removes a hall that no event uses.
+#[utoipa::path(delete, path = "/api/admin/halls/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = HallId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(in super::super) async fn remove_hall(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(hall): Id<HallId>,
+) -> ApiResult<StatusCode> {
+    remove(&app, actor, Unwanted::Hall(hall)).await
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct AllEventsParams {
+    /// Part of a title or an artist's name.
+    #[param(value_type = Option<String>, max_length = 100)]
+    query: Option<Line<100>>,
+    status: Option<EventStatus>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    cursor: Option<Uuid>,
+}
+
+/// Every event, also those that fans do not see yet, newest first.
+#[utoipa::path(get, path = "/api/admin/events", tag = "admin", security(("accessToken" = [])),
+    params(AllEventsParams),
+    responses((status = 200, body = Page<EventView>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(in super::super) async fn list_events(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Params(params): Params<AllEventsParams>,
+) -> ApiResult<Json<Page<EventView>>> {
+    let page = page(params.limit, params.cursor)?;
+    let filter = EventFilter {
+        query: params.query.map(String::from),
+        only: params.status,
+        ..EventFilter::default()
+    };
+    Ok(Json(catalog::list_all_events(&app.platform, filter, page).await?))
+}
+
+/// An event with its dates, whatever its state.
+#[utoipa::path(get, path = "/api/admin/events/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = EventDetail), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(in super::super) async fn show_event(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<EventDetail>> {
+    Ok(Json(catalog::show_any_event(&app.platform, event).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct EventPatch {
+    #[serde(default)]
+    title: Option<Line<300>>,
+    #[serde(default)]
+    artist: Option<Line<200>>,
+    #[serde(default)]
+    description: Option<Prose<5000>>,
+}
+
+/// Changes what an event is called and said to be; what is left out stays.
+#[utoipa::path(patch, path = "/api/admin/events/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = EventPatch,
+    responses((status = 200, body = EventDetail), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
+pub(in super::super) async fn edit_event(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(event): Id<EventId>,
+    body: Body<EventPatch>,
+) -> ApiResult<Json<EventDetail>> {
+    let EventPatch { title, artist, description } = body.value;
+    let edit = EventEdit { title, artist, description };
+    Ok(Json(catalog::edit_event(&app.platform, actor, event, edit).await?))
+}
+
+/// Removes an event that has no dates.
+#[utoipa::path(delete, path = "/api/admin/events/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(in super::super) async fn remove_event(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(event): Id<EventId>,
+) -> ApiResult<StatusCode> {
+    remove(&app, actor, Unwanted::Event(event)).await
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in super::super) struct SchedulePatch {
+    #[serde(default)]
+    starts_at: Option<Timestamp>,
+    #[serde(default)]
+    ends_at: Option<Timestamp>,
+    #[serde(default)]
+    sale_starts_at: Option<Timestamp>,
+    #[serde(default)]
+    sale_ends_at: Option<Timestamp>,
+    #[serde(default)]
+    seats_per_person: Option<u32>,
+    #[serde(default)]
+    prices: Option<BTreeMap<String, Won>>,
+    #[serde(default)]
+    resale_delay: Option<ResaleDelay>,
+}
+
+/// Changes a date; what is left out stays. Once the sale has begun, its opening and the prices stay
+/// and the seats per person can only grow.
+#[utoipa::path(patch, path = "/api/admin/schedules/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    request_body = SchedulePatch,
+    responses((status = 200, body = ScheduleView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(in super::super) async fn change_schedule(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+    body: Body<SchedulePatch>,
+) -> ApiResult<Json<ScheduleView>> {
+    let asked = body.value;
+    let change = ScheduleChange {
+        starts_at: asked.starts_at,
+        ends_at: asked.ends_at,
+        sale_starts_at: asked.sale_starts_at,
+        sale_ends_at: asked.sale_ends_at,
+        seats_per_person: asked.seats_per_person,
+        prices: asked.prices,
+        resale_delay: asked.resale_delay,
+    };
+    Ok(Json(catalog::change_schedule(&app.platform, actor, schedule, change).await?))
+}
+
+/// Removes a date of which no seat was ever held.
+#[utoipa::path(delete, path = "/api/admin/schedules/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(in super::super) async fn remove_schedule(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<StatusCode> {
+    remove(&app, actor, Unwanted::Schedule(schedule)).await
+}
+
+/// Calls a date off: nothing more is sold.
+#[utoipa::path(post, path = "/api/admin/schedules/{id}/cancel", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = ScheduleView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(in super::super) async fn cancel_schedule(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<Json<ScheduleView>> {
+    Ok(Json(catalog::cancel_schedule(&app.platform, actor, schedule).await?))
+}

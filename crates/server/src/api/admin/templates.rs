@@ -1,0 +1,213 @@
+//! Halls and their seat templates: checked, previewed, stored. A refusal names the row or seat.
+
+use super::super::App;
+use super::super::error::{ApiError, ApiResult, Failure, Problem};
+use super::super::extract::{Admin, Id, LargeBody};
+use app::catalog::{self, TemplatePreview};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::catalog::SeatTemplate;
+use domain::text::Line;
+use domain::{HallId, VenueId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(create_hall))
+        .routes(routes!(edit_hall))
+        .routes(routes!(show_template))
+        .routes(routes!(preview))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in super::super) struct HallBody {
+    name: Line<200>,
+    /// Described by `/api/layout.schema.json`.
+    #[schema(value_type = SeatTemplate)]
+    seat_template: Value,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(in super::super) struct MadeHall {
+    id: HallId,
+    capacity: u32,
+}
+
+/// Makes a hall from a seat template.
+#[utoipa::path(post, path = "/api/admin/venues/{id}/halls", tag = "admin",
+    security(("accessToken" = [])), params(("id" = VenueId, Path)), request_body = HallBody,
+    responses((status = 201, body = MadeHall), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 413, body = Problem),
+              (status = 422, body = Problem)))]
+pub(in super::super) async fn create_hall(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(venue): Id<VenueId>,
+    LargeBody(body): LargeBody<HallBody>,
+) -> ApiResult<(StatusCode, Json<MadeHall>)> {
+    let template = read_template(body.seat_template)?;
+    let made = catalog::create_hall(&app.platform, actor, venue, body.name, template).await?;
+    let (id, capacity) = made;
+    Ok((StatusCode::CREATED, Json(MadeHall { id, capacity })))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in super::super) struct HallPatch {
+    #[serde(default)]
+    name: Option<Line<200>>,
+    #[serde(default)]
+    #[schema(value_type = Option<SeatTemplate>)]
+    seat_template: Option<Value>,
+}
+
+/// Changes a hall. Another template counts for dates made from now on: those that exist keep their
+/// seats.
+#[utoipa::path(patch, path = "/api/admin/halls/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = HallId, Path)), request_body = HallPatch,
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem),
+              (status = 422, body = Problem)))]
+pub(in super::super) async fn edit_hall(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(hall): Id<HallId>,
+    LargeBody(body): LargeBody<HallPatch>,
+) -> ApiResult<StatusCode> {
+    let template = body.seat_template.map(read_template).transpose()?;
+    catalog::edit_hall(&app.platform, actor, hall, body.name, template).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The template that a hall was made from.
+#[utoipa::path(get, path = "/api/admin/halls/{id}/template", tag = "admin",
+    security(("accessToken" = [])), params(("id" = HallId, Path)),
+    responses((status = 200, body = SeatTemplate), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(in super::super) async fn show_template(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(hall): Id<HallId>,
+) -> ApiResult<Json<SeatTemplate>> {
+    Ok(Json(catalog::hall_template(&app.platform, hall).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in super::super) struct PreviewBody {
+    #[schema(value_type = SeatTemplate)]
+    seat_template: Value,
+}
+
+/// What a template would make; nothing is stored.
+#[utoipa::path(post, path = "/api/admin/layouts/preview", tag = "admin",
+    security(("accessToken" = [])), request_body = PreviewBody,
+    responses((status = 200, body = TemplatePreview), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 413, body = Problem),
+              (status = 422, body = Problem)))]
+pub(in super::super) async fn preview(
+    State(_app): State<App>,
+    Admin(_actor): Admin,
+    LargeBody(body): LargeBody<PreviewBody>,
+) -> ApiResult<Json<TemplatePreview>> {
+    Ok(Json(catalog::preview_template(&read_template(body.seat_template)?)?))
+}
+
+/// The schema of seat templates.
+pub(in super::super) const SCHEMA: &str = include_str!("../../../../../docs/layout.schema.json");
+
+/// Reads a template kind by kind: so the place of a mistake is known, also deep inside.
+fn read_template(template: Value) -> Result<SeatTemplate, ApiError> {
+    let refuse = |pointer: &str, problem: &str| {
+        Failure::Field { pointer: pointer.into(), problem: problem.into() }.into()
+    };
+    let Value::Object(mut members) = template else {
+        return Err(refuse("seatTemplate", "expected an object"));
+    };
+    let kind = members.remove("layoutType");
+    let rest = Value::Object(members);
+    match kind.as_ref().and_then(Value::as_str) {
+        Some("grid") => read(&rest).map(SeatTemplate::Grid),
+        Some("sections") => read(&rest).map(SeatTemplate::Sections),
+        Some(_) | None => Err(refuse("seatTemplate.layoutType", "expected `grid` or `sections`")),
+    }
+}
+
+fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ApiError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().clone();
+        let place = named(value, &path);
+        let problem = error.into_inner();
+        let problem = match place.is_empty() {
+            true => problem.to_string(),
+            false => format!("{place}: {problem}"),
+        };
+        Failure::Field { pointer: format!("seatTemplate.{path}"), problem }.into()
+    })
+}
+
+/// The labels of the section, the row and the seat on a path, as the organiser calls them.
+fn named(value: &Value, path: &Path) -> String {
+    let mut here = Some(value);
+    let mut list = "";
+    let mut names = Vec::new();
+    for segment in path {
+        match segment {
+            Segment::Map { key } => {
+                list = key;
+                here = here.and_then(|value| value.get(key));
+            }
+            Segment::Seq { index } => {
+                here = here.and_then(|value| value.get(*index));
+                let (what, label) = match list {
+                    "sections" => ("section", "name"),
+                    "rows" => ("row", "label"),
+                    "seats" => ("seat", "number"),
+                    _ => continue,
+                };
+                let label = here.and_then(|value| value.get(label));
+                let label = label.map(|label| label.to_string().replace('"', ""));
+                let number = || format!("number {}", index + 1);
+                names.push(format!("{what} {}", label.unwrap_or_else(number)));
+            }
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_mistake_deep_inside_is_named() {
+        let template = json!({ "sections": [{ "name": "107", "grade": "R", "rows": [
+            { "label": 3, "seats": [{ "number": 1, "x": 0, "y": 0 }, { "number": 7, "x": "a" }] },
+        ] }] });
+        let error =
+            serde_path_to_error::deserialize::<_, domain::catalog::SectionedTemplate>(&template);
+        let error = error.unwrap_err();
+        assert_eq!(named(&template, error.path()), "section 107, row 3, seat 7");
+        assert_eq!(error.path().to_string(), "sections[0].rows[0].seats[1].x");
+    }
+
+    #[test]
+    fn the_schema_is_json_and_its_examples_are_templates() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        for example in schema["examples"].as_array().unwrap() {
+            let template = read_template(example.clone()).unwrap();
+            assert!(!template.plan().unwrap().seats.is_empty());
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! The seat map: where every seat is, how it stands, and what changes while one looks.
+
+use super::App;
+use super::error::{ApiResult, Problem};
+use super::extract::{Id, Params, PathText};
+use crate::layouts::LayoutBody;
+use crate::seat_feed::News;
+use app::catalog::LayoutView;
+use app::seat_map::Snapshot;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use domain::{Refusal, ScheduleId};
+use futures::stream::{self, Stream};
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use utoipa::{IntoParams, ToSchema};
+
+/// Where every seat is. Answers with the address that holds it for ever: the layout's hash is part
+/// of it, so every cache may keep it.
+#[utoipa::path(get, path = "/api/schedules/{id}/layout", tag = "catalog",
+    params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = LayoutView), (status = 304), (status = 404, body = Problem)))]
+pub(super) async fn show_layout(
+    State(app): State<App>,
+    Id(schedule): Id<ScheduleId>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let body = app.layouts.get(&app.platform, schedule).await?;
+    let mut response = layout_response(&body, &headers);
+    let place = format!("/api/schedules/{schedule}/layout/{}", body.hash);
+    set(&mut response, header::CONTENT_LOCATION, &place);
+    set(&mut response, header::CACHE_CONTROL, "public, max-age=86400");
+    Ok(response)
+}
+
+/// The layout under its hash. It never changes.
+#[utoipa::path(get, path = "/api/schedules/{id}/layout/{hash}", tag = "catalog",
+    params(("id" = ScheduleId, Path), ("hash" = String, Path)),
+    responses((status = 200, body = LayoutView), (status = 304), (status = 404, body = Problem)))]
+pub(super) async fn show_named_layout(
+    State(app): State<App>,
+    Id(schedule): Id<ScheduleId>,
+    PathText(hash): PathText,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let body = app.layouts.get(&app.platform, schedule).await?;
+    if body.hash != hash {
+        return Err(Refusal::NotFound.into());
+    }
+    let mut response = layout_response(&body, &headers);
+    set(&mut response, header::CACHE_CONTROL, "public, max-age=31536000, immutable");
+    Ok(response)
+}
+
+fn layout_response(body: &LayoutBody, headers: &HeaderMap) -> Response {
+    let tag = format!("\"{}\"", body.hash);
+    let (encoding, bytes) = match accepted_encoding(headers) {
+        Encoding::Brotli => (Some("br"), &body.brotli),
+        Encoding::Gzip => (Some("gzip"), &body.gzip),
+        Encoding::Plain => (None, &body.plain),
+    };
+    let mut response = respond(headers, &tag, "application/json", bytes);
+    set(&mut response, header::VARY, "Accept-Encoding");
+    if let Some(encoding) = encoding.filter(|_| response.status() == StatusCode::OK) {
+        set(&mut response, header::CONTENT_ENCODING, encoding);
+    }
+    response
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoding {
+    Brotli,
+    Gzip,
+    Plain,
+}
+
+fn accepted_encoding(headers: &HeaderMap) -> Encoding {
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
+    let accepts = |name: &str| {
+        accepted.unwrap_or_default().split(',').any(|one| {
+            let (token, weight) = one.split_once(';').unwrap_or((one, ""));
+            let is_refused = weight.replace(' ', "").trim_start_matches("q=").parse() == Ok(0.0);
+            token.trim().eq_ignore_ascii_case(name) && !is_refused
+        })
+    };
+    match (accepts("br"), accepts("gzip")) {
+        (true, _) => Encoding::Brotli,
+        (false, true) => Encoding::Gzip,
+        (false, false) => Encoding::Plain,
+    }
+}
+
+/// The status of every seat in layout order: `A` available, `H` held, `S` sold.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SeatStatus {
+    /// Grows when anything changed.
+    version: u64,
+    seats: String,
+}
+
+/// The seats that look different since a version.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SeatChanges {
+    version: u64,
+    since: u64,
+    /// Pairs of a seat's place in the layout and its letter.
+    changes: Vec<(u32, String)>,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SinceParams {
+    /// A version from an earlier answer: only the changes since are sent, or all seats when the
+    /// server does not know that version any more.
+    since: Option<u64>,
+}
+
+const SEAT_VERSION: HeaderName = HeaderName::from_static("seat-version");
+
+/// The status of every seat. `Accept: application/octet-stream` gives two bits a seat, the first in
+/// the lowest bits of the first byte: 0 available, 1 held, 2 sold; the header `Seat-Version` names
+/// the version.
+#[utoipa::path(get, path = "/api/schedules/{id}/seats", tag = "catalog",
+    params(("id" = ScheduleId, Path), SinceParams),
+    responses((status = 200, content((SeatStatus = "application/json"),
+                                     (SeatChanges = "application/json"),
+                                     (Vec<u8> = "application/octet-stream"))),
+              (status = 304), (status = 404, body = Problem)))]
+pub(super) async fn show_seats(
+    State(app): State<App>,
+    Id(schedule): Id<ScheduleId>,
+    Params(params): Params<SinceParams>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let snapshot = app.platform.seat_maps.snapshot(&app.platform, schedule).await?;
+    let changes = params.since.and_then(|since| snapshot.changes_since(since));
+    let mut response = match changes {
+        Some(changes) => ([(header::CONTENT_TYPE, "application/json")], changes).into_response(),
+        None => whole_map(&snapshot, &headers),
+    };
+    // Everybody sees the same, so a cache in front may answer for a second.
+    set(&mut response, header::CACHE_CONTROL, "public, max-age=0, s-maxage=1");
+    set(&mut response, header::VARY, "Accept");
+    response.headers_mut().insert(SEAT_VERSION, HeaderValue::from(snapshot.version));
+    Ok(response)
+}
+
+/// The tag names what is seen, not the version: all nodes call the same seats alike.
+fn whole_map(snapshot: &Snapshot, headers: &HeaderMap) -> Response {
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    match accepted.is_some_and(|accepted| accepted.contains("application/octet-stream")) {
+        true => {
+            let tag = format!("W/\"{}b\"", snapshot.tag);
+            respond(headers, &tag, "application/octet-stream", &snapshot.packed)
+        }
+        false => {
+            let tag = format!("W/\"{}\"", snapshot.tag);
+            respond(headers, &tag, "application/json", &snapshot.json)
+        }
+    }
+}
+
+/// The body under its tag, or 304 for somebody who has it.
+fn respond(headers: &HeaderMap, tag: &str, kind: &'static str, body: &Bytes) -> Response {
+    let mut response = match has_tag(headers, tag) {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => ([(header::CONTENT_TYPE, kind)], Body::from(body.clone())).into_response(),
+    };
+    set(&mut response, header::ETAG, tag);
+    response
+}
+
+fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
+    let bare = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    known.is_some_and(|known| known.split(',').any(|one| bare(one) == bare(tag) || one == "*"))
+}
+
+fn set(response: &mut Response, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::try_from(value) {
+        response.headers_mut().insert(name, value);
+    }
+}
+
+/// A line now and then, so that proxies keep the connection and dead clients are noticed.
+const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
+
+/// Changes as they happen (server-sent events). The first event, `seats`, has all seats, unless
+/// `Last-Event-ID` names a version that is still known. `changes` events follow; each names the
+/// version that it builds on (`since`) and its own as the event's id. Whoever is too slow gets
+/// `seats` again.
+#[utoipa::path(get, path = "/api/schedules/{id}/seats/stream", tag = "catalog",
+    params(("id" = ScheduleId, Path), ("Last-Event-ID" = Option<u64>, Header)),
+    responses((status = 200, body = SeatStatus, content_type = "text/event-stream"),
+              (status = 404, body = Problem)))]
+pub(super) async fn stream(
+    State(app): State<App>,
+    Id(schedule): Id<ScheduleId>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    // Listening begins before the first look, so that nothing falls in between.
+    app.platform.seat_maps.snapshot(&app.platform, schedule).await?;
+    let news = app.seat_feed.listen(&app.platform, &app.tasks, schedule);
+    let snapshot = app.platform.seat_maps.snapshot(&app.platform, schedule).await?;
+    let known = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    let since = known.and_then(|text| text.parse().ok());
+    let first = match since.and_then(|since| snapshot.changes_since(since)) {
+        Some(changes) => event("changes", snapshot.version, changes.into()),
+        None => whole(&snapshot),
+    };
+    let listener = Listener { app, schedule, news, version: snapshot.version, first: Some(first) };
+    let events = Sse::new(listener.events());
+    let mut response =
+        events.keep_alive(KeepAlive::new().interval(HEARTBEAT_EVERY)).into_response();
+    set(&mut response, HeaderName::from_static("x-accel-buffering"), "no");
+    Ok(response)
+}
+
+fn event(name: &str, version: u64, data: Bytes) -> Event {
+    let text = String::from_utf8(data.to_vec()).unwrap_or_default();
+    Event::default().event(name).id(version.to_string()).data(text)
+}
+
+fn whole(snapshot: &Snapshot) -> Event {
+    event("seats", snapshot.version, snapshot.json.clone())
+}
+
+struct Listener {
+    app: App,
+    schedule: ScheduleId,
+    news: Receiver<News>,
+    /// What the client knows.
+    version: u64,
+    first: Option<Event>,
+}
+
+impl Listener {
+    fn events(self) -> impl Stream<Item = Result<Event, Infallible>> {
+        stream::unfold(self, |mut listener| async move {
+            let event = listener.next().await?;
+            Some((Ok(event), listener))
+        })
+    }
+
+    /// The next event; nothing when it is time to stop.
+    async fn next(&mut self) -> Option<Event> {
+        if let Some(first) = self.first.take() {
+            return Some(first);
+        }
+        loop {
+            let heard = tokio::select! {
+                heard = self.news.recv() => heard,
+                () = self.app.tasks.stopped() => return None,
+            };
+            match heard {
+                // It was part of what the client got first.
+                Ok(News::Changed(delta)) if delta.version <= self.version => {}
+                Ok(News::Changed(delta)) if delta.since == self.version => {
+                    self.version = delta.version;
+                    let data = Bytes::copy_from_slice(delta.json.as_bytes());
+                    return Some(event("changes", delta.version, data));
+                }
+                Ok(News::Changed(_) | News::Whole(_)) | Err(RecvError::Lagged(_)) => {
+                    return self.resync().await;
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// The whole map instead of a backlog.
+    async fn resync(&mut self) -> Option<Event> {
+        self.news = self.news.resubscribe();
+        let platform = &self.app.platform;
+        let snapshot = platform.seat_maps.snapshot(platform, self.schedule).await.ok()?;
+        self.version = snapshot.version;
+        Some(whole(&snapshot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn encoding(accepted: &str) -> Encoding {
+        let value = HeaderValue::from_str(accepted).unwrap();
+        accepted_encoding(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, value)]))
+    }
+
+    #[test]
+    fn a_client_gets_the_best_encoding_that_it_takes() {
+        assert_eq!(encoding("gzip, deflate, br"), Encoding::Brotli);
+        assert_eq!(encoding("gzip;q=1.0, br;q=0"), Encoding::Gzip);
+        assert_eq!(encoding("identity"), Encoding::Plain);
+        assert_eq!(accepted_encoding(&HeaderMap::new()), Encoding::Plain);
+    }
+
+    #[test]
+    fn a_tag_is_found_in_a_list_weak_or_not() {
+        let known = |text: &str| {
+            let value = HeaderValue::from_str(text).unwrap();
+            has_tag(&HeaderMap::from_iter([(header::IF_NONE_MATCH, value)]), "W/\"a\"")
+        };
+        assert!(known("\"a\"") && known("W/\"a\"") && known("\"b\", W/\"a\"") && known("*"));
+        assert!(!known("\"b\""));
+    }
+}
