@@ -2,6 +2,7 @@
 //! books agree afterwards.
 
 mod bank;
+mod hang_up;
 
 use crate::client::text;
 use crate::world::{PRICE, World, until};

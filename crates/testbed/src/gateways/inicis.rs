@@ -40,7 +40,7 @@ fn charge(book: &mut Book, asked: &Asked) -> Said {
             let said = json!({
                 "resultCode": "0000", "tid": format!("tid{order}"), "MOID": order,
                 "TotPrice": captured.to_string(), "payMethod": "Card",
-                "CARD_Num": "433012*********1",
+                "CARD_Num": "4111111111111111",
             });
             with_fault(Said::json(200, &said), fault)
         }

@@ -22,7 +22,7 @@ fn trade(id: &str, order: &Order) -> Value {
     json!({
         "res_cd": "0000", "tno": format!("tno{id}"), "order_no": id,
         "amount": order.captured.to_string(),
-        "rem_mny": (order.captured - order.refunded).to_string(), "card_no": "536510******1111",
+        "rem_mny": (order.captured - order.refunded).to_string(), "card_no": "4111111111111111",
     })
 }
 

@@ -58,6 +58,7 @@ fn payment(id: &str, order: &Order) -> Value {
     json!({
         "status": status, "id": id, "transactionId": "tx", "currency": "KRW",
         "channel": { "type": "TEST", "pgProvider": "KCP_V2" },
+        "method": { "card": { "number": "4111111111111111" } },
         "amount": { "total": order.captured, "paid": order.captured - order.refunded,
                     "cancelled": order.refunded },
     })

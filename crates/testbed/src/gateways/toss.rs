@@ -61,7 +61,7 @@ fn payment(id: &str, order: &Order) -> Value {
         "version": "2022-11-16", "paymentKey": format!("{PREFIX}{id}"), "orderId": id,
         "currency": "KRW", "method": "카드", "status": status, "totalAmount": order.captured,
         "balanceAmount": order.captured - order.refunded,
-        "card": { "number": "433012******1234", "issuerCode": "61" },
+        "card": { "number": "4111111111111111", "issuerCode": "61" },
     })
 }
 
