@@ -17,6 +17,7 @@ pub mod queue;
 pub mod queue_history;
 pub mod reconciliation;
 pub mod refunds;
+pub mod reports;
 pub mod reservations;
 pub mod revocations;
 pub mod seat_versions;
@@ -37,6 +38,7 @@ pub trait Store:
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
     + refunds::Refunds
+    + reports::Reports
     + reservations::Reservations
     + tickets::Tickets
     + wallets::Wallets
@@ -55,6 +57,7 @@ impl<T> Store for T where
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
         + refunds::Refunds
+        + reports::Reports
         + reservations::Reservations
         + tickets::Tickets
         + wallets::Wallets

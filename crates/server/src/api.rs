@@ -15,6 +15,7 @@ mod problems;
 mod profile;
 mod queue;
 mod refunds;
+mod reports;
 mod sandbox;
 mod seats;
 mod tickets;
@@ -111,14 +112,12 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
-        .routes(routes!(tickets::my_tickets))
-        .routes(routes!(tickets::my_ticket))
-        .routes(routes!(tickets::qr))
-        .routes(routes!(tickets::mailbox))
-        .merge(queue::routes())
         .merge(refunds::routes())
         .merge(webhooks::routes())
         .merge(wallet::routes())
+        .merge(tickets::routes())
+        .merge(reports::routes())
+        .merge(queue::routes())
         .merge(admin::routes())
 }
 

@@ -8,6 +8,7 @@ mod draw;
 mod fans;
 mod migrate;
 mod reconcile;
+mod reconcile_day;
 mod serve;
 mod stage;
 mod verify;
