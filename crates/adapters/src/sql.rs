@@ -13,6 +13,8 @@ mod payments;
 mod postgres;
 mod queue_history;
 mod reconciliation;
+mod refunds;
+mod reports;
 mod reservations;
 mod sqlite;
 mod store;
@@ -20,6 +22,7 @@ mod tickets;
 mod tx;
 mod value;
 mod wallets;
+mod webhooks;
 
 pub use database_role::DatabaseRole;
 pub use postgres::{Connections, PerRole, PostgresSettings, Roles};

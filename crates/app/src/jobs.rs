@@ -5,16 +5,20 @@ mod clean;
 mod expire;
 mod reconcile;
 mod refund;
+mod refund_canceled;
 mod relay;
 mod settle;
+mod webhooks;
 
 pub use admit::{admit_fans, open_rooms};
 pub use clean::forget_old_rows;
 pub use expire::expire_holds;
 pub use reconcile::reconcile_seats;
 pub use refund::make_refunds;
+pub use refund_canceled::refund_canceled_shows;
 pub use relay::relay_messages;
 pub use settle::settle_unknown_payments;
+pub use webhooks::follow_webhooks;
 
 /// What a round did. A full round means that there may be more to do at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

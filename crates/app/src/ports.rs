@@ -16,11 +16,14 @@ pub mod payments;
 pub mod queue;
 pub mod queue_history;
 pub mod reconciliation;
+pub mod refunds;
+pub mod reports;
 pub mod reservations;
 pub mod revocations;
 pub mod seat_versions;
 pub mod tickets;
 pub mod wallets;
+pub mod webhooks;
 
 /// Everything that must survive: one database stands behind all of it, so that one transaction
 /// can span nouns.
@@ -34,9 +37,12 @@ pub trait Store:
     + payments::Payments
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
+    + refunds::Refunds
+    + reports::Reports
     + reservations::Reservations
     + tickets::Tickets
     + wallets::Wallets
+    + webhooks::Webhooks
 {
 }
 
@@ -50,8 +56,11 @@ impl<T> Store for T where
         + payments::Payments
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
+        + refunds::Refunds
+        + reports::Reports
         + reservations::Reservations
         + tickets::Tickets
         + wallets::Wallets
+        + webhooks::Webhooks
 {
 }

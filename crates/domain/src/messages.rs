@@ -15,6 +15,8 @@ pub enum MessageKind {
     ReservationReleased,
     ReservationExpired,
     ReservationCanceled,
+    /// Some of its seats were given back.
+    ReservationReduced,
     RefundDue,
     PaymentRefunded,
     ScheduleOpened,
@@ -46,7 +48,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 12] = [
+    pub const ALL: [MessageKind; 13] = [
         MessageKind::UserSignedUp,
         MessageKind::ReservationHeld,
         MessageKind::ReservationExtended,
@@ -56,6 +58,7 @@ impl MessageKind {
         MessageKind::ReservationReleased,
         MessageKind::ReservationExpired,
         MessageKind::ReservationCanceled,
+        MessageKind::ReservationReduced,
         MessageKind::RefundDue,
         MessageKind::PaymentRefunded,
         MessageKind::ScheduleOpened,
@@ -72,6 +75,7 @@ impl MessageKind {
             MessageKind::ReservationReleased => "ReservationReleased",
             MessageKind::ReservationExpired => "ReservationExpired",
             MessageKind::ReservationCanceled => "ReservationCanceled",
+            MessageKind::ReservationReduced => "ReservationReduced",
             MessageKind::RefundDue => "RefundDue",
             MessageKind::PaymentRefunded => "PaymentRefunded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
@@ -95,7 +99,8 @@ impl MessageKind {
             | MessageKind::ReservationDeclined
             | MessageKind::ReservationReleased
             | MessageKind::ReservationExpired
-            | MessageKind::ReservationCanceled => Topic::SeatSync,
+            | MessageKind::ReservationCanceled
+            | MessageKind::ReservationReduced => Topic::SeatSync,
         }
     }
 }

@@ -14,20 +14,24 @@ mod payment;
 mod problems;
 mod profile;
 mod queue;
+mod refunds;
+mod reports;
 mod sandbox;
 mod seats;
 mod tickets;
 mod wallet;
+mod webhooks;
 
 use crate::assets;
 use crate::layouts::Layouts;
+use crate::proxies::Proxies;
 use crate::roles::Roles;
 use crate::seat_feed::SeatFeed;
 use crate::streams::Streams;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use adapters::gateways::sandbox::Sandbox;
-use adapters::memory::AddressLimits;
+use adapters::memory::{AddressLimits, UserLimits};
 use app::Platform;
 use axum::Router;
 use axum::routing::get;
@@ -43,7 +47,8 @@ pub use error::{ApiError, problem_codes};
 /// What handlers share.
 pub struct Shared {
     pub platform: Arc<Platform>,
-    pub sandbox: Arc<Sandbox>,
+    /// `None` where real money is taken.
+    pub sandbox: Option<Arc<Sandbox>>,
     pub tasks: Tasks,
     pub metrics: Metrics,
     pub layouts: Layouts,
@@ -53,6 +58,11 @@ pub struct Shared {
     /// cost more than most requests do, and would stop them all when it is away.
     pub address_limits: AddressLimits,
     pub requests_per_second_per_ip: u32,
+    /// Counts the calls of each person to each route, on this node alone.
+    pub user_limits: UserLimits,
+    pub requests_per_minute_per_user: u32,
+    pub connections_per_ip: u32,
+    pub proxies: Proxies,
     pub roles: Roles,
 }
 
@@ -102,13 +112,11 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
-        .routes(routes!(wallet::balance))
-        .routes(routes!(wallet::ledger))
-        .routes(routes!(wallet::charge))
-        .routes(routes!(tickets::my_tickets))
-        .routes(routes!(tickets::my_ticket))
-        .routes(routes!(tickets::qr))
-        .routes(routes!(tickets::mailbox))
+        .merge(refunds::routes())
+        .merge(webhooks::routes())
+        .merge(wallet::routes())
+        .merge(tickets::routes())
+        .merge(reports::routes())
         .merge(queue::routes())
         .merge(admin::routes())
 }

@@ -1,6 +1,12 @@
 //! Settings: the built-in defaults, a file, the environment and flags, in this order.
 
+mod gateways;
+
+pub use gateways::Gateways;
+
+use crate::proxies::Proxies;
 use crate::roles::Roles;
+use adapters::gateways::GatewaySettings;
 use adapters::sql::{Connections, PostgresSettings};
 use anyhow::{Context, Result, anyhow, bail};
 use domain::queue::HealthLimits;
@@ -14,7 +20,6 @@ use toml::{Table, Value};
 pub const DEFAULT: &str = include_str!("config.default.toml");
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Config {
     pub listen: String,
     pub roles: Roles,
@@ -41,9 +46,20 @@ pub struct Config {
     pub reconcile_every_seconds: u32,
     pub limits: Switch,
     pub requests_per_second_per_ip: u32,
+    pub requests_per_minute_per_user: u32,
+    pub connections_per_ip: u32,
+    pub trusted_proxies: Vec<String>,
+    pub public_url: String,
+    pub sandbox: Switch,
+    pub gateway_timeout_seconds: u32,
+    #[serde(flatten)]
+    pub gateways: Gateways,
+    pub ticket_codes: TicketCodes,
     pub log: LogStyle,
     pub admin_email: String,
     pub admin_password: SecretString,
+    #[serde(skip)]
+    shown: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -59,6 +75,13 @@ pub enum LogStyle {
     Auto,
     Pretty,
     Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TicketCodes {
+    Fixed,
+    Rotating,
 }
 
 /// Settings given on the command line, and the file to read.
@@ -91,9 +114,10 @@ impl Config {
         if let Some(data) = &overrides.data {
             table.insert("data".into(), Value::String(data.display().to_string()));
         }
+        let shown = describe(&table);
         let config: Config = table.try_into().context("a setting has the wrong type")?;
         config.check()?;
-        Ok(config)
+        Ok(Config { shown, ..config })
     }
 
     fn check(&self) -> Result<()> {
@@ -124,6 +148,13 @@ impl Config {
         if self.requests_per_second_per_ip == 0 {
             bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` lifts it");
         }
+        if self.requests_per_minute_per_user == 0 {
+            bail!("requests_per_minute_per_user: must be at least 1; `limits = \"off\"` lifts it");
+        }
+        if self.connections_per_ip == 0 {
+            bail!("connections_per_ip: must be at least 1; `limits = \"off\"` lifts it");
+        }
+        self.proxies()?;
         if self.live_url == "memory:" && !self.roles.is_complete() {
             bail!(
                 "roles: `{}` leaves a part to other nodes, but live_url = \"memory:\" keeps the \
@@ -132,6 +163,7 @@ impl Config {
                 self.roles
             );
         }
+        self.gateways.check(&self.public_url, self.sandbox)?;
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or none");
         }
@@ -178,54 +210,44 @@ impl Config {
         })
     }
 
+    /// The payment companies that are set up.
+    pub fn gateways(&self) -> GatewaySettings {
+        let seconds = u64::from(self.gateway_timeout_seconds);
+        GatewaySettings {
+            public_url: self.public_url.trim_end_matches('/').to_owned(),
+            patience: (seconds > 0).then(|| Duration::from_secs(seconds)),
+            ..self.gateways.settings()
+        }
+    }
+
     /// What counts, without secrets.
-    pub fn describe(&self) -> String {
-        let password = shown(&self.admin_password);
-        format!(
-            "listen = {:?}\nroles = \"{}\"\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\n\
-             store_roles = {:?}\nstore_role_connections = {:?}\n\
-             store_statement_timeout_ms = {}\nstore_lock_timeout_ms = {}\n\
-             replica_urls = {:?}\nreplica_lag_max_ms = {}\nstore_ca = {:?}\nlive_url = {:?}\n\
-             live_ca = {:?}\nbus_url = {:?}\nhold_seconds = {}\nadmit_every_ms = {}\n\
-             slow_down_p99_ms = {}\nslow_down_errors_percent = {}\ntoken_secret = {:?}\n\
-             token_secret_previous = {:?}\nsweep_every_ms = {}\n\
-             reconcile_every_seconds = {}\nlimits = {:?}\n\
-             requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
-             admin_password = {password:?}",
-            self.listen,
-            self.roles,
-            self.data,
-            without_password(&self.store_url),
-            self.store_connections,
-            self.store_roles,
-            self.store_role_connections,
-            self.store_statement_timeout_ms,
-            self.store_lock_timeout_ms,
-            self.replica_urls.iter().map(|url| without_password(url)).collect::<Vec<_>>(),
-            self.replica_lag_max_ms,
-            self.store_ca,
-            without_password(&self.live_url),
-            self.live_ca,
-            self.bus_url,
-            self.hold_seconds,
-            self.admit_every_ms,
-            self.slow_down_p99_ms,
-            self.slow_down_errors_percent,
-            shown(&self.token_secret),
-            shown(&self.token_secret_previous),
-            self.sweep_every_ms,
-            self.reconcile_every_seconds,
-            self.limits,
-            self.requests_per_second_per_ip,
-            self.log,
-            self.admin_email,
-        )
+    pub fn describe(&self) -> &str {
+        &self.shown
+    }
+
+    /// The proxies in front.
+    pub fn proxies(&self) -> Result<Proxies> {
+        Proxies::parse(&self.trusted_proxies)
+            .map_err(|error| anyhow!(error))
+            .context("trusted_proxies")
     }
 }
 
-/// Whether a secret is set, which is all that may be shown.
-fn shown(secret: &SecretString) -> &'static str {
-    if secret.expose_secret().is_empty() { "" } else { "(set)" }
+/// All settings as TOML. Of a secret it is shown only whether there is one.
+fn describe(table: &Table) -> String {
+    let is_secret =
+        |key: &str| ["secret", "password", "_key"].iter().any(|word| key.contains(word));
+    let line = |(key, value): (&String, &Value)| match value {
+        Value::String(text) if text.is_empty() => format!("{key} = \"\"\n"),
+        _ if is_secret(key) => format!("{key} = \"(set)\"\n"),
+        Value::String(text) => format!("{key} = {:?}\n", without_password(text)),
+        Value::Array(items) => {
+            let items = items.iter().filter_map(Value::as_str).map(without_password);
+            format!("{key} = {:?}\n", items.collect::<Vec<_>>())
+        }
+        value => format!("{key} = {value}\n"),
+    };
+    table.iter().map(line).collect::<String>().trim_end().to_owned()
 }
 
 /// A URL as it may be shown.
@@ -366,5 +388,7 @@ mod tests {
         assert!(
             !config.describe().contains("grapes-9") && !format!("{config:?}").contains("grapes-9")
         );
+        assert!(config.describe().contains("admin_password = \"(set)\""), "{}", config.describe());
+        assert!(config.describe().contains("hold_seconds = 300"), "{}", config.describe());
     }
 }

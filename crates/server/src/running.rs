@@ -51,6 +51,10 @@ impl Running {
             streams: Default::default(),
             address_limits: Default::default(),
             requests_per_second_per_ip: config.requests_per_second_per_ip,
+            user_limits: Default::default(),
+            requests_per_minute_per_user: config.requests_per_minute_per_user,
+            connections_per_ip: config.connections_per_ip,
+            proxies: config.proxies()?,
             roles: config.roles.clone(),
         });
         let accepting = tasks.spawn(web::serve(listener, Edge::new(shared), tasks.clone()));
@@ -80,6 +84,8 @@ fn schedules(config: &Config) -> impl Iterator<Item = Schedule> {
         Schedule { job: Job::RelayMessages, every: ms(100) },
         Schedule { job: Job::SettlePayments, every: ms(1_000) },
         Schedule { job: Job::MakeRefunds, every: ms(1_000) },
+        Schedule { job: Job::RefundCanceled, every: ms(2_000) },
+        Schedule { job: Job::FollowWebhooks, every: ms(1_000) },
         Schedule { job: Job::ForgetOldRows, every: Duration::from_secs(600) },
         Schedule { job: Job::ReconcileSeats, every: config.reconcile_every() },
     ];

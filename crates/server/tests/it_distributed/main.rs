@@ -50,6 +50,15 @@ mod hold;
 #[path = "../it/keys.rs"]
 mod keys;
 
+#[path = "../it/policy.rs"]
+mod policy;
+
+#[path = "../it/polls.rs"]
+mod polls;
+
+#[path = "../it/profile.rs"]
+mod profile;
+
 #[path = "../it/purchase.rs"]
 mod purchase;
 
@@ -62,8 +71,14 @@ mod race;
 #[path = "../it/reconcile.rs"]
 mod reconcile;
 
+#[path = "../it/refunds.rs"]
+mod refunds;
+
 #[path = "../it/seat_map.rs"]
 mod seat_map;
 
 #[path = "../it/stream.rs"]
 mod stream;
+
+#[path = "../it/tickets.rs"]
+mod tickets;
