@@ -168,7 +168,7 @@ pub async fn change_schedule(
     Ok(view_schedule(&record, now))
 }
 
-/// Nothing more is sold for this date; a job gives everybody their money back.
+/// Nothing more is sold for this date, and the refund job gives everybody their money back.
 pub async fn cancel_schedule(
     platform: &Platform,
     actor: UserId,

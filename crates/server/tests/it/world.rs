@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use server::config::{Config, Overrides};
 use server::running::Running;
 use server::wire::{self, Wired};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -51,7 +51,8 @@ pub(crate) struct World {
     /// Somebody who is not logged in.
     pub(crate) stranger: Api,
     pub(crate) organiser: Api,
-    _folder: Option<TempDir>,
+    /// What the server keeps, when it keeps it in a folder of its own.
+    pub(crate) _folder: Option<TempDir>,
 }
 
 impl World {
@@ -134,13 +135,6 @@ impl World {
             "saleStartsAt": opens_at, "saleEndsAt": opens_at.plus(DAY * 29),
             "queue": plan.queue("AUTO"),
         })
-    }
-
-    /// Everything that the server keeps on disk, when it keeps it in a folder of its own.
-    pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let Some(folder) = &self._folder else { return Vec::new() };
-        let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-        entries.filter(|path| path.is_file()).collect()
     }
 
     /// What each promise finds in the store.

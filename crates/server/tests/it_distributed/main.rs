@@ -6,6 +6,7 @@ mod engine;
 mod faults;
 mod live;
 mod migrate;
+mod moving;
 mod reconcile_command;
 mod replica;
 mod roles;
@@ -21,6 +22,9 @@ mod fan;
 
 #[path = "../it/world.rs"]
 mod world;
+
+#[path = "../it/abuse.rs"]
+mod abuse;
 
 #[path = "../it/accounts.rs"]
 mod accounts;
@@ -60,3 +64,6 @@ mod reconcile;
 
 #[path = "../it/seat_map.rs"]
 mod seat_map;
+
+#[path = "../it/stream.rs"]
+mod stream;
