@@ -180,7 +180,13 @@ impl Book {
             Fault::Declines => return (Charge::Declined, Fault::None),
             Fault::Silent => return (Charge::Unknown, Fault::Silent),
             Fault::Busy if order.n_asked == 1 => return (Charge::Busy, Fault::None),
-            _ => {}
+            Fault::None
+            | Fault::AnswersLate
+            | Fault::Drops
+            | Fault::Fails
+            | Fault::Busy
+            | Fault::WrongAmount
+            | Fault::Garbage => {}
         }
         if order.captured == 0 {
             order.captured = if fault == Fault::WrongAmount { amount - 1 } else { amount };
@@ -197,7 +203,7 @@ impl Book {
                 order.refund_fault = RefundFault::FailsTimes(n - 1);
                 return Refunded::Failed;
             }
-            _ => {}
+            RefundFault::None | RefundFault::FailsTimes(_) | RefundFault::Drops => {}
         }
         if amount <= 0 || order.captured - order.refunded < amount {
             return Refunded::Refused;

@@ -51,8 +51,8 @@ pub(crate) struct World {
     /// Somebody who is not logged in.
     pub(crate) stranger: Api,
     pub(crate) organiser: Api,
-    /// Where the server keeps its files, when that is a folder of its own.
-    pub(crate) folder: Option<TempDir>,
+    /// What the server keeps, when it keeps it in a folder of its own.
+    pub(crate) _folder: Option<TempDir>,
 }
 
 impl World {
@@ -66,7 +66,7 @@ impl World {
         let config = config(folder.path(), settings);
         let wired = wire::platform(&config).await.unwrap();
         let world = World::on(&config, wired).await;
-        World { folder: Some(folder), ..world }
+        World { _folder: Some(folder), ..world }
     }
 
     /// Starts on parts that the test put together, in a folder that the test keeps.
@@ -78,7 +78,7 @@ impl World {
         let stranger = Api::at(&running.url());
         let organisers = accounts(&running.platform, 1, Role::Admin).await;
         let organiser = stranger.with_token(&organisers[0].1);
-        World { running, clock, stranger, organiser, folder: None }
+        World { running, clock, stranger, organiser, _folder: None }
     }
 
     pub(crate) fn platform(&self) -> &Platform {

@@ -275,11 +275,18 @@ impl Bank {
         let report = self.world.organiser.get(&path).await.expect(200);
         assert_eq!(report["nDifferences"], 0, "{report:#}");
         assert_ne!(report["payments"], 0);
-        assert_eq!(card_numbers(&files_of(&self.world)), Vec::<String>::new());
+        assert_eq!(card_numbers(&files(&self.world)), Vec::<String>::new());
         for (order, booked) in self.gateways.charged() {
             assert_eq!(booked.n_captures, 1, "{order}: {booked:?}");
         }
     }
+}
+
+/// Everything that the server keeps on disk.
+fn files(world: &World) -> Vec<PathBuf> {
+    let folder = world._folder.as_ref().unwrap();
+    let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_file()).collect()
 }
 
 /// Numbers in any file of the server that could be a card's: 13 to 19 digits that stand alone,
@@ -330,11 +337,4 @@ fn write_keys(folder: &Path) -> (String, String) {
     };
     let certificate = write("certificate.pem", pem("CERTIFICATE", b"x"));
     (certificate, write("key.pem", pem("PRIVATE KEY", der.as_ref())))
-}
-
-/// Everything that the server keeps on disk.
-fn files_of(world: &World) -> Vec<PathBuf> {
-    let folder = world.folder.as_ref().expect("a server with a folder of its own");
-    let entries = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-    entries.filter(|path| path.is_file()).collect()
 }
