@@ -15,6 +15,7 @@ mod queue_history;
 mod reconciliation;
 mod reservations;
 mod sqlite;
+mod standby;
 mod store;
 mod tickets;
 mod tx;

@@ -3,6 +3,7 @@
 mod admit;
 mod clean;
 mod expire;
+mod offer;
 mod reconcile;
 mod refund;
 mod relay;
@@ -11,6 +12,7 @@ mod settle;
 pub use admit::{admit_fans, open_rooms};
 pub use clean::forget_old_rows;
 pub use expire::expire_holds;
+pub use offer::offer_seats;
 pub use reconcile::reconcile_seats;
 pub use refund::make_refunds;
 pub use relay::relay_messages;

@@ -19,6 +19,7 @@ pub mod reconciliation;
 pub mod reservations;
 pub mod revocations;
 pub mod seat_versions;
+pub mod standby;
 pub mod tickets;
 pub mod wallets;
 
@@ -35,6 +36,7 @@ pub trait Store:
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
     + reservations::Reservations
+    + standby::Standbys
     + tickets::Tickets
     + wallets::Wallets
 {
@@ -51,6 +53,8 @@ impl<T> Store for T where
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
         + reservations::Reservations
+        + standby::Standbys
+        + standby::Standbys
         + tickets::Tickets
         + wallets::Wallets
 {

@@ -18,6 +18,7 @@ pub enum MessageKind {
     RefundDue,
     PaymentRefunded,
     ScheduleOpened,
+    StandbyOffered,
 }
 
 /// Where a message goes.
@@ -46,7 +47,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 12] = [
+    pub const ALL: [MessageKind; 13] = [
         MessageKind::UserSignedUp,
         MessageKind::ReservationHeld,
         MessageKind::ReservationExtended,
@@ -59,6 +60,7 @@ impl MessageKind {
         MessageKind::RefundDue,
         MessageKind::PaymentRefunded,
         MessageKind::ScheduleOpened,
+        MessageKind::StandbyOffered,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -75,6 +77,7 @@ impl MessageKind {
             MessageKind::RefundDue => "RefundDue",
             MessageKind::PaymentRefunded => "PaymentRefunded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
+            MessageKind::StandbyOffered => "StandbyOffered",
         }
     }
 
@@ -88,7 +91,8 @@ impl MessageKind {
             MessageKind::UserSignedUp
             | MessageKind::RefundDue
             | MessageKind::PaymentRefunded
-            | MessageKind::ScheduleOpened => Topic::Notification,
+            | MessageKind::ScheduleOpened
+            | MessageKind::StandbyOffered => Topic::Notification,
             MessageKind::ReservationHeld
             | MessageKind::ReservationExtended
             | MessageKind::ReservationPaying

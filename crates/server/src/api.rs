@@ -15,6 +15,7 @@ mod problems;
 mod queue;
 mod sandbox;
 mod seats;
+mod standby;
 mod tickets;
 mod wallet;
 
@@ -90,6 +91,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(booking::select))
         .routes(routes!(booking::best))
         .routes(routes!(booking::release))
+        .routes(routes!(standby::stand_by, standby::my_standby, standby::leave_standby))
         .routes(routes!(booking::my_reservations))
         .routes(routes!(booking::my_reservation))
         .routes(routes!(booking::cancel))

@@ -31,6 +31,7 @@ pub struct Config {
     pub live_ca: PathBuf,
     pub bus_url: String,
     pub hold_seconds: u32,
+    pub offer_seconds: u32,
     pub admit_every_ms: u32,
     pub sweep_every_ms: u32,
     pub reconcile_every_seconds: u32,
@@ -95,6 +96,9 @@ impl Config {
         if self.hold_seconds == 0 || self.hold_seconds > 3_600 {
             bail!("hold_seconds: must be 1 to 3600, is {}", self.hold_seconds);
         }
+        if self.offer_seconds == 0 || self.offer_seconds > 86_400 {
+            bail!("offer_seconds: must be 1 to 86400, is {}", self.offer_seconds);
+        }
         if self.admit_every_ms < 10 || self.sweep_every_ms < 10 {
             bail!("admit_every_ms and sweep_every_ms: must be at least 10");
         }
@@ -123,6 +127,10 @@ impl Config {
             bail!("admin_email and admin_password: set both or none");
         }
         Ok(())
+    }
+
+    pub fn offer_length(&self) -> Duration {
+        Duration::from_secs(u64::from(self.offer_seconds))
     }
 
     pub fn hold_length(&self) -> Duration {

@@ -75,6 +75,7 @@ fn schedules(config: &Config) -> impl Iterator<Item = Schedule> {
     let all = [
         Schedule { job: Job::AdmitFans, every: ms(config.admit_every_ms) },
         Schedule { job: Job::ExpireHolds, every: ms(config.sweep_every_ms) },
+        Schedule { job: Job::OfferSeats, every: ms(config.sweep_every_ms) },
         Schedule { job: Job::RelayMessages, every: ms(100) },
         Schedule { job: Job::SettlePayments, every: ms(1_000) },
         Schedule { job: Job::MakeRefunds, every: ms(1_000) },

@@ -59,6 +59,7 @@ pub struct Schedule {
 pub enum Job {
     AdmitFans,
     ExpireHolds,
+    OfferSeats,
     RelayMessages,
     SettlePayments,
     MakeRefunds,
@@ -71,6 +72,7 @@ impl Job {
         match self {
             Job::AdmitFans => "admit",
             Job::ExpireHolds => "expire",
+            Job::OfferSeats => "offer",
             Job::RelayMessages => "relay",
             Job::SettlePayments => "settle",
             Job::MakeRefunds => "refund",
@@ -84,7 +86,11 @@ impl Job {
     const fn is_led(self) -> bool {
         match self {
             Job::RelayMessages | Job::ForgetOldRows | Job::ReconcileSeats => true,
-            Job::AdmitFans | Job::ExpireHolds | Job::SettlePayments | Job::MakeRefunds => false,
+            Job::AdmitFans
+            | Job::ExpireHolds
+            | Job::OfferSeats
+            | Job::SettlePayments
+            | Job::MakeRefunds => false,
         }
     }
 
@@ -97,6 +103,7 @@ impl Job {
         match self {
             Job::AdmitFans => jobs::admit_fans(platform, now).await,
             Job::ExpireHolds => jobs::expire_holds(platform, now).await,
+            Job::OfferSeats => jobs::offer_seats(platform, now).await,
             Job::RelayMessages => jobs::relay_messages(platform, now).await,
             Job::SettlePayments => jobs::settle_unknown_payments(platform, now).await,
             Job::MakeRefunds => jobs::make_refunds(platform, now).await,

@@ -104,10 +104,15 @@ pub async fn platform_on(
         sessions: Sessions::new(&seals),
         seals,
         schedules: Schedules::default(),
+        shelf: Default::default(),
         layouts: Default::default(),
         seat_maps: Default::default(),
         reconciliation: Reconciliation::default(),
-        rules: Rules { hold_length: config.hold_length(), limits_on: config.limits == Switch::On },
+        rules: Rules {
+            hold_length: config.hold_length(),
+            offer_length: config.offer_length(),
+            limits_on: config.limits == Switch::On,
+        },
     };
     Ok(Wired { platform, sandbox, address_limits: Arc::new(memory::Limits::default()) })
 }

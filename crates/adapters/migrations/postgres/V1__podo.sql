@@ -237,6 +237,25 @@ create table reservation_seats (
 create unique index reservation_seats_one_claim on reservation_seats (schedule_id, seat_index)
     where active;
 
+-- Fans who wait for seats of a date that is sold out. Ids sort by age: they are the order.
+create table standbys (
+    id             uuid not null primary key,
+    user_id        uuid not null,
+    schedule_id    uuid not null,
+    grade          text not null,
+    n_seats        bigint not null constraint standbys_seats check (n_seats between 1 and 4),
+    state          text not null constraint standbys_state
+                   check (state in ('WAITING', 'OFFERED', 'TAKEN', 'LAPSED', 'LEFT')),
+    -- The hold that was made for the fan.
+    reservation_id uuid,
+    created_at     timestamptz not null,
+    updated_at     timestamptz not null
+);
+
+create index standbys_waiting on standbys (schedule_id, id) where state = 'WAITING';
+create unique index standbys_offer on standbys (reservation_id) where reservation_id is not null;
+create index standbys_user on standbys (user_id, schedule_id, id);
+
 create table queue_history (
     schedule_id     uuid not null,
     place_number    bigint not null,

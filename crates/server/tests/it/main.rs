@@ -21,4 +21,6 @@ mod purchase;
 mod queue;
 mod race;
 mod reconcile;
+mod rush;
 mod seat_map;
+mod standby;

@@ -60,3 +60,6 @@ mod reconcile;
 
 #[path = "../it/seat_map.rs"]
 mod seat_map;
+
+#[path = "../it/standby.rs"]
+mod standby;

@@ -32,7 +32,8 @@ grant select on event_service.venues, event_service.events, event_service.event_
 -- Who has a seat, never what it is called or costs.
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_sales;
 grant select, insert, update on reservation_service.reservations,
-    reservation_service.reservation_seats, reservation_service.queue_history to podo_sales;
+    reservation_service.reservation_seats, reservation_service.queue_history,
+    reservation_service.standbys to podo_sales;
 grant select, insert, update on payment_service.payments, payment_service.refunds,
     payment_service.wallets, payment_service.tickets, payment_service.sandbox_book to podo_sales;
 -- Books are written once.
@@ -49,7 +50,7 @@ grant select on event_service.events, event_service.event_schedules, event_servi
     to podo_worker;
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_worker;
 grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
-    reservation_service.queue_history to podo_worker;
+    reservation_service.queue_history, reservation_service.standbys to podo_worker;
 grant select, update on payment_service.payments, payment_service.refunds to podo_worker;
 grant select, insert, update on payment_service.wallets to podo_worker;
 grant select, insert on reservation_service.reservation_history, payment_service.payment_history,

@@ -151,6 +151,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("SALE_CLOSED", "판매가 끝났습니다.", "The sale is over."),
     ("SALE_NOT_OPEN", "아직 판매 전입니다.", "The sale is not open yet."),
     (
+        "SEATS_LEFT",
+        "아직 남은 좌석이 있습니다. 바로 예매해 주세요.",
+        "There are seats left: please book them.",
+    ),
+    (
         "SEAT_LIMIT",
         "1인당 구매할 수 있는 좌석 수를 넘었습니다.",
         "That is more seats than one person may have.",
@@ -160,6 +165,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "SEAT_TAKEN",
         "이미 선택된 좌석입니다. 결제된 금액은 없습니다. 다른 좌석을 선택해 주세요.",
         "Another fan was faster. You were not charged: please choose another seat.",
+    ),
+    (
+        "STANDBY_OFFERED",
+        "대기하신 좌석이 배정되었습니다. 결제하거나 좌석을 놓아 주세요.",
+        "Seats are held for you already: pay for them or give them back.",
     ),
     (
         "TOO_MANY_REQUESTS",
