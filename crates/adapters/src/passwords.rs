@@ -1,6 +1,6 @@
 //! Argon2id in its own small pool: a herd of log-ins must not slow the sale.
 
-use app::ports::passwords::Passwords;
+use app::ports::passwords::{Passwords, Verdict};
 use app::{Error, Result};
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc::PasswordHash};
@@ -65,22 +65,27 @@ fn hash(argon2: &Argon2<'_>, password: &str) -> Result<String> {
     argon2.hash_password(password.as_bytes()).map(|it| it.to_string()).map_err(Error::broken)
 }
 
+fn verify(argon2: &Argon2<'_>, password: &str, stored: &str) -> Result<Verdict> {
+    if stored.starts_with("$2") {
+        let is_right = bcrypt::verify(password, stored).map_err(Error::broken)?;
+        return Ok(if is_right { Verdict::RightButOld } else { Verdict::Wrong });
+    }
+    let parsed = PasswordHash::new(stored).map_err(Error::broken)?;
+    let is_right = argon2.verify_password(password.as_bytes(), &parsed).is_ok();
+    Ok(if is_right { Verdict::Right } else { Verdict::Wrong })
+}
+
 #[async_trait]
 impl Passwords for Argon2Pool {
     async fn hash(&self, password: String) -> Result<String> {
         self.run(move |argon2| hash(argon2, &password)).await?
     }
 
-    async fn verify(&self, password: String, stored: Option<String>) -> Result<bool> {
+    async fn verify(&self, password: String, stored: Option<String>) -> Result<Verdict> {
         let is_somebody = stored.is_some();
         let stored = stored.unwrap_or_else(|| self.nobody.clone());
-        let is_right = self
-            .run(move |argon2| {
-                let parsed = PasswordHash::new(&stored).map_err(Error::broken)?;
-                Ok::<bool, Error>(argon2.verify_password(password.as_bytes(), &parsed).is_ok())
-            })
-            .await??;
-        Ok(is_right && is_somebody)
+        let verdict = self.run(move |argon2| verify(argon2, &password, &stored)).await??;
+        Ok(if is_somebody { verdict } else { Verdict::Wrong })
     }
 }
 
@@ -93,9 +98,21 @@ mod tests {
         let pool = Argon2Pool::start(1).unwrap();
         let hash = pool.hash("맛있는 포도".into()).await.unwrap();
         assert!(hash.starts_with("$argon2id$"));
-        assert!(pool.verify("맛있는 포도".into(), Some(hash.clone())).await.unwrap());
-        assert!(!pool.verify("신 포도".into(), Some(hash)).await.unwrap());
-        assert!(!pool.verify("nobody has this password".into(), None).await.unwrap());
+        let verdict =
+            async |password: &str, hash| pool.verify(password.into(), hash).await.unwrap();
+        assert_eq!(verdict("맛있는 포도", Some(hash.clone())).await, Verdict::Right);
+        assert_eq!(verdict("신 포도", Some(hash)).await, Verdict::Wrong);
+        assert_eq!(verdict("nobody has this password", None).await, Verdict::Wrong);
+    }
+
+    #[tokio::test]
+    async fn a_hash_of_an_older_system_is_understood() {
+        let pool = Argon2Pool::start(1).unwrap();
+        let old = bcrypt::hash("맛있는 포도", 4).unwrap();
+        let verdict =
+            async |password: &str| pool.verify(password.into(), Some(old.clone())).await.unwrap();
+        assert_eq!(verdict("맛있는 포도").await, Verdict::RightButOld);
+        assert_eq!(verdict("신 포도").await, Verdict::Wrong);
     }
 
     #[tokio::test]

@@ -1,20 +1,29 @@
 //! Signing up, logging in, staying logged in, logging out.
 
+mod profile;
+
+pub use profile::{
+    ProfileChange, change_password, change_profile, end_session, logins, me, recall_ended_sessions,
+    sessions, withdraw,
+};
+
 use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::accounts::{
     CreateUser, LoginAttempt, RotateRefresh, Rotation, StartSession, UserRecord,
 };
+use crate::ports::passwords::Verdict;
 use crate::seals::sha256;
 use crate::sessions::Caller;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::accounts::{
-    ACCESS_TOKEN_LENGTH, Email, NewPassword, Phone, REFRESH_TOKEN_LENGTH, Role,
+    ACCESS_TOKEN_LENGTH, Email, Failures, NewPassword, Phone, REFRESH_TOKEN_LENGTH, Role,
 };
 use domain::text::Line;
 use domain::{LoginId, Refusal, SessionId, Timestamp, UserId};
 use serde::Serialize;
+use std::time::Duration;
 use utoipa::ToSchema;
 
 #[derive(Clone, Debug)]
@@ -33,7 +42,10 @@ pub struct UserView {
     pub id: UserId,
     pub email: String,
     pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
     pub role: Role,
+    pub created_at: Timestamp,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -50,6 +62,8 @@ pub struct LoggedIn {
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     pub ip: Option<String>,
+    /// What counts as one place: the address, or more of it than one person has.
+    pub network: Option<String>,
     pub agent: Option<String>,
 }
 
@@ -98,9 +112,11 @@ pub async fn log_in(
     origin: Origin,
 ) -> Result<LoggedIn> {
     let email_hash = platform.seals.lookup("email", email.as_str());
+    slow_down(platform, email_hash, &origin).await?;
     let found = platform.store.user_by_email(email_hash).await?;
     let hash = found.as_ref().map(|user| user.password_hash.clone());
-    let is_right = platform.passwords.verify(password, hash).await?;
+    let verdict = platform.passwords.verify(password.clone(), hash).await?;
+    let is_right = verdict != Verdict::Wrong;
     let now = platform.now();
     let mut attempt = LoginAttempt {
         login: LoginId::new(platform.chance.id(now)),
@@ -113,13 +129,44 @@ pub async fn log_in(
         now,
     };
     match found {
-        Some(user) if is_right => start_session(platform, user, attempt).await,
+        Some(user) if is_right => {
+            if verdict == Verdict::RightButOld {
+                let new = platform.passwords.hash(password).await?;
+                let known = user.password_hash.clone();
+                platform.store.renew_hash(user.user, (known, new), now).await?;
+            }
+            start_session(platform, user, attempt).await
+        }
         Some(_) | None => {
             attempt.success = false;
             attempt.reason = Some(if attempt.user.is_some() { "PASSWORD" } else { "UNKNOWN" });
             platform.store.record_failed_login(attempt).await?;
             Err(Refusal::LoginFailed.into())
         }
+    }
+}
+
+/// Log-ins of one address in a minute, and of one network: a herd of guesses at once is not seen by
+/// counting failures.
+const TRIES_PER_ADDRESS: u32 = 20;
+const TRIES_PER_NETWORK: u32 = 300;
+const TRIES_PER: Duration = Duration::from_secs(60);
+
+/// Guessing gets slower and slower, for known and unknown addresses alike.
+async fn slow_down(platform: &Platform, email_hash: [u8; 32], origin: &Origin) -> Result<()> {
+    if !platform.rules.limits_on {
+        return Ok(());
+    }
+    if let Some(network) = &origin.network {
+        platform.take(&format!("login-from:{network}"), TRIES_PER_NETWORK, TRIES_PER).await?;
+    }
+    let address = URL_SAFE_NO_PAD.encode(&email_hash[..16]);
+    platform.take(&format!("login:{address}"), TRIES_PER_ADDRESS, TRIES_PER).await?;
+    let now = platform.now();
+    let failures = platform.store.failures(email_hash, now.minus(Failures::COUNT_FOR)).await?;
+    match failures.pause(now) {
+        Duration::ZERO => Ok(()),
+        pause => Err(Refusal::TooManyRequests { retry_after_s: pause.as_secs() + 1 }.into()),
     }
 }
 
@@ -166,11 +213,14 @@ fn logged_in(
 }
 
 fn view(platform: &Platform, user: &UserRecord) -> Result<UserView> {
+    let open = |column: &str, sealed: &[u8]| platform.seals.open(&field(column, user.user), sealed);
     Ok(UserView {
         id: user.user,
-        email: platform.seals.open(&field("email", user.user), &user.email)?,
-        name: platform.seals.open(&field("name", user.user), &user.name)?,
+        email: open("email", &user.email)?,
+        name: open("name", &user.name)?,
+        phone: user.phone.as_ref().map(|phone| open("phone", phone)).transpose()?,
         role: user.role,
+        created_at: user.created_at,
     })
 }
 
@@ -211,11 +261,6 @@ pub async fn authenticate(platform: &Platform, token: &str, now: Timestamp) -> R
         return Err(Refusal::LoginRequired.into());
     }
     Ok(caller)
-}
-
-pub async fn me(platform: &Platform, caller: Caller) -> Result<UserView> {
-    let user = platform.store.user(caller.user).await?.ok_or(Refusal::LoginRequired)?;
-    view(platform, &user)
 }
 
 /// Makes the first organiser, or says who has that address already.

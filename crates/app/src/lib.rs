@@ -22,6 +22,8 @@ pub mod sessions;
 pub mod standby;
 pub mod tickets;
 pub mod tokens;
+mod turn;
+pub mod vitals;
 pub mod wallet;
 
 pub use error::{Error, Result};

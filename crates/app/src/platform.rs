@@ -7,16 +7,19 @@ use crate::ports::bus::Bus;
 use crate::ports::clock::{Chance, Clock};
 use crate::ports::gateway::Gateway;
 use crate::ports::holds::Holds;
-use crate::ports::limits::Limits;
+use crate::ports::limits::{Allowance, Limits, Quota};
 use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
 use crate::ports::seat_versions::SeatVersions;
+use crate::queue::{Knocks, Progresses, Waits};
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
 use crate::seat_map::SeatMaps;
 use crate::sessions::Sessions;
+use crate::vitals::Vitals;
+use domain::queue::HealthLimits;
 use domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +33,8 @@ pub struct Rules {
     pub offer_length: Duration,
     /// Rate and churn limits; never a check of who may do what.
     pub limits_on: bool,
+    /// When fewer fans are let in; never, when there are none.
+    pub health_limits: Option<HealthLimits>,
 }
 
 pub struct Platform {
@@ -50,6 +55,10 @@ pub struct Platform {
     pub sessions: Sessions,
     pub schedules: Schedules,
     pub shelf: Shelf,
+    pub progress: Progresses,
+    pub knocks: Knocks,
+    pub waits: Waits,
+    pub vitals: Vitals,
     pub layouts: Layouts,
     pub seat_maps: SeatMaps,
     pub reconciliation: Reconciliation,
@@ -59,6 +68,20 @@ pub struct Platform {
 impl Platform {
     pub fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// Takes one of `burst` in `period`, or refuses. Limits that are off refuse nobody.
+    pub async fn take(&self, key: &str, burst: u32, period: Duration) -> crate::Result<()> {
+        if !self.rules.limits_on {
+            return Ok(());
+        }
+        match self.limits.take(key, Quota { burst, period }, self.now()).await? {
+            Allowance::Yes { .. } => Ok(()),
+            Allowance::No { retry_after } => {
+                let retry_after_s = retry_after.as_secs() + 1;
+                Err(Refusal::TooManyRequests { retry_after_s }.into())
+            }
+        }
     }
 
     pub fn gateway(&self, name: &str) -> Result<&Arc<dyn Gateway>, Refusal> {

@@ -1,22 +1,32 @@
 //! The waiting room: entering, asking where one stands, staying, leaving.
 
+mod history;
+mod knocks;
+mod progress;
 mod view;
+mod waits;
 
 use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::catalog::ScheduleRecord;
 use crate::ports::queue::{Admission, Returning, Seen};
+use crate::ports::queue_history::Places;
 use crate::schedules::queue_rules;
+use crate::sessions::Caller;
 use crate::tokens::{Said, Token};
 use domain::catalog::EventStatus;
-use domain::queue::{Entry, QueueRules, Standing};
-use domain::{Refusal, ScheduleId, Timestamp, UserId, draw};
+use domain::queue::{Entry, PlaceNumber, QueueRules, Standing};
+use domain::{Refusal, ScheduleId, SessionId, Timestamp, UserId, draw};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
 use view::view;
 
-pub use view::{QueueState, QueueView};
+pub use history::{PlaceView, my_places, places_in};
+pub use knocks::Knocks;
+pub use progress::{Progress, Progresses, SeatsLeft};
+pub use view::{ProgressView, QueueState, QueueView};
+pub use waits::{WAIT_BUCKETS_S, Waits};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -68,18 +78,37 @@ pub(crate) async fn open_room(
     platform.queue.restore(schedule, &entries, now).await
 }
 
+/// What the queue goes by now: as the organiser set it, slower while this node is unwell.
+pub(crate) fn rules_now(platform: &Platform, record: &ScheduleRecord) -> QueueRules {
+    let mut rules = queue_rules(record);
+    if platform.rules.health_limits.is_some() {
+        let rate = rules.settings.admit_per_second;
+        rules.settings.admit_per_second = platform.vitals.slow_down().rate(rate);
+    }
+    rules
+}
+
+/// Puts off whoever asks far faster than they are told to. Their place is kept.
+pub fn check_pace(
+    platform: &Platform,
+    schedule: ScheduleId,
+    fan: UserId,
+) -> std::result::Result<(), Refusal> {
+    if !platform.rules.limits_on {
+        return Ok(());
+    }
+    let knocked = platform.knocks.take(schedule, fan, platform.now());
+    knocked.map_err(|retry_after_s| Refusal::TooManyRequests { retry_after_s })
+}
+
 /// Enters the queue, or finds the fan where they are. A place token from before brings back its
 /// place even when the engine has forgotten it.
-pub async fn enter(
-    platform: &Platform,
-    fan: UserId,
-    schedule: ScheduleId,
-    place_token: Option<&str>,
-) -> Result<QueueView> {
+pub async fn enter(platform: &Platform, asker: Asker, schedule: ScheduleId) -> Result<QueueView> {
     let now = platform.now();
     let record = open_schedule(platform, schedule, now).await?;
-    let rules = queue_rules(&record);
-    let known = match proof_in(platform, fan, schedule, place_token) {
+    let rules = rules_now(platform, &record);
+    let fan = asker.fan;
+    let known = match asker.proof {
         Some(proof) => find_or_bring_back(platform, &rules, fan, proof, now).await?,
         None => Standing::Absent,
     };
@@ -88,21 +117,10 @@ pub async fn enter(
         Standing::Absent | Standing::Expired => join(platform, &rules, fan, now).await?,
     };
     let seen = Seen { standing, is_live: true };
-    let mut view = view(platform, &record, fan, seen, now).await?;
+    let progress = platform.progress.get(platform, &record, now).await;
+    let mut view = view(platform, (&record, &progress), asker, seen, now);
     view.token = place_token_of(platform, schedule, fan, standing);
     Ok(view)
-}
-
-/// The proof that a token of this fan for this schedule brings.
-fn proof_in(
-    platform: &Platform,
-    fan: UserId,
-    schedule: ScheduleId,
-    place_token: Option<&str>,
-) -> Option<Returning> {
-    let token = Token::read(place_token?, &platform.seals)?;
-    let is_theirs = token.user == fan && token.schedule == schedule;
-    token.said.returning().filter(|_| is_theirs)
 }
 
 /// How often a room that is lost is opened before its engine counts as out of order.
@@ -116,12 +134,23 @@ async fn join(
 ) -> Result<Standing> {
     for _ in 0..=OPENINGS_MAX {
         if let Some(standing) = platform.queue.enter(rules, fan, None, now).await? {
+            note_arrival(platform, rules.schedule, standing, now);
             record_entry(platform, rules.schedule, fan, standing, now).await?;
             return Ok(standing);
         }
         open_room(platform, rules.schedule, now).await?;
     }
     Err(Error::unavailable("the waiting room was lost again and again"))
+}
+
+/// For the wait that is measured when they are let in.
+fn note_arrival(platform: &Platform, schedule: ScheduleId, standing: Standing, now: Timestamp) {
+    let number = match standing {
+        Standing::Waiting { number, .. } => number,
+        Standing::Inside(entry) => entry.number,
+        Standing::Lobby { .. } | Standing::Expired | Standing::Absent => return,
+    };
+    platform.waits.note_arrival(schedule, number, now);
 }
 
 async fn find_or_bring_back(
@@ -169,8 +198,9 @@ async fn was_let_in(
     fan: UserId,
     proof: Returning,
 ) -> Result<bool> {
-    let places = platform.store.places_of(fan, PLACES_MAX).await?;
-    Ok(places.iter().filter(|place| place.schedule == schedule).any(|place| match proof {
+    let asked = Places { schedule, fan: Some(fan), before: None, limit: PLACES_MAX };
+    let places = platform.store.places_in(asked).await?;
+    Ok(places.iter().any(|place| match proof {
         Returning::Line { number } => place.number == number,
         // A fan's first place is the one in the lobby: whoever was let in at all had it.
         Returning::Lobby { .. } => true,
@@ -194,7 +224,7 @@ fn place_token_of(
     user: UserId,
     standing: Standing,
 ) -> Option<String> {
-    said_of(standing).map(|said| Token { schedule, user, said }.issue(&platform.seals))
+    said_of(standing).map(|said| Token { schedule, user, said }.issue(platform.seals.tokens()))
 }
 
 /// What the place token of this standing says.
@@ -212,31 +242,57 @@ fn said_of(standing: Standing) -> Option<Said> {
 pub struct Asker {
     pub fan: UserId,
     pub proof: Option<Returning>,
+    /// The log-in that an entry token would be for. A place token alone tells the place, but opens
+    /// nothing.
+    pub session: Option<SessionId>,
 }
 
 /// Whose place it is: the place token says so, or the log-in. Both must name the same fan.
 pub fn asker(
     platform: &Platform,
     schedule: ScheduleId,
-    caller: Option<UserId>,
+    caller: Option<Caller>,
     place_token: Option<&str>,
 ) -> std::result::Result<Asker, Refusal> {
+    let session = caller.map(|caller| caller.session);
     let Some(text) = place_token else {
-        return Ok(Asker { fan: caller.ok_or(Refusal::LoginRequired)?, proof: None });
+        let caller = caller.ok_or(Refusal::LoginRequired)?;
+        return Ok(Asker { fan: caller.user, proof: None, session });
     };
-    let token = Token::read(text, &platform.seals).ok_or(Refusal::PlaceTokenInvalid)?;
-    let is_right = token.schedule == schedule && caller.is_none_or(|caller| caller == token.user);
+    let token = Token::read(text, platform.seals.tokens()).ok_or(Refusal::PlaceTokenInvalid)?;
+    let is_theirs = caller.is_none_or(|caller| caller.user == token.user);
     match token.said.returning() {
-        Some(proof) if is_right => Ok(Asker { fan: token.user, proof: Some(proof) }),
+        Some(proof) if is_theirs && token.schedule == schedule => {
+            Ok(Asker { fan: token.user, proof: Some(proof), session })
+        }
         Some(_) | None => Err(Refusal::PlaceTokenInvalid),
     }
+}
+
+/// Where the fan stands, if that is known at once: no waiting, nobody else is asked.
+pub fn status_now(
+    platform: &Platform,
+    asker: Asker,
+    schedule: ScheduleId,
+    now: Timestamp,
+) -> Option<QueueView> {
+    let Some(Returning::Line { number }) = asker.proof else { return None };
+    let standing = platform.queue.standing_now(schedule, number, now)?;
+    let record = platform.schedules.at_hand(schedule, now)?;
+    let progress = platform.progress.at_hand(schedule, now).filter(|it| !it.is_away)?;
+    let seen = Seen { standing, is_live: true };
+    Some(view(platform, (&record, &progress), asker, seen, now))
 }
 
 /// Where the fan stands. Whom the engine forgot, their place token brings back.
 pub async fn status(platform: &Platform, asker: Asker, schedule: ScheduleId) -> Result<QueueView> {
     let now = platform.now();
+    if let Some(view) = status_now(platform, asker, schedule, now) {
+        return Ok(view);
+    }
     let record = platform.schedules.get(&*platform.store, schedule, now).await?;
-    let rules = queue_rules(&record);
+    let progress = platform.progress.get(platform, &record, now).await;
+    let rules = rules_now(platform, &record);
     let mut seen = platform.queue.standing(&rules, asker.fan, asker.proof, now).await?;
     if let (Standing::Absent, Some(proof)) = (seen.standing, asker.proof)
         && is_on_sale(&record, now)
@@ -247,7 +303,7 @@ pub async fn status(platform: &Platform, asker: Asker, schedule: ScheduleId) -> 
         Standing::Absent => return Err(Refusal::NotInQueue.into()),
         Standing::Expired => return Err(Refusal::EntryExpired.into()),
         Standing::Lobby { .. } | Standing::Waiting { .. } | Standing::Inside(_) => {
-            view(platform, &record, asker.fan, seen, now).await?
+            view(platform, (&record, &progress), asker, seen, now)
         }
     };
     if proof_of(seen.standing) != asker.proof {
@@ -256,48 +312,65 @@ pub async fn status(platform: &Platform, asker: Asker, schedule: ScheduleId) -> 
     Ok(view)
 }
 
+/// How the queue moves, the same for everybody.
+pub async fn progress(platform: &Platform, schedule: ScheduleId) -> Result<ProgressView> {
+    let now = platform.now();
+    let record = platform.schedules.get(&*platform.store, schedule, now).await?;
+    let progress = platform.progress.get(platform, &record, now).await;
+    Ok(ProgressView::of(&record, &progress, now))
+}
+
 fn proof_of(standing: Standing) -> Option<Returning> {
     said_of(standing).and_then(Said::returning)
 }
 
-/// The fan's live entry for a booking call: the token must be ours, theirs and for this schedule,
-/// and the entry alive.
+/// The number that an entry token proves: it must be ours, theirs, of this log-in and for this
+/// schedule. Whether the entry is alive only the engine knows.
+pub(crate) fn entry_number(
+    platform: &Platform,
+    fan: Caller,
+    schedule: ScheduleId,
+    entry_token: Option<&str>,
+) -> std::result::Result<PlaceNumber, Refusal> {
+    let token = entry_token.and_then(|text| Token::read(text, platform.seals.tokens()));
+    let token = token.filter(|token| token.user == fan.user && token.schedule == schedule);
+    match token.map(|token| token.said) {
+        Some(Said::Entry { number, session }) if session == fan.session => Ok(number),
+        Some(Said::Entry { .. } | Said::Lobby { .. } | Said::Place { .. }) | None => {
+            Err(Refusal::EntryRequired)
+        }
+    }
+}
+
+/// The fan's live entry for a booking call.
 pub async fn require_entry(
     platform: &Platform,
-    fan: UserId,
+    fan: Caller,
     schedule: ScheduleId,
     entry_token: Option<&str>,
     now: Timestamp,
 ) -> Result<Entry> {
-    let token = entry_token.and_then(|text| Token::read(text, &platform.seals));
-    let token = token.filter(|token| token.user == fan && token.schedule == schedule);
-    let Some(Said::Entry { number }) = token.map(|token| token.said) else {
-        return Err(Refusal::EntryRequired.into());
-    };
-    let entry = platform.queue.entry(schedule, fan, now).await?;
+    let number = entry_number(platform, fan, schedule, entry_token)?;
+    let entry = platform.queue.entry(schedule, fan.user, now).await?;
     Ok(entry.filter(|entry| entry.number == number).ok_or(Refusal::EntryExpired)?)
 }
 
 pub async fn extend(platform: &Platform, fan: UserId, schedule: ScheduleId) -> Result<EntryView> {
     let now = platform.now();
     let record = open_schedule(platform, schedule, now).await?;
-    let entry = platform.queue.extend(&queue_rules(&record), fan, now).await?;
+    let entry = platform.queue.extend(&rules_now(platform, &record), fan, now).await?;
     platform.store.record_extension(schedule, entry, now).await?;
     Ok(EntryView { entry_expires_at: entry.expires_at, extensions_left: entry.extensions_left })
 }
 
 /// Gives up the place or the entry. A place that the engine forgot is given up too, when its token
 /// is brought: otherwise the same token would bring it back.
-pub async fn leave(
-    platform: &Platform,
-    fan: UserId,
-    schedule: ScheduleId,
-    place_token: Option<&str>,
-) -> Result<()> {
+pub async fn leave(platform: &Platform, asker: Asker, schedule: ScheduleId) -> Result<()> {
     let now = platform.now();
-    if let Some(proof) = proof_in(platform, fan, schedule, place_token) {
+    let fan = asker.fan;
+    if let Some(proof) = asker.proof {
         let record = platform.schedules.get(&*platform.store, schedule, now).await?;
-        find_or_bring_back(platform, &queue_rules(&record), fan, proof, now).await?;
+        find_or_bring_back(platform, &rules_now(platform, &record), fan, proof, now).await?;
     }
     let entry = platform.queue.entry(schedule, fan, now).await?;
     if let Some(entry) = entry {

@@ -3,11 +3,12 @@
 use crate::error::Result;
 use crate::ports::Store;
 use crate::ports::catalog::ScheduleRecord;
+use crate::turn::Turn;
 use domain::catalog::EventStatus;
 use domain::queue::QueueRules;
 use domain::{Refusal, ScheduleId, Timestamp};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -22,6 +23,12 @@ struct Kept {
     loaded_at: Timestamp,
     /// Somebody is looking again; the others go on with what is there.
     is_renewing: AtomicBool,
+}
+
+impl Kept {
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        now < self.loaded_at.plus(FRESH_FOR)
+    }
 }
 
 #[derive(Default)]
@@ -40,12 +47,21 @@ impl Schedules {
     ) -> Result<Arc<ScheduleRecord>> {
         let kept = self.find(schedule);
         if let Some(kept) = kept {
-            let is_fresh = now < kept.loaded_at.plus(FRESH_FOR);
-            if is_fresh || kept.is_renewing.swap(true, Ordering::Relaxed) {
+            if kept.is_fresh(now) {
                 return Ok(kept.record.clone());
             }
+            let Some(_turn) = Turn::take(&kept.is_renewing) else {
+                return Ok(kept.record.clone());
+            };
+            return self.renew(store, schedule, now).await;
         }
         self.renew(store, schedule, now).await
+    }
+
+    /// The same at once, if it is fresh.
+    pub fn at_hand(&self, schedule: ScheduleId, now: Timestamp) -> Option<Arc<ScheduleRecord>> {
+        let kept = self.kept.read().expect("nothing panics under this lock");
+        kept.get(&schedule).filter(|kept| kept.is_fresh(now)).map(|kept| kept.record.clone())
     }
 
     async fn renew(
@@ -54,20 +70,11 @@ impl Schedules {
         schedule: ScheduleId,
         now: Timestamp,
     ) -> Result<Arc<ScheduleRecord>> {
-        let loaded = store.schedule(schedule).await;
-        let visible = loaded.map(|record| record.filter(is_visible));
-        match visible {
-            Ok(Some(record)) => Ok(self.keep(Arc::new(record), now)),
-            Ok(None) => {
+        match store.schedule(schedule).await?.filter(is_visible) {
+            Some(record) => Ok(self.keep(Arc::new(record), now)),
+            None => {
                 self.forget(schedule);
                 Err(Refusal::NotFound.into())
-            }
-            Err(error) => {
-                // The next caller may try.
-                if let Some(kept) = self.find(schedule) {
-                    kept.is_renewing.store(false, Ordering::Relaxed);
-                }
-                Err(error)
             }
         }
     }

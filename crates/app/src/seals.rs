@@ -1,8 +1,9 @@
-//! Secrets at work: message codes for tokens, sealing of personal fields, hashes for look-up. All
+//! Secrets at work: message codes, sealing of personal fields, hashes for look-up. All
 //! keys come from one master secret, each for its own purpose.
 
 use crate::error::{Error, Result};
 use crate::ports::clock::Chance;
+use crate::tokens::TokenKeys;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::hmac;
@@ -10,15 +11,12 @@ use aws_lc_rs::hmac;
 /// What a code is made for. A code for one purpose says nothing for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    Place,
-    Entry,
     Ticket,
     Lookup,
 }
 
 pub struct Seals {
-    place: hmac::Key,
-    entry: hmac::Key,
+    tokens: TokenKeys,
     ticket: hmac::Key,
     lookup: hmac::Key,
     sessions: [u8; 32],
@@ -35,13 +33,22 @@ impl Seals {
         let fields = UnboundKey::new(&AES_256_GCM, &derive(master, "podo fields 1"))
             .expect("a derived key has the length of an AES-256 key");
         Seals {
-            place: code_key("podo place 1"),
-            entry: code_key("podo entry 1"),
+            tokens: TokenKeys::new(&token_secret(master), None),
             ticket: code_key("podo ticket 1"),
             lookup: code_key("podo lookup 1"),
             sessions: derive(master, "podo sessions 1"),
             fields: LessSafeKey::new(fields),
         }
+    }
+
+    /// The same with other keys for place and entry tokens.
+    pub fn with_token_keys(self, tokens: TokenKeys) -> Seals {
+        Seals { tokens, ..self }
+    }
+
+    /// The keys of the place and entry tokens.
+    pub fn tokens(&self) -> &TokenKeys {
+        &self.tokens
     }
 
     /// The key of the access tokens.
@@ -51,8 +58,6 @@ impl Seals {
 
     fn key(&self, purpose: Purpose) -> &hmac::Key {
         match purpose {
-            Purpose::Place => &self.place,
-            Purpose::Entry => &self.entry,
             Purpose::Ticket => &self.ticket,
             Purpose::Lookup => &self.lookup,
         }
@@ -104,6 +109,11 @@ impl Seals {
         let opened = opened.map_err(|_error| broken())?;
         String::from_utf8(opened.to_vec()).map_err(|_error| broken())
     }
+}
+
+/// The secret of the place and entry tokens, unless the operator set another.
+pub fn token_secret(master: &[u8; 32]) -> [u8; 32] {
+    derive(master, "podo tokens 2")
 }
 
 fn derive(master: &[u8; 32], purpose: &str) -> [u8; 32] {
@@ -160,10 +170,10 @@ mod tests {
     #[test]
     fn a_code_counts_for_its_purpose_only() {
         let seals = Seals::new(&[7; 32]);
-        let code = seals.code(Purpose::Place, b"1");
-        assert!(seals.is_code(Purpose::Place, b"1", &code));
-        assert!(!seals.is_code(Purpose::Entry, b"1", &code));
-        assert!(!seals.is_code(Purpose::Place, b"2", &code));
-        assert!(!seals.is_code(Purpose::Place, b"1", &[0; 64]));
+        let code = seals.code(Purpose::Ticket, b"1");
+        assert!(seals.is_code(Purpose::Ticket, b"1", &code));
+        assert!(!seals.is_code(Purpose::Lookup, b"1", &code));
+        assert!(!seals.is_code(Purpose::Ticket, b"2", &code));
+        assert!(!seals.is_code(Purpose::Ticket, b"1", &[0; 64]));
     }
 }

@@ -1,10 +1,12 @@
 //! The waiting room's rules: who is let in, how long to wait before asking again.
 
 mod admission;
+mod health;
 mod waiting;
 
 pub use admission::{AdmitBudget, fans_to_admit};
-pub use waiting::{Estimate, estimate_wait, poll_after_ms};
+pub use health::{Health, HealthLimits, SlowDown};
+pub use waiting::{Estimate, Outlook, estimate_wait, outlook, poll_after_ms, tell_after_ms};
 
 use crate::text::FieldError;
 use crate::{Refusal, ScheduleId, Timestamp};
@@ -55,6 +57,9 @@ pub struct QueueSettings {
     /// Shown to everybody who waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The same for those who read English; without it they see `message` too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_en: Option<String>,
 }
 
 impl Default for QueueSettings {
@@ -65,6 +70,7 @@ impl Default for QueueSettings {
             admit_per_second: 100,
             entry_ttl_seconds: 600,
             message: None,
+            message_en: None,
         }
     }
 }
@@ -75,12 +81,8 @@ impl QueueSettings {
         check_range("maxActive", self.max_active, 1_000_000)?;
         check_range("admitPerSecond", self.admit_per_second, 100_000)?;
         check_range("entryTtlSeconds", self.entry_ttl_seconds, 3_600)?;
-        let n_characters = self.message.as_ref().map_or(0, |message| message.chars().count());
-        if n_characters > MESSAGE_LENGTH_MAX {
-            let problem = FieldError::TooLong { max: MESSAGE_LENGTH_MAX };
-            return Err(Refusal::Invalid { field: "message", problem });
-        }
-        Ok(())
+        check_message("message", self.message.as_deref())?;
+        check_message("messageEn", self.message_en.as_deref())
     }
 
     /// How long an entry lasts, from admission.
@@ -94,6 +96,14 @@ fn check_range(field: &'static str, value: u32, max: u32) -> Result<(), Refusal>
         return Ok(());
     }
     Err(Refusal::Invalid { field, problem: FieldError::OutOfRange { min: 1, max: max.into() } })
+}
+
+fn check_message(field: &'static str, message: Option<&str>) -> Result<(), Refusal> {
+    let n_characters = message.map_or(0, |message| message.chars().count());
+    if n_characters <= MESSAGE_LENGTH_MAX {
+        return Ok(());
+    }
+    Err(Refusal::Invalid { field, problem: FieldError::TooLong { max: MESSAGE_LENGTH_MAX } })
 }
 
 /// May somebody new join? Those who have a place keep it, whatever the answer.
@@ -180,6 +190,8 @@ pub struct QueueCounts {
     /// How many places of the lobby the draw put in order; 0 before it.
     pub drawn: u64,
     pub waiting: u64,
+    /// Nobody with a smaller number waits: the first in line, or the next number to be given.
+    pub front: PlaceNumber,
     pub inside: u64,
     /// Since the engine started.
     pub admitted: u64,

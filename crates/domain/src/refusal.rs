@@ -14,6 +14,9 @@ pub enum Refusal {
     RefreshRetry,
     AdminOnly,
     EmailTaken,
+    PasswordWrong,
+    WalletNotEmpty,
+    TicketsLeft,
     TooManyRequests { retry_after_s: u64 },
 
     // What is asked about
@@ -89,6 +92,9 @@ impl Refusal {
             Refusal::RefreshRetry => "REFRESH_RETRY",
             Refusal::AdminOnly => "ADMIN_ONLY",
             Refusal::EmailTaken => "EMAIL_TAKEN",
+            Refusal::PasswordWrong => "PASSWORD_WRONG",
+            Refusal::WalletNotEmpty => "WALLET_NOT_EMPTY",
+            Refusal::TicketsLeft => "TICKETS_LEFT",
             Refusal::TooManyRequests { .. } => "TOO_MANY_REQUESTS",
             Refusal::NotFound => "NOT_FOUND",
             Refusal::Invalid { .. } => "INVALID",

@@ -1,6 +1,7 @@
 //! One fan's way of calling: their tokens and keys, every call timed, every answer counted.
 
 use crate::client::{Answer, Call, Client, Credentials};
+use crate::places::Places;
 use crate::tally::{Ending, Step, Tally};
 use crate::wire::Problem;
 use serde::de::DeserializeOwned;
@@ -16,6 +17,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 pub(crate) struct Shared {
     pub(crate) client: Client,
     pub(crate) tally: Tally,
+    pub(crate) places: Places,
     pub(crate) trouble_retries: u32,
     /// Makes keys and addresses of this run differ from those of any other.
     pub(crate) run: u64,

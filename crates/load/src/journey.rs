@@ -46,6 +46,7 @@ impl Journey {
 
     /// Somebody else may have the slot. That it fails changes nothing about this fan's day.
     async fn leave(&self) {
+        self.caller.shared.places.note_leaving();
         let path = format!("/api/queue/leave?scheduleId={}", self.plan.schedule);
         let _ = self.caller.call(Step::Leave, Call::delete(path)).await;
     }
@@ -80,18 +81,27 @@ impl Journey {
         let answer = self.caller.call_due(Step::Enter, call, None, self.due).await?;
         let entered = Instant::now();
         let mut place: Place = self.caller.read(Step::Enter, &answer)?;
-        self.caller.place = place.token.take();
+        self.note(&mut place);
         while !place.can_enter {
             self.keep_waiting(&place, entered).await?;
             let path = format!("/api/queue/status?scheduleId={}", self.plan.schedule);
             let answer = self.caller.call(Step::Poll, Call::get(path)).await?;
             place = self.caller.read(Step::Poll, &answer)?;
+            self.note(&mut place);
         }
         self.caller.entry = place.entry_token;
         let tally = &self.caller.shared.tally;
         tally.time(Step::Waited, entered.elapsed());
         tally.n_admitted.fetch_add(1, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Keeps the proof of the place: the draw gives a new one.
+    fn note(&mut self, place: &mut Place) {
+        self.caller.shared.places.note(self.caller.fan, place);
+        if let Some(token) = place.token.take() {
+            self.caller.place = Some(token);
+        }
     }
 
     async fn keep_waiting(&self, place: &Place, entered: Instant) -> Result<(), Ending> {
@@ -194,6 +204,7 @@ impl Journey {
         if let Some(key) = payment_key {
             body["paymentKey"] = key.into();
         }
+        self.caller.shared.places.note_leaving();
         let call = Call::post("/api/payment/confirm", &body);
         let answer = self.caller.call_once(Step::Confirm, call).await?;
         let mut confirmed: Confirmed = self.caller.read(Step::Confirm, &answer)?;

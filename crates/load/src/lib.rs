@@ -18,6 +18,7 @@ mod chance;
 mod client;
 mod crowd;
 mod journey;
+mod places;
 mod plan;
 mod report;
 mod run;
@@ -28,6 +29,7 @@ mod wire;
 
 pub use account::FanAccount;
 pub use crowd::{Crowd, greet};
+pub use places::PlaceFindings;
 pub use plan::{Arrival, Favour, Plan};
 pub use report::{Report, StepReport};
 pub use run::{Progress, run};

@@ -1,5 +1,6 @@
 //! What a run showed, for people and for files.
 
+use crate::places::PlaceFindings;
 use crate::tally::{Ending, Purchase, Sample, Step, Tally};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -41,6 +42,8 @@ pub struct Report {
     pub unexpected: u64,
     /// The first few of them.
     pub samples: Vec<Sample>,
+    /// What the fans' own log of their places shows.
+    pub places: PlaceFindings,
     /// Idle connections that the server had closed when they were next needed.
     pub reconnects: u64,
     /// Everything that the server said was bought, for comparison after a crash.
@@ -78,6 +81,7 @@ impl Report {
             refusals: words.refusals,
             unexpected: tally.n_unexpected.load(Ordering::Relaxed),
             samples: words.samples,
+            places: PlaceFindings::default(),
             reconnects: 0,
             purchases: words.purchases,
         }

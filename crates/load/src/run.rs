@@ -5,6 +5,7 @@ use crate::caller::{Caller, Shared};
 use crate::chance;
 use crate::client::Client;
 use crate::journey::Journey;
+use crate::places::Places;
 use crate::plan::Plan;
 use crate::report::{Lengths, Report};
 use crate::tally::{Ending, Step, Tally};
@@ -48,6 +49,7 @@ pub async fn run(
     let shared = Arc::new(Shared {
         client: Client::new(target),
         tally: Tally::new(),
+        places: Places::default(),
         trouble_retries: plan.trouble_retries,
         run: chance::run_number(),
     });
@@ -58,7 +60,8 @@ pub async fn run(
     let lengths = watch(play, || tell(opened.elapsed())).await;
     tell(opened.elapsed());
     let report = Report::of(&shared.tally, plan.fans, plan.seed, lengths);
-    Report { reconnects: shared.client.n_reconnects(), ..report }
+    let (reconnects, places) = (shared.client.n_reconnects(), shared.places.findings());
+    Report { reconnects, places, ..report }
 }
 
 /// Drives `work` and calls `tell` now and then until it is done.

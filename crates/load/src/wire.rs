@@ -1,6 +1,6 @@
 //! The parts of the API's answers that a fan looks at.
 
-use domain::{PaymentId, ReservationId, SeatId};
+use domain::{PaymentId, ReservationId, SeatId, Timestamp};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -32,6 +32,12 @@ pub(crate) struct Place {
     pub(crate) token: Option<String>,
     #[serde(default)]
     pub(crate) entry_token: Option<String>,
+    #[serde(default)]
+    pub(crate) number: Option<u64>,
+    #[serde(default)]
+    pub(crate) position: u64,
+    #[serde(default)]
+    pub(crate) entry_expires_at: Option<Timestamp>,
 }
 
 /// One letter a seat, in layout order.

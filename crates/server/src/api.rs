@@ -12,6 +12,7 @@ mod health;
 mod language;
 mod payment;
 mod problems;
+mod profile;
 mod queue;
 mod sandbox;
 mod seats;
@@ -23,13 +24,13 @@ use crate::assets;
 use crate::layouts::Layouts;
 use crate::roles::Roles;
 use crate::seat_feed::SeatFeed;
+use crate::streams::Streams;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use adapters::gateways::sandbox::Sandbox;
+use adapters::memory::AddressLimits;
 use app::Platform;
-use app::ports::limits::Limits;
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use std::sync::Arc;
 use utoipa::OpenApi;
@@ -37,6 +38,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub use edge::{Edge, POLL_PATH, Poll};
 pub use error::{ApiError, problem_codes};
 
 /// What handlers share.
@@ -47,8 +49,10 @@ pub struct Shared {
     pub metrics: Metrics,
     pub layouts: Layouts,
     pub seat_feed: Arc<SeatFeed>,
-    /// Counts requests by address, on this node alone.
-    pub address_limits: Arc<dyn Limits>,
+    pub streams: Arc<Streams>,
+    /// Counts requests by address, on this node alone: asking a server about every request would
+    /// cost more than most requests do, and would stop them all when it is away.
+    pub address_limits: AddressLimits,
     pub requests_per_second_per_ip: u32,
     pub roles: Roles,
 }
@@ -73,7 +77,13 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(accounts::log_in))
         .routes(routes!(accounts::refresh))
         .routes(routes!(accounts::log_out))
-        .routes(routes!(accounts::me))
+        .routes(routes!(profile::me))
+        .routes(routes!(profile::change))
+        .routes(routes!(profile::change_password))
+        .routes(routes!(profile::withdraw))
+        .routes(routes!(profile::logins))
+        .routes(routes!(profile::sessions))
+        .routes(routes!(profile::end_session))
         .routes(routes!(catalog::list_events))
         .routes(routes!(catalog::show_event))
         .routes(routes!(catalog::show_schedule))
@@ -81,12 +91,6 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(seats::show_named_layout))
         .routes(routes!(seats::show_seats))
         .routes(routes!(seats::stream))
-        .routes(routes!(queue::enter))
-        .routes(routes!(queue::status))
-        .routes(routes!(queue::position))
-        .routes(routes!(queue::extend))
-        .routes(routes!(queue::leave))
-        .routes(routes!(queue::show_draw))
         .routes(routes!(booking::seats))
         .routes(routes!(booking::select))
         .routes(routes!(booking::best))
@@ -107,6 +111,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(tickets::my_ticket))
         .routes(routes!(tickets::qr))
         .routes(routes!(tickets::mailbox))
+        .merge(queue::routes())
         .merge(admin::routes())
 }
 
@@ -122,8 +127,8 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document
 }
 
-/// Everything that this process answers.
-pub fn router(shared: App) -> Router {
+/// Everything that this process answers, behind the edge.
+fn router(shared: App) -> Router {
     let (api, _) = documented().split_for_parts();
     let document = openapi();
     let docs = utoipa_swagger_ui::SwaggerUi::new("/docs").url("/api/openapi.json", document);
@@ -136,11 +141,6 @@ pub fn router(shared: App) -> Router {
         .route("/api/layout.schema.json", get(admin::layout_schema))
         .fallback(assets::serve)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .with_state(shared.clone());
-    Router::from(docs)
-        .merge(api)
-        .layer(from_fn_with_state(shared.clone(), edge::detach))
-        .layer(from_fn_with_state(shared.clone(), edge::keep_to_roles))
-        .layer(from_fn_with_state(shared.clone(), edge::pass))
-        .layer(from_fn_with_state(shared, edge::render_problems))
+        .with_state(shared);
+    Router::from(docs).merge(api)
 }

@@ -3,6 +3,7 @@
 use crate::roles::Roles;
 use adapters::sql::{Connections, PostgresSettings};
 use anyhow::{Context, Result, anyhow, bail};
+use domain::queue::HealthLimits;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,10 @@ pub struct Config {
     pub hold_seconds: u32,
     pub offer_seconds: u32,
     pub admit_every_ms: u32,
+    pub slow_down_p99_ms: u32,
+    pub slow_down_errors_percent: u32,
+    pub token_secret: SecretString,
+    pub token_secret_previous: SecretString,
     pub sweep_every_ms: u32,
     pub reconcile_every_seconds: u32,
     pub limits: Switch,
@@ -102,6 +107,9 @@ impl Config {
         if self.admit_every_ms < 10 || self.sweep_every_ms < 10 {
             bail!("admit_every_ms and sweep_every_ms: must be at least 10");
         }
+        if self.slow_down_errors_percent > 100 {
+            bail!("slow_down_errors_percent: must be 0 to 100");
+        }
         if self.reconcile_every_seconds == 0 {
             bail!("reconcile_every_seconds: must be at least 1");
         }
@@ -137,6 +145,16 @@ impl Config {
         Duration::from_secs(u64::from(self.hold_seconds))
     }
 
+    /// Above what fewer fans are let in; never, when both are 0.
+    pub fn health_limits(&self) -> Option<HealthLimits> {
+        let or_never = |limit: u64| if limit == 0 { u64::MAX / 10 } else { limit };
+        let p99_ms = u64::from(self.slow_down_p99_ms);
+        let percent = u64::from(self.slow_down_errors_percent);
+        let limits =
+            HealthLimits { p99_ms: or_never(p99_ms), failed_per_mille: or_never(percent * 10) };
+        (p99_ms > 0 || percent > 0).then_some(limits)
+    }
+
     pub fn reconcile_every(&self) -> Duration {
         Duration::from_secs(u64::from(self.reconcile_every_seconds))
     }
@@ -165,13 +183,15 @@ impl Config {
 
     /// What counts, without secrets.
     pub fn describe(&self) -> String {
-        let password = if self.admin_email.is_empty() { "" } else { "(set)" };
+        let password = shown(&self.admin_password);
         format!(
             "listen = {:?}\nroles = \"{}\"\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\n\
              store_roles = {:?}\nstore_role_connections = {:?}\n\
              store_statement_timeout_ms = {}\nstore_lock_timeout_ms = {}\n\
              replica_urls = {:?}\nreplica_lag_max_ms = {}\nstore_ca = {:?}\nlive_url = {:?}\n\
-             live_ca = {:?}\nbus_url = {:?}\nhold_seconds = {}\nadmit_every_ms = {}\nsweep_every_ms = {}\n\
+             live_ca = {:?}\nbus_url = {:?}\nhold_seconds = {}\nadmit_every_ms = {}\n\
+             slow_down_p99_ms = {}\nslow_down_errors_percent = {}\ntoken_secret = {:?}\n\
+             token_secret_previous = {:?}\nsweep_every_ms = {}\n\
              reconcile_every_seconds = {}\nlimits = {:?}\n\
              requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
@@ -192,6 +212,10 @@ impl Config {
             self.bus_url,
             self.hold_seconds,
             self.admit_every_ms,
+            self.slow_down_p99_ms,
+            self.slow_down_errors_percent,
+            shown(&self.token_secret),
+            shown(&self.token_secret_previous),
             self.sweep_every_ms,
             self.reconcile_every_seconds,
             self.limits,
@@ -200,6 +224,11 @@ impl Config {
             self.admin_email,
         )
     }
+}
+
+/// Whether a secret is set, which is all that may be shown.
+fn shown(secret: &SecretString) -> &'static str {
+    if secret.expose_secret().is_empty() { "" } else { "(set)" }
 }
 
 /// A URL as it may be shown.

@@ -9,6 +9,7 @@ pub mod roles;
 pub mod running;
 mod seat_feed;
 mod secret;
+pub mod streams;
 pub mod tasks;
 pub mod telemetry;
 pub mod web;

@@ -1,6 +1,6 @@
 //! A running server: started on a bound listener, stopped in order.
 
-use crate::api::{self, Shared};
+use crate::api::{Edge, Shared};
 use crate::config::Config;
 use crate::tasks::{Job, Schedule, Tasks, run_job};
 use crate::telemetry::Metrics;
@@ -8,7 +8,7 @@ use crate::web;
 use crate::wire::Wired;
 use anyhow::{Context, Result};
 use app::Platform;
-use app::accounts::{SignUp, create_admin};
+use app::accounts::{SignUp, create_admin, recall_ended_sessions};
 use app::jobs::open_rooms;
 use domain::accounts::{Email, NewPassword, Role};
 use domain::text::Line;
@@ -37,6 +37,7 @@ impl Running {
         let tasks = Tasks::default();
         make_admin(config, &platform).await?;
         open_rooms(&platform, platform.now()).await?;
+        recall_ended_sessions(&platform).await?;
         for schedule in schedules(config) {
             tasks.spawn(run_job(platform.clone(), tasks.clone(), schedule));
         }
@@ -47,11 +48,12 @@ impl Running {
             metrics: Metrics::new(),
             layouts: Default::default(),
             seat_feed: Default::default(),
-            address_limits: wired.address_limits,
+            streams: Default::default(),
+            address_limits: Default::default(),
             requests_per_second_per_ip: config.requests_per_second_per_ip,
             roles: config.roles.clone(),
         });
-        let accepting = tasks.spawn(web::serve(listener, api::router(shared), tasks.clone()));
+        let accepting = tasks.spawn(web::serve(listener, Edge::new(shared), tasks.clone()));
         Ok(Running { platform, address, tasks, accepting })
     }
 

@@ -27,6 +27,13 @@ impl Tasks {
         self.tracker.spawn(work)
     }
 
+    /// The same from a place that may be left when the runtime has ended; then nothing goes on.
+    pub fn spawn_unless_over(&self, work: impl Future<Output: Send + 'static> + Send + 'static) {
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            drop(self.tracker.spawn_on(work, &runtime));
+        }
+    }
+
     /// Resolves when it is time to stop.
     pub async fn stopped(&self) {
         self.stop.cancelled().await;

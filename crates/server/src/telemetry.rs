@@ -1,6 +1,7 @@
 //! Logs and metrics.
 
 use crate::config::LogStyle;
+use app::queue::WAIT_BUCKETS_S;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -10,7 +11,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use std::io::IsTerminal;
-use std::time::Duration;
+use std::sync::atomic::AtomicU64;
 use tracing_subscriber::EnvFilter;
 
 /// Starts the log on standard error; standard output is for the address. `usual` is what is
@@ -31,7 +32,7 @@ pub fn start_log(style: LogStyle, usual: &str) {
 pub struct RequestLabels {
     pub method: &'static str,
     /// The template, never the path itself: ids would be without end.
-    pub route: String,
+    pub route: &'static str,
     pub status: u16,
 }
 
@@ -60,6 +61,7 @@ pub struct Metrics {
     requests: Family<RequestLabels, Histogram>,
     pub queue_waiting: Family<ScheduleLabel, Gauge>,
     pub queue_active: Family<ScheduleLabel, Gauge>,
+    pub queue: QueueMetrics,
     pub leads: Family<JobLabel, Gauge>,
     pub reconcile_rounds: Counter,
     pub reconcile_suspected: Gauge,
@@ -76,6 +78,7 @@ impl Metrics {
             Family::new_with_constructor(|| Histogram::new(BUCKETS));
         let queue_waiting = Family::default();
         let queue_active = Family::default();
+        let queue = QueueMetrics::register(&mut registry);
         let leads = Family::default();
         let (reconcile_rounds, reconcile_suspected) = (Counter::default(), Gauge::default());
         let reconcile_healed = Family::default();
@@ -110,6 +113,7 @@ impl Metrics {
             requests,
             queue_waiting,
             queue_active,
+            queue,
             leads,
             reconcile_rounds,
             reconcile_suspected,
@@ -120,8 +124,10 @@ impl Metrics {
         }
     }
 
-    pub fn count_request(&self, labels: &RequestLabels, took: Duration) {
-        self.requests.get_or_create(labels).observe(took.as_secs_f64());
+    /// Where the times of such requests are counted; worth keeping, for finding it takes longer
+    /// than counting.
+    pub fn request_times(&self, labels: &RequestLabels) -> Histogram {
+        self.requests.get_or_create_owned(labels)
     }
 
     /// The text that Prometheus reads.
@@ -129,6 +135,43 @@ impl Metrics {
         let mut text = String::new();
         encode(&mut text, &self.registry).expect("writing to a string does not fail");
         text
+    }
+}
+
+/// More of the waiting rooms. Counts are the engine's: several nodes on one engine show the same.
+pub struct QueueMetrics {
+    pub admitted: Family<ScheduleLabel, Counter>,
+    pub abandoned: Family<ScheduleLabel, Counter>,
+    pub expired: Family<ScheduleLabel, Counter>,
+    pub gathered: Family<ScheduleLabel, Gauge>,
+    pub wait: Histogram,
+    pub streams: Gauge,
+    pub admit_ratio: Gauge<f64, AtomicU64>,
+}
+
+impl QueueMetrics {
+    fn register(registry: &mut Registry) -> QueueMetrics {
+        let wait = Histogram::new(WAIT_BUCKETS_S.map(|seconds| seconds as f64));
+        let it = QueueMetrics {
+            admitted: Family::default(),
+            abandoned: Family::default(),
+            expired: Family::default(),
+            gathered: Family::default(),
+            wait: wait.clone(),
+            streams: Gauge::default(),
+            admit_ratio: Gauge::default(),
+        };
+        registry.register("queue_admitted", "Fans let in", it.admitted.clone());
+        let what = "Fans who gave up their place or their entry";
+        registry.register("queue_abandoned", what, it.abandoned.clone());
+        registry.register("queue_expired", "Entries that ran out", it.expired.clone());
+        registry.register("queue_gathered", "Fans in the lobby", it.gathered.clone());
+        let what = "Time in line before being let in by this node, to the second";
+        registry.register_with_unit("queue_wait", what, Unit::Seconds, wait);
+        registry.register("queue_streams", "Open streams of waiting fans", it.streams.clone());
+        let what = "What is left of the rate while this node is unwell";
+        registry.register("queue_admit_ratio", what, it.admit_ratio.clone());
+        it
     }
 }
 

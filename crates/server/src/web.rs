@@ -1,19 +1,22 @@
-//! The accept loop: sockets in, requests to the router, an orderly end.
+//! The accept loop: sockets in, requests to the edge, an orderly end.
 
+mod polls;
+
+use crate::api::Edge;
 use crate::tasks::Tasks;
 use anyhow::{Context, Result};
-use axum::Router;
-use axum::extract::ConnectInfo;
-use axum::http::Request;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use std::convert::Infallible;
+use std::io::Cursor;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
-use tower::ServiceExt;
 
 /// Connections that may wait to be accepted: at an opening thousands come in one breath.
 const BACKLOG: u32 = 4_096;
@@ -39,7 +42,8 @@ pub fn bind(address: &str) -> Result<TcpListener> {
 }
 
 /// Serves until `tasks` is told to stop, then lets running requests finish.
-pub async fn serve(listener: TcpListener, router: Router, tasks: Tasks) {
+pub async fn serve(listener: TcpListener, edge: Edge, tasks: Tasks) {
+    let edge = Arc::new(edge);
     let graceful = GracefulShutdown::new();
     let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
@@ -48,24 +52,13 @@ pub async fn serve(listener: TcpListener, router: Router, tasks: Tasks) {
             () = tasks.stopped() => break,
         };
         let Some((stream, peer, seat)) = accepted else { continue };
-        let router = router.clone();
-        let service = hyper_util::service::TowerToHyperService::new(tower::service_fn(
-            move |mut request: Request<hyper::body::Incoming>| {
-                request.extensions_mut().insert(ConnectInfo(peer));
-                router.clone().oneshot(request)
-            },
-        ));
-        let mut builder = Builder::new(TokioExecutor::new());
-        // A request that has arrived is worked on, also when its sender has hung up since: without
-        // this hyper may drop it before its first step.
-        builder.http1().half_close(true);
-        builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
-        builder.http2().timer(TokioTimer::new());
-        let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-        let connection = graceful.watch(connection);
+        let connection = serve_connection(stream, peer, edge.clone(), tasks.clone());
+        let watcher = graceful.watcher();
         tasks.spawn(async move {
-            // A connection that breaks is the client's affair.
-            let _ = connection.await;
+            if let Some(connection) = connection.await {
+                // A connection that breaks is the client's affair.
+                let _ = watcher.watch(connection).await;
+            }
             drop(seat);
         });
     }
@@ -73,6 +66,33 @@ pub async fn serve(listener: TcpListener, router: Router, tasks: Tasks) {
     if tokio::time::timeout(DRAIN_WITHIN, graceful.shutdown()).await.is_err() {
         tracing::warn!("Some connections did not finish in time");
     }
+}
+
+/// A connection that begins with polls has them answered at once; from the first other request on
+/// it is hyper's.
+async fn serve_connection(
+    mut stream: TcpStream,
+    peer: SocketAddr,
+    edge: Arc<Edge>,
+    tasks: Tasks,
+) -> Option<impl GracefulConnection> {
+    let read = match polls::answer(&mut stream, &edge, peer, &tasks, HEADERS_WITHIN).await {
+        polls::Next::Other(read) => Cursor::new(read),
+        polls::Next::Over => return None,
+    };
+    let service = service_fn(move |request| {
+        let edge = edge.clone();
+        async move { Ok::<_, Infallible>(edge.answer(request, peer).await) }
+    });
+    let mut builder = Builder::new(TokioExecutor::new());
+    // A request that has arrived is worked on, also when its sender has hung up since: without
+    // this hyper may drop it before its first step.
+    builder.http1().half_close(true);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
+    builder.http2().timer(TokioTimer::new());
+    let (reader, writer) = stream.into_split();
+    let stream = tokio::io::join(read.chain(reader), writer);
+    Some(builder.serve_connection(TokioIo::new(stream), service).into_owned())
 }
 
 async fn accept(

@@ -19,9 +19,11 @@ use app::ports::revocations::Revocations;
 use app::ports::seat_versions::SeatVersions;
 use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
-use app::seals::Seals;
+use app::seals::{Seals, token_secret};
 use app::sessions::Sessions;
+use app::tokens::TokenKeys;
 use domain::NodeId;
+use secrecy::{ExposeSecret, SecretString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,9 +31,6 @@ use std::sync::Arc;
 pub struct Wired {
     pub platform: Platform,
     pub sandbox: Arc<Sandbox>,
-    /// By address, and in memory: asking a server about every request would cost more than most
-    /// requests do, and would stop them all when it is away.
-    pub address_limits: Arc<dyn Limits>,
 }
 
 /// Opens the engines that the settings name.
@@ -82,7 +81,7 @@ pub async fn platform_on(
     if config.bus_url != "memory:" {
         bail!("bus_url: `{}` is unknown (memory:)", config.bus_url);
     }
-    let seals = Seals::new(&secret::load_or_make(&config.data, &*chance)?);
+    let seals = seals(config, &secret::load_or_make(&config.data, &*chance)?)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let worker = NotificationWorker::new(store.clone(), clock.clone());
     let n_password_threads = std::thread::available_parallelism().map_or(1, |n| n.get() - 1);
@@ -105,6 +104,10 @@ pub async fn platform_on(
         seals,
         schedules: Schedules::default(),
         shelf: Default::default(),
+        progress: Default::default(),
+        knocks: Default::default(),
+        waits: Default::default(),
+        vitals: Default::default(),
         layouts: Default::default(),
         seat_maps: Default::default(),
         reconciliation: Reconciliation::default(),
@@ -112,10 +115,33 @@ pub async fn platform_on(
             hold_length: config.hold_length(),
             offer_length: config.offer_length(),
             limits_on: config.limits == Switch::On,
+            health_limits: config.health_limits(),
         },
     };
-    Ok(Wired { platform, sandbox, address_limits: Arc::new(memory::Limits::default()) })
+    Ok(Wired { platform, sandbox })
 }
+
+/// All keys, with those of the place and entry tokens as the operator set them.
+fn seals(config: &Config, master: &[u8; 32]) -> Result<Seals> {
+    let own = token_secret(master);
+    let read = |name: &str, text: &SecretString| match text.expose_secret() {
+        "" => Ok(None),
+        OWN_SECRET => Ok(Some(own)),
+        text => secret::parse(text)
+            .map(Some)
+            .with_context(|| format!("{name}: must be 64 hexadecimal digits or \"{OWN_SECRET}\"")),
+    };
+    let current = read("token_secret", &config.token_secret)?.unwrap_or(own);
+    let previous = read("token_secret_previous", &config.token_secret_previous)?;
+    let keys = TokenKeys::new(&current, previous.as_ref());
+    if keys.are_alike() {
+        bail!("token_secret: its key is named as that of token_secret_previous; choose another");
+    }
+    Ok(Seals::new(master).with_token_keys(keys))
+}
+
+/// What stands for the token secret that is made from `secret.key`.
+const OWN_SECRET: &str = "secret.key";
 
 /// What may be forgotten.
 struct Live {

@@ -30,13 +30,18 @@ create table users (
                   constraint users_status check (status in ('ACTIVE', 'DORMANT', 'DELETED')),
     created_at    timestamptz not null,
     updated_at    timestamptz not null,
-    last_login_at timestamptz,
-    deleted_at    timestamptz
+    -- The day of the account until somebody logs in.
+    last_login_at timestamptz not null,
+    deleted_at    timestamptz,
+    -- When the personal fields of a withdrawn account were erased.
+    erased_at     timestamptz
 );
 
 -- A withdrawn person may come back: only living accounts are unique.
 create unique index users_email_live on users (email_hash) where status <> 'DELETED';
 create unique index users_ci_live on users (ci_hash) where ci_hash is not null and status <> 'DELETED';
+create index users_last_login on users (last_login_at) where status = 'ACTIVE';
+create index users_withdrawn on users (deleted_at) where status = 'DELETED' and erased_at is null;
 
 create table auth_tokens (
     id           uuid not null primary key,
@@ -54,6 +59,8 @@ create table auth_tokens (
 
 create unique index auth_tokens_refresh on auth_tokens (refresh_hash);
 create index auth_tokens_session on auth_tokens (session_id);
+create index auth_tokens_user on auth_tokens (user_id);
+create index auth_tokens_revoked on auth_tokens (revoked_at) where revoked_at is not null;
 -- At most one live refresh token per family (I21).
 create unique index auth_tokens_one_live on auth_tokens (session_id)
     where spent_at is null and revoked_at is null;
@@ -62,6 +69,8 @@ create table login_history (
     id         uuid not null primary key,
     -- Null for an address nobody has: those attempts count too.
     user_id    uuid,
+    -- The session that began with it.
+    session_id uuid,
     email_hash bytea not null,
     ip         text,
     agent      text,
@@ -72,7 +81,8 @@ create table login_history (
     created_at timestamptz not null
 );
 
-create index login_history_user on login_history (user_id, created_at);
+create index login_history_user on login_history (user_id, id);
+create index login_history_email on login_history (email_hash, id);
 
 -- ── event service ───────────────────────────────────────────────────────────────────────────────
 

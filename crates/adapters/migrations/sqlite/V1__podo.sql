@@ -21,13 +21,18 @@ create table users (
                   constraint users_status check (status in ('ACTIVE', 'DORMANT', 'DELETED')),
     created_at    integer not null,
     updated_at    integer not null,
-    last_login_at integer,
-    deleted_at    integer
+    -- The day of the account until somebody logs in.
+    last_login_at integer not null,
+    deleted_at    integer,
+    -- When the personal fields of a withdrawn account were erased.
+    erased_at     integer
 ) without rowid;
 
 -- A withdrawn person may come back: only living accounts are unique.
 create unique index users_email_live on users (email_hash) where status <> 'DELETED';
 create unique index users_ci_live on users (ci_hash) where ci_hash is not null and status <> 'DELETED';
+create index users_last_login on users (last_login_at) where status = 'ACTIVE';
+create index users_withdrawn on users (deleted_at) where status = 'DELETED' and erased_at is null;
 
 create table auth_tokens (
     id           blob not null primary key,
@@ -45,6 +50,8 @@ create table auth_tokens (
 
 create unique index auth_tokens_refresh on auth_tokens (refresh_hash);
 create index auth_tokens_session on auth_tokens (session_id);
+create index auth_tokens_user on auth_tokens (user_id);
+create index auth_tokens_revoked on auth_tokens (revoked_at) where revoked_at is not null;
 -- At most one live refresh token per family (I21).
 create unique index auth_tokens_one_live on auth_tokens (session_id)
     where spent_at is null and revoked_at is null;
@@ -53,6 +60,8 @@ create table login_history (
     id         blob not null primary key,
     -- Null for an address nobody has: those attempts count too.
     user_id    blob,
+    -- The session that began with it.
+    session_id blob,
     email_hash blob not null,
     ip         text,
     agent      text,
@@ -63,7 +72,8 @@ create table login_history (
     created_at integer not null
 ) without rowid;
 
-create index login_history_user on login_history (user_id, created_at);
+create index login_history_user on login_history (user_id, id);
+create index login_history_email on login_history (email_hash, id);
 
 -- ── event service ───────────────────────────────────────────────────────────────────────────────
 

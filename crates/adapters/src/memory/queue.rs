@@ -1,6 +1,7 @@
-//! The waiting room in memory: one room per schedule, each behind its own lock.
+//! The waiting room in memory: one room per schedule, each behind its own lock. Where a number
+//! stands is read without it.
 
-pub(crate) mod arrivals;
+mod board;
 mod entries;
 mod line;
 mod lobby;
@@ -12,16 +13,21 @@ mod room;
 mod tests;
 
 use super::schedules::Schedules;
-use app::Result;
 use app::ports::queue::{self, Admission, Returning, Seen};
+use app::{Error, Result};
 use async_trait::async_trait;
-use domain::queue::{Entry, QueueCounts, QueueRules, Standing};
+use board::Board;
+use domain::queue::{Entry, PlaceNumber, QueueCounts, QueueRules, Standing};
 use domain::{Refusal, ScheduleId, Timestamp, UserId};
 use room::Room;
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
 
 #[derive(Default)]
 pub struct Queue {
     rooms: Schedules<Room>,
+    /// Of the same rooms; whoever changes both holds this lock.
+    boards: RwLock<HashMap<ScheduleId, Arc<Board>>>,
 }
 
 #[async_trait]
@@ -60,8 +66,13 @@ impl queue::Queue for Queue {
         Ok(Seen { standing: standing.unwrap_or(Standing::Absent), is_live: true })
     }
 
-    async fn pace(&self, rules: &QueueRules, now: Timestamp) -> Result<f64> {
-        Ok(self.counts(rules.schedule, now).await?.admitted_per_second)
+    fn standing_now(
+        &self,
+        schedule: ScheduleId,
+        number: PlaceNumber,
+        _now: Timestamp,
+    ) -> Option<Standing> {
+        self.boards.read().ok()?.get(&schedule)?.standing(number)
     }
 
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()> {
@@ -93,7 +104,17 @@ impl queue::Queue for Queue {
         entries: &[Admission],
         now: Timestamp,
     ) -> Result<()> {
-        self.rooms.with(schedule, || Room::new(now), |room| room.restore(entries, now))
+        let mut boards = self.boards.write().map_err(Error::broken)?;
+        let board = self.rooms.with(
+            schedule,
+            || Room::new(now),
+            |room| {
+                room.restore(entries, now);
+                room.board()
+            },
+        )?;
+        boards.insert(schedule, board);
+        Ok(())
     }
 
     async fn counts(&self, schedule: ScheduleId, now: Timestamp) -> Result<QueueCounts> {
@@ -101,6 +122,8 @@ impl queue::Queue for Queue {
     }
 
     async fn remove(&self, schedule: ScheduleId) -> Result<()> {
+        let mut boards = self.boards.write().map_err(Error::broken)?;
+        boards.remove(&schedule);
         self.rooms.remove(schedule)
     }
 }

@@ -1,6 +1,7 @@
 //! The waiting room on Redis: sorted sets per schedule, and every step one atomic script.
 
 mod answer;
+mod arrivals;
 mod replica;
 mod replicas;
 mod steps;
@@ -9,7 +10,7 @@ use super::Connection;
 use app::Result;
 use app::ports::queue::{self, Admission, Returning, Seen};
 use async_trait::async_trait;
-use domain::queue::{Entry, QueueCounts, QueueRules, Standing, may_enter};
+use domain::queue::{Entry, PlaceNumber, QueueCounts, QueueRules, Standing, may_enter};
 use domain::{Refusal, ScheduleId, Timestamp, UserId};
 use replica::Change;
 use replicas::Replicas;
@@ -106,9 +107,13 @@ impl queue::Queue for Queue {
         Ok(Seen { standing, is_live: true })
     }
 
-    async fn pace(&self, rules: &QueueRules, now: Timestamp) -> Result<f64> {
-        let pace = self.replicas.ask(&self.steps, rules, now, |it| it.facts.pace).await;
-        Ok(pace.map_or(0.0, |(pace, _)| pace))
+    fn standing_now(
+        &self,
+        schedule: ScheduleId,
+        number: PlaceNumber,
+        now: Timestamp,
+    ) -> Option<Standing> {
+        self.replicas.standing_now(schedule, number, now)
     }
 
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()> {

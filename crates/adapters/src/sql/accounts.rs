@@ -1,26 +1,36 @@
-//! Accounts, sessions and log-ins.
+//! Accounts and log-ins.
+
+mod profile;
+mod retention;
+mod sessions;
 
 use super::outbox::{self, Outgoing};
 use super::store::SqlStore;
 use super::tx::{Tx, work};
 use super::value::{Row, params};
 use app::Result;
+use app::paging::PageAsk;
 use app::ports::accounts::{
-    Accounts, CreateUser, LoginAttempt, RotateRefresh, Rotation, StartSession, UserRecord,
+    Accounts, ChangePassword, ChangeProfile, CreateUser, LoginAttempt, LoginView, RotateRefresh,
+    Rotation, SessionView, StartSession, UserRecord,
 };
 use async_trait::async_trait;
-use domain::accounts::{REFRESH_GRACE, Role};
+use domain::accounts::{Failures, Role};
 use domain::messages::MessageKind;
 use domain::{Refusal, SessionId, Timestamp, UserId};
+use profile::{LoginsOf, RenewHash, Withdraw};
+use retention::{EraseWithdrawn, ForgetLogins, MakeDormant};
 use serde_json::json;
+use sessions::{EndSession, EndSessionOf, EndedSince, SessionsOf};
+use uuid::Uuid;
 
 struct CreateUsers(Vec<CreateUser>);
 struct UserByEmail([u8; 32]);
 struct UserById(UserId);
 struct FailedLogin(LoginAttempt);
-struct EndSession {
-    session: SessionId,
-    now: Timestamp,
+struct FailuresOf {
+    email_hash: [u8; 32],
+    since: Timestamp,
 }
 
 work!(User: CreateUser => create, ());
@@ -28,9 +38,7 @@ work!(User: CreateUsers => create_many, ());
 work!(User: UserByEmail => by_email, Option<UserRecord>);
 work!(User: UserById => by_id, Option<UserRecord>);
 work!(User: FailedLogin => record_failure, ());
-work!(User: StartSession => start_session, ());
-work!(User: RotateRefresh => rotate, Rotation);
-work!(User: EndSession => end, ());
+work!(User: FailuresOf => failures, Failures);
 
 #[async_trait]
 impl Accounts for SqlStore {
@@ -65,12 +73,75 @@ impl Accounts for SqlStore {
     async fn end_session(&self, session: SessionId, now: Timestamp) -> Result<()> {
         self.write(EndSession { session, now }).await
     }
+
+    async fn failures(&self, email_hash: [u8; 32], since: Timestamp) -> Result<Failures> {
+        self.read(FailuresOf { email_hash, since }).await
+    }
+
+    async fn end_session_of(
+        &self,
+        user: UserId,
+        session: SessionId,
+        now: Timestamp,
+    ) -> Result<bool> {
+        self.write(EndSessionOf { user, session, now }).await
+    }
+
+    async fn sessions_of(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionView>> {
+        self.read(SessionsOf { user, now }).await
+    }
+
+    async fn sessions_ended_since(&self, since: Timestamp) -> Result<Vec<SessionId>> {
+        self.read(EndedSince(since)).await
+    }
+
+    async fn logins_of(&self, user: UserId, page: PageAsk) -> Result<Vec<LoginView>> {
+        self.read(LoginsOf { user, page }).await
+    }
+
+    async fn change_profile(&self, command: ChangeProfile) -> Result<()> {
+        self.write(command).await
+    }
+
+    async fn change_password(&self, command: ChangePassword) -> Result<Vec<SessionId>> {
+        self.write(command).await
+    }
+
+    async fn renew_hash(
+        &self,
+        user: UserId,
+        (known, new): (String, String),
+        now: Timestamp,
+    ) -> Result<()> {
+        self.write(RenewHash { user, known, new, now }).await
+    }
+
+    async fn withdraw(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionId>> {
+        self.write(Withdraw { user, now }).await
+    }
+
+    async fn erase_withdrawn(&self, before: Timestamp, limit: u32, now: Timestamp) -> Result<u64> {
+        self.write(EraseWithdrawn { before, limit, now }).await
+    }
+
+    async fn make_dormant(
+        &self,
+        unused_since: Timestamp,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<u64> {
+        self.write(MakeDormant { unused_since, limit, now }).await
+    }
+
+    async fn forget_logins(&self, before: Timestamp, limit: u32) -> Result<u64> {
+        self.write(ForgetLogins { before, limit }).await
+    }
 }
 
 async fn create(tx: &mut dyn Tx, command: &CreateUser) -> Result<()> {
     let sql = "insert into users (id, email, email_hash, password_hash, name, phone, phone_hash,
-                                  role, status, created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, 'ACTIVE', $9, $9)";
+                                  role, status, last_login_at, created_at, updated_at)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, 'ACTIVE', $9, $9, $9)";
     let values = params![
         command.user,
         command.email.as_slice(),
@@ -137,16 +208,22 @@ async fn by_id(tx: &mut dyn Tx, question: &UserById) -> Result<Option<UserRecord
 }
 
 async fn record_failure(tx: &mut dyn Tx, attempt: &FailedLogin) -> Result<()> {
-    record_login(tx, &attempt.0).await
+    record_login(tx, &attempt.0, None).await
 }
 
-async fn record_login(tx: &mut dyn Tx, attempt: &LoginAttempt) -> Result<()> {
+async fn record_login(
+    tx: &mut dyn Tx,
+    attempt: &LoginAttempt,
+    session: Option<SessionId>,
+) -> Result<()> {
     let sql = "insert into login_history
-                 (id, user_id, email_hash, ip, agent, method, success, reason, created_at)
-               values ($1, $2, $3, $4, $5, 'EMAIL', $6, $7, $8)";
+                 (id, user_id, session_id, email_hash, ip, agent, method, success, reason,
+                  created_at)
+               values ($1, $2, $3, $4, $5, $6, 'EMAIL', $7, $8, $9)";
     let values = params![
         attempt.login,
         attempt.user,
+        session,
         attempt.email_hash,
         attempt.ip.clone(),
         attempt.agent.clone(),
@@ -158,76 +235,26 @@ async fn record_login(tx: &mut dyn Tx, attempt: &LoginAttempt) -> Result<()> {
     Ok(())
 }
 
-async fn start_session(tx: &mut dyn Tx, command: &StartSession) -> Result<()> {
-    let now = command.attempt.now;
-    record_login(tx, &command.attempt).await?;
-    let seen = "update users set last_login_at = $2, updated_at = $2 where id = $1";
-    tx.execute(seen, params![command.user, now]).await?;
-    let token = NewToken {
-        user: command.user,
-        session: command.session,
-        hash: command.refresh_hash,
-        expires_at: command.expires_at,
-    };
-    issue(tx, &token, now).await
+/// Less than every id made since this moment: ids begin with the time of their making.
+fn first_id_at(moment: Timestamp) -> Uuid {
+    Uuid::from_u128(u128::try_from(moment.ms()).unwrap_or(0) << 80)
 }
 
-/// The next refresh token of a family.
-struct NewToken {
-    user: UserId,
-    session: SessionId,
-    hash: [u8; 32],
-    expires_at: Timestamp,
-}
+/// More failures than this change nothing any more.
+const FAILURES_MAX: i64 = 40;
 
-async fn issue(tx: &mut dyn Tx, token: &NewToken, now: Timestamp) -> Result<()> {
-    let sql = "insert into auth_tokens
-                 (id, user_id, session_id, refresh_hash, issued_at, expires_at)
-               values ($1, $2, $3, $4, $5, $6)";
-    let id = tx.chance().id(now);
-    let values = params![id, token.user, token.session, token.hash, now, token.expires_at];
-    tx.execute(sql, values).await?;
-    Ok(())
-}
-
-/// One compare-and-set spends the token; whoever comes second finds it spent.
-async fn rotate(tx: &mut dyn Tx, command: &RotateRefresh) -> Result<Rotation> {
-    let spend = "update auth_tokens set spent_at = $2
-                  where refresh_hash = $1 and spent_at is null and revoked_at is null
-                    and $2 < expires_at
-                 returning user_id, session_id";
-    let spent = tx.row(spend, params![command.spent_hash, command.now]).await?;
-    let Some(row) = spent else { return explain_spent(tx, command).await };
-    let (user, session) = (row.get(0)?, row.get(1)?);
-    let found = tx.row(USER_BY_ID, params![user]).await?;
-    let Some(found) = found else { return Ok(Rotation::Invalid) };
-    let (hash, expires_at) = (command.next_hash, command.expires_at);
-    issue(tx, &NewToken { user, session, hash, expires_at }, command.now).await?;
-    Ok(Rotation::Rotated { user: Box::new(read_user(&found)?), session })
-}
-
-/// Why a token could not be spent. One that was spent long ago has been copied: the whole family
-/// ends.
-async fn explain_spent(tx: &mut dyn Tx, command: &RotateRefresh) -> Result<Rotation> {
-    let sql = "select session_id, spent_at, revoked_at from auth_tokens where refresh_hash = $1";
-    let Some(row) = tx.row(sql, params![command.spent_hash]).await? else {
-        return Ok(Rotation::Invalid);
-    };
-    let session: SessionId = row.get(0)?;
-    let (spent_at, revoked_at): (Option<Timestamp>, Option<Timestamp>) = (row.get(1)?, row.get(2)?);
-    match (spent_at, revoked_at) {
-        (_, Some(_)) | (None, None) => Ok(Rotation::Invalid),
-        (Some(spent_at), None) if command.now < spent_at.plus(REFRESH_GRACE) => Ok(Rotation::Retry),
-        (Some(_), None) => {
-            end(tx, &EndSession { session, now: command.now }).await?;
-            Ok(Rotation::Reused { session })
+async fn failures(tx: &mut dyn Tx, question: &FailuresOf) -> Result<Failures> {
+    let sql = "select success, created_at from login_history
+                where email_hash = $1 and $2 < id order by id desc limit $3";
+    let values = params![question.email_hash, first_id_at(question.since), FAILURES_MAX];
+    let rows = tx.query(sql, values).await?;
+    let mut failures = Failures::default();
+    for row in &rows {
+        if row.get(0)? {
+            break;
         }
+        failures.n += 1;
+        failures.last_at = failures.last_at.max(Some(row.get(1)?));
     }
-}
-
-async fn end(tx: &mut dyn Tx, command: &EndSession) -> Result<()> {
-    let sql = "update auth_tokens set revoked_at = $2
-                where session_id = $1 and revoked_at is null";
-    tx.execute(sql, params![command.session, command.now]).await?;
-    Ok(())
+    Ok(failures)
 }

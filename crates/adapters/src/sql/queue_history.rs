@@ -5,7 +5,7 @@ use super::tx::{Tx, work};
 use super::value::params;
 use app::Result;
 use app::ports::queue::Admission;
-use app::ports::queue_history::{PlaceRecord, QueueHistory};
+use app::ports::queue_history::{PlaceRecord, Places, QueueHistory};
 use app::ports::reservations::HoldSeats;
 use async_trait::async_trait;
 use domain::queue::{Entry, PlaceNumber};
@@ -42,6 +42,7 @@ struct ExpireEntries {
 
 struct PlacesOf {
     user: UserId,
+    before: (Timestamp, PlaceNumber),
     limit: u32,
 }
 
@@ -50,7 +51,8 @@ work!(Sales: RecordExtension => extend, ());
 work!(Sales: EndEntry => end, ());
 work!(Worker: LiveEntries => live, Vec<Admission>);
 work!(Worker: ExpireEntries => expire, u64);
-work!(Sales or_replica: PlacesOf => places, Vec<PlaceRecord>);
+work!(Sales or_replica: PlacesOf => places_of, Vec<PlaceRecord>);
+work!(Sales: Places => places_in, Vec<PlaceRecord>);
 
 #[async_trait]
 impl QueueHistory for SqlStore {
@@ -90,8 +92,17 @@ impl QueueHistory for SqlStore {
         self.write(ExpireEntries { now, limit }).await
     }
 
-    async fn places_of(&self, user: UserId, limit: u32) -> Result<Vec<PlaceRecord>> {
-        self.read(PlacesOf { user, limit }).await
+    async fn places_of(
+        &self,
+        user: UserId,
+        before: (Timestamp, PlaceNumber),
+        limit: u32,
+    ) -> Result<Vec<PlaceRecord>> {
+        self.read(PlacesOf { user, before, limit }).await
+    }
+
+    async fn places_in(&self, asked: Places) -> Result<Vec<PlaceRecord>> {
+        self.read(asked).await
     }
 }
 
@@ -211,18 +222,53 @@ async fn expire(tx: &mut dyn Tx, command: &ExpireEntries) -> Result<u64> {
     Ok(tx.execute(sql, params![command.now, command.limit]).await?)
 }
 
-async fn places(tx: &mut dyn Tx, question: &PlacesOf) -> Result<Vec<PlaceRecord>> {
-    let sql = "select schedule_id, place_number, state, activated_at, expires_at
-                 from queue_history where user_id = $1 order by created_at desc limit $2";
-    let rows = tx.query(sql, params![question.user, question.limit]).await?;
-    let read = |row: &super::value::Row| {
-        Ok(PlaceRecord {
-            schedule: row.get(0)?,
-            number: row.get(1)?,
-            state: row.get(2)?,
-            activated_at: row.get(3)?,
-            expires_at: row.get(4)?,
-        })
+async fn places_of(tx: &mut dyn Tx, question: &PlacesOf) -> Result<Vec<PlaceRecord>> {
+    let sql = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
+                      extensions_left, ended_reason, created_at
+                 from queue_history
+                where user_id = $1 and created_at <= $2
+                  and (created_at < $2 or place_number < $3)
+                order by created_at desc, place_number desc limit $4";
+    let (moment, number) = question.before;
+    let rows = tx.query(sql, params![question.user, moment, number, question.limit]).await?;
+    rows.iter().map(read_place).collect()
+}
+
+/// One fan's are found by the fan: a schedule can have a million.
+async fn places_in(tx: &mut dyn Tx, question: &Places) -> Result<Vec<PlaceRecord>> {
+    let all = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
+                      extensions_left, ended_reason, created_at
+                 from queue_history
+                where schedule_id = $1 and place_number < $2
+                order by place_number desc limit $3";
+    let of_fan = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
+                         extensions_left, ended_reason, created_at
+                    from queue_history
+                   where schedule_id = $1 and place_number < $2 and user_id = $4
+                   order by created_at desc, place_number desc limit $3";
+    let before = question.before.unwrap_or(NUMBER_MAX);
+    let rows = match question.fan {
+        None => tx.query(all, params![question.schedule, before, question.limit]).await?,
+        Some(fan) => {
+            tx.query(of_fan, params![question.schedule, before, question.limit, fan]).await?
+        }
     };
-    rows.iter().map(read).collect()
+    rows.iter().map(read_place).collect()
+}
+
+/// Above every number that an engine gives: they are exact in a double.
+const NUMBER_MAX: PlaceNumber = 1 << 53;
+
+fn read_place(row: &super::value::Row) -> Result<PlaceRecord> {
+    Ok(PlaceRecord {
+        schedule: row.get(0)?,
+        user: row.get(1)?,
+        number: row.get(2)?,
+        state: row.get(3)?,
+        activated_at: row.get(4)?,
+        expires_at: row.get(5)?,
+        extensions_left: row.get(6)?,
+        ended_reason: row.get(7)?,
+        created_at: row.get(8)?,
+    })
 }

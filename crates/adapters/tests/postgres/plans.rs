@@ -11,7 +11,7 @@ use app::ports::keys::Keys;
 use app::ports::messages::{Consume, Letter, Messages};
 use app::ports::payments::{CancelPayment, Payments, SettlePayment};
 use app::ports::queue::Admission;
-use app::ports::queue_history::QueueHistory;
+use app::ports::queue_history::{Places, QueueHistory};
 use app::ports::reservations::{ReleaseSeats, Reservations};
 use app::ports::tickets::Tickets;
 use app::ports::wallets::Wallets;
@@ -243,7 +243,12 @@ async fn lists(world: &World, user: UserId) {
     store.tickets_of(user, PAGE).await.unwrap();
     store.balance(user).await.unwrap();
     store.movements(user, None, 20).await.unwrap();
-    store.places_of(user, 20).await.unwrap();
+    store.places_of(user, (at(0), 1 << 53), 20).await.unwrap();
+    for fan in [None, Some(user)] {
+        let asked = Places { schedule: world.schedule, fan, before: None, limit: 20 };
+        store.places_in(asked).await.unwrap();
+    }
+    store.seats_by_grade(world.schedule, at(0)).await.unwrap();
     store.mailbox(user, 20).await.unwrap();
     store.events(EventFilter::default(), PAGE).await.unwrap();
     store.event(world.event).await.unwrap();
@@ -253,6 +258,7 @@ async fn lists(world: &World, user: UserId) {
 async fn jobs(world: &World) {
     let store = &world.store;
     store.schedules_alive(at(0)).await.unwrap();
+    store.schedules_ended(at(0), at(1)).await.unwrap();
     store.live_entries(world.schedule, at(0)).await.unwrap();
     store.expire_entries(at(5_000), 100).await.unwrap();
     let due = store.due_messages(at(5_000), 100).await.unwrap();

@@ -14,15 +14,19 @@ use std::time::Duration;
 
 const N_GATHERED: u32 = 10_000;
 
-async fn gather(queue: &Queue, rules: &QueueRules) {
-    // Alone: the server is told the script, and from then on commands keep their order.
+/// Says who has which place of the lobby: those who come in one breath may overtake each other.
+async fn gather(queue: &Queue, rules: &QueueRules) -> Vec<u32> {
     queue.restore(rules.schedule, &[], START).await.unwrap();
-    queue.enter(rules, fan(0), None, START).await.unwrap();
-    let fans: Vec<_> = (1..N_GATHERED).collect();
-    for part in fans.chunks(1_000) {
+    let numbers: Vec<u32> = (0..N_GATHERED).collect();
+    let mut fans = vec![0; N_GATHERED as usize];
+    for part in numbers.chunks(1_000) {
         let entered = join_all(part.iter().map(|it| queue.enter(rules, fan(*it), None, START)));
-        assert!(entered.await.into_iter().all(|standing| standing.is_ok()));
+        for (number, standing) in part.iter().zip(entered.await) {
+            let Ok(Some(Standing::Lobby { index, .. })) = standing else { panic!("{standing:?}") };
+            fans[index as usize] = *number;
+        }
     }
+    fans
 }
 
 /// A node that draws until it is told to stop, half-way.
@@ -48,25 +52,28 @@ async fn a_draw_that_stopped_half_way_is_finished_by_another_node() {
     let engine = Engine::single().await;
     let node = Queue::new(engine.connection());
     let rules = rules(QueueMode::Auto, 5);
-    gather(&node, &rules).await;
+    let fans = gather(&node, &rules).await;
+    let fan_at = |index: u32| fan(fans[index as usize]);
     draw_half(&engine, &rules).await;
     let counts = node.counts(rules.schedule, rules.opens_at).await.unwrap();
     assert_eq!((counts.inside, counts.drawn), (0, 0), "nobody is let in while it is unfinished");
-    node.leave(rules.schedule, fan(0), rules.opens_at).await.unwrap();
-    node.leave(rules.schedule, fan(N_GATHERED - 1), rules.opens_at).await.unwrap();
+    node.leave(rules.schedule, fan_at(0), rules.opens_at).await.unwrap();
+    node.leave(rules.schedule, fan_at(N_GATHERED - 1), rules.opens_at).await.unwrap();
 
     let admitted = node.admit(&rules, rules.opens_at).await.unwrap().unwrap();
     let ranks = draw::permutation(&rules.draw_seed, N_GATHERED);
     let mut expected: Vec<u32> = (1..N_GATHERED - 1).collect();
     expected.sort_by_key(|index| ranks[*index as usize]);
-    let fans: Vec<_> = admitted.iter().map(|admission| admission.fan).collect();
-    assert_eq!(fans, expected[..5].iter().map(|index| fan(*index)).collect::<Vec<_>>());
+    let let_in: Vec<_> = admitted.iter().map(|admission| admission.fan).collect();
+    assert_eq!(let_in, expected[..5].iter().map(|index| fan_at(*index)).collect::<Vec<_>>());
     for (place, index) in expected.iter().enumerate().skip(5).step_by(997) {
         let ahead = (place - 5) as u64;
         // Whoever gathered is told it by name and by the proof from the lobby alike.
         for proof in [None, Some(Returning::Lobby { index: *index })] {
-            let seen = node.standing(&rules, fan(*index), proof, rules.opens_at).await.unwrap();
-            assert!(matches!(seen.standing, Standing::Waiting { ahead: a, .. } if a == ahead));
+            let seen = node.standing(&rules, fan_at(*index), proof, rules.opens_at).await.unwrap();
+            let is_right =
+                matches!(seen.standing, Standing::Waiting { ahead: a, .. } if a == ahead);
+            assert!(is_right, "{ahead} by {proof:?}: {seen:?}");
         }
     }
 }

@@ -52,7 +52,8 @@ async fn a_thousand_polls_of_a_second_cost_a_few_calls() {
         let (index, now) = ((poll % N_FANS) as usize, rules.opens_at.plus(poll * MS));
         let seen = look(&queue, &rules, numbers[index], now).await;
         assert_eq!((ahead(seen), seen.is_live), (index as u64, true));
-        queue.pace(&rules, now).await.unwrap();
+        let at_once = queue.standing_now(rules.schedule, numbers[index], now);
+        assert_eq!(at_once, Some(seen.standing), "the copy has just been asked");
     }
     let with_proof = scripts_run(&engine) - before;
     assert!(with_proof <= 10, "{with_proof} calls for a thousand polls");

@@ -2,12 +2,13 @@
 
 use crate::world::{Fan, World, at, refusal};
 use app::ports::accounts::{
-    Accounts, CreateUser, LoginAttempt, RotateRefresh, Rotation, StartSession,
+    Accounts, ChangePassword, CreateUser, LoginAttempt, RotateRefresh, Rotation, StartSession,
 };
-use domain::accounts::REFRESH_GRACE;
+use domain::accounts::{Failures, REFRESH_GRACE};
 use domain::messages::MessageKind;
 use domain::{LoginId, Refusal, SessionId, Timestamp, UserId};
 use futures::future::join_all;
+use std::time::Duration;
 
 fn attempt(world: &World, fan: &Fan, success: bool) -> LoginAttempt {
     LoginAttempt {
@@ -138,4 +139,78 @@ async fn after_log_out_nothing_of_the_family_works() {
         assert!(matches!(rotate(&world, token, 9, at(4)).await, Rotation::Invalid));
     }
     world.is_sound(at(4)).await;
+}
+
+#[tokio::test]
+async fn failures_count_from_the_last_log_in_that_worked() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let failed = async |n: u32| {
+        for _ in 0..n {
+            world.store.record_failed_login(attempt(&world, &fan, false)).await.unwrap();
+        }
+        world.store.failures([1; 32], at(0).minus(Duration::from_secs(60))).await.unwrap()
+    };
+    assert_eq!(failed(0).await, Failures::default());
+    assert_eq!(failed(3).await, Failures { n: 3, last_at: Some(at(0)) });
+    log_in(&world, &fan).await;
+    assert_eq!(failed(0).await, Failures::default());
+    assert_eq!(failed(2).await.n, 2);
+    let later = world.store.failures([1; 32], at(1)).await.unwrap();
+    assert_eq!(later, Failures::default(), "old ones are forgiven");
+}
+
+#[tokio::test]
+async fn a_withdrawn_account_is_erased_after_its_time_and_its_address_is_free() {
+    let world = World::new().await;
+    let command = world.user_command();
+    world.store.create_user(command.clone()).await.unwrap();
+    assert_eq!(world.store.withdraw(command.user, at(1)).await.unwrap(), []);
+    assert_eq!(
+        refusal(world.store.withdraw(command.user, at(2)).await),
+        Refusal::LoginRequired,
+        "once"
+    );
+    assert!(world.store.user_by_email(command.email_hash).await.unwrap().is_none());
+    let again = CreateUser { user: UserId::new(world.id()), ..command };
+    world.store.create_user(again.clone()).await.unwrap();
+    assert_eq!(world.store.erase_withdrawn(at(1), 10, at(9)).await.unwrap(), 0, "not yet");
+    assert_eq!(world.store.erase_withdrawn(at(2), 10, at(9)).await.unwrap(), 1);
+    assert_eq!(world.store.erase_withdrawn(at(2), 10, at(9)).await.unwrap(), 0, "once");
+    assert!(world.store.user(again.user).await.unwrap().is_some(), "the new one stays");
+    world.is_sound(at(9)).await;
+}
+
+#[tokio::test]
+async fn an_account_that_nobody_uses_sleeps_until_its_owner_comes() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let (unused_since, now) = (Timestamp::from_ms(at(10_000).ms()), at(10_000));
+    assert_eq!(world.store.make_dormant(unused_since, 10, now).await.unwrap(), 1);
+    assert_eq!(world.store.make_dormant(unused_since, 10, now).await.unwrap(), 0, "asleep");
+    assert!(world.store.user(fan.id).await.unwrap().is_some(), "nothing is lost");
+    log_in(&world, &fan).await;
+    assert_eq!(world.store.make_dormant(at(0), 10, now).await.unwrap(), 0, "awake");
+    assert_eq!(world.store.make_dormant(unused_since, 10, now).await.unwrap(), 1, "and tired");
+    world.is_sound(now).await;
+}
+
+#[tokio::test]
+async fn a_password_changes_only_from_the_one_that_is_known() {
+    let world = World::new().await;
+    let command = world.user_command();
+    world.store.create_user(command.clone()).await.unwrap();
+    let change = |known: &str, new: &str| ChangePassword {
+        user: command.user,
+        known_hash: known.into(),
+        new_hash: new.into(),
+        keep: SessionId::new(world.id()),
+        now: at(1),
+    };
+    world.store.change_password(change(&command.password_hash, "new")).await.unwrap();
+    let late = world.store.change_password(change(&command.password_hash, "other")).await;
+    assert!(matches!(late, Err(app::Error::Conflict(_))), "{late:?}");
+    let found = world.store.user(command.user).await.unwrap().unwrap();
+    assert_eq!(found.password_hash, "new");
+    world.is_sound(at(1)).await;
 }

@@ -127,7 +127,7 @@ async fn an_extension_that_the_store_has_not_heard_of_counts_and_is_remembered()
     world.hold(&fan, &[0], at(1)).await.unwrap();
     let entry = Entry { expires_at: at(7_200), extensions_left: 1, ..fan.entry };
     world.hold(&Fan { entry, ..fan }, &[1], at(3_600)).await.unwrap();
-    let places = world.store.places_of(fan.id, 10).await.unwrap();
+    let places = world.store.places_of(fan.id, (at(99_999), 1 << 53), 10).await.unwrap();
     assert_eq!(places[0].expires_at, Some(at(7_200)));
     world.is_sound(at(3_600)).await;
 }

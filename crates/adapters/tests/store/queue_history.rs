@@ -40,7 +40,7 @@ async fn an_ended_entry_stays_ended_whatever_arrives_later() {
     let longer = Entry { expires_at: at(9_999), ..fan.entry };
     world.store.record_extension(world.schedule, longer, at(3)).await.unwrap();
     assert_eq!(live(&world, 4).await, []);
-    let places = world.store.places_of(fan.id, 10).await.unwrap();
+    let places = world.store.places_of(fan.id, (at(99_999), 1 << 53), 10).await.unwrap();
     assert_eq!((places.len(), places[0].state.as_str()), (1, "EXPIRED"));
     assert_eq!(places[0].expires_at, Some(at(3_600)));
     world.is_sound(at(4)).await;

@@ -3,15 +3,17 @@
 use super::Round;
 use crate::error::Result;
 use crate::platform::Platform;
-use crate::queue::open_room;
-use crate::schedules::queue_rules;
+use crate::queue::{open_room, rules_now};
 use domain::Timestamp;
 
 /// One round over every live queue. Safe on several nodes: the engine admits atomically.
 pub async fn admit_fans(platform: &Platform, now: Timestamp) -> Result<Round> {
     let mut round = Round::default();
+    if let Some(limits) = platform.rules.health_limits {
+        platform.vitals.look(limits, now);
+    }
     for record in platform.store.schedules_alive(now).await? {
-        let Some(admitted) = platform.queue.admit(&queue_rules(&record), now).await? else {
+        let Some(admitted) = platform.queue.admit(&rules_now(platform, &record), now).await? else {
             // New, or lost by its engine: the next round goes on with it.
             open_room(platform, record.schedule, now).await?;
             tracing::info!(schedule.id = %record.schedule, "Opened a waiting room");
@@ -21,6 +23,9 @@ pub async fn admit_fans(platform: &Platform, now: Timestamp) -> Result<Round> {
             continue;
         }
         let n_admitted = admitted.len();
+        let numbers = admitted.iter().map(|admission| admission.entry.number);
+        let opening = (record.schedule, record.times.sale_starts_at);
+        platform.waits.note_admissions(opening, numbers, now);
         platform.store.record_admissions(record.schedule, admitted, now).await?;
         tracing::debug!(
             schedule.id = %record.schedule,

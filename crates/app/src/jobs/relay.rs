@@ -3,36 +3,68 @@
 use super::Round;
 use crate::error::Result;
 use crate::platform::Platform;
-use domain::Timestamp;
-use std::collections::HashSet;
+use crate::ports::messages::Message;
+use domain::{MessageId, Timestamp};
+use futures::stream::{self, StreamExt, TryStreamExt};
+use std::collections::HashMap;
 
 const ROUND_MAX: u32 = 500;
+
+/// How many aggregates are published at once: consumers that write share their commits.
+const AT_ONCE: usize = 64;
 
 /// A message that cannot be published is tried again later; the later ones of its aggregate wait
 /// for it, everybody else's go on.
 pub async fn relay_messages(platform: &Platform, now: Timestamp) -> Result<Round> {
     let due = platform.store.due_messages(now, ROUND_MAX).await?;
     let is_full = due.len() >= ROUND_MAX as usize;
-    let mut published = Vec::with_capacity(due.len());
-    let mut held_back = HashSet::new();
-    let mut failed = 0;
-    for message in due {
-        if held_back.contains(&message.aggregate) {
-            continue;
-        }
-        match platform.bus.publish(&message).await {
-            Ok(()) => published.push(message.id),
-            Err(error) => {
-                tracing::warn!(message.id = %message.id, %error, "A message was not published");
-                held_back.insert(message.aggregate);
-                failed += 1;
-                platform.store.message_failed(message.id, error.to_string(), now).await?;
-            }
-        }
-    }
+    let results: Vec<Published> = stream::iter(by_aggregate(due))
+        .map(|messages| publish_in_order(platform, messages, now))
+        .buffer_unordered(AT_ONCE)
+        .try_collect()
+        .await?;
+    let failed = results.iter().filter(|published| published.is_stuck).count() as u64;
+    let published: Vec<MessageId> = results.into_iter().flat_map(|it| it.messages).collect();
     let done = published.len() as u64;
     if !published.is_empty() {
         platform.store.messages_published(published, now).await?;
     }
     Ok(Round { done, failed, is_full })
+}
+
+/// The messages of each aggregate, those that wait longest first.
+fn by_aggregate(due: Vec<Message>) -> Vec<Vec<Message>> {
+    let mut groups: Vec<Vec<Message>> = Vec::new();
+    let mut known = HashMap::new();
+    for message in due {
+        let index = *known.entry(message.aggregate).or_insert(groups.len());
+        match groups.get_mut(index) {
+            Some(group) => group.push(message),
+            None => groups.push(vec![message]),
+        }
+    }
+    groups
+}
+
+/// What became of one aggregate's messages.
+struct Published {
+    messages: Vec<MessageId>,
+    is_stuck: bool,
+}
+
+async fn publish_in_order(
+    platform: &Platform,
+    messages: Vec<Message>,
+    now: Timestamp,
+) -> Result<Published> {
+    let mut published = Vec::with_capacity(messages.len());
+    for message in messages {
+        if let Err(error) = platform.bus.publish(&message).await {
+            tracing::warn!(message.id = %message.id, %error, "A message was not published");
+            platform.store.message_failed(message.id, error.to_string(), now).await?;
+            return Ok(Published { messages: published, is_stuck: true });
+        }
+        published.push(message.id);
+    }
+    Ok(Published { messages: published, is_stuck: false })
 }

@@ -1,9 +1,12 @@
 //! Accounts, sessions and log-ins in the store.
 
 use crate::error::Result;
+use crate::paging::PageAsk;
 use async_trait::async_trait;
-use domain::accounts::Role;
+use domain::accounts::{Failures, Role};
 use domain::{LoginId, SessionId, Timestamp, UserId};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A new account; personal fields are sealed already.
 #[derive(Clone, Debug)]
@@ -28,6 +31,64 @@ pub struct UserRecord {
     pub password_hash: String,
     pub role: Role,
     pub created_at: Timestamp,
+}
+
+/// What a fan changes about themselves; what is `None` stays.
+#[derive(Clone, Debug)]
+pub struct ChangeProfile {
+    pub user: UserId,
+    pub name: Option<Vec<u8>>,
+    pub phone: Option<SealedPhone>,
+    pub now: Timestamp,
+}
+
+/// A phone number and its keyed hash; both `None` to have none.
+#[derive(Clone, Debug, Default)]
+pub struct SealedPhone {
+    pub phone: Option<Vec<u8>>,
+    pub phone_hash: Option<[u8; 32]>,
+}
+
+/// A new password in the place of a known one. Every session but `keep` ends with the old one.
+#[derive(Clone, Debug)]
+pub struct ChangePassword {
+    pub user: UserId,
+    pub known_hash: String,
+    pub new_hash: String,
+    pub keep: SessionId,
+    pub now: Timestamp,
+}
+
+/// A session that is alive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionView {
+    pub id: SessionId,
+    pub started_at: Timestamp,
+    pub last_used_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ip: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The session that asks.
+    pub current: bool,
+}
+
+/// A log-in that worked or did not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoginView {
+    pub id: LoginId,
+    pub at: Timestamp,
+    pub method: String,
+    pub success: bool,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ip: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -91,6 +152,9 @@ pub trait Accounts: Send + Sync {
 
     async fn record_failed_login(&self, attempt: LoginAttempt) -> Result<()>;
 
+    /// The failed log-ins of an address since the last that worked, and since this moment.
+    async fn failures(&self, email_hash: [u8; 32], since: Timestamp) -> Result<Failures>;
+
     async fn start_session(&self, command: StartSession) -> Result<()>;
 
     /// Spends one refresh token and issues the next by one compare-and-set.
@@ -98,4 +162,50 @@ pub trait Accounts: Send + Sync {
 
     /// Ends a session: nothing of its family works any more.
     async fn end_session(&self, session: SessionId, now: Timestamp) -> Result<()>;
+
+    /// False when the user has no such session alive.
+    async fn end_session_of(
+        &self,
+        user: UserId,
+        session: SessionId,
+        now: Timestamp,
+    ) -> Result<bool>;
+
+    /// Live sessions, the latest used first; none of them is marked as current.
+    async fn sessions_of(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionView>>;
+
+    /// Sessions that ended since this moment: their access tokens may still be out there.
+    async fn sessions_ended_since(&self, since: Timestamp) -> Result<Vec<SessionId>>;
+
+    /// Log-ins, newest first.
+    async fn logins_of(&self, user: UserId, page: PageAsk) -> Result<Vec<LoginView>>;
+
+    async fn change_profile(&self, command: ChangeProfile) -> Result<()>;
+
+    /// The sessions that ended with it; a conflict when the password was changed meanwhile.
+    async fn change_password(&self, command: ChangePassword) -> Result<Vec<SessionId>>;
+
+    /// The same password in a better hash; nothing when it was changed meanwhile.
+    async fn renew_hash(
+        &self,
+        user: UserId,
+        known_and_new: (String, String),
+        now: Timestamp,
+    ) -> Result<()>;
+
+    /// Takes the account out of use, and its address is free again; the sessions that ended.
+    async fn withdraw(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionId>>;
+
+    /// Erases the personal fields of accounts that were withdrawn before this moment.
+    async fn erase_withdrawn(&self, before: Timestamp, limit: u32, now: Timestamp) -> Result<u64>;
+
+    /// Puts accounts to sleep that nobody logged in to since this moment.
+    async fn make_dormant(
+        &self,
+        unused_since: Timestamp,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<u64>;
+
+    async fn forget_logins(&self, before: Timestamp, limit: u32) -> Result<u64>;
 }

@@ -193,6 +193,16 @@ pub struct ScheduleRecord {
     pub draw_seed: [u8; 32],
 }
 
+/// The seats of one grade, as everybody sees them, and what those sold cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GradeSales {
+    pub grade: String,
+    pub available: u32,
+    pub held: u32,
+    pub sold: u32,
+    pub revenue: Won,
+}
+
 /// Which events are asked for. Fans see the open ones only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EventFilter {
@@ -255,6 +265,10 @@ pub trait Catalog: Send + Sync {
     /// The template that the schedule's seats were made from.
     async fn template_of(&self, schedule: ScheduleId) -> Result<Option<SeatTemplate>>;
 
+    /// How many seats of each grade are free, held and sold, and for how much.
+    async fn seats_by_grade(&self, schedule: ScheduleId, now: Timestamp)
+    -> Result<Vec<GradeSales>>;
+
     /// Every seat in layout order.
     async fn seats_of(&self, schedule: ScheduleId) -> Result<Vec<Seat>>;
 
@@ -270,4 +284,7 @@ pub trait Catalog: Send + Sync {
 
     /// Schedules whose queue is alive: gathering, selling, or just over.
     async fn schedules_alive(&self, now: Timestamp) -> Result<Vec<ScheduleRecord>>;
+
+    /// Schedules that ended between the two.
+    async fn schedules_ended(&self, from: Timestamp, to: Timestamp) -> Result<Vec<ScheduleId>>;
 }

@@ -3,7 +3,17 @@
 use crate::error::Result;
 use async_trait::async_trait;
 
+/// What a password is worth against a stored hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Wrong,
+    Right,
+    /// Right, but hashed in an older way: worth hashing again while the password is at hand.
+    RightButOld,
+}
+
 /// Every engine keeps these rules:
+/// - hashes of bcrypt, as older systems made them, are understood and worth renewing;
 /// - a hash never says what the password was; two hashes of one password differ;
 /// - `verify` with no hash takes as long as with one, so that nobody learns who has an account;
 /// - more work than the pool can take is refused with `LoginBusy` instead of slowing the sale.
@@ -11,5 +21,5 @@ use async_trait::async_trait;
 pub trait Passwords: Send + Sync {
     async fn hash(&self, password: String) -> Result<String>;
 
-    async fn verify(&self, password: String, hash: Option<String>) -> Result<bool>;
+    async fn verify(&self, password: String, hash: Option<String>) -> Result<Verdict>;
 }

@@ -79,8 +79,16 @@ pub trait Queue: Send + Sync {
         now: Timestamp,
     ) -> Result<Seen>;
 
-    /// Fans let in per second, measured over the last minute; as of a moment ago.
-    async fn pace(&self, rules: &QueueRules, now: Timestamp) -> Result<f64>;
+    /// Where the fan with this number stands, at once and without asking anybody: `None` when they
+    /// do not wait, or when the engine would have to look further. Then `standing` knows.
+    fn standing_now(
+        &self,
+        _schedule: ScheduleId,
+        _number: PlaceNumber,
+        _now: Timestamp,
+    ) -> Option<Standing> {
+        None
+    }
 
     /// Gives up the place or the entry. Harmless when there is none.
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()>;

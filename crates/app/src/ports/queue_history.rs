@@ -37,15 +37,38 @@ pub trait QueueHistory: Send + Sync {
     /// Turns entries whose time is up to EXPIRED; says how many.
     async fn expire_entries(&self, now: Timestamp, limit: u32) -> Result<u64>;
 
-    /// A fan's places and entries, newest first.
-    async fn places_of(&self, user: UserId, limit: u32) -> Result<Vec<PlaceRecord>>;
+    /// Entries of a fan that were stored before this moment and number, newest first.
+    async fn places_of(
+        &self,
+        user: UserId,
+        before: (Timestamp, PlaceNumber),
+        limit: u32,
+    ) -> Result<Vec<PlaceRecord>>;
+
+    /// Entries of a schedule, the greatest number first.
+    async fn places_in(&self, asked: Places) -> Result<Vec<PlaceRecord>>;
+}
+
+/// Which entries of a schedule are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    pub schedule: ScheduleId,
+    /// Only this fan's.
+    pub fan: Option<UserId>,
+    /// Only smaller numbers.
+    pub before: Option<PlaceNumber>,
+    pub limit: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceRecord {
     pub schedule: ScheduleId,
+    pub user: UserId,
     pub number: PlaceNumber,
     pub state: String,
     pub activated_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
+    pub extensions_left: u8,
+    pub ended_reason: Option<String>,
+    pub created_at: Timestamp,
 }

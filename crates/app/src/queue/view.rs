@@ -1,12 +1,14 @@
 //! Where a fan stands, as the page shows it.
 
-use crate::error::Result;
+use super::{Asker, Progress};
 use crate::platform::Platform;
 use crate::ports::catalog::ScheduleRecord;
 use crate::ports::queue::Seen;
-use crate::schedules::queue_rules;
 use crate::tokens::{Said, Token};
-use domain::queue::{Entry, QueueMode, QueueSettings, Standing, estimate_wait, poll_after_ms};
+use domain::queue::{
+    Entry, Outlook, PlaceNumber, QueueMode, QueueSettings, Standing, estimate_wait, outlook,
+    poll_after_ms,
+};
 use domain::{ScheduleId, Timestamp, UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -26,11 +28,18 @@ pub enum QueueState {
 #[serde(rename_all = "camelCase")]
 pub struct QueueView {
     pub state: QueueState,
+    /// The place number, which never changes: with it a page finds its position in the shared
+    /// progress of the queue. Not told in the lobby, where it is still to be drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<PlaceNumber>,
     pub position: u64,
     pub ahead: u64,
     pub behind: u64,
     pub estimated_wait: Option<u32>,
     pub estimated_wait_range: Option<[u32; 2]>,
+    /// How likely it is that seats are left when the turn comes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chance: Option<Outlook>,
     pub poll_after_ms: u32,
     pub can_enter: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +55,9 @@ pub struct QueueView {
     pub paused: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// For those who read English.
+    #[serde(skip)]
+    pub message_en: Option<String>,
     /// The place token: proof of this place, whatever happens to the server. Told on entering,
     /// and whenever the caller brought no proof of it or an older one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,21 +66,55 @@ pub struct QueueView {
 }
 
 /// What the fan is told.
-pub(super) async fn view(
+pub(super) fn view(
     platform: &Platform,
-    record: &ScheduleRecord,
-    fan: UserId,
+    (record, progress): (&ScheduleRecord, &Progress),
+    asker: Asker,
     seen: Seen,
     now: Timestamp,
-) -> Result<QueueView> {
-    let chance = platform.chance.number();
-    let blank = QueueView {
+) -> QueueView {
+    let chance = spread(asker.fan, now);
+    let blank = blank(record, seen, chance, now);
+    match seen.standing {
+        Standing::Lobby { n_gathered, .. } => QueueView {
+            state: QueueState::Lobby,
+            behind: n_gathered.saturating_sub(1),
+            poll_after_ms: lobby_poll_ms(record, chance, now),
+            opens_at: Some(record.times.sale_starts_at),
+            ..blank
+        },
+        Standing::Waiting { number, ahead, behind } => {
+            let pace = progress.counts.admitted_per_second;
+            let outflow = if seen.is_live { outflow(&record.queue, pace) } else { 0.0 };
+            let estimate = estimate_wait(ahead, outflow);
+            QueueView {
+                state: waiting_state(record.queue.mode),
+                number: Some(number),
+                position: ahead + 1,
+                ahead,
+                behind,
+                estimated_wait: estimate.as_ref().map(|it| it.seconds),
+                estimated_wait_range: estimate.as_ref().map(|it| [it.low, it.high]),
+                chance: progress.seats.map(|seats| outlook(ahead, seats.available, seats.held)),
+                poll_after_ms: poll_after_ms(ahead, chance),
+                ..blank
+            }
+        }
+        Standing::Inside(entry) => inside(platform, record.schedule, asker, entry, blank),
+        Standing::Expired | Standing::Absent => QueueView { state: QueueState::Expired, ..blank },
+    }
+}
+
+fn blank(record: &ScheduleRecord, seen: Seen, chance: u64, now: Timestamp) -> QueueView {
+    QueueView {
         state: QueueState::Waiting,
+        number: None,
         position: 0,
         ahead: 0,
         behind: 0,
         estimated_wait: None,
         estimated_wait_range: None,
+        chance: None,
         poll_after_ms: poll_after_ms(0, chance),
         can_enter: false,
         opens_at: None,
@@ -77,58 +123,101 @@ pub(super) async fn view(
         extensions_left: None,
         paused: !seen.is_live,
         message: record.queue.message.clone(),
+        message_en: record.queue.message_en.clone(),
         token: None,
         now,
-    };
-    Ok(match seen.standing {
-        Standing::Lobby { n_gathered, .. } => QueueView {
-            state: QueueState::Lobby,
-            behind: n_gathered.saturating_sub(1),
-            poll_after_ms: lobby_poll_ms(record, chance, now),
-            opens_at: Some(record.times.sale_starts_at),
-            ..blank
-        },
-        Standing::Waiting { ahead, behind, .. } => {
-            let outflow = match seen.is_live {
-                true => {
-                    outflow(&record.queue, platform.queue.pace(&queue_rules(record), now).await?)
-                }
-                false => 0.0,
-            };
-            let estimate = estimate_wait(ahead, outflow);
-            QueueView {
-                state: waiting_state(record.queue.mode),
-                position: ahead + 1,
-                ahead,
-                behind,
-                estimated_wait: estimate.as_ref().map(|it| it.seconds),
-                estimated_wait_range: estimate.as_ref().map(|it| [it.low, it.high]),
-                poll_after_ms: poll_after_ms(ahead, chance),
-                ..blank
-            }
-        }
-        Standing::Inside(entry) => inside(platform, record.schedule, fan, entry, blank),
-        Standing::Expired | Standing::Absent => QueueView { state: QueueState::Expired, ..blank },
-    })
+    }
+}
+
+/// A number that is another for every fan and moment. It only keeps polls apart, so it need not
+/// be a secret, and true chance costs more than the rest of the answer.
+fn spread(fan: UserId, now: Timestamp) -> u64 {
+    let fan = (fan.uuid().as_u128() ^ (fan.uuid().as_u128() >> 64)) as u64;
+    let mut mixed = fan ^ now.ms().cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 fn inside(
     platform: &Platform,
     schedule: ScheduleId,
-    user: UserId,
+    asker: Asker,
     entry: Entry,
     blank: QueueView,
 ) -> QueueView {
-    let said = Said::Entry { number: entry.number };
+    let token = |session| {
+        let said = Said::Entry { number: entry.number, session };
+        Token { schedule, user: asker.fan, said }.issue(platform.seals.tokens())
+    };
     QueueView {
         state: QueueState::Admitted,
+        number: Some(entry.number),
         can_enter: true,
         estimated_wait: Some(0),
         estimated_wait_range: Some([0, 0]),
-        entry_token: Some(Token { schedule, user, said }.issue(&platform.seals)),
+        entry_token: asker.session.map(token),
         entry_expires_at: Some(entry.expires_at),
         extensions_left: Some(entry.extensions_left),
         ..blank
+    }
+}
+
+/// How a queue moves, the same for everybody, so that caches between us and the fans can carry it.
+///
+/// A page that knows its place `number` knows its position by it: at most
+/// `number - admittedUpTo`, and at most `waiting`. Fans who left in between make it smaller.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProgressView {
+    pub mode: QueueMode,
+    /// When the sale opens; before it fans gather.
+    pub opens_at: Timestamp,
+    /// Fans in the lobby.
+    pub gathered: u64,
+    /// Everybody up to this number was let in, or has left.
+    pub admitted_up_to: PlaceNumber,
+    pub waiting: u64,
+    /// Fans inside.
+    pub active: u64,
+    /// Fans let in per second, measured over the last minute.
+    pub outflow: f64,
+    /// Seats that are free now; a hint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seats_left: Option<u32>,
+    /// The waiting room is out of order for a moment: nobody moves, and everybody's place is kept.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_en: Option<String>,
+    /// When to ask again; whoever asks adds some chance of their own.
+    pub poll_after_ms: u32,
+    pub now: Timestamp,
+}
+
+/// A shared answer is a second old at most; asking more often tells nothing new.
+const PROGRESS_EVERY_MS: u32 = 2_000;
+
+impl ProgressView {
+    pub(super) fn of(record: &ScheduleRecord, progress: &Progress, now: Timestamp) -> ProgressView {
+        let (settings, counts) = (&record.queue, progress.counts);
+        ProgressView {
+            mode: settings.mode,
+            opens_at: record.times.sale_starts_at,
+            gathered: counts.gathered,
+            admitted_up_to: counts.front.saturating_sub(1),
+            waiting: counts.waiting,
+            active: counts.inside,
+            outflow: counts.admitted_per_second,
+            seats_left: progress.seats.map(|seats| seats.available),
+            paused: progress.is_away,
+            message: settings.message.clone(),
+            message_en: settings.message_en.clone(),
+            poll_after_ms: PROGRESS_EVERY_MS,
+            now,
+        }
     }
 }
 

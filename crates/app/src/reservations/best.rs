@@ -7,10 +7,11 @@ use crate::ports::keys::{KeyUse, Once};
 use crate::ports::reservations::Held;
 use crate::queue::require_entry;
 use crate::seat_map::Snapshot;
+use crate::sessions::Caller;
 use domain::best::{Orphans, Wish, best_seats};
 use domain::id::SeatIndex;
 use domain::seats::{SEATS_PER_PICK_MAX, SeatPick};
-use domain::{Refusal, ScheduleId, SeatId, UserId};
+use domain::{Refusal, ScheduleId, SeatId};
 use std::collections::HashSet;
 
 /// How often the next best seats are tried when others were faster.
@@ -19,7 +20,7 @@ const TRIES_MAX: usize = 12;
 /// Seats wished for by a fan who is inside.
 pub struct BestSeats<'a> {
     pub key: KeyUse,
-    pub fan: UserId,
+    pub fan: Caller,
     pub schedule: ScheduleId,
     pub count: usize,
     pub grade: Option<&'a str>,
@@ -38,7 +39,7 @@ pub async fn hold_best_seats(platform: &Platform, asked: BestSeats<'_>) -> Resul
         _ => return Err(Refusal::TooManySeats { max: SEATS_PER_PICK_MAX }.into()),
     }
     let entry = require_entry(platform, asked.fan, asked.schedule, asked.entry_token, now).await?;
-    let holder = Holder { key: &asked.key, fan: asked.fan, entry, now };
+    let holder = Holder { key: &asked.key, fan: asked.fan.user, entry, now };
     let mut lost: HashSet<SeatIndex> = HashSet::new();
     let mut refusal: Error = Refusal::NoneTogether.into();
     for _ in 0..TRIES_MAX {

@@ -6,8 +6,8 @@ use crate::platform::Platform;
 use crate::ports::holds::Taken;
 use crate::ports::keys::{KeyUse, Once};
 use crate::ports::reservations::{Held, HoldSeats};
-use crate::queue::require_entry;
-use crate::tokens::{Said, Token};
+use crate::queue::{entry_number, require_entry};
+use crate::sessions::Caller;
 use domain::id::SeatIndex;
 use domain::queue::Entry;
 use domain::seats::SeatPick;
@@ -16,7 +16,7 @@ use domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId};
 /// Seats asked for by a fan who is inside.
 pub struct SelectSeats<'a> {
     pub key: KeyUse,
-    pub fan: UserId,
+    pub fan: Caller,
     pub schedule: ScheduleId,
     pub seats: &'a [SeatId],
     pub entry_token: Option<&'a str>,
@@ -27,15 +27,8 @@ pub struct SelectSeats<'a> {
 pub fn refuse_at_hand(platform: &Platform, asked: &SelectSeats<'_>) -> Result<()> {
     let now = platform.now();
     let pick = SeatPick::new(asked.schedule, asked.seats)?;
-    let token = asked.entry_token.and_then(|text| Token::read(text, &platform.seals));
-    let is_theirs = |token: &Token| token.user == asked.fan && token.schedule == asked.schedule;
-    match token.filter(is_theirs).map(|token| token.said) {
-        Some(Said::Entry { .. }) => {}
-        Some(Said::Lobby { .. } | Said::Place { .. }) | None => {
-            return Err(Refusal::EntryRequired.into());
-        }
-    }
-    match platform.holds.refusal_at_hand(&pick, asked.fan, now) {
+    entry_number(platform, asked.fan, asked.schedule, asked.entry_token)?;
+    match platform.holds.refusal_at_hand(&pick, asked.fan.user, now) {
         Some(seats) => Err(taken(platform, &pick, seats)),
         None => Ok(()),
     }
@@ -47,7 +40,7 @@ pub async fn select_seats(platform: &Platform, asked: SelectSeats<'_>) -> Result
     let now = platform.now();
     let pick = SeatPick::new(asked.schedule, asked.seats)?;
     let entry = require_entry(platform, asked.fan, asked.schedule, asked.entry_token, now).await?;
-    let holder = Holder { key: &asked.key, fan: asked.fan, entry, now };
+    let holder = Holder { key: &asked.key, fan: asked.fan.user, entry, now };
     let held = hold(platform, &holder, &pick).await;
     held.map_err(|error| with_alternatives(platform, &pick, error))
 }

@@ -179,3 +179,21 @@ proptest! {
         prop_assert!(wait.low <= wait.seconds && wait.seconds <= wait.high);
     }
 }
+
+#[test]
+fn the_outlook_goes_by_the_seats_for_those_up_to_the_fan() {
+    assert_eq!(outlook(0, 0, 0), Outlook::None);
+    assert_eq!(outlook(0, 0, 3), Outlook::Slim, "a hold may end");
+    assert_eq!(outlook(99, 200, 0), Outlook::Good);
+    assert_eq!(outlook(99, 199, 0), Outlook::Fair);
+    assert_eq!(outlook(99, 99, 0), Outlook::Slim);
+    assert_eq!(outlook(u64::MAX, u32::MAX, 0), Outlook::Slim);
+}
+
+#[test]
+fn a_stream_rests_longer_far_back() {
+    for chance in [0, 1, 7_919, u64::MAX] {
+        assert!((400..=600).contains(&tell_after_ms(0, chance)));
+        assert!((4_000..=6_000).contains(&tell_after_ms(u64::MAX, chance)));
+    }
+}

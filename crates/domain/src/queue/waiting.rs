@@ -11,9 +11,47 @@ const POLL_PER_FAN_MS: u64 = 2;
 pub fn poll_after_ms(ahead: u64, chance: u64) -> u32 {
     let middle =
         ahead.saturating_mul(POLL_PER_FAN_MS).saturating_add(POLL_NEAR_MS).min(POLL_FAR_MS);
-    let fifth = middle / 5;
-    let ms = middle - fifth + chance % (2 * fifth + 1);
-    u32::try_from(ms).expect("at most a fifth above 15,000")
+    around(middle, chance)
+}
+
+const TELL_NEAR_MS: u64 = 500;
+const TELL_FAR_MS: u64 = 5_000;
+
+/// How long a stream rests before it looks again: half a second near the front, five far back,
+/// give or take a fifth.
+pub fn tell_after_ms(ahead: u64, chance: u64) -> u32 {
+    around(ahead.saturating_add(TELL_NEAR_MS).min(TELL_FAR_MS), chance)
+}
+
+/// The length, give or take a fifth by `chance`.
+fn around(ms: u64, chance: u64) -> u32 {
+    let fifth = ms / 5;
+    u32::try_from(ms - fifth + chance % (2 * fifth + 1)).expect("a length of seconds")
+}
+
+/// How likely it is that seats are left when a fan's turn comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Outlook {
+    Good,
+    Fair,
+    /// Fewer seats than people, or only seats that somebody holds just now.
+    Slim,
+    /// Everything is sold.
+    None,
+}
+
+/// Two seats are a usual purchase, so two for everybody up to this fan are a good chance, one a fair
+/// one.
+pub fn outlook(ahead: u64, n_available: u32, n_held: u32) -> Outlook {
+    let (n_fans, n_available) = (ahead.saturating_add(1), u64::from(n_available));
+    match n_available {
+        0 if n_held == 0 => Outlook::None,
+        _ if n_fans.saturating_mul(2) <= n_available => Outlook::Good,
+        _ if n_fans <= n_available => Outlook::Fair,
+        _ => Outlook::Slim,
+    }
 }
 
 /// How long a wait may take, in seconds, rounded as people say it.

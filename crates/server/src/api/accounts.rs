@@ -3,7 +3,7 @@
 use super::App;
 use super::error::{ApiResult, Problem};
 use super::extract::{Body, CameFrom, Fan};
-use app::accounts::{self, LoggedIn, SignUp, UserView};
+use app::accounts::{self, LoggedIn, SignUp};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -114,14 +114,11 @@ fn cookie_of(headers: &HeaderMap) -> Option<String> {
     responses((status = 204), (status = 401, body = Problem)))]
 pub(super) async fn log_out(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Response> {
     accounts::log_out(&app.platform, caller).await?;
-    let gone = format!("{COOKIE}=; Path=/api/auth; HttpOnly; SameSite=Strict; Max-Age=0");
-    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response())
+    Ok(without_cookie())
 }
 
-/// Who is logged in.
-#[utoipa::path(get, path = "/api/users/me", tag = "accounts",
-    security(("accessToken" = [])),
-    responses((status = 200, body = UserView), (status = 401, body = Problem)))]
-pub(super) async fn me(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Json<UserView>> {
-    Ok(Json(accounts::me(&app.platform, caller).await?))
+/// Nothing to say, and the cookie goes.
+pub(super) fn without_cookie() -> Response {
+    let gone = format!("{COOKIE}=; Path=/api/auth; HttpOnly; SameSite=Strict; Max-Age=0");
+    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response()
 }

@@ -69,10 +69,9 @@ pub(super) async fn select(
     headers: HeaderMap,
     body: Body<SelectBody>,
 ) -> ApiResult<Response> {
-    let fan = bearer.caller.user;
     let asked = SelectSeats {
-        key: key_of(&headers, fan, SELECT, &body.bytes)?,
-        fan,
+        key: key_of(&headers, bearer.caller.user, SELECT, &body.bytes)?,
+        fan: bearer.caller,
         schedule: body.value.schedule_id,
         seats: &body.value.seat_ids,
         entry_token: text_of(&headers, "entry-token"),
@@ -121,7 +120,7 @@ pub(super) async fn best(
     let BestBody { schedule_id, count, ref grade, orphans, across_rows, wheelchairs } = body.value;
     let asked = BestSeats {
         key: key_of(&headers, caller.user, BEST, &body.bytes)?,
-        fan: caller.user,
+        fan: caller,
         schedule: schedule_id,
         count,
         grade: grade.as_deref(),

@@ -65,6 +65,11 @@ impl From<Error> for ApiError {
 }
 
 impl ApiError {
+    /// The stable name of what went wrong.
+    pub(super) fn code(&self) -> &'static str {
+        self.0.code()
+    }
+
     /// There is nothing at this address.
     pub fn no_route() -> ApiError {
         Failure::NoRoute.into()
@@ -189,7 +194,9 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::RefreshReused
         | Refusal::EntryExpired
         | Refusal::PlaceTokenInvalid => StatusCode::UNAUTHORIZED,
-        Refusal::AdminOnly | Refusal::EntryRequired => StatusCode::FORBIDDEN,
+        Refusal::AdminOnly | Refusal::EntryRequired | Refusal::PasswordWrong => {
+            StatusCode::FORBIDDEN
+        }
         Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
         Refusal::TooManyRequests { .. } | Refusal::HoldChurn { .. } => {
             StatusCode::TOO_MANY_REQUESTS
@@ -212,6 +219,8 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::RefreshRetry
         | Refusal::EmailTaken
+        | Refusal::WalletNotEmpty
+        | Refusal::TicketsLeft
         | Refusal::NameTaken
         | Refusal::EventNotOpen
         | Refusal::WrongEventState

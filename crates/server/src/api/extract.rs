@@ -1,6 +1,7 @@
 //! What handlers take from a request, each with a clear problem when it is not there.
 
 use super::App;
+use super::edge::network_of;
 use super::error::{ApiError, Failure};
 use app::accounts::{Origin, authenticate};
 use app::keys::key_use;
@@ -37,15 +38,16 @@ impl FromRequestParts<App> for Fan {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Fan, ApiError> {
-        let token = bearer(&parts.headers).ok_or(Refusal::LoginRequired)?;
+        let given = text_of(&parts.headers, "authorization");
+        let token = given.and_then(bearer).ok_or(Refusal::LoginRequired)?;
         let caller = authenticate(&app.platform, token, app.platform.now()).await?;
         Ok(Fan(caller))
     }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
+/// The token in an `Authorization` header.
+pub(super) fn bearer(given: &str) -> Option<&str> {
+    let (scheme, token) = given.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
@@ -59,7 +61,8 @@ impl FromRequestParts<App> for Bearer {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Bearer, ApiError> {
-        let token = bearer(&parts.headers).ok_or(Refusal::LoginRequired)?;
+        let given = text_of(&parts.headers, "authorization");
+        let token = given.and_then(bearer).ok_or(Refusal::LoginRequired)?;
         let caller = app.platform.sessions.check(token, app.platform.now());
         Ok(Bearer { caller: caller.ok_or(Refusal::LoginRequired)? })
     }
@@ -77,7 +80,7 @@ impl Bearer {
 /// the session has ended meanwhile: a poll stays in this process. Without one it is the log-in
 /// that counts, in full.
 pub(super) struct Poller {
-    pub(super) caller: Option<UserId>,
+    pub(super) caller: Option<Caller>,
     pub(super) place_token: Option<String>,
 }
 
@@ -89,12 +92,12 @@ impl FromRequestParts<App> for Poller {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Poller, ApiError> {
         let Some(place_token) = text_of(&parts.headers, PLACE_TOKEN).map(str::to_owned) else {
             let Fan(caller) = Fan::from_request_parts(parts, app).await?;
-            return Ok(Poller { caller: Some(caller.user), place_token: None });
+            return Ok(Poller { caller: Some(caller), place_token: None });
         };
-        let caller = match bearer(&parts.headers) {
+        let caller = match text_of(&parts.headers, "authorization").and_then(bearer) {
             Some(token) => {
                 let caller = app.platform.sessions.check(token, app.platform.now());
-                Some(caller.ok_or(Refusal::LoginRequired)?.user)
+                Some(caller.ok_or(Refusal::LoginRequired)?)
             }
             None => None,
         };
@@ -125,9 +128,11 @@ impl FromRequestParts<App> for CameFrom {
 
     async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<CameFrom, Infallible> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let ip = peer.map(|ConnectInfo(peer)| peer.ip());
         let agent = parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         Ok(CameFrom(Origin {
-            ip: peer.map(|ConnectInfo(peer)| peer.ip().to_canonical().to_string()),
+            ip: ip.map(|ip| ip.to_canonical().to_string()),
+            network: ip.map(|ip| network_of(ip).to_string()),
             agent: agent.map(|text| text.chars().take(300).collect()),
         }))
     }

@@ -5,7 +5,10 @@ use crate::telemetry::{JobLabel, KindLabel, ScheduleLabel};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
+use domain::Timestamp;
 use domain::reconciliation::Kind;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
 use std::sync::atomic::Ordering;
 
 /// The process runs. Nothing else is asked, so that a slow database does not get it killed.
@@ -47,12 +50,35 @@ async fn refresh_gauges(app: &App) -> app::Result<()> {
     for job in platform.store.leads_of(platform.node, now).await? {
         metrics.leads.get_or_create(&JobLabel { job }).set(1);
     }
+    count_queues(app, now).await
+}
+
+async fn count_queues(app: &App, now: Timestamp) -> app::Result<()> {
+    let (platform, metrics) = (&app.platform, &app.metrics);
+    let gauge = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    platform.waits.fetch().into_iter().for_each(|seconds| metrics.queue.wait.observe(seconds));
+    metrics.queue.streams.set(gauge(app.streams.n_open()));
+    let percent = platform.vitals.slow_down().percent();
+    metrics.queue.admit_ratio.set(f64::from(percent) / 100.0);
+    // A schedule that is over is not shown for ever.
+    for family in [&metrics.queue_waiting, &metrics.queue_active, &metrics.queue.gathered] {
+        family.clear();
+    }
+    for family in [&metrics.queue.admitted, &metrics.queue.abandoned, &metrics.queue.expired] {
+        family.clear();
+    }
     for record in platform.store.schedules_alive(now).await? {
         let counts = platform.queue.counts(record.schedule, now).await?;
         let label = ScheduleLabel { schedule: record.schedule.to_string() };
-        let set = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        metrics.queue_waiting.get_or_create(&label).set(set(counts.waiting));
-        metrics.queue_active.get_or_create(&label).set(set(counts.inside));
+        metrics.queue_waiting.get_or_create(&label).set(gauge(counts.waiting));
+        metrics.queue_active.get_or_create(&label).set(gauge(counts.inside));
+        metrics.queue.gathered.get_or_create(&label).set(gauge(counts.gathered));
+        let set = |family: &Family<ScheduleLabel, Counter>, number: u64| {
+            family.get_or_create(&label).inner().store(number, Ordering::Relaxed);
+        };
+        set(&metrics.queue.admitted, counts.admitted);
+        set(&metrics.queue.abandoned, counts.left);
+        set(&metrics.queue.expired, counts.expired);
     }
     Ok(())
 }

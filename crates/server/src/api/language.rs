@@ -11,7 +11,11 @@ pub(super) enum Language {
 impl Language {
     /// Reads `Accept-Language`: the first of ours that it names, by weight.
     pub(super) fn of(headers: &HeaderMap) -> Language {
-        let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        let accepted = headers.get(header::ACCEPT_LANGUAGE);
+        Language::wished(accepted.and_then(|value| value.to_str().ok()))
+    }
+
+    pub(super) fn wished(accepted: Option<&str>) -> Language {
         let mut best = (0.0, Language::Korean);
         for wish in accepted.unwrap_or_default().split(',') {
             let (tag, weight) = wish.split_once(";q=").unwrap_or((wish, "1"));

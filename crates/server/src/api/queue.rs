@@ -1,16 +1,35 @@
 //! The waiting room.
 
+mod history;
+mod stream;
+
 use super::App;
 use super::error::{ApiResult, Problem};
 use super::extract::{Body, Fan, Id, PLACE_TOKEN, Params, Poller, text_of};
 use super::language::Language;
-use app::queue::{self, DrawView, EntryView, QueueView};
+use app::queue::{self, DrawView, EntryView, ProgressView, QueueView};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse;
 use domain::ScheduleId;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(enter))
+        .routes(routes!(status))
+        .routes(routes!(position))
+        .routes(routes!(stream::stream))
+        .routes(routes!(extend))
+        .routes(routes!(leave))
+        .routes(routes!(show_progress))
+        .routes(routes!(show_draw))
+        .routes(routes!(history::my_places))
+}
 
 const PAUSED_KO: &str = "잠시 입장이 멈췄습니다. 순서는 그대로 유지되니 이 화면에서 기다려 주세요.";
 const PAUSED_EN: &str = "Paused for a moment. Your place is kept: please stay on this page.";
@@ -35,7 +54,8 @@ pub(super) struct ScheduleParams {
     security(("accessToken" = [])), request_body = ScheduleBody,
     params(("Queue-Token" = Option<String>, Header)),
     responses((status = 200, body = QueueView), (status = 401, body = Problem),
-              (status = 404, body = Problem), (status = 409, body = Problem)))]
+              (status = 404, body = Problem), (status = 409, body = Problem),
+              (status = 429, body = Problem)))]
 pub(super) async fn enter(
     State(app): State<App>,
     Fan(caller): Fan,
@@ -44,14 +64,18 @@ pub(super) async fn enter(
 ) -> ApiResult<Json<QueueView>> {
     let schedule = body.value.schedule_id;
     let token = text_of(&headers, PLACE_TOKEN);
-    Ok(Json(queue::enter(&app.platform, caller.user, schedule, token).await?))
+    let asker = queue::asker(&app.platform, schedule, Some(caller), token)?;
+    queue::check_pace(&app.platform, schedule, asker.fan)?;
+    let mut view = queue::enter(&app.platform, asker, schedule).await?;
+    localise(&mut view, || Language::of(&headers));
+    Ok(Json(view))
 }
 
 /// Where the fan stands, and the entry token once they are let in.
 #[utoipa::path(get, path = "/api/queue/status", tag = "queue",
     security(("accessToken" = [])), params(ScheduleParams, ("Queue-Token" = Option<String>, Header)),
     responses((status = 200, body = QueueView), (status = 401, body = Problem),
-              (status = 404, body = Problem)))]
+              (status = 404, body = Problem), (status = 429, body = Problem)))]
 pub(super) async fn status(
     State(app): State<App>,
     poller: Poller,
@@ -61,11 +85,21 @@ pub(super) async fn status(
     let schedule = params.schedule_id;
     let token = poller.place_token.as_deref();
     let asker = queue::asker(&app.platform, schedule, poller.caller, token)?;
+    queue::check_pace(&app.platform, schedule, asker.fan)?;
     let mut view = queue::status(&app.platform, asker, schedule).await?;
-    if view.paused {
-        view.message = Some(Language::of(&headers).choose(PAUSED_KO, PAUSED_EN).to_owned());
-    }
+    localise(&mut view, || Language::of(&headers));
     Ok(Json(view))
+}
+
+/// The message in the asker's language, or in words that nobody moves for the moment.
+pub(super) fn localise(view: &mut QueueView, language: impl FnOnce() -> Language) {
+    if view.paused {
+        view.message = Some(language().choose(PAUSED_KO, PAUSED_EN).to_owned());
+    } else if let Some(message) = view.message_en.take()
+        && language() == Language::English
+    {
+        view.message = Some(message);
+    }
 }
 
 #[derive(Serialize, ToSchema)]
@@ -80,7 +114,7 @@ pub(super) struct PositionView {
 #[utoipa::path(get, path = "/api/queue/position", tag = "queue",
     security(("accessToken" = [])), params(ScheduleParams, ("Queue-Token" = Option<String>, Header)),
     responses((status = 200, body = PositionView), (status = 401, body = Problem),
-              (status = 404, body = Problem)))]
+              (status = 404, body = Problem), (status = 429, body = Problem)))]
 pub(super) async fn position(
     state: State<App>,
     poller: Poller,
@@ -118,9 +152,25 @@ pub(super) async fn leave(
     Params(params): Params<ScheduleParams>,
     headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
-    let token = text_of(&headers, PLACE_TOKEN);
-    queue::leave(&app.platform, caller.user, params.schedule_id, token).await?;
+    let (schedule, token) = (params.schedule_id, text_of(&headers, PLACE_TOKEN));
+    let asker = queue::asker(&app.platform, schedule, Some(caller), token)?;
+    queue::leave(&app.platform, asker, schedule).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// How the queue moves, the same for everybody: made to be cached for a second by whatever stands
+/// between us and the fans. A page that knows its place `number` computes its own position:
+/// `min(number - admittedUpTo, waiting)`. Fans who left in between make that an upper bound; `status`
+/// tells it exactly.
+#[utoipa::path(get, path = "/api/queue/{id}/progress", tag = "queue",
+    params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = ProgressView), (status = 404, body = Problem)))]
+pub(super) async fn show_progress(
+    State(app): State<App>,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<impl IntoResponse> {
+    let view = queue::progress(&app.platform, schedule).await?;
+    Ok(([(header::CACHE_CONTROL, "public, max-age=1")], Json(view)))
 }
 
 /// How the order of the lobby is decided: the seed's hash before the opening, the seed after it.

@@ -1,5 +1,6 @@
 //! `podo bench`: plays fans over HTTP against a server of its own, or one that is running.
 
+mod opening;
 mod rates;
 
 use super::stage::{self, Show};
@@ -10,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use domain::ScheduleId;
 use domain::queue::QueueSettings;
-use load::{Arrival, FanAccount, Plan, Target};
+use load::{Arrival, FanAccount, Plan, Report, Target};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -21,6 +22,9 @@ use std::time::Duration;
 enum Profile {
     /// They queue, choose seats and pay.
     Sale,
+    /// They gather in the lobby, are drawn, wait as they are told to, choose seats and pay; and keep
+    /// a log of their places.
+    Opening,
     /// They wait and ask where they stand, beside as many requests to a bare hyper server.
     Polls,
     /// They all want the same seat, beside as many requests to a bare hyper server.
@@ -66,7 +70,7 @@ pub(super) struct Bench {
 pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
     match (&bench.url, bench.schedule) {
         (Some(url), Some(schedule)) => {
-            play(&bench, Target::at(url)?, schedule, Vec::new()).await?;
+            play(&bench, sale(&bench, schedule), Target::at(url)?, Vec::new()).await?;
             Ok(ExitCode::SUCCESS)
         }
         _ => {
@@ -80,44 +84,48 @@ pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
 
 /// Sets the stage, starts a server on it, plays, stops it, and checks every promise.
 async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
-    let show = Show {
-        title: "Benchmark".into(),
-        opens_in: Duration::ZERO,
-        n_seats: bench.seats,
-        queue: bench.profile.queue(),
-    };
     let wired = wire::platform(config).await?;
-    let schedule = stage::set(&wired.platform, &show).await?;
     let bar = fans::bar(u64::from(bench.fans), "accounts");
     let accounts =
         stage::fans(&wired.platform, bench.fans, |n| bar.set_position(u64::from(n))).await?;
     bar.finish_and_clear();
+    stage::settle(&wired.platform).await?;
+    let show = Show {
+        title: "Benchmark".into(),
+        opens_in: bench.profile.opens_in(bench.fans),
+        n_seats: bench.seats,
+        queue: bench.profile.queue(),
+    };
+    let schedule = stage::set(&wired.platform, &show).await?;
     drop(wired);
     let mut server = Server::start(&config.data)?;
     let target = Target::at(&server.url)?;
-    match bench.profile {
-        Profile::Sale => play(bench, target, schedule, accounts).await?,
-        Profile::Polls => rates::polls(target, schedule, &accounts).await?,
-        Profile::OneSeat => rates::one_seat(target, schedule, &accounts).await?,
-    }
+    let is_kept = match bench.profile {
+        Profile::Sale => {
+            play(bench, sale(bench, schedule), target, accounts).await?;
+            true
+        }
+        Profile::Opening => {
+            let plan = opening::plan(bench, schedule);
+            opening::judge(&play(bench, plan, target, accounts).await?)
+        }
+        Profile::Polls => rates::polls(target, schedule, &accounts).await.map(|()| true)?,
+        Profile::OneSeat => rates::one_seat(target, schedule, &accounts).await.map(|()| true)?,
+    };
     server.stop()?;
     let wired = wire::platform(config).await?;
     let findings = wired.platform.store.check_all(wired.platform.now()).await?;
     verify::print(&findings);
-    Ok(findings.iter().all(|finding| finding.n_broken == 0))
+    Ok(is_kept && findings.iter().all(|finding| finding.n_broken == 0))
 }
 
-async fn play(
-    bench: &Bench,
-    target: Target,
-    schedule: ScheduleId,
-    accounts: Vec<FanAccount>,
-) -> Result<()> {
+/// Everybody at once, or over some seconds, with short pauses between polls.
+fn sale(bench: &Bench, schedule: ScheduleId) -> Plan {
     let arrival = match bench.over {
         0 => Arrival::AtOnce,
         seconds => Arrival::Over(Duration::from_secs(seconds)),
     };
-    let plan = Plan {
+    Plan {
         fans: bench.fans,
         seats_per_fan_max: bench.seats_per_fan,
         arrival,
@@ -126,20 +134,36 @@ async fn play(
         poll_cap: Some(Duration::from_millis(200)),
         seed: bench.seed,
         ..Plan::for_schedule(schedule)
-    };
+    }
+}
+
+async fn play(
+    bench: &Bench,
+    plan: Plan,
+    target: Target,
+    accounts: Vec<FanAccount>,
+) -> Result<Report> {
     let report = fans::play(plan, target, accounts).await;
     println!("{report}");
     if let Some(file) = &bench.json {
         std::fs::write(file, serde_json::to_string_pretty(&report)?)
             .with_context(|| format!("cannot write {}", file.display()))?;
     }
-    Ok(())
+    Ok(report)
 }
 
 impl Profile {
+    fn opens_in(self, n_fans: u32) -> Duration {
+        match self {
+            Profile::Opening => opening::opens_in(n_fans),
+            Profile::Sale | Profile::Polls | Profile::OneSeat => Duration::ZERO,
+        }
+    }
+
     /// Polls need fans who wait; everything else fans who are inside.
     fn queue(self) -> QueueSettings {
         match self {
+            Profile::Opening => opening::queue(),
             Profile::Polls => QueueSettings { max_active: 1, ..QueueSettings::default() },
             Profile::Sale | Profile::OneSeat => QueueSettings {
                 max_active: 100_000,

@@ -180,6 +180,12 @@ pub(super) async fn fans(
     Ok(accounts)
 }
 
+/// Delivers the letters to all these new fans, so that nothing of it is left to be measured.
+pub(super) async fn settle(platform: &Platform) -> Result<()> {
+    while app::jobs::relay_messages(platform, platform.now()).await?.done > 0 {}
+    Ok(())
+}
+
 fn account(platform: &Platform, user: UserId, now: Timestamp) -> FanAccount {
     let session = SessionId::new(platform.chance.id(now));
     let caller = Caller { user, session, role: Role::User };

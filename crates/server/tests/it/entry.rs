@@ -47,9 +47,11 @@ async fn a_genuine_token_of_a_place_that_was_never_let_in_opens_nothing() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let mut fan = world.fan().await;
-    let said = Said::Entry { number: 1 };
+    let platform = world.platform();
+    let caller = platform.sessions.check(fan.api.token(), platform.now()).unwrap();
+    let said = Said::Entry { number: 1, session: caller.session };
     let token = Token { schedule: show.schedule, user: fan.id, said };
-    fan.api = fan.api.with_entry(&token.issue(&world.platform().seals));
+    fan.api = fan.api.with_entry(&token.issue(platform.seals.tokens()));
     fan.select(&show, &[0]).await.refused(401, "ENTRY_EXPIRED");
 }
 

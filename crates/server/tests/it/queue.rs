@@ -216,3 +216,183 @@ async fn a_poll_with_the_place_token_finds_the_place_after_a_restart() {
         .await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_shared_progress_gives_everybody_their_position() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 2, n_seats: 4, ..Plan::default() }).await;
+    let mut inside = world.fan_inside(&show).await;
+    let _other = world.fan_inside(&show).await;
+    let fans = world.fans(5).await;
+    let mut numbers = Vec::new();
+    for fan in &fans {
+        numbers.push(fan.enter(&show).await.expect(200)["number"].as_u64().unwrap());
+    }
+    let path = format!("/api/queue/{}/progress", show.schedule);
+    let position = |progress: &serde_json::Value, number: u64| {
+        let field = |name: &str| progress[name].as_u64().unwrap();
+        (number - field("admittedUpTo")).min(field("waiting"))
+    };
+    let progress = until("the progress is known", async || {
+        let answer = world.stranger.get(&path).await;
+        assert_eq!(answer.header("cache-control"), "public, max-age=1");
+        let progress = answer.expect(200);
+        (progress["waiting"] == 5).then_some(progress)
+    })
+    .await;
+    assert_eq!((&progress["active"], &progress["mode"]), (&json!(2), &json!("AUTO")));
+    assert!(progress["pollAfterMs"].as_u64().unwrap() >= 1_000, "{progress}");
+    for (number, expected) in numbers.iter().zip(1_u64..) {
+        assert_eq!(position(&progress, *number), expected);
+    }
+    // One in the middle leaves and the first is let in: exact up to the one who left, an upper
+    // bound behind.
+    fans[2].leave(&show).await;
+    inside.leave(&show).await;
+    inside = fans[0].clone();
+    inside.wait_inside(&show).await;
+    let progress = until("two are gone", async || {
+        let progress = world.stranger.get(&path).await.expect(200);
+        (progress["waiting"] == 3).then_some(progress)
+    })
+    .await;
+    let exact = fans[4].status(&show).await.expect(200)["position"].as_u64().unwrap();
+    assert_eq!((position(&progress, numbers[1]), exact), (1, 3));
+    assert_eq!(position(&progress, numbers[4]), 3, "never more than there are");
+    assert!(position(&progress, numbers[3]) >= 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fan_is_told_how_good_the_chances_are() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, n_seats: 4, ..Plan::default() }).await;
+    let inside = world.fan_inside(&show).await;
+    let fans = world.fans(5).await;
+    for fan in &fans {
+        fan.enter(&show).await.expect(200);
+    }
+    let chance = async |fan: &Fan| {
+        until("the seats are counted", async || {
+            let view = fan.status(&show).await.expect(200);
+            view["chance"].as_str().map(str::to_owned)
+        })
+        .await
+    };
+    assert_eq!(chance(&fans[1]).await, "GOOD");
+    assert_eq!(chance(&fans[3]).await, "FAIR");
+    assert_eq!(chance(&fans[4]).await, "SLIM");
+    inside.hold(&show, &[0, 1, 2, 3]).await;
+    until("everything is held", async || (chance(&fans[0]).await == "SLIM").then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_organiser_sees_what_is_sold_by_grade() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let other = world.fan_inside(&show).await;
+    fan.buy(&show, 0).await;
+    other.hold(&show, &[1, 2]).await;
+    let path = format!("/api/admin/schedules/{}/live", show.schedule);
+    let live = world.organiser.get(&path).await.expect(200);
+    let price = crate::world::PRICE;
+    let grade = json!({ "grade": "VIP", "available": 17, "held": 2, "sold": 1, "revenue": price });
+    assert_eq!(live["grades"], json!([grade]), "{live}");
+    assert_eq!((&live["revenue"], &live["admitPercent"]), (&json!(price), &json!(100)));
+    assert_eq!((&live["settings"]["mode"], &live["active"]), (&json!("AUTO"), &json!(1)));
+    fan.api.get(&path).await.refused(403, "ADMIN_ONLY");
+    fan.api.get(&format!("{path}/stream")).await.refused(403, "ADMIN_ONLY");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_queue_is_counted_for_the_operator() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let first = world.fan_inside(&show).await;
+    let mut fans = world.fans(3).await;
+    for fan in &fans {
+        fan.enter(&show).await.expect(200);
+    }
+    fans[2].leave(&show).await;
+    first.leave(&show).await;
+    fans[0].wait_inside(&show).await;
+    let text = world.stranger.get("/metrics").await.text;
+    let label = format!("{{schedule=\"{}\"}}", show.schedule);
+    for (name, value) in [
+        ("podo_queue_waiting", "1"),
+        ("podo_queue_active", "1"),
+        ("podo_queue_admitted_total", "2"),
+        ("podo_queue_abandoned_total", "2"),
+    ] {
+        let line = format!("{name}{label} {value}");
+        assert!(text.lines().any(|it| it == line), "{line} in\n{text}");
+    }
+    for line in ["podo_queue_wait_seconds_count 1", "podo_queue_admit_ratio 1.0"] {
+        assert!(text.lines().any(|it| it == line), "{line} in\n{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_let_in_when_and_how_it_ended_can_be_asked() {
+    let world = World::start().await;
+    let plan = Plan { max_active: 2, ..Plan::default() };
+    let (show, other_show) = (world.show(plan).await, world.show(plan).await);
+    let (paid, mut left) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    let waits = world.fan().await;
+    waits.enter(&show).await.expect(200);
+    left.go_inside(&other_show).await;
+    left.leave(&show).await;
+    paid.buy(&show, 0).await;
+    let states = |page: &serde_json::Value| -> Vec<(String, Option<String>)> {
+        let item = |it: &serde_json::Value| {
+            (text(it, "state"), it["endedReason"].as_str().map(str::to_owned))
+        };
+        page["items"].as_array().unwrap().iter().map(item).collect()
+    };
+    let mine = left.api.get("/api/queue/history?limit=1").await.expect(200);
+    assert_eq!(states(&mine), [("ACTIVE".to_owned(), None)]);
+    let next = format!("/api/queue/history?limit=1&cursor={}", text(&mine, "nextCursor"));
+    let mine = left.api.get(&next).await.expect(200);
+    assert_eq!(states(&mine), [("EXPIRED".to_owned(), Some("LEFT".to_owned()))]);
+    assert!(mine["nextCursor"].is_null() && mine["items"][0]["userId"].is_null(), "{mine}");
+    left.api.get("/api/queue/history?cursor=7").await.refused(422, "INVALID");
+
+    let path = format!("/api/admin/schedules/{}/queue/history", show.schedule);
+    let of_paid = format!("{path}?userId={}", paid.id);
+    until("the purchase has ended the entry", async || {
+        let page = world.organiser.get(&of_paid).await.expect(200);
+        (states(&page) == [("EXPIRED".to_owned(), Some("PAID".to_owned()))]).then_some(())
+    })
+    .await;
+    let all = until("the next fan was let in", async || {
+        let page = world.organiser.get(&path).await.expect(200);
+        (states(&page).len() == 3).then_some(page)
+    })
+    .await;
+    let numbers: Vec<_> =
+        all["items"].as_array().unwrap().iter().map(|it| it["number"].as_u64()).collect();
+    assert!(numbers.is_sorted_by(|one, next| one > next), "{all}");
+    assert_eq!(all["items"][0]["userId"], json!(waits.id));
+    waits.api.get(&path).await.refused(403, "ADMIN_ONLY");
+    let fan = world.fan().await;
+    fan.enter(&show).await.expect(200);
+    let mine = fan.api.get("/api/queue/history").await.expect(200);
+    assert!(states(&mine).len() <= 1, "{mine}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_day_after_the_concert_its_waiting_room_is_gone() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let _inside = world.fan_inside(&show).await;
+    world.fan().await.enter(&show).await.expect(200);
+    let platform = world.platform();
+    let counts = async || platform.queue.counts(show.schedule, platform.now()).await.unwrap();
+    let day = Duration::from_secs(24 * 60 * 60);
+    // The concert ends 31 days after the opening.
+    for (days, is_there) in [(31, true), (1, false)] {
+        world.clock.advance(day * days);
+        app::jobs::forget_old_rows(platform, platform.now()).await.unwrap();
+        assert_eq!(counts().await.front > 0, is_there);
+    }
+}

@@ -1,22 +1,26 @@
 //! The line: who waits, by number, and how many are ahead of whom.
 
-use super::arrivals::Arrivals;
+use super::board::Board;
 use super::returned::Returned;
 use domain::queue::PlaceNumber;
 use domain::{Timestamp, UserId};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use uuid::Uuid;
 
 /// A thousand numbers fit into each millisecond. So a process that starts later begins above
 /// every number that an earlier one gave, without having to remember any.
 const NUMBERS_PER_MS: u64 = 1_000;
 
 pub(super) struct Line {
-    /// The first number of this run; `arrivals` counts from it.
-    base: PlaceNumber,
     next: PlaceNumber,
-    arrivals: Arrivals,
+    /// The numbers of this run, for anybody to read.
+    board: Arc<Board>,
+    /// Who has them.
+    fans: Fans,
+    /// Numbers that are not on the board: of earlier runs, or too far ahead.
     returned: Returned,
-    fans: HashMap<PlaceNumber, UserId>,
+    returned_fans: HashMap<PlaceNumber, UserId>,
     /// Numbers of earlier runs that were let in or left in this one.
     spent: HashSet<PlaceNumber>,
 }
@@ -25,22 +29,36 @@ impl Line {
     pub(super) fn starting(now: Timestamp) -> Line {
         let base = u64::try_from(now.ms()).unwrap_or(0) * NUMBERS_PER_MS;
         Line {
-            base,
             next: base,
-            arrivals: Arrivals::default(),
+            board: Arc::new(Board::starting_at(base)),
+            fans: Fans::default(),
             returned: Returned::default(),
-            fans: HashMap::new(),
+            returned_fans: HashMap::new(),
             spent: HashSet::new(),
         }
     }
 
+    pub(super) fn board(&self) -> Arc<Board> {
+        self.board.clone()
+    }
+
     pub(super) fn len(&self) -> u64 {
-        self.arrivals.len() + self.returned.len()
+        self.board.len() + self.returned.len()
+    }
+
+    /// The first number that waits, or the next to be given.
+    pub(super) fn front(&self) -> PlaceNumber {
+        self.first().unwrap_or(self.next)
     }
 
     /// How many wait with a smaller number.
     pub(super) fn ahead(&self, number: PlaceNumber) -> u64 {
-        self.returned.count_below(number) + self.arrivals.count_below(self.offset(number))
+        let on_board = match self.board.offset(number) {
+            Some(offset) => self.board.count_below(offset),
+            None if number < self.board.base() => 0,
+            None => self.board.len(),
+        };
+        on_board + self.returned.count_below(number)
     }
 
     /// Puts the fan at the end.
@@ -65,8 +83,13 @@ impl Line {
     /// Puts the fan at a number that was set aside.
     pub(super) fn put(&mut self, fan: UserId, number: PlaceNumber) {
         assert!(self.is_of_this_run(number), "the number is of this run");
-        assert!(self.arrivals.insert(self.offset(number)), "a number is given once");
-        self.fans.insert(number, fan);
+        match self.board.offset(number) {
+            Some(offset) => {
+                self.fans.put(offset, fan);
+                assert!(self.board.insert(offset), "a number is given once");
+            }
+            None => self.put_elsewhere(fan, number),
+        }
     }
 
     /// Puts the fan back at a number from an earlier run. Numbers of this run do not come back:
@@ -75,36 +98,48 @@ impl Line {
         if self.is_of_this_run(number) || self.is_taken(number) {
             return false;
         }
-        self.returned.insert(number);
-        self.fans.insert(number, fan);
+        self.put_elsewhere(fan, number);
         true
     }
 
+    fn put_elsewhere(&mut self, fan: UserId, number: PlaceNumber) {
+        self.returned.insert(number);
+        self.returned_fans.insert(number, fan);
+        self.board.set_elsewhere(self.returned.len());
+    }
+
     pub(super) fn remove(&mut self, number: PlaceNumber) -> Option<UserId> {
-        let fan = self.fans.remove(&number)?;
-        if self.returned.remove(number) {
-            self.spent.insert(number);
-        } else {
-            self.arrivals.remove(self.offset(number));
+        if let Some(offset) = self.board.offset(number)
+            && self.board.remove(offset)
+        {
+            return Some(self.fans.at(offset));
         }
+        let fan = self.returned_fans.remove(&number)?;
+        self.returned.remove(number);
+        self.board.set_elsewhere(self.returned.len());
+        self.spent.insert(number);
         Some(fan)
     }
 
     /// Takes the fan with the smallest number out of the line.
     pub(super) fn pop_first(&mut self) -> Option<(PlaceNumber, UserId)> {
-        let arrived = self.arrivals.first().map(|offset| self.base + offset as u64);
-        let number = [arrived, self.returned.first()].into_iter().flatten().min()?;
+        let number = self.first()?;
         self.remove(number).map(|fan| (number, fan))
+    }
+
+    fn first(&self) -> Option<PlaceNumber> {
+        let arrived = self.board.first().map(|offset| self.board.base() + offset as u64);
+        [arrived, self.returned.first()].into_iter().flatten().min()
     }
 
     /// Was the number given, or set aside, in this run?
     pub(super) fn is_of_this_run(&self, number: PlaceNumber) -> bool {
-        (self.base..self.next).contains(&number)
+        (self.board.base()..self.next).contains(&number)
     }
 
     /// Is the number from before this run?
     pub(super) fn is_earlier(&self, number: PlaceNumber) -> bool {
-        number < self.base
+        number < self.board.base()
     }
 
     /// This number was let in before the engine lost its memory.
@@ -117,11 +152,29 @@ impl Line {
         self.spent.contains(&number)
     }
 
+    /// Of the numbers that are still to be given: did somebody bring it along?
     fn is_taken(&self, number: PlaceNumber) -> bool {
-        self.fans.contains_key(&number) || self.is_spent(number)
+        self.returned_fans.contains_key(&number) || self.is_spent(number)
+    }
+}
+
+const FANS_PER_CHUNK: usize = 4_096;
+
+/// Who has which number on the board, sixteen bytes each. Chunks, so that growing copies nothing.
+#[derive(Default)]
+struct Fans {
+    chunks: Vec<Box<[UserId]>>,
+}
+
+impl Fans {
+    fn put(&mut self, offset: usize, fan: UserId) {
+        while self.chunks.len() <= offset / FANS_PER_CHUNK {
+            self.chunks.push(vec![UserId::new(Uuid::nil()); FANS_PER_CHUNK].into());
+        }
+        self.chunks[offset / FANS_PER_CHUNK][offset % FANS_PER_CHUNK] = fan;
     }
 
-    fn offset(&self, number: PlaceNumber) -> usize {
-        usize::try_from(number.saturating_sub(self.base)).unwrap_or(usize::MAX)
+    fn at(&self, offset: usize) -> UserId {
+        self.chunks[offset / FANS_PER_CHUNK][offset % FANS_PER_CHUNK]
     }
 }

@@ -1,5 +1,6 @@
 //! The waiting room of one schedule. Every method is one atomic step: the caller holds the lock.
 
+use super::board::Board;
 use super::entries::Entries;
 use super::line::Line;
 use super::lobby::{Lobby, Slot};
@@ -11,6 +12,7 @@ use domain::queue::{
 };
 use domain::{Refusal, Timestamp, UserId, draw};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 pub(super) struct Room {
     opened_at: Timestamp,
@@ -19,7 +21,7 @@ pub(super) struct Room {
     opening: Opening,
     line: Line,
     /// Where those stand who are not inside.
-    places: HashMap<UserId, Place>,
+    places: HashMap<UserId, Packed>,
     entries: Entries,
     budget: Option<AdmitBudget>,
     outflow: Outflow,
@@ -37,10 +39,33 @@ enum Opening {
     },
 }
 
-#[derive(Clone, Copy)]
 enum Place {
     Lobby(u32),
     Line(PlaceNumber),
+}
+
+/// A place in eight bytes: a million of them are kept.
+#[derive(Clone, Copy)]
+struct Packed(u64);
+
+const IN_LOBBY: u64 = 1 << 63;
+
+impl From<Place> for Packed {
+    fn from(place: Place) -> Packed {
+        match place {
+            Place::Lobby(index) => Packed(IN_LOBBY | u64::from(index)),
+            Place::Line(number) => Packed(number),
+        }
+    }
+}
+
+impl Packed {
+    fn place(self) -> Place {
+        match u32::try_from(self.0 ^ IN_LOBBY) {
+            Ok(index) => Place::Lobby(index),
+            Err(_) => Place::Line(self.0),
+        }
+    }
 }
 
 impl Room {
@@ -58,6 +83,11 @@ impl Room {
             n_left: 0,
             n_expired: 0,
         }
+    }
+
+    /// What may be read without the room's lock.
+    pub(super) fn board(&self) -> Arc<Board> {
+        self.line.board()
     }
 
     pub(super) fn enter(
@@ -108,7 +138,8 @@ impl Room {
         self.sweep(now);
         self.entries.forget_lapsed(fan);
         let was_inside = self.entries.remove(fan);
-        let place = self.places.remove(&fan);
+        let place = self.places.remove(&fan).map(Packed::place);
+        let was_here = was_inside || place.is_some();
         match (place, &mut self.opening) {
             (Some(Place::Line(number)), _) => {
                 self.line.remove(number);
@@ -119,7 +150,7 @@ impl Room {
             }
             (None, _) => (),
         }
-        self.n_left += u64::from(was_inside || place.is_some());
+        self.n_left += u64::from(was_here);
     }
 
     pub(super) fn entry(&mut self, fan: UserId, now: Timestamp) -> Option<Entry> {
@@ -190,6 +221,7 @@ impl Room {
             gathered,
             drawn,
             waiting: self.line.len(),
+            front: self.line.front(),
             inside: self.entries.len() as u64,
             admitted: self.n_admitted,
             left: self.n_left,
@@ -209,7 +241,7 @@ impl Room {
         place: Place,
         now: Timestamp,
     ) -> Standing {
-        self.places.insert(fan, place);
+        self.places.insert(fan, place.into());
         self.entries.forget_lapsed(fan);
         // Alone in line: a free slot is theirs at once, and nobody is passed.
         if self.line.len() == 1 {
@@ -242,7 +274,7 @@ impl Room {
             match slot {
                 Slot::Gathered(fan) => {
                     self.line.put(*fan, number);
-                    self.places.insert(*fan, Place::Line(number));
+                    self.places.insert(*fan, Place::Line(number).into());
                 }
                 Slot::Unclaimed => {
                     unclaimed.insert(index, number);
@@ -298,10 +330,11 @@ impl Room {
         if let Some(entry) = self.entries.claim(fan) {
             return Standing::Inside(entry);
         }
-        match (self.places.get(&fan), &self.opening) {
-            (Some(Place::Line(number)), _) => self.look_in_line(*number),
+        let place = self.places.get(&fan).map(|place| place.place());
+        match (place, &self.opening) {
+            (Some(Place::Line(number)), _) => self.look_in_line(number),
             (Some(Place::Lobby(index)), Opening::Ahead(lobby)) => {
-                Standing::Lobby { index: *index, n_gathered: lobby.n_gathered() }
+                Standing::Lobby { index, n_gathered: lobby.n_gathered() }
             }
             (Some(Place::Lobby(_)), Opening::Drawn { .. }) => {
                 unreachable!("the draw moves everybody into the line")

@@ -272,6 +272,11 @@ impl Pair {
             let Standing::Waiting { number: place, ahead, behind } = standing else {
                 panic!("fan {number} waits, but the engine says {standing:?}")
             };
+            assert_eq!(
+                self.room.board().standing(place),
+                Some(standing),
+                "the board says the same"
+            );
             assert_eq!(ahead, index as u64);
             assert_eq!(behind, (self.model.line.len() - index - 1) as u64);
             let told = self.told[*number as usize].replace((place, ahead));

@@ -70,11 +70,9 @@ impl Answer {
             n_drawn: n_drawn.unwrap_or(0),
             drawn_first: self.value(3)?,
         };
-        let (n_fans, n_seconds) = (self.value::<f64>(5)?, self.value::<f64>(6)?);
-        let is_drawn = n_drawn.is_some();
-        let facts = Facts { base: self.value(1)?, is_drawn, opening, pace: n_fans / n_seconds };
+        let facts = Facts { base: self.value(1)?, is_drawn: n_drawn.is_some(), opening };
         let changes =
-            (7..self.values.len()).step_by(2).filter_map(|at| self.change(at).transpose());
+            (5..self.values.len()).step_by(2).filter_map(|at| self.change(at).transpose());
         Ok(News { seen: self.value(0)?, facts, changes: changes.collect::<Result<_>>()? })
     }
 
@@ -97,15 +95,16 @@ impl Answer {
     }
 
     pub(super) fn counts(&self) -> Result<QueueCounts> {
-        let (n_fans, n_seconds) = (self.value::<f64>(7)?, self.value::<f64>(8)?);
+        let (n_fans, n_seconds) = (self.value::<f64>(8)?, self.value::<f64>(9)?);
         Ok(QueueCounts {
             gathered: self.value(0)?,
             drawn: self.value(1)?,
             waiting: self.value(2)?,
-            inside: self.value(3)?,
-            admitted: self.value(4)?,
-            left: self.value(5)?,
-            expired: self.value(6)?,
+            front: self.value(3)?,
+            inside: self.value(4)?,
+            admitted: self.value(5)?,
+            left: self.value(6)?,
+            expired: self.value(7)?,
             admitted_per_second: n_fans / n_seconds,
         })
     }

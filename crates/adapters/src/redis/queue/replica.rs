@@ -1,7 +1,7 @@
 //! A node's copy of one waiting room: who waits, by number, and who gathers, by index. Polls are
 //! answered from it.
 
-use crate::memory::queue::arrivals::Arrivals;
+use super::arrivals::Arrivals;
 use crate::memory::queue::returned::Returned;
 use app::ports::queue::Returning;
 use domain::draw;
@@ -19,8 +19,6 @@ pub(super) struct Facts {
     pub(super) base: PlaceNumber,
     pub(super) is_drawn: bool,
     pub(super) opening: Opening,
-    /// Fans let in per second, lately.
-    pub(super) pace: f64,
 }
 
 /// What a room that was lost has to be told, so that those who gathered find their places.
@@ -178,7 +176,7 @@ mod tests {
 
     fn replica(n_drawn: u32, drawn_first: PlaceNumber) -> Replica {
         let opening = Opening { n_lobby: n_drawn, n_drawn, drawn_first };
-        let facts = Facts { base: 1_000, is_drawn: true, opening, pace: 0.0 };
+        let facts = Facts { base: 1_000, is_drawn: true, opening };
         let mut replica = Replica::empty(Facts { base: 1_000, ..Facts::default() }, String::new());
         replica.learn(facts, "1-1".into(), &[7; 32]);
         replica

@@ -4,8 +4,9 @@
 use super::answer::Answer;
 use super::replica::{Change, Facts, Opening, Replica};
 use super::steps::Steps;
+use app::ports::queue::Returning;
 use app::{Error, Result};
-use domain::queue::QueueRules;
+use domain::queue::{PlaceNumber, QueueRules, Standing};
 use domain::{ScheduleId, Timestamp};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -90,6 +91,20 @@ impl Replicas {
         self.freshen(steps, rules, &room, now).await;
         let state = room.read();
         state.replica.as_ref().map(|replica| (question(replica), !state.is_away))
+    }
+
+    /// Where a number stands by a copy that is young enough, without asking the engine.
+    pub(super) fn standing_now(
+        &self,
+        schedule: ScheduleId,
+        number: PlaceNumber,
+        now: Timestamp,
+    ) -> Option<Standing> {
+        let room = self.room(schedule);
+        let state = room.read();
+        let is_fresh = !state.is_away && state.age(now) < self.fresh_for;
+        let replica = state.replica.as_ref().filter(|_| is_fresh)?;
+        replica.standing(Returning::Line { number })
     }
 
     /// What is known of a room, even of one that was lost.

@@ -8,7 +8,7 @@ use app::paging::PageAsk;
 use app::ports::catalog::{
     CancelSchedule, Catalog, ChangeEvent, ChangeQueue, ChangeSchedule, CreateEvent, CreateHall,
     CreateSchedule, CreateVenue, EditEvent, EditHall, EditVenue, EventFilter, EventRecord,
-    HallRecord, Remove, ScheduleRecord, VenueRecord,
+    GradeSales, HallRecord, Remove, ScheduleRecord, VenueRecord,
 };
 use async_trait::async_trait;
 use domain::catalog::{
@@ -37,6 +37,16 @@ struct ClaimedSeats(ScheduleId);
 struct SeatsAt(ScheduleId, Vec<SeatIndex>);
 struct SchedulesAlive(Timestamp);
 
+struct SchedulesEnded {
+    from: Timestamp,
+    to: Timestamp,
+}
+
+struct SeatsByGrade {
+    schedule: ScheduleId,
+    now: Timestamp,
+}
+
 work!(Event or_replica: Events => events, Vec<EventRecord>);
 work!(Event or_replica: EventById => event, Option<EventRecord>);
 work!(Event or_replica: SchedulesOf => schedules_of, Vec<ScheduleRecord>);
@@ -48,6 +58,8 @@ work!(Event or_replica: HallTemplate => hall_template, Option<SeatTemplate>);
 work!(Event or_replica: ClaimedSeats => claimed_seats, Vec<SeatStanding>);
 work!(Event or_replica: SeatsAt => seats_at, Vec<SeatStanding>);
 work!(Worker: SchedulesAlive => schedules_alive, Vec<ScheduleRecord>);
+work!(Worker: SchedulesEnded => schedules_ended, Vec<ScheduleId>);
+work!(Event or_replica: SeatsByGrade => seats_by_grade, Vec<GradeSales>);
 
 #[async_trait]
 impl Catalog for SqlStore {
@@ -145,6 +157,18 @@ impl Catalog for SqlStore {
 
     async fn schedules_alive(&self, now: Timestamp) -> Result<Vec<ScheduleRecord>> {
         self.read(SchedulesAlive(now)).await
+    }
+
+    async fn schedules_ended(&self, from: Timestamp, to: Timestamp) -> Result<Vec<ScheduleId>> {
+        self.read(SchedulesEnded { from, to }).await
+    }
+
+    async fn seats_by_grade(
+        &self,
+        schedule: ScheduleId,
+        now: Timestamp,
+    ) -> Result<Vec<GradeSales>> {
+        self.read(SeatsByGrade { schedule, now }).await
     }
 }
 
@@ -249,6 +273,38 @@ async fn schedules_alive(
     let hour = Duration::from_secs(3_600);
     let values = params![question.0.minus(hour), question.0.plus(hour * 24)];
     tx.query(sql, values).await?.iter().map(read_schedule).collect()
+}
+
+async fn schedules_ended(tx: &mut dyn Tx, question: &SchedulesEnded) -> Result<Vec<ScheduleId>> {
+    // Sales end before concerts do; by their end there is an index.
+    let sql = "select id from event_schedules
+                where sale_ends_at < $2 and sale_ends_at >= $3 and ends_at >= $1 and ends_at < $2";
+    let year = Duration::from_secs(365 * 86_400);
+    let values = params![question.from, question.to, question.from.minus(year)];
+    let rows = tx.query(sql, values).await?;
+    rows.iter().map(|row| Ok(row.get(0)?)).collect()
+}
+
+/// A hold past its time is free, swept or not.
+async fn seats_by_grade(tx: &mut dyn Tx, question: &SeatsByGrade) -> Result<Vec<GradeSales>> {
+    let sql = "select grade,
+                      sum(case when state = 'FREE' or (state = 'HELD' and expires_at <= $2)
+                               then 1 else 0 end),
+                      sum(case when state = 'PAYING' or (state = 'HELD' and expires_at > $2)
+                               then 1 else 0 end),
+                      sum(case when state = 'SOLD' then 1 else 0 end),
+                      cast(sum(case when state = 'SOLD' then price else 0 end) as bigint)
+                 from seats where schedule_id = $1 group by grade order by grade";
+    let read = |row: &Row| {
+        Ok(GradeSales {
+            grade: row.get(0)?,
+            available: row.get(1)?,
+            held: row.get(2)?,
+            sold: row.get(3)?,
+            revenue: row.get(4)?,
+        })
+    };
+    tx.query(sql, params![question.schedule, question.now]).await?.iter().map(read).collect()
 }
 
 fn read_schedule(row: &Row) -> Result<ScheduleRecord> {

@@ -14,7 +14,8 @@ grant select on common.refinery_schema_history
 
 grant usage on schema user_service to podo_user;
 grant select, insert, update on user_service.users, user_service.auth_tokens to podo_user;
-grant insert on user_service.login_history, common.outbox to podo_user;
+grant select, insert, delete on user_service.login_history to podo_user;
+grant insert on common.outbox to podo_user;
 
 -- ── event: the catalog and the seats' description ───────────────────────────────────────────────
 

@@ -10,8 +10,9 @@ select i, md5('user' || i % 5000)::uuid as user_id, md5('schedule' || i % 20)::u
        i / 20 as seat_index, timestamptz '2026-01-01' + i * interval '1 minute' as t
   from generate_series(1, 20000) i;
 
-insert into users (id, email, email_hash, password_hash, name, role, status, created_at, updated_at)
-select user_id, 'sealed', sha256(int8send(i)), 'argon2id', 'sealed', 'USER', 'ACTIVE', t, t
+insert into users (id, email, email_hash, password_hash, name, role, status, last_login_at, created_at,
+    updated_at)
+select user_id, 'sealed', sha256(int8send(i)), 'argon2id', 'sealed', 'USER', 'ACTIVE', t, t, t
   from n where i <= 5000;
 
 insert into auth_tokens (id, user_id, session_id, refresh_hash, issued_at, expires_at, spent_at)

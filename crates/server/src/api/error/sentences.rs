@@ -108,6 +108,7 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없습니다.", "There are no extensions left."),
     ("NO_SEATS", "좌석을 선택해 주세요.", "Please choose a seat."),
+    ("PASSWORD_WRONG", "비밀번호가 맞지 않습니다.", "The password is not right."),
     (
         "NO_SEATS_TOGETHER",
         "조건에 맞는 연속된 좌석이 없습니다. 인원을 나누거나 다른 등급을 골라 주세요.",
@@ -172,6 +173,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "Seats are held for you already: pay for them or give them back.",
     ),
     (
+        "TICKETS_LEFT",
+        "아직 관람하지 않은 티켓이 있습니다. 먼저 예매를 취소해 주세요.",
+        "There are tickets for shows to come. Please cancel them first.",
+    ),
+    (
         "TOO_MANY_REQUESTS",
         "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.",
         "Too many requests. Please slow down.",
@@ -189,6 +195,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("UNKNOWN_GATEWAY", "지원하지 않는 결제사입니다.", "This gateway is not supported."),
     ("UNKNOWN_GRADE", "없는 좌석 등급입니다.", "There is no such grade in this hall."),
     ("WALLET_LIMIT", "지갑 한도를 넘었습니다.", "That is beyond the wallet's limits."),
+    (
+        "WALLET_NOT_EMPTY",
+        "지갑에 잔액이 남아 있습니다. 먼저 환불받아 주세요.",
+        "There is money in your wallet. Please have it paid out first.",
+    ),
     (
         "WRONG_EVENT_STATE",
         "지금 상태에서는 할 수 없습니다.",

@@ -4,8 +4,7 @@
 -- how many changes at most.
 -- Result: 'changes', or 'reload' when the node has missed some: then it copies everything by
 -- `copy` and goes on from the change named here. Values: the last change, base, drawn or '',
--- drawn_first, n_lobby, fans let in during the last minute, seconds over which they were; then
--- what, value, what, value…
+-- drawn_first, n_lobby; then what, value, what, value…
 -- Or 'closed', or 'draw' (see first_draw). While somebody else draws, the lobby is as it was.
 if not is_open() then
   return {'closed', {}}
@@ -16,10 +15,9 @@ local todo = first_draw(now, tonumber(ARGV[2]))
 if todo and todo[1] == 'draw' then
   return todo
 end
-local n_fans, n_seconds = outflow(now)
 local values = {
   seen, text(field('base')), redis.call('hget', ROOM, 'drawn') or '',
-  text(field('drawn_first') or 0), field('n_lobby') or 0, n_fans, n_seconds,
+  text(field('drawn_first') or 0), field('n_lobby') or 0,
 }
 local changes = {}
 if seen ~= '' then

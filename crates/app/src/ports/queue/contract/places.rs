@@ -284,8 +284,10 @@ pub async fn the_proof_answers_what_the_name_answers(queue: &dyn Queue, seed: u6
     let seen = queue.standing(&stage.rules, fan(7), proof, opens_at).await;
     let expected = Standing::Waiting { number: late, ahead: 4, behind: 0 };
     assert_eq!(seen.expect("the engine answers").standing, expected);
-    let pace = queue.pace(&stage.rules, opens_at).await.expect("the engine answers");
-    assert_eq!(pace, stage.counts(opens_at).await.admitted_per_second);
+    let at_once = queue.standing_now(stage.rules.schedule, late, opens_at);
+    assert!(at_once.is_none_or(|standing| standing == expected), "{at_once:?}");
+    let gone = queue.standing_now(stage.rules.schedule, late + 1, opens_at);
+    assert_eq!(gone, None, "nobody has this number");
 }
 
 pub async fn after_a_loss_nobody_is_passed_who_could_not_come_back_yet(

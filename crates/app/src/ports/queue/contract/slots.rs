@@ -1,9 +1,9 @@
 //! Rules of slots: who is let in, for how long, and when a slot is free again.
 
-use super::stage::{SECOND, Stage, entry_of, fan};
+use super::stage::{SECOND, Stage, entry_of, fan, number_of};
 use crate::Error;
 use crate::ports::queue::{Admission, Queue, Returning};
-use domain::queue::{CLAIM_WINDOW, EXTENSIONS_MAX, Entry, QueueMode, Standing};
+use domain::queue::{CLAIM_WINDOW, EXTENSIONS_MAX, Entry, QueueCounts, QueueMode, Standing};
 use domain::{Refusal, Timestamp};
 use std::time::Duration;
 
@@ -171,13 +171,16 @@ pub async fn a_number_that_came_back_is_not_restored(queue: &dyn Queue, seed: u6
 
 pub async fn counts_add_up(queue: &dyn Queue, seed: u64, now: Timestamp) {
     let stage = Stage::new(queue, (seed, 109), 3, now).await;
-    assert_eq!(stage.counts(now).await, Default::default(), "an unknown queue is empty");
+    let counts = stage.counts(now).await;
+    let empty = QueueCounts { front: counts.front, ..QueueCounts::default() };
+    assert_eq!(counts, empty, "a new queue is empty");
     for number in 1..=6 {
         stage.enter(number, now).await;
     }
     stage.leave(6, now).await;
     stage.leave(1, now).await;
     let counts = stage.counts(now).await;
+    assert_eq!(counts.front, number_of(stage.standing(4, now).await), "the first who waits");
     let seen = (counts.waiting, counts.inside, counts.admitted, counts.left, counts.expired);
     assert_eq!(seen, (2, 2, 3, 2, 0), "six entered: two wait, two are inside, two left");
     let outflow = counts.admitted_per_second;

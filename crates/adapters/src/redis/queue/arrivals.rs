@@ -1,4 +1,4 @@
-//! The numbers given in this run of the process: who of them still waits, counted fast.
+//! The numbers given in this run of a room: who of them still waits, counted fast.
 //!
 //! One bit per number, 512 bits to a block, and a Fenwick tree over the blocks' counts: with a
 //! million fans waiting, a position is twelve additions and eight words, not a scan.
@@ -9,7 +9,7 @@ const BITS_PER_BLOCK: usize = BITS_PER_WORD * WORDS_PER_BLOCK;
 
 /// A set of offsets, dense from 0 on.
 #[derive(Default)]
-pub(crate) struct Arrivals {
+pub(super) struct Arrivals {
     blocks: Vec<[u64; WORDS_PER_BLOCK]>,
     /// Node `i`, from 1 on, counts the blocks `i - lowbit(i)` to `i - 1`; node 0 is unused.
     tree: Vec<u32>,
@@ -17,17 +17,17 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    pub(crate) fn len(&self) -> u64 {
+    pub(super) fn len(&self) -> u64 {
         self.n_waiting
     }
 
-    pub(crate) fn contains(&self, offset: usize) -> bool {
+    pub(super) fn contains(&self, offset: usize) -> bool {
         let (block, word, bit) = place(offset);
         self.blocks.get(block).is_some_and(|words| words[word] & bit != 0)
     }
 
     /// False when it was there before.
-    pub(crate) fn insert(&mut self, offset: usize) -> bool {
+    pub(super) fn insert(&mut self, offset: usize) -> bool {
         self.grow_to_hold(offset);
         let (block, word, bit) = place(offset);
         let word = &mut self.blocks[block][word];
@@ -45,7 +45,7 @@ impl Arrivals {
     }
 
     /// False when it was not there.
-    pub(crate) fn remove(&mut self, offset: usize) -> bool {
+    pub(super) fn remove(&mut self, offset: usize) -> bool {
         let (block, word, bit) = place(offset);
         let Some(words) = self.blocks.get_mut(block) else { return false };
         if words[word] & bit == 0 {
@@ -62,7 +62,7 @@ impl Arrivals {
     }
 
     /// How many are smaller than this one.
-    pub(crate) fn count_below(&self, offset: usize) -> u64 {
+    pub(super) fn count_below(&self, offset: usize) -> u64 {
         let (block, word, bit) = place(offset);
         let Some(words) = self.blocks.get(block) else { return self.n_waiting };
         let mut count = u64::from((words[word] & (bit - 1)).count_ones());
@@ -75,7 +75,7 @@ impl Arrivals {
         count
     }
 
-    pub(crate) fn first(&self) -> Option<usize> {
+    pub(super) fn first(&self) -> Option<usize> {
         if self.n_waiting == 0 {
             return None;
         }

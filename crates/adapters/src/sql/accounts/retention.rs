@@ -1,0 +1,60 @@
+//! What is not needed any more is not kept: sleeping accounts, erased fields, forgotten log-ins.
+
+use super::first_id_at;
+use crate::sql::tx::{Tx, work};
+use crate::sql::value::params;
+use app::Result;
+use domain::{Timestamp, UserId};
+
+pub(super) struct EraseWithdrawn {
+    pub(super) before: Timestamp,
+    pub(super) limit: u32,
+    pub(super) now: Timestamp,
+}
+
+pub(super) struct MakeDormant {
+    pub(super) unused_since: Timestamp,
+    pub(super) limit: u32,
+    pub(super) now: Timestamp,
+}
+
+pub(super) struct ForgetLogins {
+    pub(super) before: Timestamp,
+    pub(super) limit: u32,
+}
+
+work!(User: EraseWithdrawn => erase, u64);
+work!(User: MakeDormant => make_dormant, u64);
+work!(User: ForgetLogins => forget_logins, u64);
+
+/// The row stays, because payments and tickets name it; nothing in it tells who it was.
+async fn erase(tx: &mut dyn Tx, command: &EraseWithdrawn) -> Result<u64> {
+    let due = "select id from users
+                where status = 'DELETED' and erased_at is null and deleted_at < $1 limit $2";
+    let rows = tx.query(due, params![command.before, command.limit]).await?;
+    let sql = "update users set email = $2, email_hash = $3, password_hash = '', name = $2,
+                      phone = null, phone_hash = null, ci = null, ci_hash = null, di = null,
+                      erased_at = $4, updated_at = $4
+                where id = $1";
+    for row in &rows {
+        let user: UserId = row.get(0)?;
+        let mut nobody = [0_u8; 32];
+        tx.chance().fill(&mut nobody);
+        tx.execute(sql, params![user, [].as_slice(), nobody, command.now]).await?;
+    }
+    Ok(rows.len() as u64)
+}
+
+async fn make_dormant(tx: &mut dyn Tx, command: &MakeDormant) -> Result<u64> {
+    let sql = "update users set status = 'DORMANT', updated_at = $3
+                where id in (select id from users
+                              where status = 'ACTIVE' and role = 'USER' and last_login_at < $1
+                              limit $2)";
+    Ok(tx.execute(sql, params![command.unused_since, command.limit, command.now]).await?)
+}
+
+async fn forget_logins(tx: &mut dyn Tx, command: &ForgetLogins) -> Result<u64> {
+    let sql = "delete from login_history where id in
+                 (select id from login_history where id < $1 limit $2)";
+    Ok(tx.execute(sql, params![first_id_at(command.before), command.limit]).await?)
+}

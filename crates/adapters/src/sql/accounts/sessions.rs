@@ -1,0 +1,166 @@
+//! Sessions: a family of refresh tokens that came from one log-in.
+
+use super::{USER_BY_ID, read_user, record_login};
+use crate::sql::tx::{Tx, work};
+use crate::sql::value::{Row, params};
+use app::Result;
+use app::ports::accounts::{RotateRefresh, Rotation, SessionView, StartSession};
+use domain::accounts::REFRESH_GRACE;
+use domain::{SessionId, Timestamp, UserId};
+
+pub(super) struct EndSession {
+    pub(super) session: SessionId,
+    pub(super) now: Timestamp,
+}
+
+pub(super) struct EndSessionOf {
+    pub(super) user: UserId,
+    pub(super) session: SessionId,
+    pub(super) now: Timestamp,
+}
+
+pub(super) struct SessionsOf {
+    pub(super) user: UserId,
+    pub(super) now: Timestamp,
+}
+
+pub(super) struct EndedSince(pub(super) Timestamp);
+
+work!(User: StartSession => start_session, ());
+work!(User: RotateRefresh => rotate, Rotation);
+work!(User: EndSession => end, ());
+work!(User: EndSessionOf => end_of, bool);
+work!(User or_replica: SessionsOf => list, Vec<SessionView>);
+work!(User: EndedSince => ended_since, Vec<SessionId>);
+
+async fn start_session(tx: &mut dyn Tx, command: &StartSession) -> Result<()> {
+    let now = command.attempt.now;
+    record_login(tx, &command.attempt, Some(command.session)).await?;
+    let seen = "update users set last_login_at = $2, status = 'ACTIVE', updated_at = $2
+                 where id = $1 and status <> 'DELETED'";
+    tx.execute(seen, params![command.user, now]).await?;
+    let token = NewToken {
+        user: command.user,
+        session: command.session,
+        hash: command.refresh_hash,
+        expires_at: command.expires_at,
+    };
+    issue(tx, &token, now).await
+}
+
+/// The next refresh token of a family.
+struct NewToken {
+    user: UserId,
+    session: SessionId,
+    hash: [u8; 32],
+    expires_at: Timestamp,
+}
+
+async fn issue(tx: &mut dyn Tx, token: &NewToken, now: Timestamp) -> Result<()> {
+    let sql = "insert into auth_tokens
+                 (id, user_id, session_id, refresh_hash, issued_at, expires_at)
+               values ($1, $2, $3, $4, $5, $6)";
+    let id = tx.chance().id(now);
+    let values = params![id, token.user, token.session, token.hash, now, token.expires_at];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+/// One compare-and-set spends the token; whoever comes second finds it spent.
+async fn rotate(tx: &mut dyn Tx, command: &RotateRefresh) -> Result<Rotation> {
+    let spend = "update auth_tokens set spent_at = $2
+                  where refresh_hash = $1 and spent_at is null and revoked_at is null
+                    and $2 < expires_at
+                 returning user_id, session_id";
+    let spent = tx.row(spend, params![command.spent_hash, command.now]).await?;
+    let Some(row) = spent else { return explain_spent(tx, command).await };
+    let (user, session) = (row.get(0)?, row.get(1)?);
+    let found = tx.row(USER_BY_ID, params![user]).await?;
+    let Some(found) = found else { return Ok(Rotation::Invalid) };
+    let (hash, expires_at) = (command.next_hash, command.expires_at);
+    issue(tx, &NewToken { user, session, hash, expires_at }, command.now).await?;
+    Ok(Rotation::Rotated { user: Box::new(read_user(&found)?), session })
+}
+
+/// Why a token could not be spent. One that was spent long ago has been copied: the whole family
+/// ends.
+async fn explain_spent(tx: &mut dyn Tx, command: &RotateRefresh) -> Result<Rotation> {
+    let sql = "select session_id, spent_at, revoked_at from auth_tokens where refresh_hash = $1";
+    let Some(row) = tx.row(sql, params![command.spent_hash]).await? else {
+        return Ok(Rotation::Invalid);
+    };
+    let session: SessionId = row.get(0)?;
+    let (spent_at, revoked_at): (Option<Timestamp>, Option<Timestamp>) = (row.get(1)?, row.get(2)?);
+    match (spent_at, revoked_at) {
+        (_, Some(_)) | (None, None) => Ok(Rotation::Invalid),
+        (Some(spent_at), None) if command.now < spent_at.plus(REFRESH_GRACE) => Ok(Rotation::Retry),
+        (Some(_), None) => {
+            end(tx, &EndSession { session, now: command.now }).await?;
+            Ok(Rotation::Reused { session })
+        }
+    }
+}
+
+async fn end(tx: &mut dyn Tx, command: &EndSession) -> Result<()> {
+    let sql = "update auth_tokens set revoked_at = $2
+                where session_id = $1 and revoked_at is null";
+    tx.execute(sql, params![command.session, command.now]).await?;
+    Ok(())
+}
+
+async fn end_of(tx: &mut dyn Tx, command: &EndSessionOf) -> Result<bool> {
+    let sql = "update auth_tokens set revoked_at = $3
+                where session_id = $1 and user_id = $2 and revoked_at is null";
+    let values = params![command.session, command.user, command.now];
+    Ok(tx.execute(sql, values).await? > 0)
+}
+
+/// Ends all sessions of a user but one.
+pub(super) async fn end_all(
+    tx: &mut dyn Tx,
+    user: UserId,
+    keep: Option<SessionId>,
+    now: Timestamp,
+) -> Result<Vec<SessionId>> {
+    let sql = "update auth_tokens set revoked_at = $2
+                where user_id = $1 and revoked_at is null and session_id <> $3
+               returning session_id";
+    let keep = keep.map_or(uuid::Uuid::nil(), |session| session.uuid());
+    let rows = tx.query(sql, params![user, now, keep]).await?;
+    let mut ended = rows.iter().map(session_in).collect::<Result<Vec<SessionId>>>()?;
+    ended.sort_unstable();
+    ended.dedup();
+    Ok(ended)
+}
+
+async fn list(tx: &mut dyn Tx, question: &SessionsOf) -> Result<Vec<SessionView>> {
+    let sql = "select t.session_id, l.created_at, t.issued_at, l.ip, l.agent
+                 from auth_tokens t
+                 left join login_history l
+                   on l.user_id = t.user_id and l.session_id = t.session_id
+                where t.user_id = $1 and t.spent_at is null and t.revoked_at is null
+                  and $2 < t.expires_at
+                order by t.issued_at desc";
+    let read = |row: &Row| {
+        let last_used_at: Timestamp = row.get(2)?;
+        let started_at: Option<Timestamp> = row.get(1)?;
+        Ok(SessionView {
+            id: row.get(0)?,
+            started_at: started_at.unwrap_or(last_used_at),
+            last_used_at,
+            ip: row.get(3)?,
+            agent: row.get(4)?,
+            current: false,
+        })
+    };
+    tx.query(sql, params![question.user, question.now]).await?.iter().map(read).collect()
+}
+
+fn session_in(row: &Row) -> Result<SessionId> {
+    Ok(row.get(0)?)
+}
+
+async fn ended_since(tx: &mut dyn Tx, question: &EndedSince) -> Result<Vec<SessionId>> {
+    let sql = "select distinct session_id from auth_tokens where $1 <= revoked_at";
+    tx.query(sql, params![question.0]).await?.iter().map(session_in).collect()
+}

@@ -1,0 +1,185 @@
+//! How this node serves those who are inside: response times and failures of the last seconds.
+
+use domain::Timestamp;
+use domain::queue::{Health, HealthLimits, SlowDown};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+const SECONDS: usize = 5;
+/// Eight steps to each doubling: a time is told an eighth too long at most.
+const STEPS: usize = 8;
+const BUCKETS: usize = 20 * STEPS;
+
+#[derive(Clone)]
+struct Second {
+    at_s: i64,
+    n_requests: u64,
+    n_failed: u64,
+    by_ms: [u32; BUCKETS],
+}
+
+impl Second {
+    const EMPTY: Second =
+        Second { at_s: i64::MIN, n_requests: 0, n_failed: 0, by_ms: [0; BUCKETS] };
+}
+
+struct State {
+    /// One for each of the last seconds, by the second's remainder.
+    seconds: [Second; SECONDS],
+    slow_down: SlowDown,
+    looked_at: Timestamp,
+}
+
+pub struct Vitals {
+    state: Mutex<State>,
+}
+
+impl Default for Vitals {
+    fn default() -> Vitals {
+        let seconds = [Second::EMPTY; SECONDS];
+        let looked_at = Timestamp::from_ms(0);
+        Vitals { state: Mutex::new(State { seconds, slow_down: SlowDown::NONE, looked_at }) }
+    }
+}
+
+impl Vitals {
+    /// Notes one request of somebody inside.
+    pub fn note(&self, took: Duration, has_failed: bool, now: Timestamp) {
+        let mut state = self.state();
+        let second = state.second(now);
+        second.n_requests += 1;
+        second.n_failed += u64::from(has_failed);
+        second.by_ms[bucket_of(took)] += 1;
+    }
+
+    /// The last seconds together.
+    pub fn health(&self, now: Timestamp) -> Health {
+        self.state().health(now)
+    }
+
+    /// How much fewer fans are let in, as of the last look.
+    pub fn slow_down(&self) -> SlowDown {
+        self.state().slow_down
+    }
+
+    /// Looks again, at most once a second.
+    pub fn look(&self, limits: HealthLimits, now: Timestamp) -> SlowDown {
+        let mut state = self.state();
+        if now.ms().abs_diff(state.looked_at.ms()) >= 1_000 {
+            state.looked_at = now;
+            let health = state.health(now);
+            let (before, after) = (state.slow_down, state.slow_down.after(health, limits));
+            state.slow_down = after;
+            if before.percent() != after.percent() {
+                let (from, to) = (before.percent(), after.percent());
+                tracing::warn!(
+                    p99_ms = health.p99_ms,
+                    failed_per_mille = health.failed_per_mille,
+                    "Fans are let in at {to} % of the rate, before at {from} %"
+                );
+            }
+        }
+        state.slow_down
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics under this lock")
+    }
+}
+
+impl State {
+    fn second(&mut self, now: Timestamp) -> &mut Second {
+        let at_s = now.ms().div_euclid(1_000);
+        let slot = usize::try_from(at_s.rem_euclid(SECONDS as i64)).unwrap_or(0);
+        let second = &mut self.seconds[slot];
+        if second.at_s != at_s {
+            *second = Second { at_s, ..Second::EMPTY };
+        }
+        second
+    }
+
+    fn health(&self, now: Timestamp) -> Health {
+        let now_s = now.ms().div_euclid(1_000);
+        let is_recent =
+            |second: &&Second| (0..SECONDS as i64).contains(&now_s.wrapping_sub(second.at_s));
+        let recent: Vec<&Second> = self.seconds.iter().filter(is_recent).collect();
+        let n_requests: u64 = recent.iter().map(|second| second.n_requests).sum();
+        let n_failed: u64 = recent.iter().map(|second| second.n_failed).sum();
+        let mut n_slower: u64 = n_requests / 100;
+        let mut p99_ms = 0;
+        for bucket in (0..BUCKETS).rev() {
+            let n: u64 = recent.iter().map(|second| u64::from(second.by_ms[bucket])).sum();
+            if n > n_slower {
+                p99_ms = top_ms(bucket);
+                break;
+            }
+            n_slower -= n;
+        }
+        let failed_per_mille = (n_failed * 1_000).checked_div(n_requests).unwrap_or(0);
+        Health { n_requests, p99_ms, failed_per_mille }
+    }
+}
+
+/// Below eight each length has a bucket of its own; above, each doubling has eight.
+fn bucket_of(took: Duration) -> usize {
+    let ms = usize::try_from(took.as_millis()).unwrap_or(usize::MAX);
+    if ms < STEPS {
+        return ms;
+    }
+    let octave = (ms / STEPS).ilog2() as usize;
+    ((octave + 1) * STEPS + (ms >> octave) - STEPS).min(BUCKETS - 1)
+}
+
+/// The longest time that falls into the bucket.
+fn top_ms(bucket: usize) -> u64 {
+    if bucket < STEPS {
+        return bucket as u64;
+    }
+    let (octave, step) = (bucket / STEPS - 1, bucket % STEPS);
+    (((STEPS + step + 1) << octave) - 1) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(1_900_000_000_000 + ms)
+    }
+
+    #[test]
+    fn a_time_is_told_at_most_an_eighth_too_long() {
+        for ms in (0..100_000).step_by(7) {
+            let told = top_ms(bucket_of(Duration::from_millis(ms)));
+            assert!(ms <= told && told - ms <= ms / STEPS as u64, "{ms} {told}");
+        }
+    }
+
+    #[test]
+    fn the_slowest_of_a_hundred_does_not_count_but_the_second_does() {
+        let vitals = Vitals::default();
+        for _ in 0..99 {
+            vitals.note(Duration::from_millis(3), false, at(0));
+        }
+        vitals.note(Duration::from_secs(4), true, at(0));
+        let health = vitals.health(at(0));
+        assert_eq!(health, Health { n_requests: 100, p99_ms: 3, failed_per_mille: 10 });
+        vitals.note(Duration::from_secs(4), true, at(999));
+        assert!(vitals.health(at(999)).p99_ms >= 4_000);
+        assert_eq!(vitals.health(at(5_000)), Health::default(), "five seconds later it is over");
+    }
+
+    #[test]
+    fn it_looks_once_a_second_however_often_it_is_asked() {
+        let vitals = Vitals::default();
+        let limits = HealthLimits { p99_ms: 1_000, failed_per_mille: 50 };
+        for _ in 0..100 {
+            vitals.note(Duration::from_secs(2), false, at(0));
+        }
+        for ms in 0..1_000 {
+            assert_eq!(vitals.look(limits, at(ms)).percent(), 100);
+        }
+        assert_eq!(vitals.look(limits, at(1_000)).percent(), 50);
+        assert_eq!(vitals.slow_down().percent(), 50);
+    }
+}

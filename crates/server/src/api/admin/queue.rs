@@ -1,0 +1,229 @@
+//! How organisers run a queue and watch the sale.
+
+use crate::api::App;
+use crate::api::error::{ApiResult, Problem};
+use crate::api::extract::{Admin, Body, Id, Params, page_limit};
+use app::catalog;
+use app::paging::Page;
+use app::ports::catalog::GradeSales;
+use app::queue::{self, PlaceView};
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use domain::queue::{PlaceNumber, QueueSettings};
+use domain::{Refusal, ScheduleId, Timestamp, UserId, Won};
+use futures::stream;
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::time::Duration;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(show_queue, change_queue))
+        .routes(routes!(show_live))
+        .routes(routes!(stream_live))
+        .routes(routes!(show_history))
+}
+
+/// How a schedule's queue is set.
+#[utoipa::path(get, path = "/api/admin/schedules/{id}/queue", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = QueueSettings), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(super) async fn show_queue(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<Json<QueueSettings>> {
+    let record = app.platform.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
+    Ok(Json(record.queue))
+}
+
+/// Sets a schedule's queue: mode, cap, rate, message to everybody who waits.
+#[utoipa::path(put, path = "/api/admin/schedules/{id}/queue", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    request_body = QueueSettings,
+    responses((status = 200, body = QueueSettings), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn change_queue(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+    body: Body<QueueSettings>,
+) -> ApiResult<Json<QueueSettings>> {
+    let settings = body.value;
+    catalog::change_queue(&app.platform, actor, schedule, settings.clone()).await?;
+    Ok(Json(settings))
+}
+
+/// How a sale is going. Times and failures are those of this node.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LiveView {
+    settings: QueueSettings,
+    gathered: u64,
+    waiting: u64,
+    active: u64,
+    admitted: u64,
+    admitted_per_second: f64,
+    /// What is left of the rate while this node is unwell, in percent.
+    admit_percent: u32,
+    /// Fans who gave up their place or their entry.
+    left: u64,
+    /// Entries that ran out.
+    expired: u64,
+    available: u32,
+    held: u32,
+    sold: u32,
+    revenue: Won,
+    grades: Vec<GradeView>,
+    /// The slowest hundredth of the booking and payment calls of the last five seconds, at least.
+    p99_ms: u64,
+    /// How many of them failed through our fault, 0 to 1.
+    error_ratio: f64,
+    /// Open streams of waiting fans.
+    streams: u64,
+    now: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GradeView {
+    grade: String,
+    available: u32,
+    held: u32,
+    sold: u32,
+    revenue: Won,
+}
+
+impl From<GradeSales> for GradeView {
+    fn from(sales: GradeSales) -> GradeView {
+        let GradeSales { grade, available, held, sold, revenue } = sales;
+        GradeView { grade, available, held, sold, revenue }
+    }
+}
+
+/// The queue and the seats of a schedule, now.
+#[utoipa::path(get, path = "/api/admin/schedules/{id}/live", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = LiveView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(super) async fn show_live(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<Json<LiveView>> {
+    Ok(Json(live(&app, schedule).await?))
+}
+
+async fn live(app: &App, schedule: ScheduleId) -> app::Result<LiveView> {
+    let platform = &app.platform;
+    let now = platform.now();
+    let record = platform.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
+    let counts = platform.queue.counts(schedule, now).await?;
+    let grades = platform.store.seats_by_grade(schedule, now).await?;
+    let health = platform.vitals.health(now);
+    let sum = |of: fn(&GradeSales) -> u32| grades.iter().map(of).sum();
+    Ok(LiveView {
+        settings: record.queue,
+        gathered: counts.gathered,
+        waiting: counts.waiting,
+        active: counts.inside,
+        admitted: counts.admitted,
+        admitted_per_second: counts.admitted_per_second,
+        admit_percent: platform.vitals.slow_down().percent(),
+        left: counts.left,
+        expired: counts.expired,
+        available: sum(|grade| grade.available),
+        held: sum(|grade| grade.held),
+        sold: sum(|grade| grade.sold),
+        revenue: Won::sum(grades.iter().map(|grade| grade.revenue)).unwrap_or(Won::MAX),
+        grades: grades.into_iter().map(GradeView::from).collect(),
+        p99_ms: health.p99_ms,
+        error_ratio: health.failed_per_mille as f64 / 1_000.0,
+        streams: app.streams.n_open(),
+        now,
+    })
+}
+
+/// The same once a second, as server-sent events, when something changed.
+#[utoipa::path(get, path = "/api/admin/schedules/{id}/live/stream", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = LiveView, content_type = "text/event-stream"),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem)))]
+pub(super) async fn stream_live(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<impl IntoResponse> {
+    live(&app, schedule).await?;
+    let watcher = Watcher { app, schedule, last: None };
+    let events = stream::unfold(watcher, |mut watcher| async move {
+        let event = watcher.next().await?;
+        Some((Ok::<_, Infallible>(event), watcher))
+    });
+    let heartbeat = KeepAlive::new().interval(Duration::from_secs(15));
+    Ok(([("x-accel-buffering", "no")], Sse::new(events).keep_alive(heartbeat)))
+}
+
+/// An organiser who watches.
+struct Watcher {
+    app: App,
+    schedule: ScheduleId,
+    last: Option<LiveView>,
+}
+
+impl Watcher {
+    /// The next change; nothing when the process ends or an engine is away: the page comes back.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            let is_first = self.last.is_none();
+            let pause = Duration::from_secs(u64::from(!is_first));
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.app.tasks.stopped() => return None,
+            }
+            let view = live(&self.app, self.schedule).await.ok()?;
+            let same = self.last.as_ref().map(|last| LiveView { now: view.now, ..last.clone() });
+            if same.as_ref() != Some(&view) {
+                let text = serde_json::to_string(&view).expect("a view becomes JSON");
+                self.last = Some(view);
+                return Some(Event::default().data(text));
+            }
+        }
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct HistoryParams {
+    /// Only this fan's.
+    #[param(value_type = Option<String>, format = Uuid)]
+    user_id: Option<UserId>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    cursor: Option<PlaceNumber>,
+}
+
+/// Everybody who was let in, the latest numbers first: when, until when, and how it ended.
+#[utoipa::path(get, path = "/api/admin/schedules/{id}/queue/history", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path), HistoryParams),
+    responses((status = 200, body = Page<PlaceView>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn show_history(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+    Params(params): Params<HistoryParams>,
+) -> ApiResult<Json<Page<PlaceView>>> {
+    let asked = (params.cursor, page_limit(params.limit)?);
+    Ok(Json(queue::places_in(&app.platform, schedule, params.user_id, asked).await?))
+}

@@ -1,0 +1,80 @@
+//! Polls take a way of their own through the server; nobody may see that from the outside.
+
+use crate::client::text;
+use crate::world::{Plan, World};
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+
+/// Reads one answer: its status, its head, its body.
+fn read_answer(reader: &mut impl BufRead) -> (u16, String, Vec<u8>) {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert_ne!(reader.read_line(&mut head).unwrap(), 0, "an answer ends early: {head}");
+    }
+    let value = |name: &str| {
+        let line = head.lines().find(|line| line.to_ascii_lowercase().starts_with(name));
+        line.and_then(|line| line.split_once(": ")).map(|(_, value)| value.to_owned())
+    };
+    let length = value("content-length").unwrap().parse().unwrap();
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, head, body)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn polls_and_other_requests_share_a_connection() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let _inside = world.fan_inside(&show).await;
+    let fan = world.fan().await;
+    let token = text(&fan.enter(&show).await.expect(200), "token");
+    let path = format!("/api/queue/status?scheduleId={}", show.schedule);
+    let get = |path: &str, token: &str| {
+        format!("GET {path} HTTP/1.1\r\nHost: podo\r\nQueue-Token: {token}\r\n\r\n")
+    };
+    let mut stream = TcpStream::connect(world.running.address).unwrap();
+    let asked = [
+        get(&path, &token),
+        get(&path, &token),
+        get(&path, "nonsense"),
+        get("/livez", ""),
+        get(&path, &token),
+    ];
+    stream.write_all(asked.concat().as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    let answers = asked.map(|_| read_answer(&mut reader));
+    assert_eq!(answers.each_ref().map(|answer| answer.0), [200, 200, 401, 200, 200]);
+    let views = [0, 1, 4].map(|at| serde_json::from_slice::<Value>(&answers[at].2).unwrap());
+    let ordinary = fan.api.get(&path).await.expect(200);
+    for view in views {
+        for field in ["state", "position", "ahead", "behind", "canEnter", "estimatedWait"] {
+            assert_eq!(view[field], ordinary[field], "{field}");
+        }
+    }
+    for (_, head, _) in &answers {
+        for name in ["cache-control: no-store", "x-content-type-options: nosniff", "date: "] {
+            assert!(head.to_ascii_lowercase().contains(name), "{name} in {head}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn polls_are_counted_like_everything_else() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan().await;
+    let token = text(&fan.enter(&show).await.expect(200), "token");
+    let path = format!("/api/queue/status?scheduleId={}", show.schedule);
+    for _ in 0..3 {
+        let call = world.stranger.call(reqwest::Method::GET, &path).header("Queue-Token", &token);
+        crate::client::send(call).await.expect(200);
+    }
+    let call = world.stranger.call(reqwest::Method::GET, "/metrics");
+    let metrics = call.send().await.unwrap().text().await.unwrap();
+    let line = metrics.lines().find(|line| {
+        line.contains("request_duration_seconds_count") && line.contains("\"/api/queue/status\"")
+    });
+    assert!(line.is_some_and(|line| line.ends_with(" 3")), "{line:?}");
+}
