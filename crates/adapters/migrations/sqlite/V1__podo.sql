@@ -113,10 +113,6 @@ create table events (
 
 create index events_status_id on events (status, id);
 
--- What events are found by: title and artist in lower case, cut into groups of three letters, so
--- that any part of a Korean word is found.
-create virtual table events_search using fts5(id unindexed, words, tokenize = 'trigram');
-
 create table event_schedules (
     id              blob not null primary key,
     event_id        blob not null references events (id),
@@ -219,25 +215,6 @@ create table reservation_seats (
 -- The last barrier: a seat has at most one active claim (I1). A canceled one never blocks a re-sale.
 create unique index reservation_seats_one_claim on reservation_seats (schedule_id, seat_index)
     where active = 1;
-
--- Fans who wait for seats of a date that is sold out. Ids sort by age: they are the order.
-create table standbys (
-    id             blob not null primary key,
-    user_id        blob not null,
-    schedule_id    blob not null,
-    grade          text not null,
-    n_seats        integer not null constraint standbys_seats check (n_seats between 1 and 4),
-    state          text not null constraint standbys_state
-                   check (state in ('WAITING', 'OFFERED', 'TAKEN', 'LAPSED', 'LEFT')),
-    -- The hold that was made for the fan.
-    reservation_id blob,
-    created_at     integer not null,
-    updated_at     integer not null
-) without rowid;
-
-create index standbys_waiting on standbys (schedule_id, id) where state = 'WAITING';
-create unique index standbys_offer on standbys (reservation_id) where reservation_id is not null;
-create index standbys_user on standbys (user_id, schedule_id, id);
 
 create table queue_history (
     schedule_id     blob not null,

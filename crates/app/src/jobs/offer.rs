@@ -10,7 +10,8 @@ use domain::id::SeatIndex;
 use domain::seats::SeatPick;
 use domain::standby::Standby;
 use domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::collections::hash_map::{Entry, HashMap};
 
 /// Most fans looked at in one round.
 const ROUND_MAX: u32 = 500;
@@ -21,11 +22,13 @@ pub async fn offer_seats(platform: &Platform, now: Timestamp) -> Result<Round> {
     let waiting = platform.store.waiting_standbys(now, ROUND_MAX).await?;
     let mut free: HashMap<ScheduleId, BTreeSet<SeatIndex>> = HashMap::new();
     for standby in &waiting {
-        if !free.contains_key(&standby.schedule) {
-            let seats = platform.store.free_seats_of(standby.schedule).await?;
-            free.insert(standby.schedule, seats.into_iter().collect());
-        }
-        let left = free.entry(standby.schedule).or_default();
+        let left = match free.entry(standby.schedule) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let seats = platform.store.free_seats_of(standby.schedule).await?;
+                unknown.insert(seats.into_iter().collect())
+            }
+        };
         if left.len() < standby.count as usize {
             continue;
         }
