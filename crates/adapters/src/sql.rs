@@ -13,6 +13,7 @@ mod payments;
 mod postgres;
 mod queue_history;
 mod reconciliation;
+mod refunds;
 mod reservations;
 mod sqlite;
 mod standby;
@@ -21,6 +22,7 @@ mod tickets;
 mod tx;
 mod value;
 mod wallets;
+mod webhooks;
 
 pub use database_role::DatabaseRole;
 pub use postgres::{Connections, PerRole, PostgresSettings, Roles};

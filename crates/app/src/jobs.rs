@@ -6,8 +6,10 @@ mod expire;
 mod offer;
 mod reconcile;
 mod refund;
+mod refund_canceled;
 mod relay;
 mod settle;
+mod webhooks;
 
 pub use admit::{admit_fans, open_rooms};
 pub use clean::forget_old_rows;
@@ -15,8 +17,10 @@ pub use expire::expire_holds;
 pub use offer::offer_seats;
 pub use reconcile::reconcile_seats;
 pub use refund::make_refunds;
+pub use refund_canceled::refund_canceled_shows;
 pub use relay::relay_messages;
 pub use settle::settle_unknown_payments;
+pub use webhooks::follow_webhooks;
 
 /// What a round did. A full round means that there may be more to do at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,6 +12,10 @@ pub const CONFIRM: &str = "payment/confirm";
 pub const CANCEL: &str = "payment/cancel";
 pub const CANCEL_RESERVATION: &str = "booking/cancel";
 pub const CHARGE: &str = "wallet/charge";
+pub const CONFIRM_CHARGE: &str = "wallet/confirm";
+pub const ADJUST: &str = "admin/wallet";
+pub const TRANSFER: &str = "ticket/transfer";
+pub const ADMIN_REFUND: &str = "admin/refund";
 
 /// Longest key accepted.
 const KEY_MAX: usize = 200;

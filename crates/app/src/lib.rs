@@ -14,6 +14,7 @@ pub mod platform;
 pub mod ports;
 pub mod queue;
 pub mod reconciliation;
+pub mod refunds;
 pub mod reservations;
 pub mod schedules;
 pub mod seals;
@@ -25,6 +26,7 @@ pub mod tokens;
 mod turn;
 pub mod vitals;
 pub mod wallet;
+pub mod webhooks;
 
 pub use error::{Error, Result};
 pub use platform::Platform;

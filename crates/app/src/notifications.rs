@@ -72,6 +72,10 @@ fn letter_for(message: &Message, now: Timestamp) -> Result<Option<Letter>> {
             "예매가 취소되었습니다".to_owned(),
             format!("좌석 {n_seats}석의 예매가 취소되었습니다."),
         ),
+        MessageKind::ReservationReduced => (
+            "예매 일부가 취소되었습니다".to_owned(),
+            format!("좌석 {n_seats}석, {amount}원의 예매가 남아 있습니다."),
+        ),
         MessageKind::PaymentRefunded => {
             ("환불이 완료되었습니다".to_owned(), format!("{amount}원이 환불되었습니다."))
         }

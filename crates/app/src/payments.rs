@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::platform::Platform;
-use crate::ports::gateway::Answered;
+use crate::ports::gateway::{Answered, Order};
 use crate::ports::keys::{KeyUse, Once};
 use crate::ports::payments::{
     AskGateway, CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed,
@@ -10,8 +10,12 @@ use crate::ports::payments::{
 };
 use crate::reservations::{my_reservation, tell_filter, tell_filter_sold};
 use domain::payments::{PaymentMethod, PaymentStatus};
+use domain::refunds::RefundTo;
 use domain::reservations::ReservationStatus;
-use domain::{PaymentId, RefundId, Refusal, ReservationId, UserId, Won};
+use domain::{PaymentId, RefundId, Refusal, ReservationId, SeatId, UserId, Won};
+
+/// What gateways show as the name of what is bought.
+pub(crate) const ORDER_NAME: &str = "Podo ticket";
 
 pub struct AskToPay<'a> {
     pub key: KeyUse,
@@ -31,11 +35,13 @@ pub async fn request_payment(
     let reservation = my_reservation(platform, asked.fan, asked.reservation).await?;
     let payment = PaymentId::new(platform.chance.id(now));
     let (gateway, checkout) = match asked.method {
-        PaymentMethod::Wallet => (None, Checkout { gateway: None, url: None }),
+        PaymentMethod::Wallet => (None, Checkout { gateway: None, url: None, data: None }),
         PaymentMethod::Card => {
-            let gateway = platform.gateway(asked.gateway.unwrap_or("sandbox"))?;
-            let url = gateway.checkout_url(payment, reservation.amount);
-            (Some(gateway.name()), Checkout { gateway: Some(gateway.name().into()), url })
+            let gateway = platform.gateway_or_default(asked.gateway)?;
+            let (amount, customer) = (reservation.amount, asked.fan);
+            let order = Order { payment, amount, name: ORDER_NAME, customer };
+            gateway.prepare(&order, now).await?;
+            (Some(gateway.name()), gateway.checkout(&order))
         }
     };
     let command = RequestPayment {
@@ -117,6 +123,7 @@ pub async fn settle(platform: &Platform, ask: &AskGateway, answered: Answered) -
         payment: ask.payment,
         outcome: answered.outcome,
         answer: answered.answer,
+        reference: answered.reference,
         now: platform.now(),
     };
     let settled = platform.store.settle_payment(command).await?;
@@ -141,17 +148,25 @@ async fn after_sale(platform: &Platform, sold: &crate::ports::reservations::Free
     }
 }
 
-/// Cancels what was paid; the money goes back where it came from.
+/// What a fan gives back: some seats or, when none is named, all.
+pub struct AskToCancel {
+    pub key: KeyUse,
+    pub fan: UserId,
+    pub reason: String,
+    pub seats: Vec<SeatId>,
+    pub to: RefundTo,
+}
+
+/// Cancels what was paid; the money goes back where it came from or to the wallet.
 pub async fn cancel_payment(
     platform: &Platform,
-    key: KeyUse,
-    fan: UserId,
     payment: PaymentId,
-    reason: String,
+    asked: AskToCancel,
 ) -> Result<Once<Canceled>> {
     let now = platform.now();
     let refund = RefundId::new(platform.chance.id(now));
-    let command = CancelPayment { key, payment, user: fan, refund, reason, now };
+    let AskToCancel { key, fan: user, reason, seats, to } = asked;
+    let command = CancelPayment { key, payment, user, refund, reason, seats, to, now };
     match platform.store.cancel_payment(command).await? {
         Once::Replay(answer) => Ok(Once::Replay(answer)),
         Once::Fresh((canceled, freed)) => {
@@ -164,17 +179,16 @@ pub async fn cancel_payment(
 /// Cancels a reservation by canceling its payment.
 pub async fn cancel_reservation(
     platform: &Platform,
-    key: KeyUse,
-    fan: UserId,
     reservation: ReservationId,
-    reason: String,
+    asked: AskToCancel,
 ) -> Result<Once<Canceled>> {
+    let fan = asked.fan;
     if let Some(payment) = platform.store.payment_of(reservation, fan).await? {
-        return cancel_payment(platform, key, fan, payment, reason).await;
+        return cancel_payment(platform, payment, asked).await;
     }
     // Nothing is paid: perhaps because this very request was here before. Asking only now cannot
     // miss a cancellation that has just taken the payment away.
-    if let Some(answer) = platform.store.stored_answer(&key).await? {
+    if let Some(answer) = platform.store.stored_answer(&asked.key).await? {
         return Ok(Once::Replay(answer));
     }
     Err(match my_reservation(platform, fan, reservation).await?.status {

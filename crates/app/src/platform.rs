@@ -35,6 +35,8 @@ pub struct Rules {
     pub limits_on: bool,
     /// When fewer fans are let in; never, when there are none.
     pub health_limits: Option<HealthLimits>,
+    /// The codes of tickets change every half minute.
+    pub tickets_rotate: bool,
 }
 
 pub struct Platform {
@@ -81,6 +83,14 @@ impl Platform {
                 let retry_after_s = retry_after.as_secs() + 1;
                 Err(Refusal::TooManyRequests { retry_after_s }.into())
             }
+        }
+    }
+
+    /// The gateway a fan chose, or the first that is set up.
+    pub fn gateway_or_default(&self, name: Option<&str>) -> Result<&Arc<dyn Gateway>, Refusal> {
+        match name {
+            Some(name) => self.gateway(name),
+            None => self.gateways.first().ok_or(Refusal::UnknownGateway),
         }
     }
 

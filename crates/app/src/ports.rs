@@ -16,12 +16,14 @@ pub mod payments;
 pub mod queue;
 pub mod queue_history;
 pub mod reconciliation;
+pub mod refunds;
 pub mod reservations;
 pub mod revocations;
 pub mod seat_versions;
 pub mod standby;
 pub mod tickets;
 pub mod wallets;
+pub mod webhooks;
 
 /// Everything that must survive: one database stands behind all of it, so that one transaction
 /// can span nouns.
@@ -35,10 +37,12 @@ pub trait Store:
     + payments::Payments
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
+    + refunds::Refunds
     + reservations::Reservations
     + standby::Standbys
     + tickets::Tickets
     + wallets::Wallets
+    + webhooks::Webhooks
 {
 }
 
@@ -52,10 +56,12 @@ impl<T> Store for T where
         + payments::Payments
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
+        + refunds::Refunds
         + reservations::Reservations
         + standby::Standbys
         + standby::Standbys
         + tickets::Tickets
         + wallets::Wallets
+        + webhooks::Webhooks
 {
 }

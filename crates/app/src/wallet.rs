@@ -1,11 +1,17 @@
 //! The fan's wallet.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::paging::Page;
 use crate::platform::Platform;
+use crate::ports::gateway::{Answered, Order};
 use crate::ports::keys::{KeyUse, Once};
-use crate::ports::wallets::{ChargeWallet, Charged, Movement};
-use domain::{LedgerId, UserId, Won};
+use crate::ports::payments::AskGateway;
+use crate::ports::wallets::{
+    AdjustWallet, Adjusted, ChargeReady, ChargeView, ChargeWallet, Charged, ConfirmCharge,
+    Movement, RequestCharge, SettleCharge, SettledCharge,
+};
+use domain::payments::PaymentStatus;
+use domain::{LedgerId, PaymentId, Refusal, UserId, Won};
 
 /// Puts money into the wallet. The sandbox stands for the gateway here: it moves no real money.
 pub async fn charge(
@@ -17,6 +23,99 @@ pub async fn charge(
     let now = platform.now();
     let ledger = LedgerId::new(platform.chance.id(now));
     platform.store.charge_wallet(ChargeWallet { key, user: fan, ledger, amount, now }).await
+}
+
+/// What charging through a gateway needs.
+pub struct AskToCharge<'a> {
+    pub key: KeyUse,
+    pub fan: UserId,
+    pub amount: Won,
+    pub gateway: &'a str,
+}
+
+/// Prepares a charge: the fan approves it on the gateway's page.
+pub async fn request_charge(
+    platform: &Platform,
+    asked: AskToCharge<'_>,
+) -> Result<Once<ChargeReady>> {
+    let now = platform.now();
+    let gateway = platform.gateway(asked.gateway)?;
+    let (payment, amount) = (PaymentId::new(platform.chance.id(now)), asked.amount);
+    let order = Order { payment, amount, name: "Podo wallet", customer: asked.fan };
+    gateway.prepare(&order, now).await?;
+    let command = RequestCharge {
+        key: asked.key,
+        charge: payment,
+        user: asked.fan,
+        gateway: gateway.name(),
+        amount,
+        checkout: gateway.checkout(&order),
+        now,
+    };
+    platform.store.request_charge(command).await
+}
+
+/// How confirming a charge ends.
+pub enum ChargeOutcome {
+    Charged(Charged),
+    Unknown(PaymentId),
+}
+
+/// Takes what the fan approved. A decline is a refusal; an unknown outcome is asked about later.
+pub async fn confirm_charge(
+    platform: &Platform,
+    command: ConfirmCharge,
+) -> Result<Once<ChargeOutcome>> {
+    let charge = command.charge;
+    let ask = match platform.store.confirm_charge(command).await? {
+        Once::Replay(answer) => return Ok(Once::Replay(answer)),
+        Once::Fresh(ask) => ask,
+    };
+    let gateway = platform.gateway(&ask.gateway)?;
+    let answered = gateway.capture(&ask, platform.now()).await;
+    match settle_charge(platform, &ask, answered).await? {
+        SettledCharge::Charged(charged) => Ok(Once::Fresh(ChargeOutcome::Charged(charged))),
+        SettledCharge::Declined { reason } => Err(Refusal::PaymentDeclined { reason }.into()),
+        SettledCharge::StillUnknown | SettledCharge::Before(PaymentStatus::Unknown) => {
+            Ok(Once::Fresh(ChargeOutcome::Unknown(charge)))
+        }
+        SettledCharge::Before(_) => Err(Refusal::KeyRunning.into()),
+    }
+}
+
+/// Brings a gateway's answer home. The confirm call, webhooks and the reconciler all end here.
+pub async fn settle_charge(
+    platform: &Platform,
+    ask: &AskGateway,
+    answered: Answered,
+) -> Result<SettledCharge> {
+    let command = SettleCharge {
+        charge: ask.payment,
+        outcome: answered.outcome,
+        answer: answered.answer,
+        reference: answered.reference,
+        now: platform.now(),
+    };
+    platform.store.settle_charge(command).await
+}
+
+pub async fn my_charge(platform: &Platform, fan: UserId, charge: PaymentId) -> Result<ChargeView> {
+    platform.store.charge(charge, fan).await?.ok_or(Error::Refused(Refusal::NotFound))
+}
+
+/// An organiser corrects a wallet.
+pub async fn adjust(
+    platform: &Platform,
+    key: KeyUse,
+    actor: UserId,
+    user: UserId,
+    (amount, reason): (i64, String),
+) -> Result<Once<Adjusted>> {
+    platform.store.user(user).await?.ok_or(Refusal::NotFound)?;
+    let now = platform.now();
+    let ledger = LedgerId::new(platform.chance.id(now));
+    let command = AdjustWallet { key, actor, user, ledger, amount, reason, now };
+    platform.store.adjust_wallet(command).await
 }
 
 pub async fn balance(platform: &Platform, fan: UserId) -> Result<Won> {

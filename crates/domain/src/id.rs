@@ -123,6 +123,12 @@ impl PaymentId {
         self.0.simple().to_string()
     }
 
+    /// When it was made: ids of version 7 begin with it.
+    pub fn made_at(self) -> crate::Timestamp {
+        let ms = self.0.as_u128() >> 80;
+        crate::Timestamp::from_ms(i64::try_from(ms).unwrap_or(0))
+    }
+
     pub fn from_order_id(text: &str) -> Option<PaymentId> {
         if text.len() != 32 {
             return None;

@@ -12,6 +12,7 @@ pub mod money;
 pub mod payments;
 pub mod queue;
 pub mod reconciliation;
+pub mod refunds;
 pub mod refusal;
 pub mod reservations;
 pub mod seats;

@@ -15,6 +15,8 @@ pub enum MessageKind {
     ReservationReleased,
     ReservationExpired,
     ReservationCanceled,
+    /// Some of its seats were given back.
+    ReservationReduced,
     RefundDue,
     PaymentRefunded,
     ScheduleOpened,
@@ -47,7 +49,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 13] = [
+    pub const ALL: [MessageKind; 14] = [
         MessageKind::UserSignedUp,
         MessageKind::ReservationHeld,
         MessageKind::ReservationExtended,
@@ -57,6 +59,7 @@ impl MessageKind {
         MessageKind::ReservationReleased,
         MessageKind::ReservationExpired,
         MessageKind::ReservationCanceled,
+        MessageKind::ReservationReduced,
         MessageKind::RefundDue,
         MessageKind::PaymentRefunded,
         MessageKind::ScheduleOpened,
@@ -74,6 +77,7 @@ impl MessageKind {
             MessageKind::ReservationReleased => "ReservationReleased",
             MessageKind::ReservationExpired => "ReservationExpired",
             MessageKind::ReservationCanceled => "ReservationCanceled",
+            MessageKind::ReservationReduced => "ReservationReduced",
             MessageKind::RefundDue => "RefundDue",
             MessageKind::PaymentRefunded => "PaymentRefunded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
@@ -99,7 +103,8 @@ impl MessageKind {
             | MessageKind::ReservationDeclined
             | MessageKind::ReservationReleased
             | MessageKind::ReservationExpired
-            | MessageKind::ReservationCanceled => Topic::SeatSync,
+            | MessageKind::ReservationCanceled
+            | MessageKind::ReservationReduced => Topic::SeatSync,
         }
     }
 }

@@ -72,14 +72,18 @@ impl PaymentStatus {
             Unknown,
         };
         match self {
-            Ready => matches!(next, Requested | Captured | Canceled),
+            // A gateway may charge what we had given up: after a void it confirmed, or without
+            // being asked. That money goes back.
+            Ready => matches!(next, Requested | Captured | Canceled | RefundDue),
             Requested => matches!(next, Captured | Failed | Unknown | RefundDue),
             Unknown => matches!(next, Captured | Failed | RefundDue),
             Captured | PartiallyRefunded => {
                 matches!(next, RefundDue | Refunded | PartiallyRefunded)
             }
-            RefundDue => matches!(next, Refunded | PartiallyRefunded),
-            Refunded | Failed | Canceled => false,
+            // One refund may be due while another is promised or made.
+            RefundDue => matches!(next, RefundDue | Refunded | PartiallyRefunded),
+            Failed | Canceled => matches!(next, RefundDue),
+            Refunded => false,
         }
     }
 }
@@ -115,6 +119,8 @@ pub struct Payment {
     pub amount: Won,
     pub captured: Won,
     pub refunded: Won,
+    /// What refunds that are due have yet to give back.
+    pub promised: Won,
 }
 
 /// What a gateway says of one payment.
@@ -188,9 +194,10 @@ impl Payment {
         self.to(PaymentStatus::Canceled)
     }
 
-    /// What could still go back to the fan.
+    /// What could still go back to the fan and is not promised yet.
     pub fn refundable(&self) -> Won {
-        self.captured.checked_sub(self.refunded).unwrap_or(Won::ZERO)
+        let left = self.captured.checked_sub(self.refunded);
+        left.and_then(|left| left.checked_sub(self.promised)).unwrap_or(Won::ZERO)
     }
 
     /// `amount` is promised back.
@@ -199,31 +206,41 @@ impl Payment {
             return Err(Refusal::NothingToRefund);
         }
         match self.status {
-            PaymentStatus::Captured | PaymentStatus::PartiallyRefunded => {
-                Ok(self.to(PaymentStatus::RefundDue))
+            PaymentStatus::Captured
+            | PaymentStatus::PartiallyRefunded
+            | PaymentStatus::RefundDue => {
+                let promised = self.promised.checked_add(amount).ok_or(Refusal::NothingToRefund)?;
+                Ok(Payment { promised, ..self.to(PaymentStatus::RefundDue) })
             }
             PaymentStatus::Ready
             | PaymentStatus::Requested
             | PaymentStatus::Unknown
-            | PaymentStatus::RefundDue
             | PaymentStatus::Refunded
             | PaymentStatus::Failed
             | PaymentStatus::Canceled => Err(Refusal::NothingToRefund),
         }
     }
 
-    /// `amount` went back.
+    /// `amount`, which was promised, went back.
     pub fn refunded(&self, amount: Won) -> Result<Payment, Refusal> {
         let refunded = self.refunded.checked_add(amount).ok_or(Refusal::NothingToRefund)?;
+        let promised = self.promised.checked_sub(amount).ok_or(Refusal::NothingToRefund)?;
         if amount.is_zero() || refunded > self.captured {
             return Err(Refusal::NothingToRefund);
         }
         let status = if refunded == self.captured {
             PaymentStatus::Refunded
-        } else {
+        } else if promised.is_zero() {
             PaymentStatus::PartiallyRefunded
+        } else {
+            PaymentStatus::RefundDue
         };
-        Ok(Payment { refunded, ..self.to(status) })
+        Ok(Payment { refunded, promised, ..self.to(status) })
+    }
+
+    /// Charged, and all of it promised back.
+    fn charged_for_nothing(&self, amount: Won) -> Payment {
+        Payment { captured: amount, promised: amount, ..self.to(PaymentStatus::RefundDue) }
     }
 }
 
@@ -235,11 +252,21 @@ pub fn settle(
     outcome: Outcome,
     now: Timestamp,
 ) -> Settlement {
-    let is_open = matches!(payment.status, PaymentStatus::Requested | PaymentStatus::Unknown);
-    if !is_open {
-        return Settlement::Nothing;
+    match payment.status {
+        PaymentStatus::Requested | PaymentStatus::Unknown => {}
+        PaymentStatus::Ready | PaymentStatus::Failed | PaymentStatus::Canceled => {
+            return settle_unasked(payment, &outcome);
+        }
+        PaymentStatus::Captured
+        | PaymentStatus::PartiallyRefunded
+        | PaymentStatus::RefundDue
+        | PaymentStatus::Refunded => return Settlement::Nothing,
     }
     match outcome {
+        // Nothing is no amount: whoever says so does not know.
+        Outcome::Captured { amount } if amount.is_zero() => {
+            settle(payment, reservation, Outcome::Unknown, now)
+        }
         Outcome::Unknown if payment.status == PaymentStatus::Unknown => Settlement::Nothing,
         Outcome::Unknown => Settlement::StillUnknown(payment.to(PaymentStatus::Unknown)),
         Outcome::NotCaptured { reason } => Settlement::Declined {
@@ -248,6 +275,21 @@ pub fn settle(
             reason,
         },
         Outcome::Captured { amount } => settle_captured(payment, reservation, amount, now),
+    }
+}
+
+/// A charge that nobody waits for: made after the gateway had confirmed a void, or without being
+/// asked. It is kept in the book and goes back.
+fn settle_unasked(payment: &Payment, outcome: &Outcome) -> Settlement {
+    match outcome {
+        Outcome::Captured { amount } if !amount.is_zero() => Settlement::RefundDue {
+            payment: payment.charged_for_nothing(*amount),
+            reservation: Next::Same,
+            amount: *amount,
+        },
+        Outcome::Captured { .. } | Outcome::NotCaptured { .. } | Outcome::Unknown => {
+            Settlement::Nothing
+        }
     }
 }
 
@@ -266,12 +308,12 @@ fn settle_captured(
         // Another payment confirmed it, the hold is gone, or the sum is wrong: money back. If
         // this payment was what the reservation waited for, the fan may try again.
         Ok(Next::To(_)) => Settlement::RefundDue {
-            payment: Payment { captured: amount, ..payment.to(PaymentStatus::RefundDue) },
+            payment: payment.charged_for_nothing(amount),
             reservation: reservation.decline(now),
             amount,
         },
         Ok(Next::Same) | Err(_) => Settlement::RefundDue {
-            payment: Payment { captured: amount, ..payment.to(PaymentStatus::RefundDue) },
+            payment: payment.charged_for_nothing(amount),
             reservation: Next::Same,
             amount,
         },

@@ -67,6 +67,16 @@ pub enum Refusal {
     UnknownGateway,
     WalletLimit,
     NothingToRefund,
+    CancelClosed,
+    InvalidPolicy,
+    WebhookInvalid,
+
+    // Tickets
+    TicketInvalid,
+    TicketElsewhere,
+    TicketUsed { at: Option<Timestamp> },
+    TicketVoid,
+    TicketTransferred,
 
     // Idempotency keys
     KeyMissing,
@@ -137,6 +147,14 @@ impl Refusal {
             Refusal::UnknownGateway => "UNKNOWN_GATEWAY",
             Refusal::WalletLimit => "WALLET_LIMIT",
             Refusal::NothingToRefund => "NOTHING_TO_REFUND",
+            Refusal::CancelClosed => "CANCEL_CLOSED",
+            Refusal::InvalidPolicy => "INVALID_POLICY",
+            Refusal::WebhookInvalid => "WEBHOOK_INVALID",
+            Refusal::TicketInvalid => "TICKET_INVALID",
+            Refusal::TicketElsewhere => "TICKET_ELSEWHERE",
+            Refusal::TicketUsed { .. } => "TICKET_USED",
+            Refusal::TicketVoid => "TICKET_VOID",
+            Refusal::TicketTransferred => "TICKET_TRANSFERRED",
             Refusal::KeyMissing => "IDEMPOTENCY_KEY_MISSING",
             Refusal::KeyMalformed => "IDEMPOTENCY_KEY_MALFORMED",
             Refusal::KeyRunning => "IDEMPOTENCY_KEY_RUNNING",

@@ -203,6 +203,18 @@ impl Reservation {
         }
     }
 
+    /// Some seats of a paid reservation are given back; the others stay. `given` is what they cost.
+    pub fn cancel_part(&self, given: Won) -> Result<Reservation, Refusal> {
+        match self.cancel()? {
+            Next::To(_) => {
+                let left = self.amount.checked_sub(given).filter(|left| !left.is_zero());
+                let amount = left.ok_or(Refusal::NothingToRefund)?;
+                Ok(Reservation { amount, ..self.next(ReservationStatus::Confirmed) })
+            }
+            Next::Same => Err(Refusal::AlreadyCanceled),
+        }
+    }
+
     /// A paid reservation is given back, wholly.
     pub fn cancel(&self) -> Result<Next, Refusal> {
         match self.status {

@@ -48,6 +48,18 @@ impl Timestamp {
         self.jiff().to_zoned(seoul.to_time_zone()).strftime("%Y%m%d").to_string()
     }
 
+    /// The time in Seoul as `YYYYMMDDhhmmss`, as Korean payment companies write it.
+    pub fn seoul_stamp(self) -> String {
+        let seoul = jiff::tz::Offset::constant(9);
+        self.jiff().to_zoned(seoul.to_time_zone()).strftime("%Y%m%d%H%M%S").to_string()
+    }
+
+    /// Counts calendar days in Seoul, so that two moments can be told how many days apart they are.
+    pub const fn seoul_day_number(self) -> i64 {
+        const HOUR_MS: i64 = 3_600_000;
+        (self.0 + 9 * HOUR_MS).div_euclid(24 * HOUR_MS)
+    }
+
     fn jiff(self) -> jiff::Timestamp {
         let last = Timestamp::FAR_FUTURE.0;
         jiff::Timestamp::from_millisecond(self.0.clamp(-last, last))

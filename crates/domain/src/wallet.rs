@@ -60,6 +60,54 @@ impl LedgerKind {
     }
 }
 
+/// A movement on a wallet before it is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Charge(Won),
+    /// A charge that a gateway has made: it is here, whatever the limits say.
+    Arrived(Won),
+    Debit(Won),
+    Refund(Won),
+    /// By an organiser, in either direction.
+    Adjust(i64),
+}
+
+impl Change {
+    pub const fn kind(self) -> LedgerKind {
+        match self {
+            Change::Charge(_) | Change::Arrived(_) => LedgerKind::Charge,
+            Change::Debit(_) => LedgerKind::Debit,
+            Change::Refund(_) => LedgerKind::Refund,
+            Change::Adjust(_) => LedgerKind::Adjust,
+        }
+    }
+
+    /// What the wallet's side gains.
+    pub const fn signed(self) -> i64 {
+        match self {
+            Change::Charge(amount) | Change::Arrived(amount) | Change::Refund(amount) => {
+                amount.get()
+            }
+            Change::Debit(amount) => -amount.get(),
+            Change::Adjust(signed) => signed,
+        }
+    }
+
+    /// The balance after it, or why it may not happen.
+    pub fn after(self, balance: Won) -> Result<Won, Refusal> {
+        match self {
+            Change::Charge(amount) | Change::Debit(amount) | Change::Refund(amount) => {
+                balance_after(balance, self.kind(), amount)
+            }
+            Change::Arrived(amount) => balance.checked_add(amount).ok_or(Refusal::WalletLimit),
+            Change::Adjust(signed) => {
+                let sum = balance.get().checked_add(signed).filter(|_| signed != 0);
+                sum.and_then(Won::new).ok_or(Refusal::WalletLimit)
+            }
+        }
+    }
+}
+
 /// The balance after a movement, or why it may not happen.
 pub fn balance_after(balance: Won, kind: LedgerKind, amount: Won) -> Result<Won, Refusal> {
     match kind {
@@ -105,6 +153,21 @@ mod tests {
         );
         assert_eq!(balance_after(won(0), LedgerKind::Charge, won(0)), Err(Refusal::WalletLimit));
         assert!(balance_after(BALANCE_MAX, LedgerKind::Refund, won(1)).is_ok());
+    }
+
+    #[test]
+    fn an_organiser_adjusts_both_ways_but_never_below_zero() {
+        assert_eq!(Change::Adjust(-10).after(won(10)), Ok(Won::ZERO));
+        assert_eq!(Change::Adjust(5).after(won(10)), Ok(won(15)));
+        for odd in [-11, 0, i64::MIN, i64::MAX] {
+            assert_eq!(Change::Adjust(odd).after(won(10)), Err(Refusal::WalletLimit), "{odd}");
+        }
+    }
+
+    #[test]
+    fn money_that_a_gateway_took_arrives_whatever_the_limits_say() {
+        assert!(Change::Charge(won(1)).after(BALANCE_MAX).is_err());
+        assert!(Change::Arrived(won(1)).after(BALANCE_MAX).is_ok());
     }
 
     proptest! {

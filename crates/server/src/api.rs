@@ -14,11 +14,13 @@ mod payment;
 mod problems;
 mod profile;
 mod queue;
+mod refunds;
 mod sandbox;
 mod seats;
 mod standby;
 mod tickets;
 mod wallet;
+mod webhooks;
 
 use crate::assets;
 use crate::layouts::Layouts;
@@ -44,7 +46,8 @@ pub use error::{ApiError, problem_codes};
 /// What handlers share.
 pub struct Shared {
     pub platform: Arc<Platform>,
-    pub sandbox: Arc<Sandbox>,
+    /// `None` where real money is taken.
+    pub sandbox: Option<Arc<Sandbox>>,
     pub tasks: Tasks,
     pub metrics: Metrics,
     pub layouts: Layouts,
@@ -104,14 +107,14 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
-        .routes(routes!(wallet::balance))
-        .routes(routes!(wallet::ledger))
-        .routes(routes!(wallet::charge))
         .routes(routes!(tickets::my_tickets))
         .routes(routes!(tickets::my_ticket))
         .routes(routes!(tickets::qr))
         .routes(routes!(tickets::mailbox))
         .merge(queue::routes())
+        .merge(refunds::routes())
+        .merge(webhooks::routes())
+        .merge(wallet::routes())
         .merge(admin::routes())
 }
 

@@ -1,6 +1,11 @@
 //! Settings: the built-in defaults, a file, the environment and flags, in this order.
 
+mod gateways;
+
+pub use gateways::Gateways;
+
 use crate::roles::Roles;
+use adapters::gateways::GatewaySettings;
 use adapters::sql::{Connections, PostgresSettings};
 use anyhow::{Context, Result, anyhow, bail};
 use domain::queue::HealthLimits;
@@ -14,7 +19,6 @@ use toml::{Table, Value};
 pub const DEFAULT: &str = include_str!("config.default.toml");
 
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Config {
     pub listen: String,
     pub roles: Roles,
@@ -42,6 +46,12 @@ pub struct Config {
     pub reconcile_every_seconds: u32,
     pub limits: Switch,
     pub requests_per_second_per_ip: u32,
+    pub public_url: String,
+    pub sandbox: Switch,
+    pub gateway_timeout_seconds: u32,
+    #[serde(flatten)]
+    pub gateways: Gateways,
+    pub ticket_codes: TicketCodes,
     pub log: LogStyle,
     pub admin_email: String,
     pub admin_password: SecretString,
@@ -60,6 +70,13 @@ pub enum LogStyle {
     Auto,
     Pretty,
     Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TicketCodes {
+    Fixed,
+    Rotating,
 }
 
 /// Settings given on the command line, and the file to read.
@@ -131,6 +148,7 @@ impl Config {
                 self.roles
             );
         }
+        self.gateways.check(&self.public_url, self.sandbox)?;
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or none");
         }
@@ -181,6 +199,16 @@ impl Config {
         })
     }
 
+    /// The payment companies that are set up.
+    pub fn gateways(&self) -> GatewaySettings {
+        let seconds = u64::from(self.gateway_timeout_seconds);
+        GatewaySettings {
+            public_url: self.public_url.trim_end_matches('/').to_owned(),
+            patience: (seconds > 0).then(|| Duration::from_secs(seconds)),
+            ..self.gateways.settings()
+        }
+    }
+
     /// What counts, without secrets.
     pub fn describe(&self) -> String {
         let password = shown(&self.admin_password);
@@ -193,7 +221,9 @@ impl Config {
              slow_down_p99_ms = {}\nslow_down_errors_percent = {}\ntoken_secret = {:?}\n\
              token_secret_previous = {:?}\nsweep_every_ms = {}\n\
              reconcile_every_seconds = {}\nlimits = {:?}\n\
-             requests_per_second_per_ip = {}\nlog = {:?}\nadmin_email = {:?}\n\
+             requests_per_second_per_ip = {}\npublic_url = {:?}\nsandbox = {:?}\n\
+             gateway_timeout_seconds = {}\n{}ticket_codes = {:?}\n\
+             log = {:?}\nadmin_email = {:?}\n\
              admin_password = {password:?}",
             self.listen,
             self.roles,
@@ -220,6 +250,11 @@ impl Config {
             self.reconcile_every_seconds,
             self.limits,
             self.requests_per_second_per_ip,
+            self.public_url,
+            self.sandbox,
+            self.gateway_timeout_seconds,
+            self.gateways.describe(),
+            self.ticket_codes,
             self.log,
             self.admin_email,
         )

@@ -83,6 +83,8 @@ fn schedules(config: &Config) -> impl Iterator<Item = Schedule> {
         Schedule { job: Job::RelayMessages, every: ms(100) },
         Schedule { job: Job::SettlePayments, every: ms(1_000) },
         Schedule { job: Job::MakeRefunds, every: ms(1_000) },
+        Schedule { job: Job::RefundCanceled, every: ms(2_000) },
+        Schedule { job: Job::FollowWebhooks, every: ms(1_000) },
         Schedule { job: Job::ForgetOldRows, every: Duration::from_secs(600) },
         Schedule { job: Job::ReconcileSeats, every: config.reconcile_every() },
     ];

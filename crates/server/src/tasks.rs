@@ -70,6 +70,8 @@ pub enum Job {
     RelayMessages,
     SettlePayments,
     MakeRefunds,
+    RefundCanceled,
+    FollowWebhooks,
     ForgetOldRows,
     ReconcileSeats,
 }
@@ -83,6 +85,8 @@ impl Job {
             Job::RelayMessages => "relay",
             Job::SettlePayments => "settle",
             Job::MakeRefunds => "refund",
+            Job::RefundCanceled => "refund-canceled",
+            Job::FollowWebhooks => "webhooks",
             Job::ForgetOldRows => "clean",
             Job::ReconcileSeats => "reconcile",
         }
@@ -92,11 +96,14 @@ impl Job {
     /// work row by row, and admission is one atomic step.
     const fn is_led(self) -> bool {
         match self {
-            Job::RelayMessages | Job::ForgetOldRows | Job::ReconcileSeats => true,
+            Job::RelayMessages | Job::RefundCanceled | Job::ForgetOldRows | Job::ReconcileSeats => {
+                true
+            }
             Job::AdmitFans
             | Job::ExpireHolds
             | Job::OfferSeats
             | Job::SettlePayments
+            | Job::FollowWebhooks
             | Job::MakeRefunds => false,
         }
     }
@@ -114,6 +121,8 @@ impl Job {
             Job::RelayMessages => jobs::relay_messages(platform, now).await,
             Job::SettlePayments => jobs::settle_unknown_payments(platform, now).await,
             Job::MakeRefunds => jobs::make_refunds(platform, now).await,
+            Job::RefundCanceled => jobs::refund_canceled_shows(platform, now).await,
+            Job::FollowWebhooks => jobs::follow_webhooks(platform, now).await,
             Job::ForgetOldRows => jobs::forget_old_rows(platform, now).await,
             Job::ReconcileSeats => jobs::reconcile_seats(platform, lease, now).await,
         }

@@ -1,6 +1,6 @@
 //! Which adapter stands behind which port: the only file that knows.
 
-use crate::config::{Config, Switch};
+use crate::config::{Config, Switch, TicketCodes};
 use crate::secret;
 use adapters::clock::{SystemChance, SystemClock};
 use adapters::gateways::sandbox::Sandbox;
@@ -12,6 +12,7 @@ use app::Platform;
 use app::notifications::NotificationWorker;
 use app::platform::Rules;
 use app::ports::clock::{Chance, Clock};
+use app::ports::gateway::Gateway;
 use app::ports::holds::Holds;
 use app::ports::limits::Limits;
 use app::ports::queue::Queue;
@@ -30,7 +31,8 @@ use std::sync::Arc;
 /// The platform and the parts of it that the process needs by their own name.
 pub struct Wired {
     pub platform: Platform,
-    pub sandbox: Arc<Sandbox>,
+    /// `None` where real money is taken.
+    pub sandbox: Option<Arc<Sandbox>>,
 }
 
 /// Opens the engines that the settings name.
@@ -86,7 +88,7 @@ pub async fn platform_on(
     let worker = NotificationWorker::new(store.clone(), clock.clone());
     let n_password_threads = std::thread::available_parallelism().map_or(1, |n| n.get() - 1);
     let passwords = Argon2Pool::start(n_password_threads).map_err(|error| anyhow!(error))?;
-    let sandbox = Arc::new(Sandbox::new(store.clone()));
+    let (gateways, sandbox) = gateways(config, &store, &chance)?;
     let platform = Platform {
         node: NodeId::new(chance.id(clock.now())),
         store,
@@ -97,7 +99,7 @@ pub async fn platform_on(
         seat_versions: live.seat_versions,
         bus: Arc::new(memory::Bus::new(vec![Arc::new(worker)])),
         passwords: Arc::new(passwords),
-        gateways: vec![sandbox.clone()],
+        gateways,
         clock,
         chance,
         sessions: Sessions::new(&seals),
@@ -116,6 +118,7 @@ pub async fn platform_on(
             offer_length: config.offer_length(),
             limits_on: config.limits == Switch::On,
             health_limits: config.health_limits(),
+            tickets_rotate: config.ticket_codes == TicketCodes::Rotating,
         },
     };
     Ok(Wired { platform, sandbox })
@@ -142,6 +145,17 @@ fn seals(config: &Config, master: &[u8; 32]) -> Result<Seals> {
 
 /// What stands for the token secret that is made from `secret.key`.
 const OWN_SECRET: &str = "secret.key";
+
+type Gateways = (Vec<Arc<dyn Gateway>>, Option<Arc<Sandbox>>);
+
+/// The payment companies that are set up, and the built-in one unless it is switched off.
+fn gateways(config: &Config, store: &Arc<SqlStore>, chance: &Arc<dyn Chance>) -> Result<Gateways> {
+    let mut gateways = config.gateways().open(chance).map_err(|error| anyhow!(error))?;
+    let is_on = config.sandbox == Switch::On;
+    let sandbox = is_on.then(|| Arc::new(Sandbox::new(store.clone())));
+    gateways.extend(sandbox.clone().map(|sandbox| sandbox as Arc<dyn Gateway>));
+    Ok((gateways, sandbox))
+}
 
 /// What may be forgotten.
 struct Live {

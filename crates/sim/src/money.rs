@@ -39,6 +39,7 @@ impl World {
             amount: reservation.amount,
             captured: Won::ZERO,
             refunded: Won::ZERO,
+            promised: Won::ZERO,
         };
         self.attempts.insert(id, Attempt { payment, booking, requested_at: self.now });
         Ok(id)
@@ -233,7 +234,7 @@ impl World {
         let amount = paid.refundable();
         match paid.method {
             PaymentMethod::Wallet => {
-                self.store_payment(paid.refunded(amount)?);
+                self.store_payment(paid.refund_due(amount)?.refunded(amount)?);
                 self.move_wallet(self.bookings[&id].fan, LedgerKind::Refund, amount)?;
             }
             PaymentMethod::Card => self.promise_refund(paid.refund_due(amount)?, amount),

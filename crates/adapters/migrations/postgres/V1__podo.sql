@@ -118,6 +118,8 @@ create table events (
     hall_id     uuid not null references halls (id),
     status      text not null
                 constraint events_status check (status in ('PREPARING', 'OPEN', 'ENDED', 'CANCELLED')),
+    -- What is kept of a canceled ticket, by days before the show. Null: nothing.
+    refund_policy jsonb,
     created_at  timestamptz not null,
     updated_at  timestamptz not null
 );
@@ -264,6 +266,8 @@ create table payments (
     amount         bigint not null constraint payments_amount check (amount between 1 and 100000000),
     captured       bigint not null default 0,
     refunded       bigint not null default 0,
+    -- What refunds that are due have yet to give back.
+    promised       bigint not null default 0,
     -- The gateway's name for it, and the fields of its answer that we may keep.
     gateway_ref    text,
     gateway_answer jsonb,
@@ -274,7 +278,8 @@ create table payments (
     asked_at       timestamptz,
     created_at     timestamptz not null,
     updated_at     timestamptz not null,
-    constraint payments_refunds check (0 <= refunded and refunded <= captured)
+    -- Never more goes back than came in, counting what is promised.
+    constraint payments_refunds check (0 <= refunded and 0 <= promised and refunded + promised <= captured)
 );
 
 create index payments_reservation on payments (reservation_id);
@@ -301,6 +306,11 @@ create table refunds (
     user_id        uuid not null,
     amount         bigint not null constraint refunds_amount check (amount > 0),
     status         text not null constraint refunds_status check (status in ('DUE', 'REFUNDED')),
+    -- What the event keeps, and of which seats: null for money that came for nothing.
+    fee            bigint not null default 0 constraint refunds_fee check (fee >= 0),
+    seats          jsonb,
+    destination    text not null default 'ORIGINAL'
+                   constraint refunds_destination check (destination in ('ORIGINAL', 'WALLET')),
     reason         text not null,
     attempts       bigint not null default 0,
     next_at        timestamptz not null,
@@ -311,6 +321,66 @@ create table refunds (
 
 create index refunds_due on refunds (next_at) where status = 'DUE';
 create index refunds_payment on refunds (payment_id);
+
+-- Refunds above the limit wait here for a second organiser.
+create table refund_approvals (
+    payment_id uuid not null,
+    seats      text not null,
+    actor_id   uuid not null,
+    created_at timestamptz not null,
+    primary key (payment_id, seats)
+);
+
+-- A canceled date: everybody's money goes back, a few reservations a round.
+create table refund_runs (
+    schedule_id    uuid not null primary key,
+    status         text not null constraint refund_runs_status check (status in ('RUNNING', 'DONE')),
+    n_reservations bigint not null,
+    n_refunded     bigint not null default 0,
+    amount         bigint not null default 0,
+    created_at     timestamptz not null,
+    updated_at     timestamptz not null
+);
+
+create index refund_runs_running on refund_runs (created_at) where status = 'RUNNING';
+
+-- What gateways told us: kept before anything is done about it, so that a repeat does nothing.
+create table webhook_events (
+    gateway    text not null,
+    id         text not null,
+    kind       text not null,
+    payment_id uuid,
+    status     text not null
+               constraint webhook_events_status check (status in ('RECEIVED', 'DONE', 'IGNORED')),
+    next_at    timestamptz not null,
+    created_at timestamptz not null,
+    updated_at timestamptz not null,
+    primary key (gateway, id)
+);
+
+create index webhook_events_open on webhook_events (next_at) where status = 'RECEIVED';
+
+-- Money on its way into a wallet through a gateway.
+create table wallet_charges (
+    id             uuid not null primary key,
+    user_id        uuid not null,
+    gateway        text not null,
+    status         text not null constraint wallet_charges_status check
+                   (status in ('READY', 'REQUESTED', 'UNKNOWN', 'CAPTURED', 'FAILED')),
+    amount         bigint not null constraint wallet_charges_amount check (amount between 1 and 100000000),
+    captured       bigint not null default 0,
+    gateway_ref    text,
+    gateway_answer jsonb,
+    failure_reason text,
+    confirm_key    text,
+    requested_at   timestamptz,
+    asked_at       timestamptz,
+    created_at     timestamptz not null,
+    updated_at     timestamptz not null
+);
+
+create index wallet_charges_user on wallet_charges (user_id, id);
+create index wallet_charges_open on wallet_charges (asked_at) where status in ('REQUESTED', 'UNKNOWN');
 
 create table wallets (
     user_id    uuid not null primary key,

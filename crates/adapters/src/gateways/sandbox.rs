@@ -2,8 +2,8 @@
 //! person choose what happens: approve, decline, time out, answer twice, answer late.
 
 use app::Result;
-use app::ports::gateway::{Answered, Gateway, RefundOutcome};
-use app::ports::payments::{AskGateway, DueRefund};
+use app::ports::gateway::{Answered, Booked, Gateway, Order, RefundOutcome};
+use app::ports::payments::{AskGateway, Checkout, DueRefund};
 use async_trait::async_trait;
 use domain::payments::Outcome;
 use domain::{PaymentId, Timestamp, Won};
@@ -157,9 +157,9 @@ impl Sandbox {
     async fn try_refund(&self, refund: &DueRefund, now: Timestamp) -> Result<()> {
         let page = self.book.page(refund.payment).await?;
         let page = page.ok_or_else(|| app::Error::broken("the sandbox does not know the order"))?;
-        let refunded = page.refunded.checked_add(refund.amount).unwrap_or(page.captured);
-        // A refund that was made before is not made again.
-        let refunded = refunded.min(page.captured);
+        // A refund that was made before is not made again: refunds of one order come in turn.
+        let refunded = refund.refunded_before.checked_add(refund.amount).unwrap_or(page.captured);
+        let refunded = refunded.max(page.refunded).min(page.captured);
         self.book.write_page(refund.payment, Page { refunded, ..page }, now).await
     }
 }
@@ -180,7 +180,7 @@ fn answered(outcome: Result<Outcome>) -> Answered {
         }
         Outcome::Unknown => None,
     };
-    Answered { outcome, answer }
+    Answered { outcome, answer, reference: None }
 }
 
 #[async_trait]
@@ -189,8 +189,10 @@ impl Gateway for Sandbox {
         NAME
     }
 
-    fn checkout_url(&self, payment: PaymentId, amount: Won) -> Option<String> {
-        Some(format!("/pay/sandbox?orderId={}&amount={}", payment.order_id(), amount.get()))
+    fn checkout(&self, order: &Order<'_>) -> Checkout {
+        let (order_id, amount) = (order.payment.order_id(), order.amount.get());
+        let url = Some(format!("/pay/sandbox?orderId={order_id}&amount={amount}"));
+        Checkout { gateway: Some(NAME.into()), url, data: None }
     }
 
     async fn capture(&self, ask: &AskGateway, now: Timestamp) -> Answered {
@@ -210,5 +212,16 @@ impl Gateway for Sandbox {
             Ok(()) => RefundOutcome::Refunded,
             Err(error) => RefundOutcome::Later { why: error.to_string() },
         }
+    }
+
+    async fn booked(&self, ask: &AskGateway, _now: Timestamp) -> Option<Booked> {
+        let page = self.book.page(ask.payment).await.ok()?;
+        let nothing = Booked { captured: Won::ZERO, refunded: Won::ZERO };
+        Some(
+            page.map_or(nothing, |page| Booked {
+                captured: page.captured,
+                refunded: page.refunded,
+            }),
+        )
     }
 }

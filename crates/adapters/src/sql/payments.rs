@@ -1,6 +1,6 @@
 //! Payments: loading them and storing what a rule decided.
 
-mod cancel;
+pub(super) mod cancel;
 mod confirm;
 mod read;
 mod refund;
@@ -26,7 +26,7 @@ pub(super) struct PaymentRow {
 
 pub(super) async fn load(tx: &mut dyn Tx, id: PaymentId) -> Result<Option<PaymentRow>> {
     let sql = "select id, method, status, amount, captured, refunded, reservation_id, user_id,
-                      gateway, gateway_ref, confirm_key
+                      gateway, gateway_ref, confirm_key, promised
                  from payments where id = $1";
     tx.row(sql, params![id]).await?.as_ref().map(read_payment).transpose()
 }
@@ -39,6 +39,7 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
         amount: row.get(3)?,
         captured: row.get(4)?,
         refunded: row.get(5)?,
+        promised: row.get(11)?,
     };
     Ok(PaymentRow {
         payment,
@@ -57,15 +58,19 @@ pub(super) async fn store(
     after: &Payment,
     now: Timestamp,
 ) -> Result<()> {
-    let sql = "update payments set status = $3, captured = $4, refunded = $5, updated_at = $6
-                where id = $1 and status = $2";
+    let sql = "update payments set status = $3, captured = $4, refunded = $5, promised = $6,
+                                   updated_at = $7
+                where id = $1 and status = $2 and refunded = $8 and promised = $9";
     let values = params![
         before.id,
         before.status.as_str(),
         after.status.as_str(),
         after.captured,
         after.refunded,
-        now
+        after.promised,
+        now,
+        before.refunded,
+        before.promised
     ];
     if tx.execute(sql, values).await? != 1 {
         return Err(Error::Conflict("the payment was changed by another command".into()));

@@ -56,16 +56,23 @@ fn read_reservation(row: &Row) -> Result<Reservation> {
     })
 }
 
-/// The seats of a reservation, in layout order.
+/// The seats of a reservation, in layout order: those that it still has or, when it is over, had.
 pub(super) async fn seats_of(
     tx: &mut dyn Tx,
     reservation: ReservationId,
     schedule: ScheduleId,
 ) -> Result<Vec<ReservedSeat>> {
-    let sql = "select seat_index, number, grade, price from reservation_seats
+    let sql = "select seat_index, number, grade, price, active from reservation_seats
                 where reservation_id = $1 order by seat_index";
-    let rows = tx.query(sql, params![reservation]).await?;
+    let mut rows = tx.query(sql, params![reservation]).await?;
+    if rows.iter().any(is_active) {
+        rows.retain(is_active);
+    }
     rows.iter().map(|row| read_seat(schedule, row)).collect()
+}
+
+fn is_active(row: &Row) -> bool {
+    row.get(4).unwrap_or(false)
 }
 
 fn read_seat(schedule: ScheduleId, row: &Row) -> Result<ReservedSeat> {

@@ -1,15 +1,24 @@
 //! Wallets: every movement changes the balance and adds two ledger rows that sum to zero.
 
+mod charges;
+
+use super::audit::{self, AuditEntry};
 use super::keys;
 use super::store::SqlStore;
 use super::tx::{Tx, work};
 use super::value::{Row, params};
 use app::Result;
 use app::ports::keys::Once;
-use app::ports::wallets::{ChargeWallet, Charged, Movement, Wallets};
+use app::ports::payments::{AskGateway, Unsettled};
+use app::ports::wallets::{
+    AdjustWallet, Adjusted, ChargeReady, ChargeView, ChargeWallet, Charged, ConfirmCharge,
+    Movement, RequestCharge, SettleCharge, SettledCharge, Wallets,
+};
 use async_trait::async_trait;
-use domain::wallet::{LedgerKind, balance_after};
-use domain::{LedgerId, Timestamp, UserId, Won};
+use charges::{ChargeOf, TakeUnsettledCharges};
+use domain::wallet::{Change, LedgerKind};
+use domain::{LedgerId, PaymentId, Timestamp, UserId, Won};
+use serde_json::json;
 use uuid::Uuid;
 
 struct BalanceOf(UserId);
@@ -20,6 +29,7 @@ struct MovementsOf {
 }
 
 work!(Sales: ChargeWallet => charge, Once<Charged>);
+work!(Sales: AdjustWallet => adjust, Once<Adjusted>);
 work!(Sales: BalanceOf => balance, Won);
 work!(Sales or_replica: MovementsOf => movements, Vec<(i64, Movement)>);
 
@@ -27,6 +37,35 @@ work!(Sales or_replica: MovementsOf => movements, Vec<(i64, Movement)>);
 impl Wallets for SqlStore {
     async fn charge_wallet(&self, command: ChargeWallet) -> Result<Once<Charged>> {
         self.write_in_batch(command).await
+    }
+
+    async fn adjust_wallet(&self, command: AdjustWallet) -> Result<Once<Adjusted>> {
+        self.write(command).await
+    }
+
+    async fn request_charge(&self, command: RequestCharge) -> Result<Once<ChargeReady>> {
+        self.write(command).await
+    }
+
+    async fn confirm_charge(&self, command: ConfirmCharge) -> Result<Once<AskGateway>> {
+        self.write(command).await
+    }
+
+    async fn settle_charge(&self, command: SettleCharge) -> Result<SettledCharge> {
+        self.write(command).await
+    }
+
+    async fn take_unsettled_charges(
+        &self,
+        asked_before: Timestamp,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Unsettled>> {
+        self.write(TakeUnsettledCharges { asked_before, now, limit }).await
+    }
+
+    async fn charge(&self, charge: PaymentId, user: UserId) -> Result<Option<ChargeView>> {
+        self.read(ChargeOf { charge, user }).await
     }
 
     async fn balance(&self, user: UserId) -> Result<Won> {
@@ -46,8 +85,7 @@ impl Wallets for SqlStore {
 /// One movement on a wallet.
 pub(super) struct Move {
     pub(super) user: UserId,
-    pub(super) kind: LedgerKind,
-    pub(super) amount: Won,
+    pub(super) change: Change,
     /// What it was for: a payment, a refund, a charge.
     pub(super) reference: Uuid,
     pub(super) now: Timestamp,
@@ -58,7 +96,7 @@ pub(super) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
     // A wallet's movements wait for each other instead of running again and again.
     tx.lock(movement.user.uuid()).await?;
     let (balance, version) = load(tx, movement).await?;
-    let after = balance_after(balance, movement.kind, movement.amount)?;
+    let after = movement.change.after(balance)?;
     let version = version + 1;
     let sql = "update wallets set balance = $3, version = $2, updated_at = $4
                 where user_id = $1 and version = $2 - 1";
@@ -88,18 +126,18 @@ async fn write(tx: &mut dyn Tx, movement: &Move, version: i64, after: Won) -> Re
                                           balance_after, reference, created_at)
                values ($1, $2, 'WALLET', $3, $4, $5, $6, $7, $8),
                       ($1, $2, $9, $10, $4, $11, null, $7, $8)";
-    let signed = movement.kind.signed(movement.amount);
+    let (kind, signed) = (movement.change.kind(), movement.change.signed());
     let (ours, theirs) = (tx.chance().id(movement.now), tx.chance().id(movement.now));
     let values = params![
         movement.user,
         version,
         ours,
-        movement.kind.as_str(),
+        kind.as_str(),
         signed,
         after,
         movement.reference,
         movement.now,
-        movement.kind.contra(),
+        kind.contra(),
         theirs,
         -signed
     ];
@@ -112,14 +150,37 @@ async fn charge(tx: &mut dyn Tx, command: &ChargeWallet) -> Result<Once<Charged>
     }
     let movement = Move {
         user: command.user,
-        kind: LedgerKind::Charge,
-        amount: command.amount,
+        change: Change::Charge(command.amount),
         reference: command.ledger.uuid(),
         now: command.now,
     };
     let charged = Charged { balance: apply(tx, &movement).await?, ledger_id: command.ledger };
     keys::store(tx, &command.key, &charged, command.now).await?;
     Ok(Once::Fresh(charged))
+}
+
+async fn adjust(tx: &mut dyn Tx, command: &AdjustWallet) -> Result<Once<Adjusted>> {
+    if let Some(answer) = keys::find(tx, &command.key).await? {
+        return Ok(Once::Replay(answer));
+    }
+    let movement = Move {
+        user: command.user,
+        change: Change::Adjust(command.amount),
+        reference: command.ledger.uuid(),
+        now: command.now,
+    };
+    let balance = apply(tx, &movement).await?;
+    let adjusted = Adjusted { user_id: command.user, balance, ledger_id: command.ledger };
+    let details = json!({ "amount": command.amount, "reason": command.reason });
+    let entry = AuditEntry {
+        actor: command.actor,
+        action: "wallet.adjust",
+        subject: command.user.to_string(),
+        details: &details,
+    };
+    audit::append(tx, entry, command.now).await?;
+    keys::store(tx, &command.key, &adjusted, command.now).await?;
+    Ok(Once::Fresh(adjusted))
 }
 
 async fn balance(tx: &mut dyn Tx, question: &BalanceOf) -> Result<Won> {

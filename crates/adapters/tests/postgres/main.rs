@@ -41,6 +41,9 @@ mod reconciliation;
 #[path = "../store/refund.rs"]
 mod refund;
 
+#[path = "../store/refund_part.rs"]
+mod refund_part;
+
 #[path = "../store/settle.rs"]
 mod settle;
 

@@ -18,6 +18,7 @@ use app::ports::tickets::Tickets;
 use app::ports::wallets::Wallets;
 use domain::catalog::EventStatus;
 use domain::payments::Outcome;
+use domain::refunds::RefundTo;
 use domain::{LoginId, RefundId, SessionId, UserId};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -213,11 +214,20 @@ async fn refund(world: &World) {
     let payment = ready.payment_id;
     store.take_unsettled(at(2), at(2), 10).await.unwrap();
     let outcome = Outcome::Captured { amount: ready.amount };
-    let settle = SettlePayment { payment, outcome, answer: None, now: at(2) };
+    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(2) };
     store.settle_payment(settle).await.unwrap();
     let (key, refund) = (world.key(&fan, "payment/cancel"), RefundId::new(world.id()));
     let (user, reason) = (fan.id, "ill".into());
-    let cancel = CancelPayment { key, payment, user, refund, reason, now: at(3) };
+    let cancel = CancelPayment {
+        key,
+        payment,
+        user,
+        refund,
+        reason,
+        seats: Vec::new(),
+        to: RefundTo::Original,
+        now: at(3),
+    };
     store.cancel_payment(cancel).await.unwrap();
     store.take_due_refunds(at(3), at(9), 10).await.unwrap();
     store.put_off_refund(refund, "busy".into(), at(9), at(4)).await.unwrap();

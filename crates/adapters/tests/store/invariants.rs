@@ -38,7 +38,9 @@ const DAMAGES: &[(&str, &[&str])] = &[
         "delete from tickets where id = (select max(id) from tickets where status = 'VALID')",
         &["I8"],
     ),
-    ("delete from refunds where status = 'DUE'", &["I8"]),
+    ("delete from refunds where status = 'DUE'", &["I7", "I8"]),
+    ("update payments set promised = 0 where status = 'REFUND_DUE'", &["I7"]),
+    ("update refunds set fee = fee + 1", &["I8"]),
     ("update payments set status = 'READY' where status = 'CANCELED'", &["I9"]),
     ("update wallets set balance = balance + 1", &["I10"]),
     ("update wallet_ledger set amount = amount + 1 where account = 'SALES'", &["I10"]),
@@ -85,9 +87,11 @@ async fn cancel_by_card(world: &World, fan: &Fan) {
     let payment = ready.payment_id;
     book(world, payment, ready.amount).await;
     let outcome = Outcome::Captured { amount: ready.amount };
-    let settle = SettlePayment { payment, outcome, answer: None, now: at(6) };
+    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(6) };
     world.store.settle_payment(settle).await.unwrap();
     let cancel = CancelPayment {
+        seats: Vec::new(),
+        to: domain::refunds::RefundTo::Original,
         key: world.key(fan, "payment/cancel"),
         payment,
         user: fan.id,

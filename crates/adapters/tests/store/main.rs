@@ -16,6 +16,7 @@ mod queue_history;
 mod races;
 mod reconciliation;
 mod refund;
+mod refund_part;
 mod settle;
 mod updates;
 mod wallet;

@@ -8,6 +8,7 @@ use app::ports::tickets::Tickets;
 use app::ports::wallets::Wallets;
 use domain::messages::MessageKind;
 use domain::payments::{Outcome, PaymentMethod, PaymentStatus};
+use domain::refunds::RefundTo;
 use domain::reservations::ReservationStatus;
 use domain::tickets::TicketStatus;
 use domain::{PaymentId, RefundId, Refusal};
@@ -15,13 +16,15 @@ use futures::future::join_all;
 
 const ALL: PageAsk = PageAsk { limit: 100, after: None };
 
-fn cancel_command(world: &World, fan: &Fan, payment: PaymentId) -> CancelPayment {
+pub(crate) fn cancel_command(world: &World, fan: &Fan, payment: PaymentId) -> CancelPayment {
     CancelPayment {
         key: world.key(fan, "payment/cancel"),
         payment,
         user: fan.id,
         refund: RefundId::new(world.id()),
         reason: "CHANGED_MIND".into(),
+        seats: Vec::new(),
+        to: RefundTo::Original,
         now: at(100),
     }
 }
@@ -32,11 +35,11 @@ async fn cancel(world: &World, fan: &Fan, payment: PaymentId) -> Canceled {
 }
 
 /// Buys seat 10 by card.
-async fn buy_by_card(world: &World, fan: &Fan) -> PaymentId {
+pub(crate) async fn buy_by_card(world: &World, fan: &Fan) -> PaymentId {
     let (_, ready) = world.start_paying(fan, &[10], at(0)).await;
     let payment = ready.payment_id;
     let outcome = Outcome::Captured { amount: ready.amount };
-    let settle = SettlePayment { payment, outcome, answer: None, now: at(1) };
+    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(1) };
     world.store.settle_payment(settle).await.unwrap();
     payment
 }

@@ -11,7 +11,8 @@ use futures::future::join_all;
 use std::time::Duration;
 
 fn outcome(payment: PaymentId, outcome: Outcome, now: Timestamp) -> SettlePayment {
-    SettlePayment { payment, outcome, answer: Some("{\"code\":1}".into()), now }
+    let answer = Some("{\"code\":1}".into());
+    SettlePayment { payment, outcome, answer, reference: None, now }
 }
 
 fn captured(amount: i64) -> Outcome {
@@ -164,6 +165,8 @@ async fn settling_again_changes_nothing_whatever_it_says() {
     for what in [captured(FAR), captured(1), declined(), Outcome::Unknown] {
         let again = settle(paid.payment_id, what.clone()).await;
         assert!(matches!(again, Settled::Before(PaymentStatus::Captured)), "{again:?}");
+    }
+    for what in [declined(), Outcome::Unknown] {
         let again = settle(refused.payment_id, what).await;
         assert!(matches!(again, Settled::Before(PaymentStatus::Failed)), "{again:?}");
     }
@@ -171,21 +174,39 @@ async fn settling_again_changes_nothing_whatever_it_says() {
 }
 
 #[tokio::test]
+async fn a_charge_after_the_final_no_is_kept_in_the_book_and_goes_back() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let (reservation, ready) = world.start_paying(&fan, &[10], at(0)).await;
+    let payment = ready.payment_id;
+    world.store.settle_payment(outcome(payment, declined(), at(2))).await.unwrap();
+    for _ in 0..2 {
+        world.store.settle_payment(outcome(payment, captured(FAR), at(3))).await.unwrap();
+    }
+    let view = world.store.payment(payment, fan.id).await.unwrap().unwrap();
+    assert_eq!((view.status, view.refunds.len()), (PaymentStatus::RefundDue, 1));
+    assert_eq!(world.status(&fan, reservation).await, ReservationStatus::Held);
+    let due = world.store.take_due_refunds(at(3), at(4), 10).await.unwrap();
+    world.store.finish_refund(due[0].refund, at(4)).await.unwrap();
+    world.is_sound(at(4)).await;
+}
+
+#[tokio::test]
 async fn of_many_who_settle_at_once_exactly_one_does() {
     let world = World::new().await;
     let fan = world.fan().await;
     let (_, ready) = world.start_paying(&fan, &[10], at(0)).await;
-    let outcomes = (0..60).map(|turn| if turn % 2 == 0 { captured(FAR) } else { declined() });
+    let outcomes = (0..60).map(|turn| if turn % 2 == 0 { captured(FAR) } else { Outcome::Unknown });
     let settles =
         outcomes.map(|what| world.store.settle_payment(outcome(ready.payment_id, what, at(1))));
     let answers = join_all(settles).await;
-    let n_done = answers.iter().filter(|answer| !matches!(answer, Ok(Settled::Before(_)))).count();
+    let n_done = answers.iter().filter(|answer| matches!(answer, Ok(Settled::Sold(_)))).count();
     assert_eq!(n_done, 1);
     world.is_sound(at(1)).await;
 }
 
 #[tokio::test]
-async fn a_payment_that_was_never_confirmed_cannot_be_settled() {
+async fn a_charge_that_nobody_asked_for_goes_back() {
     let world = World::new().await;
     let fan = world.fan().await;
     let held = world.hold(&fan, &[10], at(0)).await.unwrap();
@@ -193,7 +214,7 @@ async fn a_payment_that_was_never_confirmed_cannot_be_settled() {
     let ready = world.request(&fan, held.reservation_id, card, at(0)).await.unwrap();
     let settle = outcome(ready.payment_id, captured(FAR), at(1));
     let settled = world.store.settle_payment(settle).await.unwrap();
-    assert!(matches!(settled, Settled::Before(PaymentStatus::Ready)), "{settled:?}");
+    assert!(matches!(settled, Settled::RefundDue { freed: None }), "{settled:?}");
     let nobody = outcome(PaymentId::new(world.id()), captured(FAR), at(1));
     assert_eq!(refusal(world.store.settle_payment(nobody).await), Refusal::NotFound);
     world.is_sound(at(1)).await;

@@ -173,7 +173,7 @@ pub async fn change_schedule(
     Ok(view_schedule(&record, now))
 }
 
-/// Nothing more is sold for this date; what was sold is given back by hand.
+/// Nothing more is sold for this date, and the refund job gives everybody their money back.
 pub async fn cancel_schedule(
     platform: &Platform,
     actor: UserId,

@@ -5,7 +5,10 @@ use super::Round;
 use crate::error::Result;
 use crate::payments::settle;
 use crate::platform::Platform;
+use crate::ports::gateway::Answered;
 use crate::ports::payments::{Settled, Unsettled};
+use crate::ports::wallets::SettledCharge;
+use crate::wallet::settle_charge;
 use domain::Timestamp;
 use domain::payments::{Outcome, VOID_AFTER};
 use std::time::Duration;
@@ -20,17 +23,29 @@ pub async fn settle_unknown_payments(platform: &Platform, now: Timestamp) -> Res
     let open = platform.store.take_unsettled(asked_before, now, ROUND_MAX).await?;
     let mut round = Round { is_full: open.len() >= ROUND_MAX as usize, ..Round::default() };
     for unsettled in open {
-        match settle_one(platform, &unsettled, now).await? {
+        let answered = ask_or_void(platform, &unsettled, now).await?;
+        match settle(platform, &unsettled.ask, answered).await? {
             Settled::StillUnknown | Settled::Before(_) => round.failed += 1,
             Settled::Sold(_) | Settled::Declined { .. } | Settled::RefundDue { .. } => {
                 round.done += 1;
             }
         }
     }
+    for unsettled in platform.store.take_unsettled_charges(asked_before, now, ROUND_MAX).await? {
+        let answered = ask_or_void(platform, &unsettled, now).await?;
+        match settle_charge(platform, &unsettled.ask, answered).await? {
+            SettledCharge::StillUnknown | SettledCharge::Before(_) => round.failed += 1,
+            SettledCharge::Charged(_) | SettledCharge::Declined { .. } => round.done += 1,
+        }
+    }
     Ok(round)
 }
 
-async fn settle_one(platform: &Platform, unsettled: &Unsettled, now: Timestamp) -> Result<Settled> {
+async fn ask_or_void(
+    platform: &Platform,
+    unsettled: &Unsettled,
+    now: Timestamp,
+) -> Result<Answered> {
     let ask = &unsettled.ask;
     let gateway = platform.gateway(&ask.gateway)?;
     let mut answered = gateway.find(ask, now).await;
@@ -38,5 +53,5 @@ async fn settle_one(platform: &Platform, unsettled: &Unsettled, now: Timestamp) 
     if answered.outcome == Outcome::Unknown && is_too_long {
         answered = gateway.void(ask, now).await;
     }
-    settle(platform, ask, answered).await
+    Ok(answered)
 }

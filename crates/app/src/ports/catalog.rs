@@ -243,7 +243,8 @@ pub trait Catalog: Send + Sync {
     /// Refusals: `NotFound`, `SaleBegun`, `InvalidSchedule`, `InvalidTemplate` (prices).
     async fn change_schedule(&self, command: ChangeSchedule) -> Result<ScheduleTerms>;
 
-    /// Nothing more is sold; what was sold stays in the books. Refusals: `NotFound`.
+    /// Nothing more is sold, and everybody gets their money back. Harmless to repeat. Refusals:
+    /// `NotFound`.
     async fn cancel_schedule(&self, command: CancelSchedule) -> Result<()>;
 
     /// Refusals: `NotFound`, `InUse` when something stands on it or a seat of it was ever held.

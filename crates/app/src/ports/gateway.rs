@@ -1,9 +1,19 @@
 //! Payment companies.
 
-use super::payments::{AskGateway, DueRefund};
+use super::payments::{AskGateway, Checkout, DueRefund};
+use crate::error::Result;
 use async_trait::async_trait;
 use domain::payments::Outcome;
-use domain::{PaymentId, Timestamp, Won};
+use domain::{PaymentId, Refusal, Timestamp, UserId, Won};
+
+/// What a fan is about to pay for.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'o> {
+    pub payment: PaymentId,
+    pub amount: Won,
+    pub name: &'o str,
+    pub customer: UserId,
+}
 
 /// What a gateway answered, and what of it may be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +21,8 @@ pub struct Answered {
     pub outcome: Outcome,
     /// JSON of allow-listed fields.
     pub answer: Option<String>,
+    /// The gateway's name for the charge, when refunds go by another than the approval.
+    pub reference: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +34,39 @@ pub enum RefundOutcome {
     },
 }
 
+/// What a gateway's own book says of a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Booked {
+    pub captured: Won,
+    pub refunded: Won,
+}
+
+/// What came to our webhook.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery<'d> {
+    pub headers: &'d [(String, String)],
+    pub body: &'d [u8],
+    pub now: Timestamp,
+}
+
+/// A webhook proves nothing: it names a payment that is worth asking about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The same for every delivery of one event.
+    pub id: String,
+    pub kind: String,
+    /// `None` for events that do not concern us.
+    pub payment: Option<PaymentId>,
+}
+
+/// What the gateway's page sent back through the fan's browser. Nobody is charged yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Returned {
+    pub payment: PaymentId,
+    /// What the charge will be asked for with, or the code of the refusal.
+    pub approval: std::result::Result<String, String>,
+}
+
 /// Every gateway keeps these rules:
 /// - a call that may have charged and was not answered is `Unknown`, never "declined";
 /// - our ids are the idempotency keys: asking twice charges once and refunds once;
@@ -30,8 +75,13 @@ pub enum RefundOutcome {
 pub trait Gateway: Send + Sync {
     fn name(&self) -> &'static str;
 
-    /// The page where the fan approves the payment.
-    fn checkout_url(&self, payment: PaymentId, amount: Won) -> Option<String>;
+    /// What the fan's browser needs to approve the payment.
+    fn checkout(&self, order: &Order<'_>) -> Checkout;
+
+    /// Tells the gateway what the order costs before a browser can say something else.
+    async fn prepare(&self, _order: &Order<'_>, _now: Timestamp) -> Result<()> {
+        Ok(())
+    }
 
     /// Charges what the fan approved.
     async fn capture(&self, ask: &AskGateway, now: Timestamp) -> Answered;
@@ -43,4 +93,17 @@ pub trait Gateway: Send + Sync {
     async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered;
 
     async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome;
+
+    /// The gateway's book, for the daily report; `None` when it cannot be read.
+    async fn booked(&self, ask: &AskGateway, now: Timestamp) -> Option<Booked>;
+
+    /// Reads a webhook. Refusals: `WebhookInvalid`, `UnknownGateway`.
+    fn read_webhook(&self, _delivery: &Delivery<'_>) -> std::result::Result<Hint, Refusal> {
+        Err(Refusal::UnknownGateway)
+    }
+
+    /// Reads what the browser brings back; `None` when it is nothing of ours.
+    fn read_return(&self, _fields: &[(String, String)]) -> Option<Returned> {
+        None
+    }
 }

@@ -5,8 +5,9 @@ use super::reservations::Freed;
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::payments::{Outcome, PaymentMethod, PaymentStatus};
+use domain::refunds::{RefundStatus, RefundTo};
 use domain::reservations::ReservationStatus;
-use domain::{PaymentId, RefundId, ReservationId, TicketId, Timestamp, UserId, Won};
+use domain::{PaymentId, RefundId, ReservationId, SeatId, TicketId, Timestamp, UserId, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -31,6 +32,10 @@ pub struct Checkout {
     /// The gateway's page; absent when nothing but `confirm` is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
+    /// What the gateway's script in the fan's browser needs; `scriptUrl` says where it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub data: Option<serde_json::Value>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -119,6 +124,8 @@ pub struct SettlePayment {
     pub outcome: Outcome,
     /// Fields of the gateway's answer that we may keep, as JSON.
     pub answer: Option<String>,
+    /// The gateway's name for the charge, when it is another than the approval.
+    pub reference: Option<String>,
     pub now: Timestamp,
 }
 
@@ -153,6 +160,9 @@ pub struct CancelPayment {
     pub user: UserId,
     pub refund: RefundId,
     pub reason: String,
+    /// Which seats are given back; all of them when none is named.
+    pub seats: Vec<SeatId>,
+    pub to: RefundTo,
     pub now: Timestamp,
 }
 
@@ -165,6 +175,11 @@ pub struct Canceled {
     pub reservation_status: ReservationStatus,
     pub refund_id: RefundId,
     pub refund_amount: Won,
+    /// What the event keeps, by its refund policy.
+    pub fee: Won,
+    pub refund_to: RefundTo,
+    /// The seats that were given back.
+    pub seat_ids: Vec<SeatId>,
 }
 
 impl Answer for Canceled {
@@ -179,6 +194,11 @@ pub struct DueRefund {
     pub gateway: String,
     pub payment_key: Option<String>,
     pub amount: Won,
+    pub reason: String,
+    /// What was charged, and what this gateway gave back of it before. Refunds of one payment are
+    /// made one after the other, so both are exact.
+    pub captured: Won,
+    pub refunded_before: Won,
     pub attempts: u32,
 }
 
@@ -194,6 +214,7 @@ pub struct PaymentView {
     pub status: PaymentStatus,
     pub amount: Won,
     pub refunded: Won,
+    pub refunds: Vec<RefundView>,
     pub history: Vec<PaymentStep>,
     pub created_at: Timestamp,
 }
@@ -204,6 +225,19 @@ pub struct PaymentStep {
     pub status: PaymentStatus,
     pub amount: Won,
     pub at: Timestamp,
+}
+
+/// A refund as its owner sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RefundView {
+    pub id: RefundId,
+    pub status: RefundStatus,
+    pub amount: Won,
+    pub fee: Won,
+    pub to: RefundTo,
+    pub reason: String,
+    pub created_at: Timestamp,
 }
 
 #[async_trait]
@@ -230,11 +264,14 @@ pub trait Payments: Send + Sync {
         limit: u32,
     ) -> Result<Vec<Unsettled>>;
 
-    /// Cancels a paid reservation: the seats are free, the tickets void and the refund due, or
-    /// done when it goes to the wallet. Refusals: `NotFound`, `NotPaid`, `NothingToRefund`.
+    /// Cancels a paid reservation or some of its seats: the seats are free, their tickets void and
+    /// the refund due, or done when it goes to the wallet. The event's policy says what it keeps.
+    /// Refusals: `NotFound`, `NotPaid`, `ForeignSeat`, `CancelClosed`, `TicketUsed`,
+    /// `TicketTransferred`, `NothingToRefund`.
     async fn cancel_payment(&self, command: CancelPayment) -> Result<Once<(Canceled, Freed)>>;
 
-    /// Refunds to make now; each is put off until `retry_at`, so that several nodes share them.
+    /// Refunds to make now, the oldest of each payment; each is put off until `retry_at`, so that
+    /// several nodes share them.
     async fn take_due_refunds(
         &self,
         now: Timestamp,

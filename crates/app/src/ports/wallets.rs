@@ -1,10 +1,12 @@
 //! Wallets and their ledger in the store.
 
 use super::keys::{Answer, KeyUse, Once};
+use super::payments::{AskGateway, Checkout, Unsettled};
 use crate::error::Result;
 use async_trait::async_trait;
+use domain::payments::{Outcome, PaymentStatus};
 use domain::wallet::LedgerKind;
-use domain::{LedgerId, Timestamp, UserId, Won};
+use domain::{LedgerId, PaymentId, Timestamp, UserId, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -28,6 +30,97 @@ impl Answer for Charged {
     const STATUS: u16 = 201;
 }
 
+/// An organiser corrects a wallet, in either direction.
+#[derive(Clone, Debug)]
+pub struct AdjustWallet {
+    pub key: KeyUse,
+    pub actor: UserId,
+    pub user: UserId,
+    pub ledger: LedgerId,
+    pub amount: i64,
+    pub reason: String,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Adjusted {
+    pub user_id: UserId,
+    pub balance: Won,
+    pub ledger_id: LedgerId,
+}
+
+impl Answer for Adjusted {
+    const STATUS: u16 = 201;
+}
+
+/// Money is to come into a wallet through a gateway.
+#[derive(Clone, Debug)]
+pub struct RequestCharge {
+    pub key: KeyUse,
+    pub charge: PaymentId,
+    pub user: UserId,
+    pub gateway: &'static str,
+    pub amount: Won,
+    pub checkout: Checkout,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChargeReady {
+    pub charge_id: PaymentId,
+    pub order_id: String,
+    pub amount: Won,
+    pub status: PaymentStatus,
+    pub checkout: Checkout,
+}
+
+impl Answer for ChargeReady {
+    const STATUS: u16 = 201;
+}
+
+#[derive(Clone, Debug)]
+pub struct ConfirmCharge {
+    pub key: KeyUse,
+    pub charge: PaymentId,
+    pub user: UserId,
+    pub amount: Won,
+    pub payment_key: Option<String>,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct SettleCharge {
+    pub charge: PaymentId,
+    pub outcome: Outcome,
+    pub answer: Option<String>,
+    pub reference: Option<String>,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettledCharge {
+    Charged(Charged),
+    Declined {
+        reason: String,
+    },
+    StillUnknown,
+    /// It was settled before.
+    Before(PaymentStatus),
+}
+
+/// A charge as its owner sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChargeView {
+    pub id: PaymentId,
+    pub gateway: String,
+    pub status: PaymentStatus,
+    pub amount: Won,
+    pub created_at: Timestamp,
+}
+
 /// One movement on a wallet; positive amounts come in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -43,6 +136,30 @@ pub struct Movement {
 pub trait Wallets: Send + Sync {
     /// Refusals: `WalletLimit`, `KeyReused`.
     async fn charge_wallet(&self, command: ChargeWallet) -> Result<Once<Charged>>;
+
+    /// Leaves an audit entry. Refusals: `WalletLimit`, `KeyReused`.
+    async fn adjust_wallet(&self, command: AdjustWallet) -> Result<Once<Adjusted>>;
+
+    /// Stores the charge as READY. Refusals: `WalletLimit`, `KeyReused`.
+    async fn request_charge(&self, command: RequestCharge) -> Result<Once<ChargeReady>>;
+
+    /// Stores the intent, so that the gateway may be asked. Refusals: `NotFound`,
+    /// `AmountMismatch`, `PaymentKeyMissing`, `PaymentRunning`, `AlreadyPaid`, `PaymentOver`.
+    async fn confirm_charge(&self, command: ConfirmCharge) -> Result<Once<AskGateway>>;
+
+    /// What the gateway took is in the wallet, whenever it says so and however much it is;
+    /// harmless to repeat.
+    async fn settle_charge(&self, command: SettleCharge) -> Result<SettledCharge>;
+
+    /// As `take_unsettled` of payments.
+    async fn take_unsettled_charges(
+        &self,
+        asked_before: Timestamp,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Unsettled>>;
+
+    async fn charge(&self, charge: PaymentId, user: UserId) -> Result<Option<ChargeView>>;
 
     async fn balance(&self, user: UserId) -> Result<Won>;
 

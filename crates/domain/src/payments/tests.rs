@@ -17,6 +17,7 @@ fn payment(status: PaymentStatus) -> Payment {
         amount: PRICE,
         captured: Won::ZERO,
         refunded: Won::ZERO,
+        promised: Won::ZERO,
     }
 }
 
@@ -85,15 +86,47 @@ fn money_for_seats_that_are_gone_goes_back() {
 fn a_settled_payment_stays_settled() {
     for status in [
         PaymentStatus::Captured,
-        PaymentStatus::Failed,
+        PaymentStatus::PartiallyRefunded,
         PaymentStatus::Refunded,
         PaymentStatus::RefundDue,
-        PaymentStatus::Canceled,
-        PaymentStatus::Ready,
     ] {
         let outcome = Outcome::Captured { amount: PRICE };
         assert_eq!(settled(status, outcome), Settlement::Nothing, "{status:?}");
     }
+}
+
+#[test]
+fn a_charge_that_nobody_waits_for_goes_back() {
+    for status in [PaymentStatus::Ready, PaymentStatus::Failed, PaymentStatus::Canceled] {
+        let late = settled(status, Outcome::Captured { amount: PRICE });
+        let Settlement::RefundDue { payment, reservation, amount } = late else {
+            panic!("{status:?}: {late:?}");
+        };
+        assert_eq!((payment.captured, payment.promised, amount), (PRICE, PRICE, PRICE));
+        assert_eq!(reservation, Next::Same);
+        let no = Outcome::NotCaptured { reason: "NO".into() };
+        assert_eq!(settled(status, no), Settlement::Nothing, "{status:?}");
+        assert_eq!(settled(status, Outcome::Unknown), Settlement::Nothing, "{status:?}");
+    }
+}
+
+#[test]
+fn a_capture_of_nothing_is_not_known() {
+    let nothing = settled(PaymentStatus::Requested, Outcome::Captured { amount: Won::ZERO });
+    assert!(matches!(nothing, Settlement::StillUnknown(_)), "{nothing:?}");
+}
+
+#[test]
+fn a_second_refund_may_be_promised_while_the_first_is_due() {
+    let (one, two) = (Won::new(50_000).unwrap(), Won::new(100_000).unwrap());
+    let paid = Payment { captured: PRICE, ..payment(PaymentStatus::Captured) };
+    let both = paid.refund_due(one).unwrap().refund_due(two).unwrap();
+    assert_eq!((both.promised, both.refundable()), (PRICE, Won::ZERO));
+    assert_eq!(both.refund_due(one), Err(Refusal::NothingToRefund));
+    let first = both.refunded(one).unwrap();
+    assert_eq!((first.status, first.promised), (PaymentStatus::RefundDue, two));
+    assert_eq!(first.refunded(two).unwrap().status, PaymentStatus::Refunded);
+    assert_eq!(paid.refunded(one), Err(Refusal::NothingToRefund), "nobody promised it");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::error::{ApiResult, Problem};
 use super::extract::{Bearer, Body, Fan, Id, PageParams, Params, key_of, page, text_of};
 use app::keys::{BEST, CANCEL_RESERVATION, SELECT};
 use app::paging::Page;
-use app::payments;
+use app::payments::{self, AskToCancel};
 use app::ports::payments::Canceled;
 use app::ports::reservations::{Held, ReservationView};
 use app::reservations::{self, BestSeats, BookingSeat, SelectSeats};
@@ -15,6 +15,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use domain::best::Orphans;
+use domain::refunds::RefundTo;
 use domain::text::Line;
 use domain::{ReservationId, ScheduleId, SeatId};
 use serde::{Deserialize, Serialize};
@@ -181,13 +182,20 @@ pub(super) async fn my_reservation(
 }
 
 #[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct CancelBody {
     #[serde(default)]
     reason: Option<Line<200>>,
+    /// The seats to give back; all of them when left out.
+    #[serde(default)]
+    #[schema(max_items = 4)]
+    seat_ids: Vec<SeatId>,
+    #[serde(default)]
+    refund_to: RefundTo,
 }
 
-/// Cancels a paid reservation; the money goes back where it came from.
+/// Cancels a paid reservation or some of its seats; the money goes back, less what the event's
+/// refund policy keeps.
 #[utoipa::path(post, path = "/api/booking/reservations/{id}/cancel", tag = "booking",
     security(("accessToken" = [])), request_body = CancelBody,
     params(("id" = ReservationId, Path), ("Idempotency-Key" = String, Header)),
@@ -204,7 +212,8 @@ pub(super) async fn cancel(
     // The path is part of what the key stands for.
     let content = [reservation.uuid().as_bytes().as_slice(), &body.bytes].concat();
     let key = key_of(&headers, caller.user, CANCEL_RESERVATION, &content)?;
-    let reason = body.value.reason.map_or_else(|| "BY_FAN".to_owned(), String::from);
-    let platform = &app.platform;
-    once(payments::cancel_reservation(platform, key, caller.user, reservation, reason).await?)
+    let CancelBody { reason, seat_ids: seats, refund_to: to } = body.value;
+    let reason = reason.map_or_else(|| "BY_FAN".to_owned(), String::from);
+    let asked = AskToCancel { key, fan: caller.user, reason, seats, to };
+    once(payments::cancel_reservation(&app.platform, reservation, asked).await?)
 }

@@ -153,6 +153,9 @@ impl Failure {
             Failure::Refused(Refusal::SaleNotOpen { opens_at }) => {
                 problem["opensAt"] = json!(opens_at);
             }
+            Failure::Refused(Refusal::TicketUsed { at: Some(at) }) => {
+                problem["usedAt"] = json!(at);
+            }
             Failure::Refused(Refusal::PaymentDeclined { reason }) => {
                 problem["reason"] = json!(reason);
             }
@@ -193,7 +196,8 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::RefreshInvalid
         | Refusal::RefreshReused
         | Refusal::EntryExpired
-        | Refusal::PlaceTokenInvalid => StatusCode::UNAUTHORIZED,
+        | Refusal::PlaceTokenInvalid
+        | Refusal::WebhookInvalid => StatusCode::UNAUTHORIZED,
         Refusal::AdminOnly | Refusal::EntryRequired | Refusal::PasswordWrong => {
             StatusCode::FORBIDDEN
         }
@@ -216,6 +220,8 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
         | Refusal::WalletLimit
+        | Refusal::InvalidPolicy
+        | Refusal::TicketInvalid
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::RefreshRetry
         | Refusal::EmailTaken
@@ -243,6 +249,11 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PaymentNotReady
         | Refusal::PaymentOver
         | Refusal::NothingToRefund
+        | Refusal::CancelClosed
+        | Refusal::TicketElsewhere
+        | Refusal::TicketUsed { .. }
+        | Refusal::TicketVoid
+        | Refusal::TicketTransferred
         | Refusal::KeyRunning => StatusCode::CONFLICT,
     }
 }

@@ -5,7 +5,7 @@ use super::answer::{json, once, replay};
 use super::error::{ApiResult, Problem};
 use super::extract::{Body, Fan, Id, key_of};
 use app::keys::{CANCEL, CONFIRM, REQUEST};
-use app::payments::{self, AskToConfirm, AskToPay, ConfirmOutcome};
+use app::payments::{self, AskToCancel, AskToConfirm, AskToPay, ConfirmOutcome};
 use app::ports::keys::Once;
 use app::ports::payments::{Canceled, Confirmed, PaymentReady, PaymentView};
 use axum::Json;
@@ -13,8 +13,9 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use domain::payments::{PaymentMethod, PaymentStatus};
+use domain::refunds::RefundTo;
 use domain::text::Line;
-use domain::{PaymentId, ReservationId, Won};
+use domain::{PaymentId, ReservationId, SeatId, Won};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -110,9 +111,16 @@ pub(super) async fn confirm(
 pub(super) struct CancelBody {
     payment_id: PaymentId,
     reason: Line<200>,
+    /// The seats to give back; all of them when left out.
+    #[serde(default)]
+    #[schema(max_items = 4)]
+    seat_ids: Vec<SeatId>,
+    #[serde(default)]
+    refund_to: RefundTo,
 }
 
-/// Cancels what was paid; the money goes back where it came from.
+/// Cancels what was paid, or some of its seats; the money goes back, less what the event's refund
+/// policy keeps.
 #[utoipa::path(post, path = "/api/payment/cancel", tag = "payment",
     security(("accessToken" = [])), request_body = CancelBody,
     params(("Idempotency-Key" = String, Header)),
@@ -126,9 +134,9 @@ pub(super) async fn cancel(
     body: Body<CancelBody>,
 ) -> ApiResult<Response> {
     let key = key_of(&headers, caller.user, CANCEL, &body.bytes)?;
-    let CancelBody { payment_id, reason } = body.value;
-    let platform = &app.platform;
-    once(payments::cancel_payment(platform, key, caller.user, payment_id, reason.into()).await?)
+    let CancelBody { payment_id, reason, seat_ids: seats, refund_to: to } = body.value;
+    let asked = AskToCancel { key, fan: caller.user, reason: reason.into(), seats, to };
+    once(payments::cancel_payment(&app.platform, payment_id, asked).await?)
 }
 
 /// One payment of the fan with its history.

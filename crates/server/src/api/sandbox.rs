@@ -37,6 +37,7 @@ pub(super) async fn choose(
 ) -> ApiResult<Json<Chosen>> {
     let payment = PaymentId::from_order_id(&order).ok_or(Refusal::NotFound)?;
     let now = app.platform.now();
-    let payment_key = app.sandbox.choose(payment, body.value.choice, now).await?;
+    let sandbox = app.sandbox.as_ref().ok_or(Refusal::NotFound)?;
+    let payment_key = sandbox.choose(payment, body.value.choice, now).await?;
     Ok(Json(Chosen { payment_key }))
 }

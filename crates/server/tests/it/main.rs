@@ -24,6 +24,7 @@ mod purchase;
 mod queue;
 mod race;
 mod reconcile;
+mod refunds;
 mod rush;
 mod seat_map;
 mod standby;

@@ -8,7 +8,9 @@ use app::Result;
 use app::ports::catalog::{
     CancelSchedule, ChangeSchedule, EditEvent, EditHall, EditVenue, Remove, Unwanted,
 };
-use domain::catalog::{ResaleDelay, ScheduleTerms, ScheduleTimes, SeatTemplate, price_seats};
+use domain::catalog::{
+    ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatTemplate, price_seats,
+};
 use domain::{Refusal, ScheduleId, Won};
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -161,8 +163,13 @@ async fn store_terms(
 }
 
 async fn cancel_schedule(tx: &mut dyn Tx, command: &CancelSchedule) -> Result<()> {
+    let status = "select status from event_schedules where id = $1";
+    let row = tx.row(status, params![command.schedule]).await?.ok_or(Refusal::NotFound)?;
+    if row.parse(0, ScheduleStatus::parse)? == ScheduleStatus::Cancelled {
+        return Ok(());
+    }
     let sql = "update event_schedules set status = 'CANCELLED', updated_at = $2 where id = $1";
-    found(tx.execute(sql, params![command.schedule, command.now]).await?)?;
+    tx.execute(sql, params![command.schedule, command.now]).await?;
     audit(tx, (command.actor, "schedule.cancel"), command.schedule, json!({}), command.now).await
 }
 

@@ -5,21 +5,30 @@ use super::Check;
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "I7",
-        rule: "0 ≤ refunded ≤ captured, and captured is nothing or the whole amount",
+        rule: "refunds, made and due, are their rows and never more than was captured",
         population: "select count(*) from payments",
         broken: "select id, status, amount, captured, refunded from payments
-                  where refunded < 0 or refunded > captured
+                  where refunded < 0 or promised < 0 or refunded + promised > captured
+                     or promised <> coalesce((select sum(f.amount) from refunds f
+                                               where f.payment_id = payments.id
+                                                 and f.status = 'DUE'), 0)
+                     or refunded <> coalesce((select sum(f.amount) from refunds f
+                                               where f.payment_id = payments.id
+                                                 and f.status = 'REFUNDED'), 0)
+                     or (promised > 0) <> (status = 'REFUND_DUE')
                      or (captured not in (0, amount) and status not in ('REFUND_DUE', 'REFUNDED'))
                      or (captured > 0) <> (status in ('CAPTURED', 'PARTIALLY_REFUNDED',
                                                       'REFUND_DUE', 'REFUNDED'))",
     },
     Check {
         id: "I8",
-        rule: "charged money is a ticket, or on its way back",
+        rule: "charged money is a ticket, a fee, or on its way back",
         population: "select count(*) from reservations",
         broken: "select r.id, r.status, r.amount
                    from reservations r
                   where case when r.status = 'CONFIRMED' then r.amount else 0 end
+                        + coalesce((select sum(f.fee) from refunds f
+                                     where f.reservation_id = r.id), 0)
                         <> coalesce((select sum(p.captured - p.refunded) from payments p
                                       where p.reservation_id = r.id), 0)
                          - coalesce((select sum(f.amount) from refunds f
@@ -70,7 +79,10 @@ pub(super) const CHECKS: &[Check] = &[
                    from payments p
                    join sandbox_book b on b.payment_id = p.id
                   where p.status not in ('READY', 'REQUESTED', 'UNKNOWN')
-                    and (p.captured <> b.captured or p.refunded > b.refunded)",
+                    and (p.captured <> b.captured
+                         or coalesce((select sum(f.amount) from refunds f
+                                       where f.payment_id = p.id and f.status = 'REFUNDED'
+                                         and f.destination = 'ORIGINAL'), 0) > b.refunded)",
     },
     Check {
         id: "I12",
@@ -80,7 +92,10 @@ pub(super) const CHECKS: &[Check] = &[
                   where b.captured > 0
                     and not exists (select 1 from payments p
                                      where p.id = b.payment_id
-                                       and p.requested_at is not null)",
+                                       and p.requested_at is not null)
+                    and not exists (select 1 from wallet_charges c
+                                     where c.id = b.payment_id
+                                       and c.requested_at is not null)",
     },
     Check {
         id: "I13",
@@ -90,6 +105,9 @@ pub(super) const CHECKS: &[Check] = &[
                   where k.status is null
                     and not exists (select 1 from payments p
                                      where p.user_id = k.user_id and p.confirm_key = k.key
-                                       and p.status in ('REQUESTED', 'UNKNOWN'))",
+                                       and p.status in ('REQUESTED', 'UNKNOWN'))
+                    and not exists (select 1 from wallet_charges c
+                                     where c.user_id = k.user_id and c.confirm_key = k.key
+                                       and c.status in ('REQUESTED', 'UNKNOWN'))",
     },
 ];

@@ -33,17 +33,22 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I3",
-        rule: "a reservation has 1–4 seats, all active or none, and costs their sum",
+        rule: "a reservation has 1–4 seats and costs their sum; one that is over has none",
         population: "select count(*) from reservations",
         broken: "select r.id, r.status, r.amount
                    from reservations r
                    left join reservation_seats c on c.reservation_id = r.id
                   group by r.id, r.status, r.amount, r.n_seats
-                 having count(c.seat_index) <> r.n_seats
-                     or coalesce(sum(c.price), 0) <> r.amount
+                 having count(c.seat_index) < r.n_seats
+                     or coalesce(sum(c.price), 0) < r.amount
+                     or (r.status <> 'CONFIRMED' and r.status <> 'CANCELED'
+                         and (count(c.seat_index) <> r.n_seats or sum(c.price) <> r.amount))
                      or sum(case when c.active then 1 else 0 end)
                         <> case when r.status in ('HELD', 'PAYING', 'CONFIRMED')
-                                then r.n_seats else 0 end",
+                                then r.n_seats else 0 end
+                     or sum(case when c.active then c.price else 0 end)
+                        <> case when r.status in ('HELD', 'PAYING', 'CONFIRMED')
+                                then r.amount else 0 end",
     },
     Check {
         id: "I4",

@@ -1,22 +1,25 @@
-//! Canceling what was paid: seats free, tickets void, money back.
+//! Canceling what was paid, all of it or some seats: seats free, tickets void, money back.
 
 use super::super::keys;
 use super::super::outbox::{self, Outgoing};
+use super::super::refunds::terms_of;
 use super::super::reservations::{self, free_seats};
 use super::super::tx::{Tx, work};
 use super::super::value::params;
 use super::super::wallets::{self, Move};
-use super::settle::owe;
+use super::settle::{Owed, owe};
 use super::{PaymentRow, load, store};
 use app::ports::keys::Once;
 use app::ports::payments::{CancelPayment, Canceled};
-use app::ports::reservations::Freed;
+use app::ports::reservations::{Freed, ReservedSeat};
 use app::{Error, Result};
 use domain::messages::MessageKind;
 use domain::payments::{Payment, PaymentMethod};
-use domain::reservations::{Next, Reservation};
-use domain::wallet::LedgerKind;
-use domain::{RefundId, Refusal, Timestamp, Won};
+use domain::refunds::{RefundTo, quote};
+use domain::reservations::{Next, Reservation, ReservationStatus};
+use domain::seats::SeatPick;
+use domain::wallet::Change;
+use domain::{PaymentId, RefundId, Refusal, SeatId, Timestamp, Won};
 use serde_json::json;
 
 work!(Sales: CancelPayment => cancel, Once<(Canceled, Freed)>);
@@ -25,53 +28,212 @@ async fn cancel(tx: &mut dyn Tx, command: &CancelPayment) -> Result<Once<(Cancel
     if let Some(answer) = keys::find(tx, &command.key).await? {
         return Ok(Once::Replay(answer));
     }
-    let found = load(tx, command.payment).await?;
-    let row = found.filter(|found| found.user == command.user).ok_or(Refusal::NotFound)?;
+    let paid = load_paid(tx, command.payment).await?;
+    if paid.row.user != command.user {
+        return Err(Refusal::NotFound.into());
+    }
+    paid.refuse_unless_paid()?;
+    let terms = terms_of(tx, paid.reservation.schedule).await?;
+    let given = GivenBack {
+        seats: paid.choose(&command.seats)?,
+        fee_percent: terms.fee_percent(command.now)?,
+        refund: command.refund,
+        reason: &command.reason,
+        to: command.to,
+        by: GivenBy::Fan,
+        now: command.now,
+    };
+    let done = give_back(tx, paid, given).await?;
+    keys::store(tx, &command.key, &done.0, command.now).await?;
+    Ok(Once::Fresh(done))
+}
+
+/// A payment with the reservation and the seats that it paid for.
+pub(in super::super) struct Paid {
+    pub(in super::super) row: PaymentRow,
+    pub(in super::super) reservation: Reservation,
+    pub(in super::super) seats: Vec<ReservedSeat>,
+}
+
+pub(in super::super) async fn load_paid(tx: &mut dyn Tx, payment: PaymentId) -> Result<Paid> {
+    let row = load(tx, payment).await?.ok_or(Refusal::NotFound)?;
     let reservation = reservations::load(tx, row.reservation).await?;
     let reservation = reservation.ok_or_else(|| Error::broken("a payment of no reservation"))?;
-    let Next::To(canceled) = reservation.cancel()? else {
-        return Err(Refusal::AlreadyCanceled.into());
-    };
-    let amount = row.payment.refundable();
-    let due = row.payment.refund_due(amount)?;
-    store(tx, &row.payment, &due, command.now).await?;
-    owe(tx, &row, command.refund, amount, (&command.reason, command.now)).await?;
-    let after = match row.payment.method {
-        PaymentMethod::Wallet => {
-            pay_back(tx, &PaymentRow { payment: due, ..row }, command.refund, amount, command.now)
-                .await?
+    let seats = reservations::seats_of(tx, reservation.id, reservation.schedule).await?;
+    Ok(Paid { row, reservation, seats })
+}
+
+impl Paid {
+    /// A card may be captured for a reservation that another payment bought.
+    pub(in super::super) fn refuse_unless_paid(&self) -> Result<()> {
+        match self.reservation.cancel()? {
+            Next::Same => Err(Refusal::AlreadyCanceled.into()),
+            Next::To(_) if self.row.payment.refundable().is_zero() => {
+                Err(Refusal::NothingToRefund.into())
+            }
+            Next::To(_) => Ok(()),
         }
-        PaymentMethod::Card => due,
+    }
+
+    /// The seats that were asked for, or all.
+    pub(in super::super) fn choose(&self, asked: &[SeatId]) -> Result<Vec<ReservedSeat>> {
+        if asked.is_empty() {
+            return Ok(self.seats.clone());
+        }
+        let pick = SeatPick::new(self.reservation.schedule, asked)?;
+        let find = |id: SeatId| self.seats.iter().find(|seat| seat.id == id).cloned();
+        pick.seats().map(|id| Ok(find(id).ok_or(Refusal::ForeignSeat)?)).collect()
+    }
+}
+
+/// Who gives seats back decides whether a ticket that was used or passed on counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum GivenBy {
+    Fan,
+    House,
+}
+
+pub(in super::super) struct GivenBack<'c> {
+    pub(in super::super) seats: Vec<ReservedSeat>,
+    pub(in super::super) fee_percent: u32,
+    pub(in super::super) refund: RefundId,
+    pub(in super::super) reason: &'c str,
+    pub(in super::super) to: RefundTo,
+    pub(in super::super) by: GivenBy,
+    pub(in super::super) now: Timestamp,
+}
+
+/// Frees the seats and promises the money; a wallet has it at once.
+pub(in super::super) async fn give_back(
+    tx: &mut dyn Tx,
+    paid: Paid,
+    given: GivenBack<'_>,
+) -> Result<(Canceled, Freed)> {
+    let now = given.now;
+    let quote = quote(given.seats.iter().map(|seat| seat.price), given.fee_percent);
+    let due = paid.row.payment.refund_due(quote.refund)?;
+    store(tx, &paid.row.payment, &due, now).await?;
+    let owed = Owed {
+        refund: given.refund,
+        amount: quote.refund,
+        fee: quote.fee,
+        seats: given.seats.iter().map(|seat| seat.id).collect(),
+        to: given.to,
+        reason: given.reason,
     };
-    let freed = give_up(tx, &canceled, command.now).await?;
+    owe(tx, &paid.row, &owed, now).await?;
+    void_tickets(tx, &paid.reservation, &given).await?;
+    let (status, freed) = free(tx, &paid, &given).await?;
+    let row = PaymentRow { payment: due, ..paid.row };
+    let after = match (row.payment.method, given.to) {
+        (PaymentMethod::Card, RefundTo::Original) => row.payment,
+        (PaymentMethod::Wallet, _) | (PaymentMethod::Card, RefundTo::Wallet) => {
+            pay_back(tx, &row, (given.refund, given.to), quote.refund, now).await?
+        }
+    };
     let answer = Canceled {
         payment_id: after.id,
         status: after.status,
-        reservation_id: canceled.id,
-        reservation_status: canceled.status,
-        refund_id: command.refund,
-        refund_amount: amount,
+        reservation_id: paid.reservation.id,
+        reservation_status: status,
+        refund_id: given.refund,
+        refund_amount: quote.refund,
+        fee: quote.fee,
+        refund_to: given.to,
+        seat_ids: owed.seats,
     };
-    keys::store(tx, &command.key, &answer, command.now).await?;
-    Ok(Once::Fresh((answer, freed)))
+    Ok((answer, freed))
 }
 
-/// The seats go back on sale and the tickets end.
-async fn give_up(tx: &mut dyn Tx, canceled: &Reservation, now: Timestamp) -> Result<Freed> {
+/// Ends the tickets of these seats. One that was used or passed on stays, unless the house says so.
+async fn void_tickets(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    given: &GivenBack<'_>,
+) -> Result<()> {
+    let by_house = "update tickets set status = 'VOID', updated_at = $3
+                     where reservation_id = $1 and seat_index = $2 and status <> 'VOID'";
+    let by_fan = "update tickets set status = 'VOID', updated_at = $3
+                   where reservation_id = $1 and seat_index = $2 and status = 'VALID'
+                     and user_id = $4";
+    for seat in &given.seats {
+        let (id, index) = (reservation.id, seat.id.index());
+        let n_void = match given.by {
+            GivenBy::House => tx.execute(by_house, params![id, index, given.now]).await?,
+            GivenBy::Fan => {
+                let values = params![id, index, given.now, reservation.user];
+                tx.execute(by_fan, values).await?
+            }
+        };
+        if n_void != 1 {
+            return Err(why_not_void(tx, reservation, seat).await?.into());
+        }
+    }
+    Ok(())
+}
+
+async fn why_not_void(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    seat: &ReservedSeat,
+) -> Result<Refusal> {
+    let sql = "select used_at from tickets
+                where reservation_id = $1 and seat_index = $2 and status = 'USED'";
+    let used = tx.row(sql, params![reservation.id, seat.id.index()]).await?;
+    match used {
+        Some(row) => Ok(Refusal::TicketUsed { at: row.get(0)? }),
+        None => Ok(Refusal::TicketTransferred),
+    }
+}
+
+/// The seats go back on sale. The reservation is over, or goes on with the others.
+async fn free(
+    tx: &mut dyn Tx,
+    paid: &Paid,
+    given: &GivenBack<'_>,
+) -> Result<(ReservationStatus, Freed)> {
+    if given.seats.len() < paid.seats.len() {
+        return free_some(tx, paid, given).await;
+    }
+    let Next::To(canceled) = paid.reservation.cancel()? else {
+        return Err(Refusal::AlreadyCanceled.into());
+    };
     let kind = MessageKind::ReservationCanceled;
-    let seats = reservations::store(tx, canceled, kind, now).await?;
-    let sql = "update tickets set status = 'VOID', updated_at = $2
-                where reservation_id = $1 and status = 'VALID'";
-    tx.execute(sql, params![canceled.id, now]).await?;
-    free_seats(tx, canceled, &seats).await
+    let seats = reservations::store(tx, &canceled, kind, given.now).await?;
+    Ok((canceled.status, free_seats(tx, &canceled, &seats).await?))
 }
 
-/// Keeps the promise of a refund: to the wallet if that is where the money came from. Harmless
-/// for a refund that is done.
+async fn free_some(
+    tx: &mut dyn Tx,
+    paid: &Paid,
+    given: &GivenBack<'_>,
+) -> Result<(ReservationStatus, Freed)> {
+    let cost = Won::sum(given.seats.iter().map(|seat| seat.price));
+    let cost = cost.ok_or_else(|| Error::broken("seats cost more than there is"))?;
+    let reduced = paid.reservation.cancel_part(cost)?;
+    let free = "update seats set state = 'FREE', claim = null, expires_at = null, fence = fence + 1
+                 where schedule_id = $1 and seat_index = $2 and claim = $3";
+    let end = "update reservation_seats set active = $3
+                where reservation_id = $1 and seat_index = $2 and active";
+    for seat in &given.seats {
+        let index = seat.id.index();
+        tx.execute(free, params![reduced.schedule, index, reduced.id]).await?;
+        tx.execute(end, params![reduced.id, index, false]).await?;
+    }
+    let kind = MessageKind::ReservationReduced;
+    reservations::store(tx, &reduced, kind, given.now).await?;
+    let shrink = "update reservations set amount = $2, n_seats = $3, updated_at = $4 where id = $1";
+    let n_left = paid.seats.len() - given.seats.len();
+    tx.execute(shrink, params![reduced.id, reduced.amount, n_left, given.now]).await?;
+    Ok((reduced.status, reservations::freed(&reduced, &given.seats)))
+}
+
+/// Keeps the promise of a refund: to the wallet if that is where the money came from, or where the
+/// fan wants it. Harmless for a refund that is done.
 pub(super) async fn pay_back(
     tx: &mut dyn Tx,
     row: &PaymentRow,
-    refund: RefundId,
+    (refund, to): (RefundId, RefundTo),
     amount: Won,
     now: Timestamp,
 ) -> Result<Payment> {
@@ -82,9 +244,9 @@ pub(super) async fn pay_back(
     }
     let after = row.payment.refunded(amount)?;
     store(tx, &row.payment, &after, now).await?;
-    if row.payment.method == PaymentMethod::Wallet {
+    if row.payment.method == PaymentMethod::Wallet || to == RefundTo::Wallet {
         let (user, reference) = (row.user, refund.uuid());
-        let movement = Move { user, kind: LedgerKind::Refund, amount, reference, now };
+        let movement = Move { user, change: Change::Refund(amount), reference, now };
         wallets::apply(tx, &movement).await?;
     }
     let payload = json!({

@@ -16,7 +16,7 @@ use domain::messages::MessageKind;
 use domain::payments::PaymentMethod;
 use domain::reservations::Reservation;
 use domain::seats::SeatState;
-use domain::wallet::LedgerKind;
+use domain::wallet::Change;
 
 work!(Sales: ConfirmPayment => confirm, Once<Capture>);
 
@@ -46,8 +46,7 @@ async fn pay_from_wallet(
     let paid = reservation.pay_at_once(command.now)?;
     let movement = Move {
         user: command.user,
-        kind: LedgerKind::Debit,
-        amount: row.payment.amount,
+        change: Change::Debit(row.payment.amount),
         reference: row.payment.id.uuid(),
         now: command.now,
     };
@@ -65,7 +64,9 @@ async fn start_capture(
     command: &ConfirmPayment,
 ) -> Result<Capture> {
     let gateway = row.gateway.clone().ok_or_else(|| Error::broken("a card without a gateway"))?;
-    let payment_key = command.payment_key.clone().ok_or(Refusal::PaymentKeyMissing)?;
+    // What the gateway's page sent us itself counts more than what the fan's page says.
+    let approval = row.gateway_ref.clone().or_else(|| command.payment_key.clone());
+    let payment_key = approval.ok_or(Refusal::PaymentKeyMissing)?;
     let paying = reservation.start_paying(command.now)?;
     let kind = MessageKind::ReservationPaying;
     let seats = reservations::store(tx, &paying, kind, command.now).await?;

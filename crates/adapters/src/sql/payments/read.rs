@@ -8,11 +8,13 @@ use app::Result;
 use app::ports::keys::Once;
 use app::ports::payments::{
     AskGateway, CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, PaymentReady,
-    PaymentStep, PaymentView, Payments, RequestPayment, SettlePayment, Settled, Unsettled,
+    PaymentStep, PaymentView, Payments, RefundView, RequestPayment, SettlePayment, Settled,
+    Unsettled,
 };
 use app::ports::reservations::Freed;
 use async_trait::async_trait;
 use domain::payments::{PaymentMethod, PaymentStatus};
+use domain::refunds::{RefundStatus, RefundTo};
 use domain::{PaymentId, RefundId, ReservationId, Timestamp, UserId};
 
 struct TakeUnsettled {
@@ -135,9 +137,27 @@ async fn view(tx: &mut dyn Tx, question: &PaymentOf) -> Result<Option<PaymentVie
         status: row.parse(4, PaymentStatus::parse)?,
         amount: row.get(5)?,
         refunded: row.get(6)?,
+        refunds: refunds(tx, question.payment).await?,
         history: history(tx, question.payment).await?,
         created_at: row.get(7)?,
     }))
+}
+
+async fn refunds(tx: &mut dyn Tx, payment: PaymentId) -> Result<Vec<RefundView>> {
+    let sql = "select id, status, amount, fee, destination, reason, created_at from refunds
+                where payment_id = $1 order by id";
+    let read = |row: &Row| {
+        Ok(RefundView {
+            id: row.get(0)?,
+            status: row.parse(1, RefundStatus::parse)?,
+            amount: row.get(2)?,
+            fee: row.get(3)?,
+            to: row.parse(4, RefundTo::parse)?,
+            reason: row.get(5)?,
+            created_at: row.get(6)?,
+        })
+    };
+    tx.query(sql, params![payment]).await?.iter().map(read).collect()
 }
 
 async fn history(tx: &mut dyn Tx, payment: PaymentId) -> Result<Vec<PaymentStep>> {
@@ -159,7 +179,8 @@ async fn captured_payment(
 ) -> Result<Option<PaymentId>> {
     let sql = "select id from payments
                 where reservation_id = $1 and user_id = $2
-                  and status in ('CAPTURED', 'PARTIALLY_REFUNDED')";
+                  and status in ('CAPTURED', 'PARTIALLY_REFUNDED', 'REFUND_DUE')
+                order by captured - refunded - promised desc limit 1";
     let row = tx.row(sql, params![question.reservation, question.user]).await?;
     Ok(row.map(|row| row.get(0)).transpose()?)
 }

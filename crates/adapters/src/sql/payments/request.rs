@@ -81,6 +81,7 @@ async fn insert(
         amount: reservation.amount,
         captured: Won::ZERO,
         refunded: Won::ZERO,
+        promised: Won::ZERO,
     };
     record(tx, &payment, Won::ZERO, command.now).await
 }

@@ -4,7 +4,7 @@ use super::super::keys;
 use super::super::outbox::{self, Outgoing};
 use super::super::reservations::{self, give_back};
 use super::super::tx::{Tx, work};
-use super::super::value::params;
+use super::super::value::{Value, params};
 use super::{PaymentRow, load, store};
 use app::keys::CONFIRM;
 use app::ports::keys::{Answer, StoredAnswer};
@@ -16,9 +16,10 @@ use app::{Error, Result};
 use domain::messages::MessageKind;
 use domain::payments::{PaymentStatus, Settlement, settle};
 use domain::queue::PlaceNumber;
+use domain::refunds::RefundTo;
 use domain::reservations::{Next, Reservation, ReservationStatus, booking_number};
 use domain::seats::SeatState;
-use domain::{RefundId, Refusal, ScheduleId, TicketId, Timestamp, Won};
+use domain::{RefundId, Refusal, ScheduleId, SeatId, TicketId, Timestamp, Won};
 use serde_json::json;
 
 work!(Sales: SettlePayment => apply, Settled);
@@ -55,7 +56,15 @@ async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
             keep_answer(tx, command).await?;
             let freed = retreat(tx, reservation, now).await?;
             let refund = RefundId::new(tx.chance().id(now));
-            owe(tx, &row, refund, amount, ("TOO_LATE", now)).await?;
+            let owed = Owed {
+                refund,
+                amount,
+                fee: Won::ZERO,
+                seats: Vec::new(),
+                to: RefundTo::Original,
+                reason: "TOO_LATE",
+            };
+            owe(tx, &row, &owed, now).await?;
             decline(tx, &row, "TOO_LATE", now).await?;
             Ok(Settled::RefundDue { freed })
         }
@@ -63,8 +72,11 @@ async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
 }
 
 async fn keep_answer(tx: &mut dyn Tx, command: &SettlePayment) -> Result<()> {
-    let sql = "update payments set gateway_answer = $2, updated_at = $3 where id = $1";
-    tx.execute(sql, params![command.payment, command.answer.clone(), command.now]).await?;
+    let sql = "update payments set gateway_answer = $2, updated_at = $3,
+                                   gateway_ref = coalesce($4, gateway_ref)
+                where id = $1";
+    let (answer, reference) = (command.answer.clone(), command.reference.clone());
+    tx.execute(sql, params![command.payment, answer, command.now, reference]).await?;
     Ok(())
 }
 
@@ -100,25 +112,49 @@ async fn retreat(tx: &mut dyn Tx, next: Next, now: Timestamp) -> Result<Option<F
     }
 }
 
+/// A refund that is promised.
+pub(super) struct Owed<'c> {
+    pub(super) refund: RefundId,
+    pub(super) amount: Won,
+    /// What the event keeps.
+    pub(super) fee: Won,
+    /// The seats that were given back; none when the money came for nothing.
+    pub(super) seats: Vec<SeatId>,
+    pub(super) to: RefundTo,
+    pub(super) reason: &'c str,
+}
+
 /// Promises an amount back; the refund job or the wallet keeps the promise.
 pub(super) async fn owe(
     tx: &mut dyn Tx,
     row: &PaymentRow,
-    refund: RefundId,
-    amount: Won,
-    (reason, now): (&str, Timestamp),
+    owed: &Owed<'_>,
+    now: Timestamp,
 ) -> Result<()> {
-    let sql = "insert into refunds (id, payment_id, reservation_id, user_id, amount, status,
-                                    reason, next_at, created_at, updated_at)
-               values ($1, $2, $3, $4, $5, 'DUE', $6, $7, $7, $7)";
-    let values = params![refund, row.payment.id, row.reservation, row.user, amount, reason, now];
+    let sql = "insert into refunds (id, payment_id, reservation_id, user_id, amount, fee, seats,
+                                    destination, status, reason, next_at, created_at, updated_at)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, 'DUE', $9, $10, $10, $10)";
+    let seats = serde_json::to_string(&owed.seats).map_err(Error::broken)?;
+    let values = params![
+        owed.refund,
+        row.payment.id,
+        row.reservation,
+        row.user,
+        owed.amount,
+        owed.fee,
+        Value::Json(seats),
+        owed.to.as_str(),
+        owed.reason,
+        now
+    ];
     tx.execute(sql, values).await?;
     let payload = json!({
-        "refundId": refund, "paymentId": row.payment.id, "userId": row.user, "amount": amount,
+        "refundId": owed.refund, "paymentId": row.payment.id, "userId": row.user,
+        "amount": owed.amount,
     });
     let message = Outgoing {
         kind: MessageKind::RefundDue,
-        aggregate: refund.uuid(),
+        aggregate: owed.refund.uuid(),
         seq: 1,
         key: row.reservation.uuid(),
         payload: &payload,

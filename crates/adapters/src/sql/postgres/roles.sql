@@ -36,7 +36,11 @@ grant select, insert, update on reservation_service.reservations,
     reservation_service.reservation_seats, reservation_service.queue_history,
     reservation_service.standbys to podo_sales;
 grant select, insert, update on payment_service.payments, payment_service.refunds,
-    payment_service.wallets, payment_service.tickets, payment_service.sandbox_book to podo_sales;
+    payment_service.wallets, payment_service.tickets, payment_service.sandbox_book,
+    payment_service.wallet_charges, payment_service.webhook_events to podo_sales;
+grant select, insert, delete on payment_service.refund_approvals to podo_sales;
+grant select on payment_service.refund_runs to podo_sales;
+grant select, insert on common.audit_log to podo_sales;
 -- Books are written once.
 grant select, insert on reservation_service.reservation_history, payment_service.payment_history,
     payment_service.wallet_ledger to podo_sales;
@@ -52,8 +56,13 @@ grant select on event_service.events, event_service.event_schedules, event_servi
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_worker;
 grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
     reservation_service.queue_history, reservation_service.standbys to podo_worker;
-grant select, update on payment_service.payments, payment_service.refunds to podo_worker;
-grant select, insert, update on payment_service.wallets to podo_worker;
+grant select, update on payment_service.payments, payment_service.wallet_charges,
+    payment_service.webhook_events to podo_worker;
+-- The tickets of a canceled date end; their codes are no job's business.
+grant select (reservation_id, user_id, seat_index, status, used_at, updated_at),
+    update (status, updated_at) on payment_service.tickets to podo_worker;
+grant select, insert, update on payment_service.wallets, payment_service.refunds,
+    payment_service.refund_runs to podo_worker;
 grant select, insert on reservation_service.reservation_history, payment_service.payment_history,
     payment_service.wallet_ledger to podo_worker;
 grant select, delete on common.idempotency_keys to podo_worker;

@@ -68,7 +68,7 @@ impl World {
             user: fan.id,
             method,
             gateway,
-            checkout: Checkout { gateway: gateway.map(str::to_owned), url: None },
+            checkout: Checkout { gateway: gateway.map(str::to_owned), url: None, data: None },
             now,
         }
     }

@@ -424,7 +424,7 @@ pub(in super::super) async fn remove_schedule(
     remove(&app, actor, Unwanted::Schedule(schedule)).await
 }
 
-/// Calls a date off: nothing more is sold.
+/// Calls a date off: nothing more is sold, and everybody gets all their money back.
 #[utoipa::path(post, path = "/api/admin/schedules/{id}/cancel", tag = "admin",
     security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
     responses((status = 200, body = ScheduleView), (status = 401, body = Problem),

@@ -18,6 +18,7 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "요청이 제시간에 도착하지 않았습니다.",
         "The request did not arrive in time.",
     ),
+    ("CANCEL_CLOSED", "취소할 수 있는 기간이 지났습니다.", "It is too late to cancel."),
     ("EMAIL_TAKEN", "이미 가입된 이메일입니다.", "There is an account with this address already."),
     (
         "ENTRY_EXPIRED",
@@ -63,6 +64,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "Something went wrong. Please try again in a moment.",
     ),
     ("INVALID", "입력값을 확인해 주세요.", "Please check what you sent."),
+    (
+        "INVALID_POLICY",
+        "환불 규정을 확인해 주세요. 일수는 줄고 수수료(최대 90%)는 늘어야 합니다.",
+        "Please check the refund policy: days must fall, fees (90% at most) must not.",
+    ),
     (
         "INVALID_SCHEDULE",
         "회차의 시간이나 값이 올바르지 않습니다.",
@@ -167,6 +173,19 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "이미 선택된 좌석입니다. 결제된 금액은 없습니다. 다른 좌석을 선택해 주세요.",
         "Another fan was faster. You were not charged: please choose another seat.",
     ),
+    ("TICKET_ELSEWHERE", "다른 회차의 티켓입니다.", "This ticket is for another date."),
+    (
+        "TICKET_INVALID",
+        "포도가 발행한 티켓이 아니거나 지난 코드입니다.",
+        "This is not a ticket of ours, or its code is over.",
+    ),
+    (
+        "TICKET_TRANSFERRED",
+        "다른 사람에게 보낸 티켓은 취소할 수 없습니다.",
+        "A ticket that was given to somebody else cannot be canceled.",
+    ),
+    ("TICKET_USED", "이미 사용한 티켓입니다.", "This ticket was used already."),
+    ("TICKET_VOID", "취소된 티켓입니다.", "This ticket is canceled."),
     (
         "STANDBY_OFFERED",
         "대기하신 좌석이 배정되었습니다. 결제하거나 좌석을 놓아 주세요.",
@@ -195,6 +214,7 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("UNKNOWN_GATEWAY", "지원하지 않는 결제사입니다.", "This gateway is not supported."),
     ("UNKNOWN_GRADE", "없는 좌석 등급입니다.", "There is no such grade in this hall."),
     ("WALLET_LIMIT", "지갑 한도를 넘었습니다.", "That is beyond the wallet's limits."),
+    ("WEBHOOK_INVALID", "서명을 확인할 수 없습니다.", "The signature does not match."),
     (
         "WALLET_NOT_EMPTY",
         "지갑에 잔액이 남아 있습니다. 먼저 환불받아 주세요.",

@@ -1,0 +1,196 @@
+//! A gateway over HTTP: asks in its language, and never guesses.
+
+use super::client::{Client, Sent};
+use super::wire::{Book, Heard, Refund, State, Wire};
+use app::ports::clock::Chance;
+use app::ports::gateway::{
+    Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome, Returned,
+};
+use app::ports::payments::{AskGateway, Checkout, DueRefund};
+use app::{Error, Result};
+use async_trait::async_trait;
+use domain::payments::Outcome;
+use domain::{Refusal, Timestamp};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) struct Remote<W> {
+    wire: W,
+    client: Client,
+}
+
+impl<W: Wire> Remote<W> {
+    pub(super) fn new(
+        wire: W,
+        patience: Option<Duration>,
+        chance: Arc<dyn Chance>,
+    ) -> std::result::Result<Remote<W>, String> {
+        let client = Client::new(W::NAME, patience.unwrap_or(W::PATIENCE), chance)?;
+        Ok(Remote { wire, client })
+    }
+
+    /// What the book says; `None` when the gateway cannot be asked or does not answer.
+    async fn look(&self, ask: &AskGateway, now: Timestamp) -> Option<Book> {
+        let call = self.wire.find(ask, now)?;
+        match self.client.send(&call, now).await {
+            Sent::Answered(reply) => Some(self.wire.read_book(&reply)),
+            Sent::Lost | Sent::NotSent => None,
+        }
+    }
+
+    async fn void_unless_captured(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+        let can_look = self.wire.find(ask, now).is_some();
+        let book = self.look(ask, now).await;
+        match book.as_ref().map(|book| &book.state) {
+            // A gateway that could be asked and does not answer is asked again later.
+            None if can_look => return unknown(),
+            Some(State::Unreadable) => return unknown(),
+            Some(State::Captured | State::Closed(_)) => return told(book),
+            Some(State::Missing) => return refused("NOT_FOUND"),
+            Some(State::Open) | None => {}
+        }
+        let Some(call) = self.wire.void(ask, book.as_ref(), now) else { return unknown() };
+        match self.client.send(&call, now).await {
+            Sent::Answered(reply) if self.wire.is_voided(&reply) => refused("VOIDED"),
+            Sent::Answered(_) | Sent::Lost | Sent::NotSent => unknown(),
+        }
+    }
+
+    /// Whether the book already shows this refund: refunds of one payment come in turn.
+    async fn was_made(&self, refund: &DueRefund, now: Timestamp) -> Option<bool> {
+        let book = self.look(&ask_of(refund), now).await?;
+        match book.state {
+            State::Captured | State::Closed(_) => {
+                let after = refund.refunded_before.checked_add(refund.amount)?;
+                Some(book.refunded >= after)
+            }
+            State::Open | State::Missing | State::Unreadable => None,
+        }
+    }
+
+    async fn make_refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome {
+        let call = match self.wire.refund(refund, now) {
+            Ok(call) => call,
+            Err(why) => return RefundOutcome::Later { why },
+        };
+        let heard = match self.client.send(&call, now).await {
+            Sent::Answered(reply) => self.wire.read_refund(&reply),
+            Sent::Lost => Refund::Later("no answer".into()),
+            Sent::NotSent => Refund::Later("not reachable".into()),
+        };
+        match heard {
+            Refund::Made => RefundOutcome::Refunded,
+            Refund::Later(why) => RefundOutcome::Later { why },
+            Refund::Look => match self.was_made(refund, now).await {
+                Some(true) => RefundOutcome::Refunded,
+                Some(false) | None => RefundOutcome::Later { why: "refused".into() },
+            },
+        }
+    }
+}
+
+fn ask_of(refund: &DueRefund) -> AskGateway {
+    AskGateway {
+        payment: refund.payment,
+        gateway: refund.gateway.clone(),
+        payment_key: refund.payment_key.clone(),
+        amount: refund.captured,
+    }
+}
+
+fn unknown() -> Answered {
+    Answered { outcome: Outcome::Unknown, answer: None, reference: None }
+}
+
+fn refused(reason: impl Into<String>) -> Answered {
+    let outcome = Outcome::NotCaptured { reason: reason.into() };
+    Answered { outcome, answer: None, reference: None }
+}
+
+/// What a book comes to.
+fn told(book: Option<Book>) -> Answered {
+    let Some(book) = book else { return unknown() };
+    let outcome = match book.state {
+        State::Captured => Outcome::Captured { amount: book.captured },
+        State::Closed(reason) => Outcome::NotCaptured { reason },
+        // An order that is not there yet may come: only a void makes sure.
+        State::Open | State::Missing | State::Unreadable => Outcome::Unknown,
+    };
+    Answered { outcome, answer: book.kept, reference: book.reference }
+}
+
+#[async_trait]
+impl<W: Wire> Gateway for Remote<W> {
+    fn name(&self) -> &'static str {
+        W::NAME
+    }
+
+    fn checkout(&self, order: &Order<'_>) -> Checkout {
+        self.wire.checkout(order)
+    }
+
+    async fn prepare(&self, order: &Order<'_>, now: Timestamp) -> Result<()> {
+        let away = || Error::Unavailable(format!("the gateway {} does not answer", W::NAME));
+        if self.client.is_resting(now) {
+            return Err(away());
+        }
+        let Some(call) = self.wire.prepare(order) else { return Ok(()) };
+        match self.client.send(&call, now).await {
+            Sent::Answered(reply) if reply.is_ok() => Ok(()),
+            Sent::Answered(_) | Sent::Lost | Sent::NotSent => Err(away()),
+        }
+    }
+
+    async fn capture(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+        let call = match self.wire.capture(ask, now) {
+            Ok(call) => call,
+            Err(reason) => return refused(reason),
+        };
+        match self.client.send(&call, now).await {
+            Sent::Answered(reply) => match self.wire.read_capture(ask, &reply) {
+                Heard::Charged(book) => told(Some(book)),
+                Heard::Refused(reason) => refused(reason),
+                Heard::Look => told(self.look(ask, now).await),
+                Heard::Unknown => unknown(),
+            },
+            // Nobody heard of it, so nobody was charged.
+            Sent::NotSent => refused("GATEWAY_UNAVAILABLE"),
+            Sent::Lost => unknown(),
+        }
+    }
+
+    async fn find(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+        told(self.look(ask, now).await)
+    }
+
+    async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+        self.void_unless_captured(ask, now).await
+    }
+
+    async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome {
+        // Idempotency keys end (Toss after 15 days, PortOne after 3 hours) and some gateways have
+        // none: before a second try the book is asked.
+        if refund.attempts > 1 && self.was_made(refund, now).await == Some(true) {
+            return RefundOutcome::Refunded;
+        }
+        self.make_refund(refund, now).await
+    }
+
+    async fn booked(&self, ask: &AskGateway, now: Timestamp) -> Option<Booked> {
+        let book = self.look(ask, now).await?;
+        match book.state {
+            State::Captured | State::Closed(_) | State::Open | State::Missing => {
+                Some(Booked { captured: book.captured, refunded: book.refunded })
+            }
+            State::Unreadable => None,
+        }
+    }
+
+    fn read_webhook(&self, delivery: &Delivery<'_>) -> std::result::Result<Hint, Refusal> {
+        self.wire.hint(delivery)
+    }
+
+    fn read_return(&self, fields: &[(String, String)]) -> Option<Returned> {
+        self.wire.returned(fields)
+    }
+}

@@ -1,0 +1,195 @@
+//! What every gateway has in common on the wire: calls, replies, and what a book says.
+
+use app::ports::gateway::{Delivery, Hint, Order, Returned};
+use app::ports::payments::{AskGateway, Checkout, DueRefund};
+use aws_lc_rs::digest::{Algorithm, digest};
+use domain::{Refusal, Timestamp, Won};
+use serde_json::{Map, Value};
+use std::time::Duration;
+
+/// A request to a gateway. It carries secrets, so it cannot be printed.
+pub(super) struct Call {
+    pub(super) url: String,
+    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) body: Content,
+    /// Asking twice does no harm: it only reads, or carries the gateway's idempotency key.
+    pub(super) may_repeat: bool,
+}
+
+pub(super) enum Content {
+    /// A GET.
+    None,
+    Json(Value),
+    Form(Vec<(&'static str, String)>),
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Reply {
+    pub(super) status: u16,
+    pub(super) text: String,
+}
+
+impl Reply {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or(Value::Null)
+    }
+
+    pub(super) fn is_ok(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// How a capture was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// The reply is the charge itself.
+    Charged(Book),
+    /// A final no.
+    Refused(String),
+    /// The book must say: the reply does not.
+    Look,
+    Unknown,
+}
+
+/// A payment in the gateway's book.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Book {
+    pub(super) state: State,
+    pub(super) captured: Won,
+    pub(super) refunded: Won,
+    /// Allow-listed fields, as JSON.
+    pub(super) kept: Option<String>,
+    pub(super) reference: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Captured,
+    /// It is over and nothing was charged, or all of it went back.
+    Closed(String),
+    /// It may still be charged.
+    Open,
+    /// The gateway has never heard of it.
+    Missing,
+    /// The reply says nothing we understand.
+    Unreadable,
+}
+
+impl Book {
+    pub(super) fn is(state: State) -> Book {
+        Book { state, captured: Won::ZERO, refunded: Won::ZERO, kept: None, reference: None }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Refund {
+    Made,
+    Later(String),
+    /// Perhaps it was made before: the book must say.
+    Look,
+}
+
+/// One gateway's language: requests out, answers in. Nothing here does IO, so recorded text tests
+/// all of it.
+pub(super) trait Wire: Send + Sync + 'static {
+    const NAME: &'static str;
+    /// How long an answer may take.
+    const PATIENCE: Duration;
+
+    fn checkout(&self, order: &Order<'_>) -> Checkout;
+
+    /// Fixes the order's amount before a browser can touch it.
+    fn prepare(&self, _order: &Order<'_>) -> Option<Call> {
+        None
+    }
+
+    /// `Err` for an approval that cannot be right: nobody needs to be asked.
+    fn capture(&self, ask: &AskGateway, now: Timestamp) -> Result<Call, String>;
+
+    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> Heard;
+
+    /// `None` when the gateway cannot be asked by what we know.
+    fn find(&self, ask: &AskGateway, now: Timestamp) -> Option<Call>;
+
+    fn read_book(&self, reply: &Reply) -> Book;
+
+    /// Asks to charge nothing. `None` when there is no such call.
+    fn void(&self, ask: &AskGateway, book: Option<&Book>, now: Timestamp) -> Option<Call>;
+
+    fn is_voided(&self, reply: &Reply) -> bool;
+
+    fn refund(&self, refund: &DueRefund, now: Timestamp) -> Result<Call, String>;
+
+    fn read_refund(&self, reply: &Reply) -> Refund;
+
+    fn hint(&self, _delivery: &Delivery<'_>) -> Result<Hint, Refusal> {
+        Err(Refusal::UnknownGateway)
+    }
+
+    fn returned(&self, _fields: &[(String, String)]) -> Option<Returned> {
+        None
+    }
+}
+
+/// Amounts come as numbers or as text.
+pub(super) fn won(value: &Value) -> Option<Won> {
+    let number = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok());
+    number.and_then(Won::new)
+}
+
+pub(super) fn text<'v>(value: &'v Value, member: &str) -> &'v str {
+    value[member].as_str().unwrap_or_default()
+}
+
+/// Only these fields of an answer are kept: never a card number, a name or an address.
+pub(super) fn keep(value: &Value, fields: &[&str]) -> Option<String> {
+    let mut kept = Map::new();
+    for field in fields {
+        let found = field.split('.').fold(value, |value, part| &value[part]);
+        if !found.is_null() && !found.is_object() && !found.is_array() {
+            kept.insert((*field).to_owned(), found.clone());
+        }
+    }
+    (!kept.is_empty()).then(|| Value::Object(kept).to_string())
+}
+
+/// A field of what a browser brought.
+pub(super) fn field<'f>(fields: &'f [(String, String)], name: &str) -> Option<&'f str> {
+    let found = fields.iter().find(|(key, _)| key == name);
+    found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+}
+
+pub(super) fn hex_digest(algorithm: &'static Algorithm, text: &str) -> String {
+    let hash = digest(algorithm, text.as_bytes());
+    hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// At most so many bytes of a name, cut between characters.
+pub(super) fn cut(name: &str, bytes_max: usize) -> &str {
+    let end = (0..=bytes_max.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
+    &name[..end.unwrap_or(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_named_fields_are_kept_and_never_whole_objects() {
+        let value = json!({ "a": 1, "card": { "number": "4330", "type": "x" }, "b": null });
+        assert_eq!(
+            keep(&value, &["a", "card", "card.type", "b"]).unwrap(),
+            r#"{"a":1,"card.type":"x"}"#
+        );
+        assert_eq!(keep(&value, &["zzz"]), None);
+    }
+
+    #[test]
+    fn a_name_is_cut_between_characters() {
+        assert_eq!(cut("포도 콘서트", 7), "포도 ");
+        assert_eq!(cut("포도", 40), "포도");
+        assert_eq!(cut("포", 2), "");
+    }
+}

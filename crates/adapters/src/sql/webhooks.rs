@@ -1,0 +1,153 @@
+//! What gateways told us, unique by gateway and id, and what their pages sent back.
+
+use super::store::SqlStore;
+use super::tx::{Tx, work};
+use super::value::{Row, params};
+use app::Result;
+use app::ports::gateway::Hint;
+use app::ports::payments::AskGateway;
+use app::ports::webhooks::{Kept, Subject, Webhooks};
+use async_trait::async_trait;
+use domain::payments::PaymentStatus;
+use domain::{PaymentId, Timestamp};
+
+struct Keep {
+    gateway: &'static str,
+    hint: Hint,
+    next_at: Timestamp,
+    now: Timestamp,
+}
+
+struct Take {
+    now: Timestamp,
+    next_at: Timestamp,
+    limit: u32,
+}
+
+struct Finish {
+    gateway: String,
+    id: String,
+    now: Timestamp,
+}
+
+struct SubjectOf(PaymentId);
+
+struct KeepApproval {
+    payment: PaymentId,
+    gateway: &'static str,
+    approval: String,
+    now: Timestamp,
+}
+
+work!(Sales: Keep => keep, bool);
+work!(Worker: Take => take, Vec<Kept>);
+work!(Sales: Finish => finish, ());
+work!(Sales: SubjectOf => subject, Option<Subject>);
+work!(Sales: KeepApproval => keep_approval, bool);
+
+#[async_trait]
+impl Webhooks for SqlStore {
+    async fn keep_webhook(
+        &self,
+        gateway: &'static str,
+        hint: &Hint,
+        next_at: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool> {
+        self.write(Keep { gateway, hint: hint.clone(), next_at, now }).await
+    }
+
+    async fn take_webhooks(
+        &self,
+        now: Timestamp,
+        next_at: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Kept>> {
+        self.write(Take { now, next_at, limit }).await
+    }
+
+    async fn finish_webhook(&self, gateway: &str, id: &str, now: Timestamp) -> Result<()> {
+        self.write(Finish { gateway: gateway.to_owned(), id: id.to_owned(), now }).await
+    }
+
+    async fn subject(&self, payment: PaymentId) -> Result<Option<Subject>> {
+        self.read(SubjectOf(payment)).await
+    }
+
+    async fn keep_approval(
+        &self,
+        payment: PaymentId,
+        gateway: &'static str,
+        approval: String,
+        now: Timestamp,
+    ) -> Result<bool> {
+        self.write(KeepApproval { payment, gateway, approval, now }).await
+    }
+}
+
+async fn keep(tx: &mut dyn Tx, command: &Keep) -> Result<bool> {
+    let sql = "insert into webhook_events (gateway, id, kind, payment_id, status, next_at,
+                                           created_at, updated_at)
+               values ($1, $2, $3, $4, $5, $6, $7, $7)
+               on conflict (gateway, id) do nothing";
+    let hint = &command.hint;
+    let status = if hint.payment.is_some() { "RECEIVED" } else { "IGNORED" };
+    let values = params![
+        command.gateway,
+        &hint.id,
+        &hint.kind,
+        hint.payment,
+        status,
+        command.next_at,
+        command.now
+    ];
+    Ok(tx.execute(sql, values).await? == 1)
+}
+
+async fn take(tx: &mut dyn Tx, command: &Take) -> Result<Vec<Kept>> {
+    let sql = "update webhook_events set next_at = $2, updated_at = $1
+                where (gateway, id) in
+                      (select gateway, id from webhook_events
+                        where status = 'RECEIVED' and next_at <= $1
+                        order by next_at limit $3 /* skip locked */)
+               returning gateway, id, payment_id";
+    let values = params![command.now, command.next_at, command.limit];
+    let read = |row: &Row| Ok(Kept { gateway: row.get(0)?, id: row.get(1)?, payment: row.get(2)? });
+    tx.query(sql, values).await?.iter().map(read).collect()
+}
+
+async fn finish(tx: &mut dyn Tx, command: &Finish) -> Result<()> {
+    let sql = "update webhook_events set status = 'DONE', updated_at = $3
+                where gateway = $1 and id = $2 and status = 'RECEIVED'";
+    tx.execute(sql, params![&command.gateway, &command.id, command.now]).await?;
+    Ok(())
+}
+
+async fn subject(tx: &mut dyn Tx, question: &SubjectOf) -> Result<Option<Subject>> {
+    let payment = "select gateway, gateway_ref, amount, status from payments
+                    where id = $1 and gateway is not null";
+    let charge = "select gateway, gateway_ref, amount, status from wallet_charges where id = $1";
+    let paid = tx.row(payment, params![question.0]).await?;
+    let (row, is_charge) = match paid {
+        Some(row) => (Some(row), false),
+        None => (tx.row(charge, params![question.0]).await?, true),
+    };
+    let Some(row) = row else { return Ok(None) };
+    let ask = AskGateway {
+        payment: question.0,
+        gateway: row.get(0)?,
+        payment_key: row.get(1)?,
+        amount: row.get(2)?,
+    };
+    Ok(Some(Subject { ask, status: row.parse(3, PaymentStatus::parse)?, is_charge }))
+}
+
+async fn keep_approval(tx: &mut dyn Tx, command: &KeepApproval) -> Result<bool> {
+    let payment = "update payments set gateway_ref = $3, updated_at = $4
+                    where id = $1 and gateway = $2 and status = 'READY' and gateway_ref is null";
+    let charge = "update wallet_charges set gateway_ref = $3, updated_at = $4
+                   where id = $1 and gateway = $2 and status = 'READY' and gateway_ref is null";
+    let values = params![command.payment, command.gateway, &command.approval, command.now];
+    let n_kept = tx.execute(payment, values).await? + tx.execute(charge, values).await?;
+    Ok(n_kept == 1)
+}

@@ -1,0 +1,209 @@
+//! Giving money back: what an event keeps of a canceled ticket, and where the rest goes.
+
+use crate::{Refusal, Timestamp, Won};
+use serde::{Deserialize, Serialize};
+
+/// Most steps that a policy may have.
+const STEPS_MAX: usize = 10;
+
+/// Most that an event may keep: something always goes back.
+const FEE_PERCENT_MAX: u32 = 90;
+
+/// Earliest step: nobody sells seats two years ahead.
+const DAYS_MAX: u32 = 730;
+
+/// A refund above this needs a second organiser.
+pub const SECOND_ORGANISER_ABOVE: Won = match Won::new(1_000_000) {
+    Some(amount) => amount,
+    None => panic!("in range"),
+};
+
+/// From `days_before` days before the show on, this much of the price is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FeeStep {
+    pub days_before: u32,
+    pub fee_percent: u32,
+}
+
+/// An event's terms: steps from the earliest to the latest. After the last step's days nothing can
+/// be canceled; without steps everything goes back until the show begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RefundPolicy {
+    pub steps: Vec<FeeStep>,
+}
+
+impl RefundPolicy {
+    /// Days must fall and fees must not: a fan who waits never pays less.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let is_in_range =
+            |step: &FeeStep| step.fee_percent <= FEE_PERCENT_MAX && step.days_before <= DAYS_MAX;
+        let is_in_order = |pair: &[FeeStep]| {
+            pair[0].days_before > pair[1].days_before && pair[0].fee_percent <= pair[1].fee_percent
+        };
+        let is_sound = self.steps.len() <= STEPS_MAX
+            && self.steps.iter().all(is_in_range)
+            && self.steps.windows(2).all(is_in_order);
+        if is_sound { Ok(()) } else { Err(Refusal::InvalidPolicy) }
+    }
+
+    /// What percentage is kept now, or that it is too late. Days are calendar days in Seoul.
+    pub fn fee_percent(&self, starts_at: Timestamp, now: Timestamp) -> Result<u32, Refusal> {
+        if starts_at <= now {
+            return Err(Refusal::CancelClosed);
+        }
+        if self.steps.is_empty() {
+            return Ok(0);
+        }
+        let days_left = starts_at.seoul_day_number() - now.seoul_day_number();
+        // Before the first step begins, canceling is free of charge.
+        let reached = |step: &&FeeStep| days_left <= i64::from(step.days_before);
+        let is_over = self.steps.last().is_some_and(|last| days_left < i64::from(last.days_before));
+        if is_over {
+            return Err(Refusal::CancelClosed);
+        }
+        Ok(self.steps.iter().rev().find(reached).map_or(0, |step| step.fee_percent))
+    }
+}
+
+/// What canceling some seats comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quote {
+    pub refund: Won,
+    pub fee: Won,
+}
+
+/// The fee is taken from each seat and rounded in the fan's favour.
+pub fn quote(prices: impl IntoIterator<Item = Won>, fee_percent: u32) -> Quote {
+    let percent = i64::from(fee_percent.min(FEE_PERCENT_MAX));
+    let (mut refund, mut fee) = (0, 0);
+    for price in prices {
+        let kept = price.get() * percent / 100;
+        fee += kept;
+        refund += price.get() - kept;
+    }
+    let won = |amount| Won::new(amount).expect("four seats are far below the most a sum may be");
+    Quote { refund: won(refund), fee: won(fee) }
+}
+
+/// Where a refund goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum RefundTo {
+    /// Where the money came from.
+    #[default]
+    Original,
+    /// The fan's wallet, at once.
+    Wallet,
+}
+
+impl RefundTo {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RefundTo::Original => "ORIGINAL",
+            RefundTo::Wallet => "WALLET",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<RefundTo> {
+        [RefundTo::Original, RefundTo::Wallet].into_iter().find(|to| to.as_str() == text)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum RefundStatus {
+    /// Promised: it is tried until it is made.
+    Due,
+    Refunded,
+}
+
+impl RefundStatus {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RefundStatus::Due => "DUE",
+            RefundStatus::Refunded => "REFUNDED",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<RefundStatus> {
+        [RefundStatus::Due, RefundStatus::Refunded]
+            .into_iter()
+            .find(|status| status.as_str() == text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::time::Duration;
+
+    const DAY: Duration = Duration::from_secs(86_400);
+
+    fn policy(steps: &[(u32, u32)]) -> RefundPolicy {
+        let step = |&(days_before, fee_percent): &(u32, u32)| FeeStep { days_before, fee_percent };
+        RefundPolicy { steps: steps.iter().map(step).collect() }
+    }
+
+    /// 2026-03-31 19:00 in Seoul.
+    fn show() -> Timestamp {
+        "2026-03-31T10:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn the_fee_grows_as_the_show_comes_closer() {
+        let policy = policy(&[(9, 10), (6, 20), (2, 30), (1, 30)]);
+        let ask = |days: u32| policy.fee_percent(show(), show().minus(DAY * days));
+        assert_eq!(ask(30), Ok(0));
+        assert_eq!(ask(10), Ok(0));
+        assert_eq!(ask(9), Ok(10));
+        assert_eq!(ask(7), Ok(10));
+        assert_eq!(ask(6), Ok(20));
+        assert_eq!(ask(2), Ok(30));
+        assert_eq!(ask(1), Ok(30));
+        let on_the_day = show().minus(Duration::from_secs(60));
+        assert_eq!(policy.fee_percent(show(), on_the_day), Err(Refusal::CancelClosed));
+    }
+
+    #[test]
+    fn a_day_ends_at_midnight_in_seoul() {
+        let policy = policy(&[(1, 30)]);
+        let midnight: Timestamp = "2026-03-30T15:00:00Z".parse().unwrap();
+        let before = midnight.minus(Duration::from_millis(1));
+        assert_eq!(policy.fee_percent(show(), before), Ok(30));
+        assert_eq!(policy.fee_percent(show(), midnight), Err(Refusal::CancelClosed));
+    }
+
+    #[test]
+    fn without_steps_all_goes_back_until_the_show_begins() {
+        let free = RefundPolicy::default();
+        assert_eq!(free.fee_percent(show(), show().minus(Duration::from_millis(1))), Ok(0));
+        assert_eq!(free.fee_percent(show(), show()), Err(Refusal::CancelClosed));
+    }
+
+    #[test]
+    fn a_policy_that_rewards_waiting_is_refused() {
+        assert_eq!(policy(&[(9, 10), (1, 90)]).check(), Ok(()));
+        for odd in [&[(1, 10), (9, 20)][..], &[(9, 20), (1, 10)], &[(9, 10), (9, 20)], &[(9, 91)]] {
+            assert_eq!(policy(odd).check(), Err(Refusal::InvalidPolicy), "{odd:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn refund_and_fee_are_the_price_and_something_always_goes_back(
+            prices in prop::collection::vec(1i64..10_000_000, 1..5), percent in 0u32..=90,
+        ) {
+            let sum: i64 = prices.iter().sum();
+            let quote = quote(prices.into_iter().map(|it| Won::new(it).unwrap()), percent);
+            prop_assert_eq!(quote.refund.get() + quote.fee.get(), sum);
+            prop_assert!(!quote.refund.is_zero());
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Refund policies, what canceling would come to, and refunds by organisers.
+
+use super::App;
+use super::answer::{json, replay};
+use super::error::{ApiError, ApiResult, Failure, Problem};
+use super::extract::{Admin, Body, Fan, Id, Params, key_of};
+use app::keys::ADMIN_REFUND;
+use app::ports::keys::Once;
+use app::ports::payments::Canceled;
+use app::ports::refunds::{RefundPreview, RefundRun, SecondNeeded};
+use app::refunds::{self, AskToRefund, RefundAnswer};
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use domain::refunds::{RefundPolicy, RefundTo};
+use domain::text::Line;
+use domain::{EventId, PaymentId, ReservationId, ScheduleId, SeatId};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(preview))
+        .routes(routes!(refund))
+        .routes(routes!(show_policy, set_policy))
+        .routes(routes!(show_run))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PreviewParams {
+    /// The seats to give back, with commas between them; all of them when left out.
+    seat_ids: Option<String>,
+}
+
+/// What canceling would come to now: nothing is changed.
+#[utoipa::path(get, path = "/api/booking/reservations/{id}/refund", tag = "booking",
+    security(("accessToken" = [])), params(("id" = ReservationId, Path), PreviewParams),
+    responses((status = 200, body = RefundPreview), (status = 401, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn preview(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(reservation): Id<ReservationId>,
+    Params(params): Params<PreviewParams>,
+) -> ApiResult<Json<RefundPreview>> {
+    let seats = read_seats(params.seat_ids.as_deref().unwrap_or_default())?;
+    Ok(Json(refunds::preview(&app.platform, caller.user, reservation, seats).await?))
+}
+
+fn read_seats(text: &str) -> ApiResult<Vec<SeatId>> {
+    let parts = text.split(',').filter(|part| !part.is_empty());
+    let seats: Result<Vec<SeatId>, _> = parts.map(str::parse).collect();
+    seats.map_err(|_error| {
+        let problem = "not_an_id".to_owned();
+        ApiError::from(Failure::Field { pointer: "seatIds".into(), problem })
+    })
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RefundBody {
+    reason: Line<200>,
+    /// The seats to take back; all of them when left out.
+    #[serde(default)]
+    #[schema(max_items = 4)]
+    seat_ids: Vec<SeatId>,
+    /// What is kept, 0 to 90; nothing when left out.
+    #[serde(default)]
+    #[schema(maximum = 90)]
+    fee_percent: u32,
+    #[serde(default)]
+    refund_to: RefundTo,
+}
+
+/// Gives a fan's money back on the organiser's terms. Above a million won nothing moves until a
+/// second organiser asks for the same.
+#[utoipa::path(post, path = "/api/admin/payments/{id}/refund", tag = "admin",
+    security(("accessToken" = [])), request_body = RefundBody,
+    params(("id" = PaymentId, Path), ("Idempotency-Key" = String, Header)),
+    responses((status = 200, body = Canceled), (status = 202, body = SecondNeeded),
+              (status = 400, body = Problem), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn refund(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(payment): Id<PaymentId>,
+    headers: HeaderMap,
+    body: Body<RefundBody>,
+) -> ApiResult<Response> {
+    // The path is part of what the key stands for.
+    let content = [payment.uuid().as_bytes().as_slice(), &body.bytes].concat();
+    let key = key_of(&headers, actor, ADMIN_REFUND, &content)?;
+    let RefundBody { reason, seat_ids: seats, fee_percent, refund_to: to } = body.value;
+    if fee_percent > 90 {
+        let problem = "out_of_range:0..90".to_owned();
+        return Err(Failure::Field { pointer: "feePercent".into(), problem }.into());
+    }
+    let asked = AskToRefund { key, actor, reason: reason.into(), seats, fee_percent, to };
+    match refunds::refund_by_organiser(&app.platform, payment, asked).await? {
+        Once::Replay(stored) => replay(stored),
+        Once::Fresh(RefundAnswer::Made(canceled)) => json(200, &canceled),
+        Once::Fresh(RefundAnswer::SecondNeeded(needed)) => json(202, &needed),
+    }
+}
+
+/// What an event keeps of a canceled ticket.
+#[utoipa::path(get, path = "/api/admin/events/{id}/refund-policy", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = RefundPolicy), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(super) async fn show_policy(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<RefundPolicy>> {
+    Ok(Json(refunds::policy_of(&app.platform, event).await?))
+}
+
+/// Sets what an event keeps of a canceled ticket, by days before the show.
+#[utoipa::path(put, path = "/api/admin/events/{id}/refund-policy", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = RefundPolicy,
+    responses((status = 200, body = RefundPolicy), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn set_policy(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(event): Id<EventId>,
+    body: Body<RefundPolicy>,
+) -> ApiResult<Json<RefundPolicy>> {
+    refunds::set_policy(&app.platform, actor, event, body.value.clone()).await?;
+    Ok(Json(body.value))
+}
+
+/// How far the refunds of a canceled date are.
+#[utoipa::path(get, path = "/api/admin/schedules/{id}/refunds", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = RefundRun), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(super) async fn show_run(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<Json<RefundRun>> {
+    Ok(Json(refunds::run_of(&app.platform, schedule).await?))
+}
