@@ -1,6 +1,6 @@
 // The waiting room: the lobby before the opening, then the place in line, then the turn.
 
-import { call, get, Problem, remove } from "../shared/api.js";
+import { call, get, Problem, pushed, remove } from "../shared/api.js";
 import { every, msUntil, pause } from "../shared/clock.js";
 import { announce, el, problemBox, whileBusy } from "../shared/dom.js";
 import { count, countdown, moment } from "../shared/format.js";
@@ -34,15 +34,28 @@ async function enter(page) {
   }
 }
 
-/** Shows one answer after the other until the wait is over. The server sets the pace. */
+/** Shows one answer after the other until the wait is over: pushed as long as that works, asked for
+ * otherwise. The server sets the pace. */
 async function follow(page, room, answer) {
   for (;;) {
-    room.show(answer);
-    if (answer.state === "ADMITTED") return enterSale(page, answer);
-    if (answer.state === "EXPIRED" || answer.state === "CLOSED") return;
+    if (isOver(page, room, answer)) return;
+    const path = `/api/queue/stream?scheduleId=${page.id}`;
+    for await (const news of pushed(path, { scheduleId: page.id, signal: page.signal })) {
+      room.trouble.show("");
+      if (isOver(page, room, news)) return;
+    }
     await pause(answer.pollAfterMs ?? 2_000, page.signal);
     answer = await ask(page, room);
   }
+}
+
+/** Shows an answer; the wait may end with it. */
+function isOver(page, room, answer) {
+  // The draw gives everybody a new place, and its proof.
+  if (answer.token) keep("place", page.id, answer.token);
+  room.show(answer);
+  if (answer.state === "ADMITTED") enterSale(page, answer);
+  return ["ADMITTED", "EXPIRED", "CLOSED"].includes(answer.state);
 }
 
 /** Asks until there is an answer: a lost connection costs nothing but patience. */
@@ -52,8 +65,6 @@ async function ask(page, room) {
       const path = `/api/queue/status?scheduleId=${page.id}`;
       const answer = await get(path, { scheduleId: page.id, signal: page.signal });
       room.trouble.show("");
-      // The draw gives everybody a new place, and its proof.
-      if (answer.token) keep("place", page.id, answer.token);
       return answer;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

@@ -36,6 +36,39 @@ export const get = (path, options) => call("GET", path, options);
 export const remove = (path, options) => call("DELETE", path, options);
 
 /**
+ * Answers that the server pushes, one after the other. Ends when the stream does, for whatever reason:
+ * the caller asks then.
+ */
+export async function* pushed(path, options = {}) {
+  const response = await sendLoggedIn("GET", path, options).catch(orAbort(null));
+  if (!response?.ok || !response.body) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  try {
+    for (;;) {
+      const { value, done } = await reader.read().catch(orAbort({ done: true }));
+      if (done) return;
+      const events = (text + value).split("\n\n");
+      text = events.pop();
+      for (const event of events) {
+        const lines = event.split("\n");
+        // Only answers: heartbeats are comments, and after any other event the stream ends.
+        const data = lines.find((line) => line.startsWith("data: "));
+        if (data && lines.includes("event: message")) yield JSON.parse(data.slice("data: ".length));
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** Leaving the page is not trouble. */
+const orAbort = (instead) => (error) => {
+  if (error.name === "AbortError") throw error;
+  return instead;
+};
+
+/**
  * A POST that moves seats or money. Its key is kept until the outcome is known, so that pressing
  * the button again after a broken connection repeats the action instead of doing it twice.
  */

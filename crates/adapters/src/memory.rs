@@ -10,7 +10,7 @@ mod seat_versions;
 
 pub use bus::Bus;
 pub use holds::Holds;
-pub use limits::{AddressLimits, Limits};
+pub use limits::{AddressLimits, Limits, UserLimits};
 pub use queue::Queue;
 pub use revocations::Revocations;
 pub use seat_versions::SeatVersions;

@@ -14,6 +14,7 @@ mod postgres;
 mod queue_history;
 mod reconciliation;
 mod refunds;
+mod reports;
 mod reservations;
 mod sqlite;
 mod standby;

@@ -15,6 +15,7 @@ pub mod ports;
 pub mod queue;
 pub mod reconciliation;
 pub mod refunds;
+pub mod reports;
 pub mod reservations;
 pub mod schedules;
 pub mod seals;

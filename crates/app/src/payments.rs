@@ -84,7 +84,7 @@ pub async fn confirm_payment(
     platform: &Platform,
     asked: AskToConfirm,
 ) -> Result<Once<ConfirmOutcome>> {
-    let payment = asked.payment;
+    let (payment, key) = (asked.payment, asked.key.clone());
     let command = ConfirmPayment {
         key: asked.key,
         payment,
@@ -113,7 +113,10 @@ pub async fn confirm_payment(
             Ok(Once::Fresh(ConfirmOutcome::Unknown(payment)))
         }
         // The webhook or the reconciler was faster: the answer is stored under the key.
-        Settled::Before(_) => Err(Refusal::KeyRunning.into()),
+        Settled::Before(_) => match platform.store.stored_answer(&key).await? {
+            Some(answer) => Ok(Once::Replay(answer)),
+            None => Err(Refusal::KeyRunning.into()),
+        },
     }
 }
 

@@ -17,6 +17,7 @@ pub mod queue;
 pub mod queue_history;
 pub mod reconciliation;
 pub mod refunds;
+pub mod reports;
 pub mod reservations;
 pub mod revocations;
 pub mod seat_versions;
@@ -38,6 +39,7 @@ pub trait Store:
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
     + refunds::Refunds
+    + reports::Reports
     + reservations::Reservations
     + standby::Standbys
     + tickets::Tickets
@@ -57,6 +59,7 @@ impl<T> Store for T where
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
         + refunds::Refunds
+        + reports::Reports
         + reservations::Reservations
         + standby::Standbys
         + standby::Standbys

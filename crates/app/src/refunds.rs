@@ -1,4 +1,4 @@
-//! Refund policies, refunds by organisers, and canceling a whole date.
+//! Refund policies, refunds by organisers, and those of a canceled date.
 
 use crate::error::{Error, Result};
 use crate::platform::Platform;

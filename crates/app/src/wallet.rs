@@ -66,7 +66,7 @@ pub async fn confirm_charge(
     platform: &Platform,
     command: ConfirmCharge,
 ) -> Result<Once<ChargeOutcome>> {
-    let charge = command.charge;
+    let (charge, key) = (command.charge, command.key.clone());
     let ask = match platform.store.confirm_charge(command).await? {
         Once::Replay(answer) => return Ok(Once::Replay(answer)),
         Once::Fresh(ask) => ask,
@@ -79,7 +79,11 @@ pub async fn confirm_charge(
         SettledCharge::StillUnknown | SettledCharge::Before(PaymentStatus::Unknown) => {
             Ok(Once::Fresh(ChargeOutcome::Unknown(charge)))
         }
-        SettledCharge::Before(_) => Err(Refusal::KeyRunning.into()),
+        // The webhook or the reconciler was faster: the answer is stored under the key.
+        SettledCharge::Before(_) => match platform.store.stored_answer(&key).await? {
+            Some(answer) => Ok(Once::Replay(answer)),
+            None => Err(Refusal::KeyRunning.into()),
+        },
     }
 }
 

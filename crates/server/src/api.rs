@@ -15,6 +15,7 @@ mod problems;
 mod profile;
 mod queue;
 mod refunds;
+mod reports;
 mod sandbox;
 mod seats;
 mod standby;
@@ -24,13 +25,14 @@ mod webhooks;
 
 use crate::assets;
 use crate::layouts::Layouts;
+use crate::proxies::Proxies;
 use crate::roles::Roles;
 use crate::seat_feed::SeatFeed;
 use crate::streams::Streams;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use adapters::gateways::sandbox::Sandbox;
-use adapters::memory::AddressLimits;
+use adapters::memory::{AddressLimits, UserLimits};
 use app::Platform;
 use axum::Router;
 use axum::routing::get;
@@ -57,6 +59,11 @@ pub struct Shared {
     /// cost more than most requests do, and would stop them all when it is away.
     pub address_limits: AddressLimits,
     pub requests_per_second_per_ip: u32,
+    /// Counts the calls of each person to each route, on this node alone.
+    pub user_limits: UserLimits,
+    pub requests_per_minute_per_user: u32,
+    pub connections_per_ip: u32,
+    pub proxies: Proxies,
     pub roles: Roles,
 }
 
@@ -107,14 +114,12 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
-        .routes(routes!(tickets::my_tickets))
-        .routes(routes!(tickets::my_ticket))
-        .routes(routes!(tickets::qr))
-        .routes(routes!(tickets::mailbox))
-        .merge(queue::routes())
         .merge(refunds::routes())
         .merge(webhooks::routes())
         .merge(wallet::routes())
+        .merge(tickets::routes())
+        .merge(reports::routes())
+        .merge(queue::routes())
         .merge(admin::routes())
 }
 

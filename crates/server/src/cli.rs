@@ -8,6 +8,7 @@ mod draw;
 mod fans;
 mod migrate;
 mod reconcile;
+mod reconcile_day;
 mod serve;
 mod stage;
 mod verify;
@@ -88,7 +89,8 @@ fn start(cli: Cli) -> Result<ExitCode> {
         Command::VerifyDraw(draw) => draw::run(&draw),
         Command::Migrate(migrate) => in_runtime(migrate::run(migrate, load()?)),
         Command::CheckConfig { manual } => {
-            let text = if manual { config::DEFAULT.to_owned() } else { load()?.describe() };
+            let text =
+                if manual { config::DEFAULT.to_owned() } else { load()?.describe().to_owned() };
             println!("{text}");
             Ok(ExitCode::SUCCESS)
         }

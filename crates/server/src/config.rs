@@ -4,6 +4,7 @@ mod gateways;
 
 pub use gateways::Gateways;
 
+use crate::proxies::Proxies;
 use crate::roles::Roles;
 use adapters::gateways::GatewaySettings;
 use adapters::sql::{Connections, PostgresSettings};
@@ -46,6 +47,9 @@ pub struct Config {
     pub reconcile_every_seconds: u32,
     pub limits: Switch,
     pub requests_per_second_per_ip: u32,
+    pub requests_per_minute_per_user: u32,
+    pub connections_per_ip: u32,
+    pub trusted_proxies: Vec<String>,
     pub public_url: String,
     pub sandbox: Switch,
     pub gateway_timeout_seconds: u32,
@@ -55,6 +59,8 @@ pub struct Config {
     pub log: LogStyle,
     pub admin_email: String,
     pub admin_password: SecretString,
+    #[serde(skip)]
+    shown: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -109,9 +115,10 @@ impl Config {
         if let Some(data) = &overrides.data {
             table.insert("data".into(), Value::String(data.display().to_string()));
         }
+        let shown = describe(&table);
         let config: Config = table.try_into().context("a setting has the wrong type")?;
         config.check()?;
-        Ok(config)
+        Ok(Config { shown, ..config })
     }
 
     fn check(&self) -> Result<()> {
@@ -121,8 +128,13 @@ impl Config {
         if self.offer_seconds == 0 || self.offer_seconds > 86_400 {
             bail!("offer_seconds: must be 1 to 86400, is {}", self.offer_seconds);
         }
-        if self.admit_every_ms < 10 || self.sweep_every_ms < 10 {
-            bail!("admit_every_ms and sweep_every_ms: must be at least 10");
+        if !(10..=1_000).contains(&self.admit_every_ms) {
+            bail!(
+                "admit_every_ms: must be 10 to 1000: a free slot is given away within two seconds"
+            );
+        }
+        if self.sweep_every_ms < 10 {
+            bail!("sweep_every_ms: must be at least 10");
         }
         if self.slow_down_errors_percent > 100 {
             bail!("slow_down_errors_percent: must be 0 to 100");
@@ -140,6 +152,13 @@ impl Config {
         if self.requests_per_second_per_ip == 0 {
             bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` lifts it");
         }
+        if self.requests_per_minute_per_user == 0 {
+            bail!("requests_per_minute_per_user: must be at least 1; `limits = \"off\"` lifts it");
+        }
+        if self.connections_per_ip == 0 {
+            bail!("connections_per_ip: must be at least 1; `limits = \"off\"` lifts it");
+        }
+        self.proxies()?;
         if self.live_url == "memory:" && !self.roles.is_complete() {
             bail!(
                 "roles: `{}` leaves a part to other nodes, but live_url = \"memory:\" keeps the \
@@ -210,60 +229,33 @@ impl Config {
     }
 
     /// What counts, without secrets.
-    pub fn describe(&self) -> String {
-        let password = shown(&self.admin_password);
-        format!(
-            "listen = {:?}\nroles = \"{}\"\ndata = {:?}\nstore_url = {:?}\nstore_connections = {}\n\
-             store_roles = {:?}\nstore_role_connections = {:?}\n\
-             store_statement_timeout_ms = {}\nstore_lock_timeout_ms = {}\n\
-             replica_urls = {:?}\nreplica_lag_max_ms = {}\nstore_ca = {:?}\nlive_url = {:?}\n\
-             live_ca = {:?}\nbus_url = {:?}\nhold_seconds = {}\nadmit_every_ms = {}\n\
-             slow_down_p99_ms = {}\nslow_down_errors_percent = {}\ntoken_secret = {:?}\n\
-             token_secret_previous = {:?}\nsweep_every_ms = {}\n\
-             reconcile_every_seconds = {}\nlimits = {:?}\n\
-             requests_per_second_per_ip = {}\npublic_url = {:?}\nsandbox = {:?}\n\
-             gateway_timeout_seconds = {}\n{}ticket_codes = {:?}\n\
-             log = {:?}\nadmin_email = {:?}\n\
-             admin_password = {password:?}",
-            self.listen,
-            self.roles,
-            self.data,
-            without_password(&self.store_url),
-            self.store_connections,
-            self.store_roles,
-            self.store_role_connections,
-            self.store_statement_timeout_ms,
-            self.store_lock_timeout_ms,
-            self.replica_urls.iter().map(|url| without_password(url)).collect::<Vec<_>>(),
-            self.replica_lag_max_ms,
-            self.store_ca,
-            without_password(&self.live_url),
-            self.live_ca,
-            self.bus_url,
-            self.hold_seconds,
-            self.admit_every_ms,
-            self.slow_down_p99_ms,
-            self.slow_down_errors_percent,
-            shown(&self.token_secret),
-            shown(&self.token_secret_previous),
-            self.sweep_every_ms,
-            self.reconcile_every_seconds,
-            self.limits,
-            self.requests_per_second_per_ip,
-            self.public_url,
-            self.sandbox,
-            self.gateway_timeout_seconds,
-            self.gateways.describe(),
-            self.ticket_codes,
-            self.log,
-            self.admin_email,
-        )
+    pub fn describe(&self) -> &str {
+        &self.shown
+    }
+
+    /// The proxies in front.
+    pub fn proxies(&self) -> Result<Proxies> {
+        Proxies::parse(&self.trusted_proxies)
+            .map_err(|error| anyhow!(error))
+            .context("trusted_proxies")
     }
 }
 
-/// Whether a secret is set, which is all that may be shown.
-fn shown(secret: &SecretString) -> &'static str {
-    if secret.expose_secret().is_empty() { "" } else { "(set)" }
+/// All settings as TOML. Of a secret it is shown only whether there is one.
+fn describe(table: &Table) -> String {
+    let is_secret =
+        |key: &str| ["secret", "password", "_key"].iter().any(|word| key.contains(word));
+    let line = |(key, value): (&String, &Value)| match value {
+        Value::String(text) if text.is_empty() => format!("{key} = \"\"\n"),
+        _ if is_secret(key) => format!("{key} = \"(set)\"\n"),
+        Value::String(text) => format!("{key} = {:?}\n", without_password(text)),
+        Value::Array(items) => {
+            let items = items.iter().filter_map(Value::as_str).map(without_password);
+            format!("{key} = {:?}\n", items.collect::<Vec<_>>())
+        }
+        value => format!("{key} = {value}\n"),
+    };
+    table.iter().map(line).collect::<String>().trim_end().to_owned()
 }
 
 /// A URL as it may be shown.
@@ -369,6 +361,25 @@ mod tests {
     }
 
     #[test]
+    fn a_free_slot_is_never_left_for_long() {
+        let slow = load(&[("PODO_ADMIT_EVERY_MS", "2000")], &Overrides::default());
+        assert!(slow.unwrap_err().to_string().contains("admit_every_ms"));
+    }
+
+    #[test]
+    fn fans_are_let_in_more_slowly_by_the_limits_that_are_set() {
+        let limits = |p99_ms, percent| {
+            let set =
+                [("PODO_SLOW_DOWN_P99_MS", p99_ms), ("PODO_SLOW_DOWN_ERRORS_PERCENT", percent)];
+            load(&set, &Overrides::default()).unwrap().health_limits()
+        };
+        let both = HealthLimits { p99_ms: 700, failed_per_mille: 20 };
+        assert_eq!(limits("700", "2"), Some(both));
+        assert_eq!(limits("0", "2").map(|it| it.failed_per_mille), Some(20));
+        assert_eq!(limits("0", "0"), None);
+    }
+
+    #[test]
     fn a_part_of_the_roles_needs_engines_that_nodes_share() {
         let alone = load(&[("PODO_ROLES", "queue,booking")], &Overrides::default());
         let refused = alone.unwrap_err().to_string();
@@ -385,5 +396,7 @@ mod tests {
         assert!(
             !config.describe().contains("grapes-9") && !format!("{config:?}").contains("grapes-9")
         );
+        assert!(config.describe().contains("admin_password = \"(set)\""), "{}", config.describe());
+        assert!(config.describe().contains("hold_seconds = 300"), "{}", config.describe());
     }
 }

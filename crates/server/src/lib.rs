@@ -5,6 +5,7 @@ mod assets;
 pub mod cli;
 pub mod config;
 pub mod layouts;
+mod proxies;
 pub mod roles;
 pub mod running;
 mod seat_feed;

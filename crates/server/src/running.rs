@@ -53,6 +53,10 @@ impl Running {
             streams: Default::default(),
             address_limits: Default::default(),
             requests_per_second_per_ip: config.requests_per_second_per_ip,
+            user_limits: Default::default(),
+            requests_per_minute_per_user: config.requests_per_minute_per_user,
+            connections_per_ip: config.connections_per_ip,
+            proxies: config.proxies()?,
             roles: config.roles.clone(),
         });
         let accepting = tasks.spawn(web::serve(listener, Edge::new(shared), tasks.clone()));

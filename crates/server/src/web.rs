@@ -1,10 +1,12 @@
 //! The accept loop: sockets in, requests to the edge, an orderly end.
 
+mod guests;
 mod polls;
 
 use crate::api::Edge;
 use crate::tasks::Tasks;
 use anyhow::{Context, Result};
+use guests::Guests;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -44,6 +46,7 @@ pub fn bind(address: &str) -> Result<TcpListener> {
 /// Serves until `tasks` is told to stop, then lets running requests finish.
 pub async fn serve(listener: TcpListener, edge: Edge, tasks: Tasks) {
     let edge = Arc::new(edge);
+    let guests = Guests::new(edge.connections_per_ip());
     let graceful = GracefulShutdown::new();
     let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
@@ -52,6 +55,11 @@ pub async fn serve(listener: TcpListener, edge: Edge, tasks: Tasks) {
             () = tasks.stopped() => break,
         };
         let Some((stream, peer, seat)) = accepted else { continue };
+        // Our own proxies bring many clients.
+        let guest = guests.enter(peer.ip());
+        if guest.is_none() && !edge.is_proxy(peer.ip()) {
+            continue;
+        }
         let connection = serve_connection(stream, peer, edge.clone(), tasks.clone());
         let watcher = graceful.watcher();
         tasks.spawn(async move {
@@ -59,7 +67,7 @@ pub async fn serve(listener: TcpListener, edge: Edge, tasks: Tasks) {
                 // A connection that breaks is the client's affair.
                 let _ = watcher.watch(connection).await;
             }
-            drop(seat);
+            drop((seat, guest));
         });
     }
     drop(listener);

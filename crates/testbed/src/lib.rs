@@ -1,6 +1,7 @@
 //! Starts real programs for tests: on free ports, in temp folders, gone when dropped.
 
 mod engine;
+pub mod gateways;
 pub mod http;
 pub mod nginx;
 mod not_started;
@@ -9,6 +10,7 @@ pub mod podo;
 pub mod postgres;
 pub mod redis;
 
+pub use gateways::Gateways;
 pub use nginx::Nginx;
 pub use not_started::NotStarted;
 pub use podo::{Launch, Podo};

@@ -8,7 +8,7 @@ use app::Result;
 use app::error::Error;
 use app::ports::limits::{self, Allowance, Quota};
 use async_trait::async_trait;
-use domain::Timestamp;
+use domain::{Timestamp, UserId};
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -33,6 +33,22 @@ pub struct AddressLimits(Shards<IpAddr>);
 impl AddressLimits {
     pub fn take(&self, address: IpAddr, quota: Quota, now: Timestamp) -> Result<Allowance> {
         self.0.take(&address, quota, now)
+    }
+}
+
+/// Limits by person and route, for calls of those who are logged in.
+#[derive(Default)]
+pub struct UserLimits(Shards<(UserId, String)>);
+
+impl UserLimits {
+    pub fn take(
+        &self,
+        user: UserId,
+        route: &str,
+        quota: Quota,
+        now: Timestamp,
+    ) -> Result<Allowance> {
+        self.0.take(&(user, route.to_owned()), quota, now)
     }
 }
 

@@ -1,14 +1,18 @@
 //! Tickets as their owners see them.
 
+use super::keys;
 use super::store::SqlStore;
 use super::tx::{Tx, work};
 use super::value::{Row, params};
 use app::Result;
 use app::paging::PageAsk;
-use app::ports::tickets::{TicketView, Tickets};
+use app::ports::keys::Once;
+use app::ports::tickets::{
+    CheckIn, CheckedIn, GateTicket, TicketView, Tickets, TransferTicket, Transferred,
+};
 use async_trait::async_trait;
 use domain::tickets::TicketStatus;
-use domain::{TicketId, UserId};
+use domain::{Refusal, TicketId, UserId};
 use uuid::Uuid;
 
 struct TicketsOf {
@@ -21,6 +25,11 @@ struct TicketOf {
     user: UserId,
 }
 
+struct AtGate(TicketId);
+
+work!(Sales: AtGate => at_gate, Option<GateTicket>);
+work!(Sales: CheckIn => check_in, CheckedIn);
+work!(Sales: TransferTicket => transfer, Once<Transferred>);
 work!(Sales or_replica: TicketsOf => list, Vec<TicketView>);
 work!(Sales or_replica: TicketOf => one, Option<TicketView>);
 
@@ -32,6 +41,18 @@ impl Tickets for SqlStore {
 
     async fn ticket(&self, ticket: TicketId, user: UserId) -> Result<Option<TicketView>> {
         self.read(TicketOf { ticket, user }).await
+    }
+
+    async fn ticket_at_gate(&self, ticket: TicketId) -> Result<Option<GateTicket>> {
+        self.read(AtGate(ticket)).await
+    }
+
+    async fn check_in(&self, command: CheckIn) -> Result<CheckedIn> {
+        self.write(command).await
+    }
+
+    async fn transfer_ticket(&self, command: TransferTicket) -> Result<Once<Transferred>> {
+        self.write(command).await
     }
 }
 
@@ -60,6 +81,60 @@ async fn one(tx: &mut dyn Tx, question: &TicketOf) -> Result<Option<TicketView>>
                  join venues v on v.id = e.venue_id
                 where t.id = $1 and t.user_id = $2";
     tx.row(sql, params![question.ticket, question.user]).await?.as_ref().map(read).transpose()
+}
+
+async fn at_gate(tx: &mut dyn Tx, question: &AtGate) -> Result<Option<GateTicket>> {
+    let sql = "select schedule_id, code from tickets where id = $1";
+    let read = |row: &Row| Ok(GateTicket { schedule: row.get(0)?, code: row.get(1)? });
+    tx.row(sql, params![question.0]).await?.as_ref().map(read).transpose()
+}
+
+/// One compare-and-set: of many gates that read the same code, one opens.
+async fn check_in(tx: &mut dyn Tx, command: &CheckIn) -> Result<CheckedIn> {
+    let sql = "update tickets set status = 'USED', used_at = $3, updated_at = $3
+                where id = $1 and code = $2 and status = 'VALID'
+               returning schedule_id, seat_number, grade";
+    let values = params![command.ticket, command.code.as_slice(), command.now];
+    let Some(row) = tx.row(sql, values).await? else {
+        return Err(why_not_valid(tx, command.ticket).await?.into());
+    };
+    Ok(CheckedIn {
+        ticket_id: command.ticket,
+        schedule_id: row.get(0)?,
+        seat_number: row.get(1)?,
+        grade: row.get(2)?,
+        used_at: command.now,
+    })
+}
+
+/// A ticket that is valid and was not found had another code.
+async fn why_not_valid(tx: &mut dyn Tx, ticket: TicketId) -> Result<Refusal> {
+    let sql = "select status, used_at from tickets where id = $1";
+    let Some(row) = tx.row(sql, params![ticket]).await? else { return Ok(Refusal::NotFound) };
+    Ok(match row.parse(0, TicketStatus::parse)? {
+        TicketStatus::Used => Refusal::TicketUsed { at: row.get(1)? },
+        TicketStatus::Void => Refusal::TicketVoid,
+        TicketStatus::Valid => Refusal::TicketInvalid,
+    })
+}
+
+async fn transfer(tx: &mut dyn Tx, command: &TransferTicket) -> Result<Once<Transferred>> {
+    if let Some(answer) = keys::find(tx, &command.key).await? {
+        return Ok(Once::Replay(answer));
+    }
+    let find = "select seat_number from tickets where id = $1 and user_id = $2";
+    let row = tx.row(find, params![command.ticket, command.from]).await?;
+    let seat_number = row.ok_or(Refusal::NotFound)?.get(0)?;
+    let sql = "update tickets set user_id = $3, code = $4, updated_at = $5
+                where id = $1 and user_id = $2 and status = 'VALID'";
+    let code = command.code.as_slice();
+    let values = params![command.ticket, command.from, command.to, code, command.now];
+    if tx.execute(sql, values).await? != 1 {
+        return Err(why_not_valid(tx, command.ticket).await?.into());
+    }
+    let answer = Transferred { ticket_id: command.ticket, seat_number };
+    keys::store(tx, &command.key, &answer, command.now).await?;
+    Ok(Once::Fresh(answer))
 }
 
 fn read(row: &Row) -> Result<TicketView> {

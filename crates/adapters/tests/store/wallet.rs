@@ -2,7 +2,7 @@
 
 use crate::world::{FAR, Plan, World, at, refusal, won};
 use app::ports::payments::Payments;
-use app::ports::wallets::{ChargeWallet, Wallets};
+use app::ports::wallets::{AdjustWallet, ChargeWallet, Wallets};
 use app::{Error, Result};
 use domain::payments::PaymentMethod;
 use domain::wallet::{BALANCE_MAX, CHARGE_MAX, LedgerKind};
@@ -86,6 +86,35 @@ async fn three_hundred_debits_at_once_never_take_more_than_there_is() {
     };
     assert!(answers.iter().filter_map(|answer| answer.as_ref().err()).all(is_poor));
     assert_eq!(world.store.balance(fan.id).await.unwrap(), Won::ZERO);
+    world.is_sound(at(2)).await;
+}
+
+#[tokio::test]
+async fn of_a_thousand_debits_at_once_as_many_count_as_the_wallet_can_pay() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    charge(&world, &fan, won(10_000)).await.unwrap();
+    let take = |turn: i64| AdjustWallet {
+        key: world.key(&fan, "admin/wallet"),
+        actor: world.admin,
+        user: fan.id,
+        ledger: LedgerId::new(world.id()),
+        // 10,000 is no multiple of it: something is always left.
+        amount: -(90 + turn % 20),
+        reason: "test".into(),
+        now: at(2),
+    };
+    let commands: Vec<AdjustWallet> = (0..1_000).map(take).collect();
+    let taken: Vec<i64> = commands.iter().map(|command| -command.amount).collect();
+    let answers = join_all(commands.into_iter().map(|it| world.store.adjust_wallet(it))).await;
+    let paid = answers.iter().zip(&taken).filter(|(answer, _)| answer.is_ok());
+    let sum: i64 = paid.map(|(_, amount)| amount).sum();
+    let left = world.store.balance(fan.id).await.unwrap();
+    assert_eq!(left.get(), 10_000 - sum);
+    assert!(left < won(110), "{left} could have paid for one more");
+    for answer in answers.into_iter().filter(Result::is_err) {
+        assert_eq!(refusal(answer), Refusal::WalletLimit);
+    }
     world.is_sound(at(2)).await;
 }
 

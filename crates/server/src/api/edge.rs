@@ -10,6 +10,7 @@ mod unstoppable;
 pub use poll::{PATH as POLL_PATH, Poll};
 
 use super::error::{ApiError, Failure, render};
+use super::extract::text_of;
 use super::{App, Shared};
 use app::ports::limits::{Allowance, Quota};
 use app::queue::QueueView;
@@ -39,21 +40,40 @@ impl Edge {
         Edge { shared, router, routes: Routes::default() }
     }
 
-    pub async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Response {
+    /// Whether an address is a proxy of ours.
+    pub fn is_proxy(&self, ip: IpAddr) -> bool {
+        self.shared.proxies.trusts(ip)
+    }
+
+    /// How many connections one address may have open.
+    pub fn connections_per_ip(&self) -> u32 {
+        match self.shared.platform.rules.limits_on {
+            true => self.shared.connections_per_ip,
+            false => u32::MAX,
+        }
+    }
+
+    pub async fn answer(&self, request: Request<Incoming>, mut peer: SocketAddr) -> Response {
         let started = Instant::now();
+        let forwarded_for = text_of(request.headers(), "x-forwarded-for");
+        peer.set_ip(self.shared.proxies.client(peer.ip(), forwarded_for));
         let route = self.routes.find(request.uri().path());
         let method = routes::known_method(request.method());
         let is_inside = is_of_those_inside(request.uri().path());
         let manner = Manner::of(request.headers());
-        let mut response = match self.let_in(request.uri().path(), peer.ip()) {
-            Ok(()) => self.hand_over(request, peer).await,
-            Err(error) => error.into_response(),
+        let is_api = request.uri().path().starts_with("/api/");
+        let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip()) {
+            Ok(n_left) => (self.hand_over(request, peer).await, n_left),
+            Err(error) => (error.into_response(), Some(0)),
         };
         if let Some(error) = response.extensions_mut().remove::<ApiError>() {
             let trace = manner.trace(&*self.shared.platform.chance);
             response = render(&error, manner.language(), &trace);
         }
         harden(&mut response);
+        if let Some(n_left) = n_left.filter(|_| is_api) {
+            tell_limit(&mut response, self.shared.requests_per_second_per_ip, n_left);
+        }
         if is_inside {
             note_vitals(&self.shared, response.status(), started.elapsed());
         }
@@ -64,7 +84,8 @@ impl Edge {
     /// A poll, if all is well; whatever is not is for the ordinary way to tell.
     pub async fn poll(&self, poll: &Poll<'_>, peer: SocketAddr) -> Option<QueueView> {
         let started = Instant::now();
-        self.let_in(poll::PATH, peer.ip()).ok()?;
+        let client = self.shared.proxies.client(peer.ip(), poll.forwarded_for);
+        self.let_in(poll::PATH, client).ok()?;
         let view = poll.answer(&self.shared).await.ok()?;
         self.routes.polls.count(
             &self.shared.metrics,
@@ -75,11 +96,12 @@ impl Edge {
         Some(view)
     }
 
-    /// Whether this address has not asked too much, and whether this node answers such a path.
-    fn let_in(&self, path: &str, peer: IpAddr) -> Result<(), ApiError> {
-        check_limit(&self.shared, peer)?;
+    /// Whether this address has not asked too much, and whether this node answers such a path; how
+    /// many more it may ask, if that is counted.
+    fn let_in(&self, path: &str, peer: IpAddr) -> Result<Option<u32>, ApiError> {
+        let n_left = check_limit(&self.shared, peer)?;
         match self.shared.roles.serves(path) {
-            true => Ok(()),
+            true => Ok(n_left),
             // The load balancer should have sent this elsewhere.
             false => Err(Failure::NotServedHere.into()),
         }
@@ -129,14 +151,26 @@ fn note_vitals(shared: &Shared, status: StatusCode, took: Duration) {
     platform.vitals.note(took, status.is_server_error(), platform.now());
 }
 
-fn check_limit(shared: &Shared, peer: IpAddr) -> Result<(), ApiError> {
+/// Tells a client how much of its share of every second is left.
+fn tell_limit(response: &mut Response, burst: u32, n_left: u32) {
+    let headers = response.headers_mut();
+    let policy = format!("\"address\";q={burst};w=1");
+    let left = format!("\"address\";r={n_left};t=1");
+    for (name, text) in [("ratelimit-policy", policy), ("ratelimit", left)] {
+        if let Ok(value) = HeaderValue::try_from(text) {
+            headers.insert(name, value);
+        }
+    }
+}
+
+fn check_limit(shared: &Shared, peer: IpAddr) -> Result<Option<u32>, ApiError> {
     let platform = &shared.platform;
     if !platform.rules.limits_on {
-        return Ok(());
+        return Ok(None);
     }
     let quota = Quota { burst: shared.requests_per_second_per_ip, period: Duration::from_secs(1) };
     match shared.address_limits.take(network_of(peer), quota, platform.now())? {
-        Allowance::Yes { .. } => Ok(()),
+        Allowance::Yes { left } => Ok(Some(left)),
         Allowance::No { retry_after } => {
             let retry_after_s = retry_after.as_secs() + 1;
             Err(Refusal::TooManyRequests { retry_after_s }.into())

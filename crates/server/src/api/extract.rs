@@ -7,9 +7,12 @@ use app::accounts::{Origin, authenticate};
 use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
 use app::ports::keys::KeyUse;
+use app::ports::limits::{Allowance, Quota};
 use app::sessions::Caller;
 use axum::body::{Bytes, to_bytes};
-use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::extract::{
+    ConnectInfo, FromRequest, FromRequestParts, MatchedPath, RawPathParams, Request,
+};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use domain::accounts::Role;
@@ -41,7 +44,25 @@ impl FromRequestParts<App> for Fan {
         let given = text_of(&parts.headers, "authorization");
         let token = given.and_then(bearer).ok_or(Refusal::LoginRequired)?;
         let caller = authenticate(&app.platform, token, app.platform.now()).await?;
+        check_limit(parts, app, caller.user)?;
         Ok(Fan(caller))
+    }
+}
+
+/// Whether this person has not called this route too often.
+fn check_limit(parts: &Parts, app: &App, user: UserId) -> Result<(), ApiError> {
+    if !app.platform.rules.limits_on {
+        return Ok(());
+    }
+    let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let burst = app.requests_per_minute_per_user;
+    let quota = Quota { burst, period: Duration::from_secs(60) };
+    match app.user_limits.take(user, route, quota, app.platform.now())? {
+        Allowance::Yes { .. } => Ok(()),
+        Allowance::No { retry_after } => {
+            let retry_after_s = retry_after.as_secs() + 1;
+            Err(Refusal::TooManyRequests { retry_after_s }.into())
+        }
     }
 }
 

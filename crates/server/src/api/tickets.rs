@@ -1,21 +1,36 @@
 //! The fan's tickets, their QR codes and letters.
 
 use super::App;
+use super::answer::once;
 use super::error::{ApiError, ApiResult, Failure, Problem};
-use super::extract::{Fan, Id, PageParams, Params, page};
+use super::extract::{Admin, Body, Fan, Id, PageParams, Params, key_of, page};
+use app::keys::TRANSFER;
 use app::paging::Page;
 use app::ports::messages::Letter;
-use app::ports::tickets::TicketView;
+use app::ports::tickets::{CheckedIn, TicketView, Transferred};
 use app::tickets;
 use axum::Json;
 use axum::extract::State;
-use axum::http::header;
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use domain::TicketId;
+use domain::accounts::Email;
+use domain::{ScheduleId, TicketId};
 use qrcode::render::svg;
 use qrcode::{EcLevel, QrCode};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(my_tickets))
+        .routes(routes!(my_ticket))
+        .routes(routes!(qr))
+        .routes(routes!(transfer))
+        .routes(routes!(check_in))
+        .routes(routes!(mailbox))
+}
 
 /// The fan's tickets, newest first.
 #[utoipa::path(get, path = "/api/tickets", tag = "tickets", security(("accessToken" = [])),
@@ -72,4 +87,58 @@ pub(super) struct Mailbox {
     responses((status = 200, body = Mailbox), (status = 401, body = Problem)))]
 pub(super) async fn mailbox(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Json<Mailbox>> {
     Ok(Json(Mailbox { items: app.platform.store.mailbox(caller.user, 50).await? }))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TransferBody {
+    /// The address of the account that gets it.
+    #[schema(value_type = String)]
+    email: Email,
+}
+
+/// Gives a ticket to another account; its code changes. It cannot be canceled after that.
+#[utoipa::path(post, path = "/api/tickets/{id}/transfer", tag = "tickets",
+    security(("accessToken" = [])), request_body = TransferBody,
+    params(("id" = TicketId, Path), ("Idempotency-Key" = String, Header)),
+    responses((status = 200, body = Transferred), (status = 400, body = Problem),
+              (status = 401, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn transfer(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(ticket): Id<TicketId>,
+    headers: HeaderMap,
+    body: Body<TransferBody>,
+) -> ApiResult<Response> {
+    // The path is part of what the key stands for.
+    let content = [ticket.uuid().as_bytes().as_slice(), &body.bytes].concat();
+    let key = key_of(&headers, caller.user, TRANSFER, &content)?;
+    let platform = &app.platform;
+    once(tickets::transfer(platform, key, caller.user, ticket, &body.value.email).await?)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct CheckInBody {
+    /// What the QR code says.
+    code: String,
+    /// The date that this gate lets in; any when left out.
+    #[serde(default)]
+    schedule_id: Option<ScheduleId>,
+}
+
+/// Lets the owner of a ticket in, once.
+#[utoipa::path(post, path = "/api/admin/checkin", tag = "admin", security(("accessToken" = [])),
+    request_body = CheckInBody,
+    responses((status = 200, body = CheckedIn), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 409, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn check_in(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    body: Body<CheckInBody>,
+) -> ApiResult<Json<CheckedIn>> {
+    let CheckInBody { code, schedule_id } = body.value;
+    Ok(Json(tickets::check_in(&app.platform, &code, schedule_id).await?))
 }

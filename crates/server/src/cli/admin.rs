@@ -1,6 +1,7 @@
 //! `podo admin`.
 
 use super::reconcile::{self, ReconcileSeats};
+use super::reconcile_day::{self, Reconcile};
 use crate::config::{self, Config};
 use crate::running::admin_account;
 use crate::wire;
@@ -20,12 +21,15 @@ pub(super) enum Admin {
     },
     /// Compare the filter in front of the seats with the store, and correct the filter.
     ReconcileSeats(ReconcileSeats),
+    /// Compare the gateways' books, our payments and the tickets of a day; exit 1 when they differ.
+    Reconcile(Reconcile),
 }
 
 pub(super) async fn run(command: Admin, config: Config) -> Result<ExitCode> {
     match command {
         Admin::Create { email } => create(&email, &config).await,
         Admin::ReconcileSeats(command) => reconcile::run(command, config).await,
+        Admin::Reconcile(command) => reconcile_day::run(command, config).await,
     }
 }
 

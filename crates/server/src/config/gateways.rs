@@ -7,7 +7,6 @@ use adapters::gateways::{
 use anyhow::{Result, bail};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
-use std::fmt::Write;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Deserialize)]
@@ -112,22 +111,6 @@ impl Gateways {
             webhook_secrets: secrets.map(str::to_owned).collect(),
             is_test: self.portone_channel == Channel::Test,
         }
-    }
-
-    /// What is set up, without secrets.
-    pub(super) fn describe(&self) -> String {
-        let mut text = String::new();
-        for name in self.names() {
-            let url = match name {
-                "toss" => &self.toss_url,
-                "portone" => &self.portone_url,
-                "inicis" => &self.inicis_url,
-                _ => &self.kcp_url,
-            };
-            // Writing to a text cannot fail.
-            writeln!(text, "{name}_url = {url:?} (keys are set)").ok();
-        }
-        text
     }
 }
 

@@ -138,7 +138,13 @@ fn poll_in<'r>(request: &httparse::Request<'_, 'r>) -> Option<Poll<'r>> {
     let (path, query) = request.path?.split_once('?')?;
     let schedule = Poll::schedule_in(query).filter(|_| path == POLL_PATH)?;
     let mut host = None;
-    let mut poll = Poll { schedule, place_token: "", authorization: None, accept_language: None };
+    let mut poll = Poll {
+        schedule,
+        place_token: "",
+        authorization: None,
+        accept_language: None,
+        forwarded_for: None,
+    };
     let mut place_token = None;
     for header in request.headers.iter() {
         let is = |name: &str| header.name.eq_ignore_ascii_case(name);
@@ -151,6 +157,7 @@ fn poll_in<'r>(request: &httparse::Request<'_, 'r>) -> Option<Poll<'r>> {
             13 if is("authorization") => &mut poll.authorization,
             14 if is("content-length") && header.value != b"0" => return None,
             15 if is("accept-language") => &mut poll.accept_language,
+            15 if is("x-forwarded-for") => &mut poll.forwarded_for,
             17 if is("transfer-encoding") => return None,
             _ => continue,
         };

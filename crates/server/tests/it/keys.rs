@@ -23,15 +23,17 @@ enum Step {
     CancelReservation,
     CancelPayment,
     Charge,
+    ChargeByGateway,
 }
 
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     Step::Select,
     Step::Request,
     Step::Confirm,
     Step::CancelReservation,
     Step::CancelPayment,
     Step::Charge,
+    Step::ChargeByGateway,
 ];
 
 impl Step {
@@ -75,6 +77,10 @@ impl Step {
                 let charge = |amount: i64| json!({ "amount": amount });
                 write("/api/wallet/charge", charge(1_000), charge(2_000), 201)
             }
+            Step::ChargeByGateway => {
+                let charge = |amount: i64| json!({ "amount": amount, "gateway": "sandbox" });
+                write("/api/wallet/charge", charge(1_000), charge(2_000), 201)
+            }
         }
     }
 }
@@ -114,7 +120,7 @@ async fn fifty_requests_with_one_key_do_it_once() {
         }
         let moved = fan.balance().await - before;
         let expected = match step {
-            Step::Select | Step::Request => 0,
+            Step::Select | Step::Request | Step::ChargeByGateway => 0,
             Step::Confirm => -PRICE,
             Step::CancelReservation | Step::CancelPayment => PRICE,
             Step::Charge => 1_000,

@@ -396,3 +396,32 @@ async fn a_day_after_the_concert_its_waiting_room_is_gone() {
         assert_eq!(counts().await.front > 0, is_there);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_those_inside_are_served_badly_fewer_are_let_in() {
+    // No hold is faster than its commit, so a limit of one millisecond calls every node unwell.
+    let world = World::with(&[("PODO_SLOW_DOWN_P99_MS", "1")]).await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let path = format!("/api/admin/schedules/{}/live", show.schedule);
+    let live = async || world.organiser.get(&path).await.expect(200);
+    assert_eq!(live().await["admitPercent"], 100);
+    let slowed = until("the rate is cut", async || {
+        for _ in 0..5 {
+            let reservation = fan.hold(&show, &[0]).await;
+            fan.release(&reservation).await.expect(204);
+        }
+        world.clock.advance(Duration::from_millis(250));
+        let live = live().await;
+        (live["admitPercent"].as_u64() < Some(100)).then_some(live)
+    })
+    .await;
+    assert!(slowed["p99Ms"].as_u64() > Some(1), "{slowed}");
+    let metrics = world.stranger.get("/metrics").await.text;
+    assert!(!metrics.contains("podo_queue_admit_ratio 1.0"), "{metrics}");
+    until("it comes back when it is quiet", async || {
+        world.clock.advance(Duration::from_secs(1));
+        (live().await["admitPercent"] == 100).then_some(())
+    })
+    .await;
+}

@@ -2,6 +2,7 @@
 
 use crate::client::text;
 use crate::world::{PRICE, Plan, World, until};
+use futures::future::join_all;
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -65,6 +66,27 @@ async fn an_organiser_refunds_once_however_often_the_call_comes() {
     assert_eq!(again.text, first.text);
     world.organiser.post_new(&path, &body).await.refused(409, "ALREADY_CANCELED");
     assert_eq!(fan.balance().await, PRICE);
+    World::assert_sound(&world.findings().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fifty_refunds_with_one_key_give_the_money_back_once() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let bought = fan.buy(&show, 0).await;
+    let path = format!("/api/admin/payments/{}/refund", bought.payment);
+    let body = json!({ "reason": "비가 와요" });
+    let ask = || world.organiser.post_once(&path, "fifty", &body);
+    let answers = join_all((0..50).map(|_| ask())).await;
+    for answer in &answers {
+        answer.expect(200);
+        assert_eq!(answer.text, answers[0].text);
+    }
+    assert_eq!(fan.balance().await, PRICE);
+    let other = json!({ "reason": "눈이 와요" });
+    let answer = world.organiser.post_once(&path, "fifty", &other).await;
+    answer.refused(422, "IDEMPOTENCY_KEY_REUSED");
     World::assert_sound(&world.findings().await);
 }
 

@@ -51,7 +51,8 @@ pub(crate) struct World {
     /// Somebody who is not logged in.
     pub(crate) stranger: Api,
     pub(crate) organiser: Api,
-    _folder: Option<TempDir>,
+    /// Where the server keeps its files, when that is a folder of its own.
+    pub(crate) folder: Option<TempDir>,
 }
 
 impl World {
@@ -65,7 +66,7 @@ impl World {
         let config = config(folder.path(), settings);
         let wired = wire::platform(&config).await.unwrap();
         let world = World::on(&config, wired).await;
-        World { _folder: Some(folder), ..world }
+        World { folder: Some(folder), ..world }
     }
 
     /// Starts on parts that the test put together, in a folder that the test keeps.
@@ -77,7 +78,7 @@ impl World {
         let stranger = Api::at(&running.url());
         let organisers = accounts(&running.platform, 1, Role::Admin).await;
         let organiser = stranger.with_token(&organisers[0].1);
-        World { running, clock, stranger, organiser, _folder: None }
+        World { running, clock, stranger, organiser, folder: None }
     }
 
     pub(crate) fn platform(&self) -> &Platform {

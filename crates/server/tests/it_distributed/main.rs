@@ -6,6 +6,7 @@ mod engine;
 mod faults;
 mod live;
 mod migrate;
+mod moving;
 mod reconcile_command;
 mod replica;
 mod roles;
@@ -21,6 +22,9 @@ mod fan;
 
 #[path = "../it/world.rs"]
 mod world;
+
+#[path = "../it/abuse.rs"]
+mod abuse;
 
 #[path = "../it/accounts.rs"]
 mod accounts;
@@ -46,6 +50,15 @@ mod hold;
 #[path = "../it/keys.rs"]
 mod keys;
 
+#[path = "../it/policy.rs"]
+mod policy;
+
+#[path = "../it/polls.rs"]
+mod polls;
+
+#[path = "../it/profile.rs"]
+mod profile;
+
 #[path = "../it/purchase.rs"]
 mod purchase;
 
@@ -58,8 +71,17 @@ mod race;
 #[path = "../it/reconcile.rs"]
 mod reconcile;
 
+#[path = "../it/refunds.rs"]
+mod refunds;
+
 #[path = "../it/seat_map.rs"]
 mod seat_map;
 
 #[path = "../it/standby.rs"]
 mod standby;
+
+#[path = "../it/stream.rs"]
+mod stream;
+
+#[path = "../it/tickets.rs"]
+mod tickets;

@@ -16,6 +16,7 @@ pub struct Poll<'r> {
     pub place_token: &'r str,
     pub authorization: Option<&'r str>,
     pub accept_language: Option<&'r str>,
+    pub forwarded_for: Option<&'r str>,
 }
 
 /// Where polls go.

@@ -1,0 +1,82 @@
+//! What the daily report reads: payments and wallet charges of a day with their tickets.
+
+use super::store::SqlStore;
+use super::tx::{Tx, work};
+use super::value::{Row, params};
+use app::Result;
+use app::ports::payments::AskGateway;
+use app::ports::reports::{DayRow, Reports};
+use async_trait::async_trait;
+use domain::payments::PaymentStatus;
+use domain::{PaymentId, Timestamp};
+use uuid::Uuid;
+
+struct DayRows {
+    from: Timestamp,
+    to: Timestamp,
+    after: Option<PaymentId>,
+    limit: u32,
+}
+
+work!(ReadOnly: DayRows => day_rows, Vec<DayRow>);
+
+#[async_trait]
+impl Reports for SqlStore {
+    async fn day_rows(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        after: Option<PaymentId>,
+        limit: u32,
+    ) -> Result<Vec<DayRow>> {
+        self.read(DayRows { from, to, after, limit }).await
+    }
+}
+
+async fn day_rows(tx: &mut dyn Tx, question: &DayRows) -> Result<Vec<DayRow>> {
+    let sql = "select p.id, p.gateway, p.gateway_ref, p.amount, p.status, p.captured,
+                      cast(coalesce((select sum(f.amount) from refunds f
+                                      where f.payment_id = p.id and f.status = 'REFUNDED'
+                                        and f.destination = 'ORIGINAL'), 0) as bigint),
+                      case when r.status = 'CONFIRMED'
+                            and p.status in ('CAPTURED', 'PARTIALLY_REFUNDED')
+                           then r.n_seats else 0 end,
+                      case when p.status in ('CAPTURED', 'PARTIALLY_REFUNDED')
+                           then (select count(*) from tickets t
+                                  where t.reservation_id = r.id and t.status <> 'VOID')
+                           else 0 end
+                 from payments p join reservations r on r.id = p.reservation_id
+                where p.id > $1 and p.id < $2
+                  and (p.gateway is not null or p.captured > 0)
+                union all
+               select c.id, c.gateway, c.gateway_ref, c.amount, c.status, c.captured, 0, 0, 0
+                 from wallet_charges c
+                where c.id > $1 and c.id < $2
+                order by 1 limit $3";
+    let after = question.after.map_or(first_at(question.from), PaymentId::uuid);
+    let values = params![after, first_at(question.to), question.limit];
+    tx.query(sql, values).await?.iter().map(read).collect()
+}
+
+/// Ids of version 7 begin with their time, so a day is a range of them.
+fn first_at(moment: Timestamp) -> Uuid {
+    let ms = u128::try_from(moment.ms()).unwrap_or(0);
+    Uuid::from_u128(ms << 80)
+}
+
+fn read(row: &Row) -> Result<DayRow> {
+    let gateway: Option<String> = row.get(1)?;
+    Ok(DayRow {
+        ask: AskGateway {
+            payment: row.get(0)?,
+            gateway: gateway.unwrap_or_default(),
+            payment_key: row.get(2)?,
+            amount: row.get(3)?,
+        },
+        status: row.parse(4, PaymentStatus::parse)?,
+        captured: row.get(5)?,
+        refunded: row.get(6)?,
+        seats: row.get(7)?,
+        tickets: row.get(8)?,
+    })
+}

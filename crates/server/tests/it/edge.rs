@@ -1,0 +1,96 @@
+//! The door: limits by address, proxies that are believed, guests who say nothing.
+
+use crate::client::{Answer, send};
+use crate::world::World;
+use reqwest::Method;
+use std::io::{ErrorKind, Read};
+use std::net::{Ipv4Addr, TcpStream};
+use std::time::Duration;
+
+async fn ask_for(world: &World, client: &str) -> Answer {
+    let call = world.stranger.call(Method::GET, "/api/events");
+    send(call.header("X-Forwarded-For", client)).await
+}
+
+/// How many of so many quick calls are refused.
+async fn n_refused(world: &World, n_calls: usize, client: &str) -> usize {
+    let mut n_refused = 0;
+    for _ in 0..n_calls {
+        let answer = ask_for(world, client).await;
+        if answer.status == 429 {
+            answer.refused(429, "TOO_MANY_REQUESTS");
+            assert_eq!(answer.header("retry-after"), "1");
+            n_refused += 1;
+        }
+    }
+    n_refused
+}
+
+const TEN_A_SECOND: [(&str, &str); 2] =
+    [("PODO_LIMITS", "on"), ("PODO_REQUESTS_PER_SECOND_PER_IP", "10")];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_asks_too_much_is_told_to_wait() {
+    let world = World::with(&TEN_A_SECOND).await;
+    assert!(n_refused(&world, 60, "203.0.113.1").await > 0);
+    assert!(n_refused(&world, 1, "203.0.113.2").await > 0, "a stranger's word counts for nothing");
+    world.clock.advance(Duration::from_secs(2));
+    assert_eq!(n_refused(&world, 5, "203.0.113.1").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_calls_one_route_too_often_is_told_to_wait() {
+    let settings = [("PODO_LIMITS", "on"), ("PODO_REQUESTS_PER_MINUTE_PER_USER", "5")];
+    let world = World::with(&settings).await;
+    let (fan, other) = (world.fan().await, world.fan().await);
+    for _ in 0..5 {
+        let answer = fan.api.get("/api/wallet").await;
+        answer.expect(200);
+        assert_eq!(answer.header("ratelimit-policy"), "\"address\";q=100;w=1");
+        assert!(answer.header("ratelimit").starts_with("\"address\";r="), "{answer:?}");
+    }
+    fan.api.get("/api/wallet").await.refused(429, "TOO_MANY_REQUESTS");
+    fan.api.get("/api/tickets").await.expect(200);
+    other.api.get("/api/wallet").await.expect(200);
+    world.clock.advance(Duration::from_secs(13));
+    fan.api.get("/api/wallet").await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn behind_a_proxy_of_ours_every_client_has_a_limit_of_their_own() {
+    let trust = [("PODO_TRUSTED_PROXIES", "127.0.0.0/8")];
+    let world = World::with(&[TEN_A_SECOND.as_slice(), &trust].concat()).await;
+    assert!(n_refused(&world, 60, "203.0.113.1").await > 0);
+    assert_eq!(n_refused(&world, 5, "203.0.113.2").await, 0);
+    assert!(n_refused(&world, 1, "9.9.9.9, 203.0.113.1").await > 0, "made up in front");
+}
+
+/// Whether the server has hung up.
+fn is_closed(stream: &mut TcpStream) -> bool {
+    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    match stream.read(&mut [0]) {
+        Ok(n_bytes) => n_bytes == 0,
+        Err(error) => error.kind() != ErrorKind::WouldBlock,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crowd_of_silent_guests_takes_nobody_elses_room() {
+    let settings = [("PODO_LIMITS", "on"), ("PODO_CONNECTIONS_PER_IP", "50")];
+    let world = World::with(&settings).await;
+    let address = world.running.address;
+    let connect = |_| TcpStream::connect(address).unwrap();
+    let mut silent: Vec<TcpStream> = (0..200).map(connect).collect();
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let n_open = silent.iter_mut().filter_map(|it| (!is_closed(it)).then_some(())).count();
+    assert!(n_open <= 50, "{n_open} are open");
+    assert!(n_open >= 40, "{n_open} are open");
+    let elsewhere =
+        reqwest::Client::builder().local_address(Some(Ipv4Addr::new(127, 0, 0, 2).into()));
+    let elsewhere = elsewhere.build().unwrap();
+    let answer = elsewhere.get(format!("http://{address}/livez")).send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    drop(silent);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    world.stranger.get("/api/events").await.expect(200);
+}

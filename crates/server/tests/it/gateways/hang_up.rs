@@ -1,0 +1,85 @@
+//! Clients who hang up at any moment of any step of a purchase by card: what was charged is what is
+//! recorded, once.
+
+use super::bank::{Bank, Case, Gateway};
+use crate::client::Answer;
+use crate::fan::Fan;
+use crate::world::{PRICE, until};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+use testbed::gateways::{Fault, RefundFault};
+
+/// Four hang-ups each.
+const N_FANS: u32 = 125;
+
+/// One write that may be sent again under the same key.
+struct Step<'s> {
+    path: &'s str,
+    key: &'s str,
+    body: &'s Value,
+}
+
+/// Sends some of a request, or all of it, waits for a moment and is gone.
+fn hang_up(address: SocketAddr, fan: &Fan, step: &Step<'_>, turn: u32) {
+    let body = step.body.to_string();
+    let request = format!(
+        "POST {} HTTP/1.1\r\nHost: podo\r\nAuthorization: Bearer {}\r\nIdempotency-Key: {}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        step.path,
+        fan.api.token(),
+        step.key,
+        body.len()
+    );
+    // Spread over the turns: a quarter of the requests never arrives whole.
+    let spread = turn.wrapping_mul(2_654_435_761);
+    let length = if spread % 4 == 0 { request.len() - 1 } else { request.len() };
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(&request.as_bytes()[..length]).unwrap();
+    std::thread::sleep(Duration::from_micros(u64::from(spread >> 16) % 4_000));
+}
+
+/// Hangs up, and asks again under the same key until there is an answer.
+async fn insist(bank: &Bank, fan: &Fan, step: Step<'_>, turn: u32) -> Answer {
+    hang_up(bank.world.running.address, fan, &step, turn);
+    until("the step is answered", async || {
+        let answer = fan.api.post_once(step.path, step.key, step.body).await;
+        (answer.status != 409).then_some(answer)
+    })
+    .await
+}
+
+async fn buy_and_return(bank: &Bank, case: &Case, turn: u32) {
+    let fan = &case.fan;
+    let charge = json!({ "amount": 1_000 });
+    let step = Step { path: "/api/wallet/charge", key: "charge", body: &charge };
+    insist(bank, fan, step, turn).await.expect(201);
+    let adjust = json!({ "amount": 500 });
+    let step = Step { path: "/api/wallet/charge", key: "again", body: &adjust };
+    insist(bank, fan, step, turn + 7).await.expect(201);
+    let confirm = case.confirm_body();
+    let step = Step { path: "/api/payment/confirm", key: "confirm", body: &confirm };
+    insist(bank, fan, step, turn + 13).await.expect(200);
+    let cancel = json!({ "paymentId": case.payment, "reason": "못 가요" });
+    let step = Step { path: "/api/payment/cancel", key: "cancel", body: &cancel };
+    insist(bank, fan, step, turn + 29).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_five_hundred_hang_ups_what_was_charged_is_what_is_recorded() {
+    let bank = Bank::with_seats(N_FANS).await;
+    let mut cases = Vec::new();
+    for turn in 0..N_FANS {
+        let case = bank.start(Gateway::Toss, turn, (Fault::None, RefundFault::None)).await;
+        buy_and_return(&bank, &case, turn * 4).await;
+        cases.push(case);
+    }
+    for case in &cases {
+        until("it is refunded", async || (case.status().await == "REFUNDED").then_some(())).await;
+        assert_eq!(case.fan.balance().await, 1_500);
+        let booked = bank.gateways.order(&case.order).unwrap();
+        assert_eq!((booked.n_captures, booked.captured, booked.refunded), (1, PRICE, PRICE));
+    }
+    bank.close().await;
+}

@@ -1,0 +1,239 @@
+//! Stand-in payment companies on loopback: each speaks its real wire format, keeps a book, and does
+//! what a test tells it to do wrong.
+
+mod inicis;
+mod kcp;
+mod portone;
+mod toss;
+mod wire;
+
+use std::collections::HashMap;
+use std::io::Result;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+use wire::{Asked, Said};
+
+/// What goes wrong when an order is charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    None,
+    /// Charges, but answers after the asker has given up.
+    AnswersLate,
+    /// Charges, then the connection breaks.
+    Drops,
+    /// Charges, then answers 500.
+    Fails,
+    /// The first question is answered "still at it".
+    Busy,
+    Declines,
+    /// Charges one won less.
+    WrongAmount,
+    /// Charges, then answers something that is no answer.
+    Garbage,
+    /// Neither charges nor answers.
+    Silent,
+}
+
+impl Fault {
+    pub const ALL: [Fault; 9] = [
+        Fault::None,
+        Fault::AnswersLate,
+        Fault::Drops,
+        Fault::Fails,
+        Fault::Busy,
+        Fault::Declines,
+        Fault::WrongAmount,
+        Fault::Garbage,
+        Fault::Silent,
+    ];
+}
+
+/// What goes wrong when money is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RefundFault {
+    None,
+    /// So many times nothing happens but an error.
+    FailsTimes(u32),
+    /// Gives back, then the connection breaks; the first time.
+    Drops,
+}
+
+/// An order in the book.
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub fault: Fault,
+    pub refund_fault: RefundFault,
+    pub captured: i64,
+    pub refunded: i64,
+    /// How often money was taken: once, whatever happens.
+    pub n_captures: u32,
+    pub is_voided: bool,
+    pub(crate) n_asked: u32,
+}
+
+impl Order {
+    /// How many questions to charge it arrived.
+    pub fn n_asked(&self) -> u32 {
+        self.n_asked
+    }
+
+    fn new(fault: Fault, refund_fault: RefundFault) -> Order {
+        Order {
+            fault,
+            refund_fault,
+            captured: 0,
+            refunded: 0,
+            n_captures: 0,
+            is_voided: false,
+            n_asked: 0,
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Book {
+    pub(crate) orders: HashMap<String, Order>,
+    /// Answers by idempotency key.
+    pub(crate) answers: HashMap<String, Said>,
+}
+
+/// One server that speaks for all four companies. It ends with the test's process.
+pub struct Gateways {
+    address: SocketAddr,
+    book: Arc<Mutex<Book>>,
+}
+
+/// Longer than any patience that tests set.
+const LATE: Duration = Duration::from_millis(2_500);
+
+impl Gateways {
+    pub fn start() -> Result<Gateways> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let book = Arc::new(Mutex::new(Book::default()));
+        let shared = book.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let book = shared.clone();
+                thread::spawn(move || wire::serve(stream, &book));
+            }
+        });
+        Ok(Gateways { address, book })
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The fan approves the order on the company's page; what will go wrong is decided here.
+    pub fn approve(&self, order: &str, fault: Fault, refund_fault: RefundFault) {
+        let mut book = self.lock();
+        book.orders.insert(order.to_owned(), Order::new(fault, refund_fault));
+    }
+
+    /// The company takes the money though nobody asked, or after it had promised not to.
+    pub fn capture_unasked(&self, order: &str, amount: i64) {
+        let mut book = self.lock();
+        if let Some(order) = book.orders.get_mut(order) {
+            order.is_voided = false;
+            order.captured = amount;
+            order.n_captures += 1;
+        }
+    }
+
+    pub fn order(&self, order: &str) -> Option<Order> {
+        self.lock().orders.get(order).cloned()
+    }
+
+    /// Every order that money was taken for.
+    pub fn charged(&self) -> Vec<(String, Order)> {
+        let book = self.lock();
+        let charged = book.orders.iter().filter(|(_, order)| order.n_captures > 0);
+        charged.map(|(id, order)| (id.clone(), order.clone())).collect()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a company does with a charge: the book after it, and how the answer goes.
+pub(crate) enum Charge {
+    Done(i64),
+    Declined,
+    Busy,
+    Unknown,
+}
+
+impl Book {
+    /// Charges an order once, with its fault.
+    pub(crate) fn charge(&mut self, id: &str, amount: i64) -> (Charge, Fault) {
+        let Some(order) = self.orders.get_mut(id) else { return (Charge::Unknown, Fault::None) };
+        order.n_asked += 1;
+        let fault = order.fault;
+        if order.is_voided {
+            return (Charge::Declined, Fault::None);
+        }
+        match fault {
+            Fault::Declines => return (Charge::Declined, Fault::None),
+            Fault::Silent => return (Charge::Unknown, Fault::Silent),
+            Fault::Busy if order.n_asked == 1 => return (Charge::Busy, Fault::None),
+            _ => {}
+        }
+        if order.captured == 0 {
+            order.captured = if fault == Fault::WrongAmount { amount - 1 } else { amount };
+            order.n_captures += 1;
+        }
+        (Charge::Done(order.captured), fault)
+    }
+
+    /// Gives back at most what is left; `None` when the book says no.
+    pub(crate) fn refund(&mut self, id: &str, amount: i64) -> Refunded {
+        let Some(order) = self.orders.get_mut(id) else { return Refunded::Refused };
+        match order.refund_fault {
+            RefundFault::FailsTimes(n) if n > 0 => {
+                order.refund_fault = RefundFault::FailsTimes(n - 1);
+                return Refunded::Failed;
+            }
+            _ => {}
+        }
+        if amount <= 0 || order.captured - order.refunded < amount {
+            return Refunded::Refused;
+        }
+        order.refunded += amount;
+        if order.refund_fault == RefundFault::Drops {
+            order.refund_fault = RefundFault::None;
+            return Refunded::Dropped;
+        }
+        Refunded::Made
+    }
+}
+
+pub(crate) enum Refunded {
+    Made,
+    Dropped,
+    Failed,
+    Refused,
+}
+
+/// Which company a request is for; `None` when it is nobody's.
+pub(crate) fn answer(book: &mut Book, asked: &Asked) -> Option<Said> {
+    toss::answer(book, asked)
+        .or_else(|| portone::answer(book, asked))
+        .or_else(|| inicis::answer(book, asked))
+        .or_else(|| kcp::answer(book, asked))
+}
+
+/// How an answer to a charge goes out.
+pub(crate) fn with_fault(said: Said, fault: Fault) -> Said {
+    match fault {
+        Fault::AnswersLate => Said { pause: LATE, ..said },
+        Fault::Silent => Said { pause: LATE, is_dropped: true, ..said },
+        Fault::Drops => Said { is_dropped: true, ..said },
+        Fault::Fails => Said { status: 500, text: r#"{"code":"COMMON_ERROR"}"#.into(), ..said },
+        Fault::Garbage => Said { text: "<html>busy</html>".into(), ..said },
+        Fault::None | Fault::Busy | Fault::Declines | Fault::WrongAmount => said,
+    }
+}
