@@ -197,16 +197,20 @@ pub(super) async fn set_seats(
 }
 
 /// When everybody may take the seats of a reservation again: those of a canceled booking may have
-/// to rest, and others are kept for a moment for those who stand by. Asked after the reservation
-/// was stored, so it was changed at the moment of the command.
-async fn back_at(tx: &mut dyn Tx, reservation: &Reservation) -> Result<Option<Timestamp>> {
+/// to rest, and others are kept for a moment for those who stand by. Without `now` it is the moment
+/// at which the reservation was stored.
+pub(super) async fn back_at(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    now: Option<Timestamp>,
+) -> Result<Option<Timestamp>> {
     let sql = "select r.updated_at, s.resale_min_seconds, s.resale_max_seconds,
                       exists (select 1 from standbys w
                                where w.schedule_id = r.schedule_id and w.state = 'WAITING')
                  from reservations r join event_schedules s on s.id = r.schedule_id
                 where r.id = $1";
     let Some(row) = tx.row(sql, params![reservation.id]).await? else { return Ok(None) };
-    let now: Timestamp = row.get(0)?;
+    let now = now.map_or_else(|| row.get(0), Ok)?;
     let rests_until = match reservation.status {
         // Of a booking that goes on, single seats were canceled.
         ReservationStatus::Canceled | ReservationStatus::Confirmed => {
@@ -230,7 +234,7 @@ pub(super) async fn free_seats(
 ) -> Result<Freed> {
     let free = "update seats set state = 'FREE', claim = null, expires_at = $4, fence = fence + 1
                  where schedule_id = $1 and seat_index = $2 and claim = $3";
-    let back_at = back_at(tx, reservation).await?;
+    let back_at = back_at(tx, reservation, None).await?;
     let set = |seat: &ReservedSeat| {
         params![reservation.schedule, seat.id.index(), reservation.id, back_at].to_vec()
     };

@@ -307,12 +307,14 @@ async fn schedules_ended(tx: &mut dyn Tx, question: &SchedulesEnded) -> Result<V
     rows.iter().map(|row| Ok(row.get(0)?)).collect()
 }
 
-/// A hold past its time is free, swept or not.
+/// A hold past its time is free, swept or not; a seat that rests is not yet.
 async fn seats_by_grade(tx: &mut dyn Tx, question: &SeatsByGrade) -> Result<Vec<GradeSales>> {
     let sql = "select grade,
-                      sum(case when state = 'FREE' or (state = 'HELD' and expires_at <= $2)
+                      sum(case when state in ('FREE', 'HELD')
+                                and (expires_at is null or expires_at <= $2)
                                then 1 else 0 end),
-                      sum(case when state = 'PAYING' or (state = 'HELD' and expires_at > $2)
+                      sum(case when state = 'PAYING'
+                                or (state in ('FREE', 'HELD') and expires_at > $2)
                                then 1 else 0 end),
                       sum(case when state = 'SOLD' then 1 else 0 end),
                       cast(sum(case when state = 'SOLD' then price else 0 end) as bigint)
