@@ -1,5 +1,6 @@
 //! Random steps of three fans on eight seats, compared with a model after each of them (S3).
 
+use crate::refund::cancel_command;
 use crate::world::{Fan, Plan, World, at};
 use app::Error;
 use app::ports::catalog::Catalog;
@@ -9,7 +10,7 @@ use app::ports::reservations::{HoldSeats, ReleaseSeats, Reservations};
 use domain::id::SeatIndex;
 use domain::payments::PaymentMethod;
 use domain::seats::{HOLD_LENGTH, SeatFace, SeatPick};
-use domain::{PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp};
+use domain::{PaymentId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -182,14 +183,7 @@ impl Machine<'_> {
         let Some(booking) = self.model.bookings.get_mut(nth) else { return };
         let Some(payment) = booking.payment else { return };
         let fan = self.fans[booking.fan];
-        let command = CancelPayment {
-            key: self.world.key(&fan, "payment/cancel"),
-            payment,
-            user: fan.id,
-            refund: RefundId::new(self.world.id()),
-            reason: "CHANGED_MIND".into(),
-            now,
-        };
+        let command = CancelPayment { now, ..cancel_command(self.world, &fan, payment) };
         let answer = self.world.store.cancel_payment(command).await;
         match (booking.status, answer) {
             (Status::Bought, Ok(_)) => booking.status = Status::Over,
