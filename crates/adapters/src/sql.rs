@@ -17,6 +17,7 @@ mod refunds;
 mod reports;
 mod reservations;
 mod sqlite;
+mod standby;
 mod store;
 mod tickets;
 mod tx;

@@ -1,12 +1,14 @@
 //! The catalog: what organisers make and what everybody can see of it.
 
 mod changes;
+mod shelf;
 
 pub use changes::{
     EventEdit, HallView, TemplatePreview, VenueEdit, VenueView, cancel_schedule, change_schedule,
     edit_event, edit_hall, edit_venue, hall_template, list_all_events, list_venues,
     preview_template, remove, show_any_event,
 };
+pub use shelf::Shelf;
 
 use crate::error::Result;
 use crate::paging::{Page, PageAsk};
@@ -170,6 +172,7 @@ pub async fn create_event(platform: &Platform, actor: UserId, asked: NewEvent) -
         now,
     };
     platform.store.create_event(command).await?;
+    platform.shelf.tell(platform).await;
     Ok(event)
 }
 
@@ -211,6 +214,7 @@ pub async fn create_schedule(
         now,
     };
     let n_seats = platform.store.create_schedule(command).await?;
+    platform.shelf.tell(platform).await;
     Ok((schedule, n_seats))
 }
 
@@ -225,6 +229,7 @@ pub async fn change_event(
     for schedule in platform.store.schedules_of(event).await? {
         platform.schedules.forget(schedule.schedule);
     }
+    platform.shelf.tell(platform).await;
     Ok(status)
 }
 
@@ -238,6 +243,7 @@ pub async fn change_queue(
     let command = ChangeQueue { actor, schedule, settings, now: platform.now() };
     platform.store.change_queue(command).await?;
     platform.schedules.forget(schedule);
+    platform.shelf.tell(platform).await;
     Ok(())
 }
 
@@ -248,8 +254,9 @@ pub async fn list_events(
     page: PageAsk,
 ) -> Result<Page<EventView>> {
     let only = Some(filter.only.filter(is_public).unwrap_or(EventStatus::Open));
-    let events = platform.store.events(EventFilter { only, ..filter }, page).await?;
-    let views = events.into_iter().map(view_event).collect();
+    let filter = EventFilter { only, ..filter };
+    let events = platform.shelf.list(platform, filter, page).await?;
+    let views = events.iter().map(view_event).collect();
     Ok(Page::cut(views, page.limit, |event| event.id.uuid()))
 }
 
@@ -261,12 +268,13 @@ fn is_public(status: &EventStatus) -> bool {
 }
 
 pub async fn show_event(platform: &Platform, event: EventId) -> Result<EventDetail> {
-    let record = platform.store.event(event).await?;
-    let record = record.filter(|record| is_public(&record.status)).ok_or(Refusal::NotFound)?;
+    let records = platform.shelf.event(platform, event).await?;
+    if !is_public(&records.event.status) {
+        return Err(Refusal::NotFound.into());
+    }
     let now = platform.now();
-    let schedules = platform.store.schedules_of(event).await?;
-    let schedules = schedules.iter().map(|schedule| view_schedule(schedule, now)).collect();
-    Ok(EventDetail { event: view_event(record), schedules })
+    let schedules = records.schedules.iter().map(|schedule| view_schedule(schedule, now));
+    Ok(EventDetail { event: view_event(&records.event), schedules: schedules.collect() })
 }
 
 pub async fn show_schedule(platform: &Platform, schedule: ScheduleId) -> Result<ScheduleDetail> {
@@ -310,16 +318,16 @@ pub fn view_layout(schedule: ScheduleId, plan: SeatPlan) -> LayoutView {
     LayoutView { schedule_id: schedule, stage: plan.stage, sections }
 }
 
-fn view_event(record: EventRecord) -> EventView {
+fn view_event(record: &EventRecord) -> EventView {
     EventView {
         id: record.event,
-        title: record.title,
-        artist: record.artist,
-        description: record.description,
+        title: record.title.clone(),
+        artist: record.artist.clone(),
+        description: record.description.clone(),
         status: record.status,
-        venue_name: record.venue_name,
-        hall_name: record.hall_name,
-        city: record.city,
+        venue_name: record.venue_name.clone(),
+        hall_name: record.hall_name.clone(),
+        city: record.city.clone(),
     }
 }
 

@@ -3,6 +3,7 @@
 mod admit;
 mod clean;
 mod expire;
+mod offer;
 mod reconcile;
 mod refund;
 mod refund_canceled;
@@ -13,6 +14,7 @@ mod webhooks;
 pub use admit::{admit_fans, open_rooms};
 pub use clean::forget_old_rows;
 pub use expire::expire_holds;
+pub use offer::offer_seats;
 pub use reconcile::reconcile_seats;
 pub use refund::make_refunds;
 pub use refund_canceled::refund_canceled_shows;

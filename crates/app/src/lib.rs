@@ -21,6 +21,7 @@ pub mod schedules;
 pub mod seals;
 pub mod seat_map;
 pub mod sessions;
+pub mod standby;
 pub mod tickets;
 pub mod tokens;
 mod turn;

@@ -79,6 +79,10 @@ fn letter_for(message: &Message, now: Timestamp) -> Result<Option<Letter>> {
         MessageKind::PaymentRefunded => {
             ("환불이 완료되었습니다".to_owned(), format!("{amount}원이 환불되었습니다."))
         }
+        MessageKind::StandbyOffered => (
+            "기다리시던 좌석이 나왔습니다".to_owned(),
+            format!("좌석 {n_seats}석을 잡아 두었습니다. 제한 시간 안에 결제해 주세요."),
+        ),
         MessageKind::ReservationHeld
         | MessageKind::ReservationExtended
         | MessageKind::ReservationPaying

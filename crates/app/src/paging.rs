@@ -8,7 +8,7 @@ use uuid::Uuid;
 pub const PAGE_MAX: u32 = 100;
 
 /// Which page is asked for: at most `limit` rows, behind `after`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageAsk {
     pub limit: u32,
     pub after: Option<Uuid>,

@@ -1,5 +1,6 @@
 //! Everything a use case needs, chosen once at start.
 
+use crate::catalog::Shelf;
 use crate::layouts::Layouts;
 use crate::ports::Store;
 use crate::ports::bus::Bus;
@@ -28,6 +29,8 @@ use std::time::Duration;
 pub struct Rules {
     /// How long seats are held before the fan starts to pay.
     pub hold_length: Duration,
+    /// How long returned seats are held for a fan who stood by.
+    pub offer_length: Duration,
     /// Rate and churn limits; never a check of who may do what.
     pub limits_on: bool,
     /// When fewer fans are let in; never, when there are none.
@@ -53,6 +56,7 @@ pub struct Platform {
     pub seals: Seals,
     pub sessions: Sessions,
     pub schedules: Schedules,
+    pub shelf: Shelf,
     pub progress: Progresses,
     pub knocks: Knocks,
     pub waits: Waits,

@@ -21,6 +21,7 @@ pub mod reports;
 pub mod reservations;
 pub mod revocations;
 pub mod seat_versions;
+pub mod standby;
 pub mod tickets;
 pub mod wallets;
 pub mod webhooks;
@@ -40,6 +41,7 @@ pub trait Store:
     + refunds::Refunds
     + reports::Reports
     + reservations::Reservations
+    + standby::Standbys
     + tickets::Tickets
     + wallets::Wallets
     + webhooks::Webhooks
@@ -59,6 +61,8 @@ impl<T> Store for T where
         + refunds::Refunds
         + reports::Reports
         + reservations::Reservations
+        + standby::Standbys
+        + standby::Standbys
         + tickets::Tickets
         + wallets::Wallets
         + webhooks::Webhooks

@@ -7,7 +7,8 @@ use crate::platform::Platform;
 use crate::ports::holds::Correction;
 use crate::ports::leases::Lease;
 use crate::ports::reconciliation::RecordHealing;
-use domain::reconciliation::{Difference, Kind, Suspects, compare};
+use domain::id::SeatIndex;
+use domain::reconciliation::{Claim, Difference, Kind, Suspects, compare};
 use domain::{ScheduleId, Timestamp};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard};
@@ -57,6 +58,25 @@ pub async fn heal(
     platform.reconciliation.count_healed(differences);
     tracing::warn!(schedule.id = %schedule, n_healed, "The filter of the seats was corrected");
     Ok(n_healed)
+}
+
+/// Tells a filter that may know nothing what the store knows of the dates on sale, so that losers
+/// are refused without the store from the first request on. What the filter knows stays.
+pub async fn fill_filter(platform: &Platform) -> Result<u64> {
+    let mut n_filled = 0;
+    for record in platform.store.schedules_alive(platform.now()).await? {
+        let claims = platform.store.claims_of(record.schedule, platform.now()).await?;
+        let fill = |(seat, claim): (&SeatIndex, &Claim)| Correction {
+            seat: *seat,
+            seen: None,
+            right: Some(claim.as_hold()),
+        };
+        let corrections: Vec<Correction> = claims.iter().map(fill).collect();
+        for step in corrections.chunks(STEP_MAX) {
+            n_filled += platform.holds.correct(record.schedule, step, platform.now()).await?;
+        }
+    }
+    Ok(n_filled)
 }
 
 fn correction(difference: &Difference) -> Correction {

@@ -11,7 +11,7 @@ use crate::paging::{Page, PageAsk};
 use crate::platform::Platform;
 use crate::ports::reservations::{Freed, ReleaseSeats, ReservationView, ReservedSeat};
 use domain::id::SeatIndex;
-use domain::seats::SeatView;
+use domain::seats::{SeatPick, SeatView};
 use domain::{Refusal, ReservationId, ScheduleId, Timestamp, UserId};
 use serde::Serialize;
 use std::collections::HashSet;
@@ -43,6 +43,17 @@ async fn tell_nodes(platform: &Platform, schedule: ScheduleId, seats: &[SeatInde
     if let Err(error) = platform.seat_versions.bump(schedule, seats).await {
         tracing::warn!(%error, "Other nodes did not hear that seats changed");
     }
+}
+
+/// After the commit: everybody learns that somebody holds these seats now.
+pub(crate) async fn tell_held(
+    platform: &Platform,
+    pick: &SeatPick,
+    fan: UserId,
+    until: Timestamp,
+) -> Result<()> {
+    tell_nodes(platform, pick.schedule(), pick.indexes()).await;
+    platform.holds.keep(pick.schedule(), pick.indexes(), fan, until).await
 }
 
 pub(crate) async fn tell_filter_sold(platform: &Platform, sold: &Freed) -> Result<()> {

@@ -6,14 +6,14 @@ mod snapshot;
 
 use crate::error::Result;
 use crate::platform::Platform;
-use board::Board;
 use domain::{ScheduleId, Timestamp};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-pub use snapshot::{Delta, Snapshot};
+pub use board::Board;
+pub use snapshot::{Choices, Delta, Snapshot};
 
 /// A snapshot that was checked this short ago is good.
 const FRESH_FOR: Duration = Duration::from_millis(100);

@@ -75,6 +75,8 @@ ids! {
     /// last three bytes. So a seat id names its schedule, and no index over seat ids is needed.
     SeatId
     ReservationId
+    /// One fan's place in the standby list of a schedule; sorts by age.
+    StandbyId
     PaymentId
     RefundId
     LedgerId

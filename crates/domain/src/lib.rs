@@ -16,6 +16,7 @@ pub mod refunds;
 pub mod refusal;
 pub mod reservations;
 pub mod seats;
+pub mod standby;
 pub mod text;
 pub mod tickets;
 pub mod time;
@@ -23,7 +24,7 @@ pub mod wallet;
 
 pub use id::{
     EventId, HallId, LedgerId, LoginId, MessageId, NodeId, PaymentId, RefundId, ReservationId,
-    ScheduleId, SeatId, SessionId, TicketId, UserId, VenueId,
+    ScheduleId, SeatId, SessionId, StandbyId, TicketId, UserId, VenueId,
 };
 pub use money::Won;
 pub use refusal::Refusal;

@@ -20,6 +20,7 @@ pub enum MessageKind {
     RefundDue,
     PaymentRefunded,
     ScheduleOpened,
+    StandbyOffered,
 }
 
 /// Where a message goes.
@@ -48,7 +49,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 13] = [
+    pub const ALL: [MessageKind; 14] = [
         MessageKind::UserSignedUp,
         MessageKind::ReservationHeld,
         MessageKind::ReservationExtended,
@@ -62,6 +63,7 @@ impl MessageKind {
         MessageKind::RefundDue,
         MessageKind::PaymentRefunded,
         MessageKind::ScheduleOpened,
+        MessageKind::StandbyOffered,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -79,6 +81,7 @@ impl MessageKind {
             MessageKind::RefundDue => "RefundDue",
             MessageKind::PaymentRefunded => "PaymentRefunded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
+            MessageKind::StandbyOffered => "StandbyOffered",
         }
     }
 
@@ -92,7 +95,8 @@ impl MessageKind {
             MessageKind::UserSignedUp
             | MessageKind::RefundDue
             | MessageKind::PaymentRefunded
-            | MessageKind::ScheduleOpened => Topic::Notification,
+            | MessageKind::ScheduleOpened
+            | MessageKind::StandbyOffered => Topic::Notification,
             MessageKind::ReservationHeld
             | MessageKind::ReservationExtended
             | MessageKind::ReservationPaying

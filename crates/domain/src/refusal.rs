@@ -55,6 +55,8 @@ pub enum Refusal {
     AlreadyPaid,
     AlreadyCanceled,
     NotPaid,
+    SeatsLeft,
+    StandbyOffered,
 
     // Money
     AmountMismatch,
@@ -135,6 +137,8 @@ impl Refusal {
             Refusal::AlreadyPaid => "ALREADY_PAID",
             Refusal::AlreadyCanceled => "ALREADY_CANCELED",
             Refusal::NotPaid => "NOT_PAID",
+            Refusal::SeatsLeft => "SEATS_LEFT",
+            Refusal::StandbyOffered => "STANDBY_OFFERED",
             Refusal::AmountMismatch => "AMOUNT_MISMATCH",
             Refusal::PaymentNotReady => "PAYMENT_NOT_READY",
             Refusal::PaymentOver => "PAYMENT_OVER",

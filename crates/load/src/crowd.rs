@@ -1,5 +1,7 @@
 //! A crowd that has queued, and what all of it can be made to ask at once.
 
+mod seats;
+
 use crate::client::{Call, Credentials};
 use crate::volley::{Bodies, Volley, fire, request};
 use crate::wire::Place;

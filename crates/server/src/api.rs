@@ -18,6 +18,7 @@ mod refunds;
 mod reports;
 mod sandbox;
 mod seats;
+mod standby;
 mod tickets;
 mod wallet;
 mod webhooks;
@@ -104,6 +105,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(booking::select))
         .routes(routes!(booking::best))
         .routes(routes!(booking::release))
+        .routes(routes!(standby::stand_by, standby::my_standby, standby::leave_standby))
         .routes(routes!(booking::my_reservations))
         .routes(routes!(booking::my_reservation))
         .routes(routes!(booking::cancel))

@@ -37,6 +37,7 @@ pub struct Config {
     pub live_ca: PathBuf,
     pub bus_url: String,
     pub hold_seconds: u32,
+    pub offer_seconds: u32,
     pub admit_every_ms: u32,
     pub slow_down_p99_ms: u32,
     pub slow_down_errors_percent: u32,
@@ -124,6 +125,9 @@ impl Config {
         if self.hold_seconds == 0 || self.hold_seconds > 3_600 {
             bail!("hold_seconds: must be 1 to 3600, is {}", self.hold_seconds);
         }
+        if self.offer_seconds == 0 || self.offer_seconds > 86_400 {
+            bail!("offer_seconds: must be 1 to 86400, is {}", self.offer_seconds);
+        }
         if !(10..=1_000).contains(&self.admit_every_ms) {
             bail!(
                 "admit_every_ms: must be 10 to 1000: a free slot is given away within two seconds"
@@ -168,6 +172,10 @@ impl Config {
             bail!("admin_email and admin_password: set both or none");
         }
         Ok(())
+    }
+
+    pub fn offer_length(&self) -> Duration {
+        Duration::from_secs(u64::from(self.offer_seconds))
     }
 
     pub fn hold_length(&self) -> Duration {

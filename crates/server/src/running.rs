@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use app::Platform;
 use app::accounts::{SignUp, create_admin, recall_ended_sessions};
 use app::jobs::open_rooms;
+use app::reconciliation::fill_filter;
 use domain::accounts::{Email, NewPassword, Role};
 use domain::text::Line;
 use secrecy::ExposeSecret;
@@ -37,6 +38,7 @@ impl Running {
         let tasks = Tasks::default();
         make_admin(config, &platform).await?;
         open_rooms(&platform, platform.now()).await?;
+        fill_filter(&platform).await?;
         recall_ended_sessions(&platform).await?;
         for schedule in schedules(config) {
             tasks.spawn(run_job(platform.clone(), tasks.clone(), schedule));
@@ -81,6 +83,7 @@ fn schedules(config: &Config) -> impl Iterator<Item = Schedule> {
     let all = [
         Schedule { job: Job::AdmitFans, every: ms(config.admit_every_ms) },
         Schedule { job: Job::ExpireHolds, every: ms(config.sweep_every_ms) },
+        Schedule { job: Job::OfferSeats, every: ms(config.sweep_every_ms) },
         Schedule { job: Job::RelayMessages, every: ms(100) },
         Schedule { job: Job::SettlePayments, every: ms(1_000) },
         Schedule { job: Job::MakeRefunds, every: ms(1_000) },

@@ -66,6 +66,7 @@ pub struct Schedule {
 pub enum Job {
     AdmitFans,
     ExpireHolds,
+    OfferSeats,
     RelayMessages,
     SettlePayments,
     MakeRefunds,
@@ -80,6 +81,7 @@ impl Job {
         match self {
             Job::AdmitFans => "admit",
             Job::ExpireHolds => "expire",
+            Job::OfferSeats => "offer",
             Job::RelayMessages => "relay",
             Job::SettlePayments => "settle",
             Job::MakeRefunds => "refund",
@@ -99,6 +101,7 @@ impl Job {
             }
             Job::AdmitFans
             | Job::ExpireHolds
+            | Job::OfferSeats
             | Job::SettlePayments
             | Job::FollowWebhooks
             | Job::MakeRefunds => false,
@@ -114,6 +117,7 @@ impl Job {
         match self {
             Job::AdmitFans => jobs::admit_fans(platform, now).await,
             Job::ExpireHolds => jobs::expire_holds(platform, now).await,
+            Job::OfferSeats => jobs::offer_seats(platform, now).await,
             Job::RelayMessages => jobs::relay_messages(platform, now).await,
             Job::SettlePayments => jobs::settle_unknown_payments(platform, now).await,
             Job::MakeRefunds => jobs::make_refunds(platform, now).await,

@@ -105,6 +105,7 @@ pub async fn platform_on(
         sessions: Sessions::new(&seals),
         seals,
         schedules: Schedules::default(),
+        shelf: Default::default(),
         progress: Default::default(),
         knocks: Default::default(),
         waits: Default::default(),
@@ -114,6 +115,7 @@ pub async fn platform_on(
         reconciliation: Reconciliation::default(),
         rules: Rules {
             hold_length: config.hold_length(),
+            offer_length: config.offer_length(),
             limits_on: config.limits == Switch::On,
             health_limits: config.health_limits(),
             tickets_rotate: config.ticket_codes == TicketCodes::Rotating,

@@ -126,23 +126,6 @@ create table events (
 
 create index events_status_id on events (status, id);
 
--- What events are found by: title and artist in lower case.
-create table events_search (
-    id    uuid not null primary key references events (id),
-    words text not null
-);
-
--- Cut into groups of three letters, so that any part of a Korean word is found quickly. A server
--- without the extension finds the same, by reading all of it.
-do $$
-begin
-    create extension if not exists pg_trgm with schema common;
-    create index events_search_words on events_search using gin (words common.gin_trgm_ops);
-exception when others then
-    raise notice 'events are searched without an index: %', sqlerrm;
-end
-$$;
-
 create table event_schedules (
     id              uuid not null primary key,
     event_id        uuid not null references events (id),

@@ -115,10 +115,6 @@ create table events (
 
 create index events_status_id on events (status, id);
 
--- What events are found by: title and artist in lower case, cut into groups of three letters, so
--- that any part of a Korean word is found.
-create virtual table events_search using fts5(id unindexed, words, tokenize = 'trigram');
-
 create table event_schedules (
     id              blob not null primary key,
     event_id        blob not null references events (id),

@@ -30,7 +30,7 @@ impl Changes {
         self.version += 1;
         self.log.extend(seats.iter().map(|seat| (self.version, *seat)));
         let n_too_many = self.log.len().saturating_sub(REMEMBERED_MAX);
-        if let Some((version, _)) = self.log.drain(..n_too_many).last() {
+        if let Some((version, _)) = self.log.drain(..n_too_many).next_back() {
             self.forgotten = version;
         }
     }

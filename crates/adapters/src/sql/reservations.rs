@@ -1,9 +1,11 @@
 //! Reservations: loading them, storing what a rule decided, and freeing their seats.
 
+mod claim;
 mod hold;
 mod read;
 mod release;
 
+pub(super) use claim::{Claim, store_claimed, take_free_seats};
 pub(super) use release::give_back;
 
 use super::outbox::{self, Outgoing};
@@ -16,6 +18,7 @@ use domain::messages::MessageKind;
 use domain::queue::PlaceNumber;
 use domain::reservations::{Reservation, ReservationStatus};
 use domain::seats::SeatState;
+use domain::standby::KEPT_FOR;
 use domain::{ReservationId, ScheduleId, Timestamp, Won};
 use serde::Serialize;
 
@@ -193,18 +196,34 @@ pub(super) async fn set_seats(
     }
 }
 
-/// When the seats of a reservation may be taken again: those of a canceled booking may have to
-/// rest. Asked after the reservation was stored, so it was changed at the moment of the command.
-async fn back_at(tx: &mut dyn Tx, reservation: &Reservation) -> Result<Option<Timestamp>> {
-    if reservation.status != ReservationStatus::Canceled {
-        return Ok(None);
-    }
-    let sql = "select r.updated_at, s.resale_min_seconds, s.resale_max_seconds
+/// When everybody may take the seats of a reservation again: those of a canceled booking may have
+/// to rest, and others are kept for a moment for those who stand by. Without `now` it is the moment
+/// at which the reservation was stored.
+pub(super) async fn back_at(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    now: Option<Timestamp>,
+) -> Result<Option<Timestamp>> {
+    let sql = "select r.updated_at, s.resale_min_seconds, s.resale_max_seconds,
+                      exists (select 1 from standbys w
+                               where w.schedule_id = r.schedule_id and w.state = 'WAITING')
                  from reservations r join event_schedules s on s.id = r.schedule_id
                 where r.id = $1";
     let Some(row) = tx.row(sql, params![reservation.id]).await? else { return Ok(None) };
-    let delay = ResaleDelay { min_seconds: row.get(1)?, max_seconds: row.get(2)? };
-    Ok(delay.back_at(row.get(0)?, tx.chance().number()))
+    let now = now.map_or_else(|| row.get(0), Ok)?;
+    let rests_until = match reservation.status {
+        // Of a booking that goes on, single seats were canceled.
+        ReservationStatus::Canceled | ReservationStatus::Confirmed => {
+            let delay = ResaleDelay { min_seconds: row.get(1)?, max_seconds: row.get(2)? };
+            delay.back_at(now, tx.chance().number())
+        }
+        ReservationStatus::Held
+        | ReservationStatus::Paying
+        | ReservationStatus::Expired
+        | ReservationStatus::Released => None,
+    };
+    let kept_until = row.get::<bool>(3)?.then(|| now.plus(KEPT_FOR));
+    Ok(rests_until.max(kept_until))
 }
 
 /// Gives the seats back to everybody.
@@ -215,7 +234,7 @@ pub(super) async fn free_seats(
 ) -> Result<Freed> {
     let free = "update seats set state = 'FREE', claim = null, expires_at = $4, fence = fence + 1
                  where schedule_id = $1 and seat_index = $2 and claim = $3";
-    let back_at = back_at(tx, reservation).await?;
+    let back_at = back_at(tx, reservation, None).await?;
     let set = |seat: &ReservedSeat| {
         params![reservation.schedule, seat.id.index(), reservation.id, back_at].to_vec()
     };

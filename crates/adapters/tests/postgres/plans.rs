@@ -13,6 +13,7 @@ use app::ports::payments::{CancelPayment, Payments, SettlePayment};
 use app::ports::queue::Admission;
 use app::ports::queue_history::{Places, QueueHistory};
 use app::ports::reservations::{ReleaseSeats, Reservations};
+use app::ports::standby::Standbys;
 use app::ports::tickets::Tickets;
 use app::ports::wallets::Wallets;
 use domain::catalog::EventStatus;
@@ -259,6 +260,7 @@ async fn lists(world: &World, user: UserId) {
         store.places_in(asked).await.unwrap();
     }
     store.seats_by_grade(world.schedule, at(0)).await.unwrap();
+    store.standby_of(user, world.schedule).await.unwrap();
     store.mailbox(user, 20).await.unwrap();
     store.events(EventFilter::default(), PAGE).await.unwrap();
     store.event(world.event).await.unwrap();
@@ -268,6 +270,8 @@ async fn lists(world: &World, user: UserId) {
 async fn jobs(world: &World) {
     let store = &world.store;
     store.schedules_alive(at(0)).await.unwrap();
+    store.waiting_standbys(at(0), 100).await.unwrap();
+    store.settle_standbys(at(0), 100).await.unwrap();
     store.schedules_ended(at(0), at(1)).await.unwrap();
     store.live_entries(world.schedule, at(0)).await.unwrap();
     store.expire_entries(at(5_000), 100).await.unwrap();

@@ -196,3 +196,13 @@ async fn a_sweep_ends_what_is_due_and_no_more_than_its_share() {
     assert_eq!(world.store.expire_holds(at(303), 3).await.unwrap(), []);
     world.is_sound(at(303)).await;
 }
+
+#[tokio::test]
+async fn several_seats_of_one_hold_that_ran_out_are_taken_together() {
+    let world = World::new().await;
+    let (first, second) = (world.fan().await, world.fan().await);
+    world.hold(&first, &[4, 5, 6], at(0)).await.unwrap();
+    let held = world.hold(&second, &[3, 4, 5], at(300)).await.unwrap();
+    assert_eq!(held.seats.len(), 3);
+    world.is_sound(at(301)).await;
+}

@@ -9,6 +9,7 @@ mod hold;
 mod invariants;
 mod keys;
 mod leases;
+mod machine;
 mod messages;
 mod pay;
 mod queue_history;

@@ -69,7 +69,7 @@ pub async fn list_all_events(
     page: PageAsk,
 ) -> Result<Page<EventView>> {
     let events = platform.store.events(filter, page).await?;
-    let views = events.into_iter().map(view_event).collect();
+    let views = events.iter().map(view_event).collect();
     Ok(Page::cut(views, page.limit, |event: &EventView| event.id.uuid()))
 }
 
@@ -78,7 +78,7 @@ pub async fn show_any_event(platform: &Platform, event: EventId) -> Result<Event
     let now = platform.now();
     let schedules = platform.store.schedules_of(event).await?;
     let schedules = schedules.iter().map(|schedule| view_schedule(schedule, now)).collect();
-    Ok(EventDetail { event: view_event(record), schedules })
+    Ok(EventDetail { event: view_event(&record), schedules })
 }
 
 /// What is left out stays as it is.
@@ -104,6 +104,7 @@ pub async fn edit_venue(
         now: platform.now(),
     };
     platform.store.edit_venue(command).await?;
+    platform.shelf.tell(platform).await;
     Ok(())
 }
 
@@ -119,7 +120,9 @@ pub async fn edit_hall(
     let capacity = plan.map(|plan| u32::try_from(plan.seats.len()).unwrap_or(u32::MAX));
     let name = name.map(String::from);
     let command = EditHall { actor, hall, name, template, capacity, now: platform.now() };
-    platform.store.edit_hall(command).await
+    platform.store.edit_hall(command).await?;
+    platform.shelf.tell(platform).await;
+    Ok(())
 }
 
 #[derive(Default)]
@@ -145,6 +148,7 @@ pub async fn edit_event(
     };
     platform.store.edit_event(command).await?;
     forget_schedules(platform, event).await?;
+    platform.shelf.tell(platform).await;
     show_any_event(platform, event).await
 }
 
@@ -164,6 +168,7 @@ pub async fn change_schedule(
     let now = platform.now();
     platform.store.change_schedule(ChangeSchedule { actor, schedule, change, now }).await?;
     platform.schedules.forget(schedule);
+    platform.shelf.tell(platform).await;
     let record = platform.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
     Ok(view_schedule(&record, now))
 }
@@ -177,6 +182,7 @@ pub async fn cancel_schedule(
     let now = platform.now();
     platform.store.cancel_schedule(CancelSchedule { actor, schedule, now }).await?;
     platform.schedules.forget(schedule);
+    platform.shelf.tell(platform).await;
     let record = platform.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
     Ok(view_schedule(&record, now))
 }
@@ -188,6 +194,7 @@ pub async fn remove(platform: &Platform, actor: UserId, what: Unwanted) -> Resul
         Unwanted::Schedule(schedule) => platform.schedules.forget(schedule),
         Unwanted::Venue(_) | Unwanted::Hall(_) | Unwanted::Event(_) => {}
     }
+    platform.shelf.tell(platform).await;
     Ok(())
 }
 

@@ -204,7 +204,7 @@ pub struct GradeSales {
 }
 
 /// Which events are asked for. Fans see the open ones only.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EventFilter {
     pub query: Option<String>,
     pub city: Option<String>,

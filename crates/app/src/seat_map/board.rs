@@ -14,7 +14,7 @@ const DELTAS_MAX: usize = 256;
 /// Changes in all of them: more is dearer than the whole map.
 const CHANGES_MAX: usize = 20_000;
 
-pub(super) struct Board {
+pub struct Board {
     hall: Arc<Hall>,
     node: NodeId,
     faces: Vec<SeatFace>,
@@ -26,7 +26,7 @@ pub(super) struct Board {
 }
 
 impl Board {
-    pub(super) fn new(hall: Arc<Hall>, node: NodeId) -> Board {
+    pub fn new(hall: Arc<Hall>, node: NodeId) -> Board {
         let n_seats = hall.places.len();
         Board {
             hall,
@@ -40,7 +40,7 @@ impl Board {
     }
 
     /// These seats are somebody's, and no others.
-    pub(super) fn set_all(&mut self, claimed: &[SeatStanding], now: Timestamp) -> Arc<Snapshot> {
+    pub fn set_all(&mut self, claimed: &[SeatStanding], now: Timestamp) -> Arc<Snapshot> {
         let mut standings: Vec<SeatStanding> = (0..)
             .take(self.faces.len())
             .map(|index| SeatStanding { index, state: SeatState::Free, expires_at: None })
@@ -54,7 +54,7 @@ impl Board {
     }
 
     /// This is how these seats stand; what is known of the others is still true.
-    pub(super) fn set(&mut self, seats: &[SeatStanding], now: Timestamp) -> Arc<Snapshot> {
+    pub fn set(&mut self, seats: &[SeatStanding], now: Timestamp) -> Arc<Snapshot> {
         let mut changes = Vec::new();
         for seat in seats {
             let face = seat.face(now);
@@ -67,7 +67,7 @@ impl Board {
     }
 
     /// Nothing happened but time.
-    pub(super) fn tidy(&mut self, now: Timestamp) -> Arc<Snapshot> {
+    pub fn tidy(&mut self, now: Timestamp) -> Arc<Snapshot> {
         self.set(&[], now)
     }
 

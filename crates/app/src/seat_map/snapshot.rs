@@ -68,8 +68,11 @@ pub struct Snapshot {
     /// Where the letters begin in `json`.
     letters_at: usize,
     hall: Arc<Hall>,
-    picks: Mutex<HashMap<Vec<SeatIndex>, Arc<[Vec<SeatIndex>]>>>,
+    picks: Mutex<HashMap<Vec<SeatIndex>, Choices>>,
 }
+
+/// Seats to take instead, each group at once.
+pub type Choices = Arc<[Vec<SeatIndex>]>;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -143,13 +146,13 @@ impl Snapshot {
 
     /// Free seats near those that somebody has just lost. Everybody who lost the same gets the
     /// same answer, found once.
-    pub fn alternatives(&self, lost: &[SeatIndex]) -> Arc<[Vec<SeatIndex>]> {
+    pub fn alternatives(&self, lost: &[SeatIndex]) -> Choices {
         let known = self.picks.lock().expect("nothing panics under this lock").get(lost).cloned();
         if let Some(known) = known {
             return known;
         }
         let is_free = |seat| self.is_available(seat);
-        let found: Arc<[_]> = alternatives(&self.hall, is_free, lost, ALTERNATIVES_MAX).into();
+        let found: Choices = alternatives(&self.hall, is_free, lost, ALTERNATIVES_MAX).into();
         let mut picks = self.picks.lock().expect("nothing panics under this lock");
         if picks.len() < PICKS_KEPT_MAX {
             picks.insert(lost.to_vec(), found.clone());

@@ -244,6 +244,8 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::AlreadyPaid
         | Refusal::AlreadyCanceled
         | Refusal::NotPaid
+        | Refusal::SeatsLeft
+        | Refusal::StandbyOffered
         | Refusal::PaymentNotReady
         | Refusal::PaymentOver
         | Refusal::NothingToRefund

@@ -2,6 +2,7 @@
 
 mod opening;
 mod rates;
+mod seats;
 
 use super::stage::{self, Show};
 use super::{fans, verify};
@@ -29,6 +30,10 @@ enum Profile {
     Polls,
     /// They all want the same seat, beside as many requests to a bare hyper server.
     OneSeat,
+    /// Each holds four seats of their own, beside as many requests to a bare hyper server.
+    Holds,
+    /// They look at the seat map, beside as many requests to a bare hyper server.
+    SeatMap,
 }
 
 #[derive(Args)]
@@ -51,6 +56,9 @@ pub(super) struct Bench {
     /// Share of fans who give their seats back.
     #[arg(long, default_value_t = 0.0)]
     abandon: f64,
+    /// Share of fans whose card is declined.
+    #[arg(long, default_value_t = 0.0)]
+    decline: f64,
     /// Share of fans who pay by card instead of from the wallet.
     #[arg(long, default_value_t = 0.0)]
     card: f64,
@@ -111,6 +119,8 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
         }
         Profile::Polls => rates::polls(target, schedule, &accounts).await.map(|()| true)?,
         Profile::OneSeat => rates::one_seat(target, schedule, &accounts).await.map(|()| true)?,
+        Profile::Holds => seats::holds(target, schedule, &accounts).await.map(|()| true)?,
+        Profile::SeatMap => seats::map(target, schedule, &accounts).await.map(|()| true)?,
     };
     server.stop()?;
     let wired = wire::platform(config).await?;
@@ -131,6 +141,7 @@ fn sale(bench: &Bench, schedule: ScheduleId) -> Plan {
         arrival,
         abandon_share: bench.abandon,
         card_share: bench.card,
+        decline_share: bench.decline,
         poll_cap: Some(Duration::from_millis(200)),
         seed: bench.seed,
         ..Plan::for_schedule(schedule)
@@ -156,7 +167,11 @@ impl Profile {
     fn opens_in(self, n_fans: u32) -> Duration {
         match self {
             Profile::Opening => opening::opens_in(n_fans),
-            Profile::Sale | Profile::Polls | Profile::OneSeat => Duration::ZERO,
+            Profile::Sale
+            | Profile::Polls
+            | Profile::OneSeat
+            | Profile::Holds
+            | Profile::SeatMap => Duration::ZERO,
         }
     }
 
@@ -165,7 +180,7 @@ impl Profile {
         match self {
             Profile::Opening => opening::queue(),
             Profile::Polls => QueueSettings { max_active: 1, ..QueueSettings::default() },
-            Profile::Sale | Profile::OneSeat => QueueSettings {
+            Profile::Sale | Profile::OneSeat | Profile::Holds | Profile::SeatMap => QueueSettings {
                 max_active: 100_000,
                 admit_per_second: 100_000,
                 ..QueueSettings::default()

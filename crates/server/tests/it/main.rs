@@ -28,6 +28,8 @@ mod queue;
 mod race;
 mod reconcile;
 mod refunds;
+mod rush;
 mod seat_map;
+mod standby;
 mod stream;
 mod tickets;

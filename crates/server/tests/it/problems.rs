@@ -61,6 +61,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::AlreadyPaid,
         Refusal::AlreadyCanceled,
         Refusal::NotPaid,
+        Refusal::SeatsLeft,
+        Refusal::StandbyOffered,
         Refusal::AmountMismatch,
         Refusal::PaymentNotReady,
         Refusal::PaymentOver,

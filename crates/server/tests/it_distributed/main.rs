@@ -77,6 +77,9 @@ mod refunds;
 #[path = "../it/seat_map.rs"]
 mod seat_map;
 
+#[path = "../it/standby.rs"]
+mod standby;
+
 #[path = "../it/stream.rs"]
 mod stream;
 

@@ -48,8 +48,8 @@ async fn edit_hall(tx: &mut dyn Tx, command: &EditHall) -> Result<()> {
     })?;
     found(changed)?;
     if let Some(template) = &command.template {
-        let sql = "update halls set seat_template = $2 where id = $1";
-        tx.execute(sql, &[command.hall.into(), json_text(template)?]).await?;
+        let sql = "update halls set seat_template = $2, updated_at = $3 where id = $1";
+        tx.execute(sql, &[command.hall.into(), json_text(template)?, command.now.into()]).await?;
     }
     let details = json!({ "name": command.name, "capacity": command.capacity });
     audit(tx, (command.actor, "hall.edit"), command.hall, details, command.now).await

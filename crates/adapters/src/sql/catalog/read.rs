@@ -2,7 +2,7 @@
 
 use super::super::store::SqlStore;
 use super::super::tx::{Tx, work};
-use super::super::value::{Row, params};
+use super::super::value::{Row, Value, params};
 use app::Result;
 use app::paging::PageAsk;
 use app::ports::catalog::{
@@ -172,9 +172,11 @@ impl Catalog for SqlStore {
     }
 }
 
-/// Finds Korean by any part of a word. Three letters and more are found by the index of groups of
-/// three, fewer by reading all words. A filter that was not given is null and lets everything pass.
+/// A filter that was not given is null and lets everything pass.
 async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventRecord>> {
+    if let Some(text) = &question.filter.query {
+        return search(tx, question, text).await;
+    }
     let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name
                  from events e
                  join venues v on v.id = e.venue_id
@@ -182,27 +184,47 @@ async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventRecord>> 
                 where e.id < $1
                   and (cast($2 as text) is null or e.status = $2)
                   and (cast($3 as text) is null or v.city = $3)
-                  and (cast($4 as text) is null or e.id in (
-                        select id from events_search
-                         where words like $9 and words like $4 escape '\\'))
-                  and (not $5 or exists (
+                  and (not $4 or exists (
                         select 1 from event_schedules s
-                         where s.event_id = e.id and s.starts_at >= $6 and s.starts_at < $7))
-                order by e.id desc limit $8";
+                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6))
+                order by e.id desc limit $7";
+    tx.query(sql, &filters(question)).await?.iter().map(read_event).collect()
+}
+
+/// Finds Korean by any part of a word: three letters and more by the index of groups of three,
+/// fewer by reading all words.
+async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<EventRecord>> {
+    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name
+                 from events_search w
+                 join events e on e.id = w.id
+                 join venues v on v.id = e.venue_id
+                 join halls h on h.id = e.hall_id
+                where w.words like $8 and w.words like $9 escape '\\'
+                  and e.id < $1
+                  and (cast($2 as text) is null or e.status = $2)
+                  and (cast($3 as text) is null or v.city = $3)
+                  and (not $4 or exists (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6))
+                order by e.id desc limit $7";
+    let mut values = filters(question);
+    values.extend([rough_pattern(text).into(), like_pattern(text).into()]);
+    tx.query(sql, &values).await?.iter().map(read_event).collect()
+}
+
+fn filters(question: &Events) -> Vec<Value> {
     let filter = &question.filter;
     let has_dates = filter.from.is_some() || filter.to.is_some();
     let values = params![
         question.page.after.unwrap_or(Uuid::max()),
         filter.only.map(EventStatus::as_str),
         filter.city.clone(),
-        filter.query.as_deref().map(like_pattern),
         has_dates,
         filter.from.unwrap_or(Timestamp::from_ms(0)),
         filter.to.unwrap_or(Timestamp::FAR_FUTURE),
-        question.page.limit + 1,
-        filter.query.as_deref().map(rough_pattern)
+        question.page.limit + 1
     ];
-    tx.query(sql, values).await?.iter().map(read_event).collect()
+    values.to_vec()
 }
 
 /// The text anywhere, with any letter in the place of those that mean something in a pattern: it
@@ -285,12 +307,14 @@ async fn schedules_ended(tx: &mut dyn Tx, question: &SchedulesEnded) -> Result<V
     rows.iter().map(|row| Ok(row.get(0)?)).collect()
 }
 
-/// A hold past its time is free, swept or not.
+/// A hold past its time is free, swept or not; a seat that rests is not yet.
 async fn seats_by_grade(tx: &mut dyn Tx, question: &SeatsByGrade) -> Result<Vec<GradeSales>> {
     let sql = "select grade,
-                      sum(case when state = 'FREE' or (state = 'HELD' and expires_at <= $2)
+                      sum(case when state in ('FREE', 'HELD')
+                                and (expires_at is null or expires_at <= $2)
                                then 1 else 0 end),
-                      sum(case when state = 'PAYING' or (state = 'HELD' and expires_at > $2)
+                      sum(case when state = 'PAYING'
+                                or (state in ('FREE', 'HELD') and expires_at > $2)
                                then 1 else 0 end),
                       sum(case when state = 'SOLD' then 1 else 0 end),
                       cast(sum(case when state = 'SOLD' then price else 0 end) as bigint)

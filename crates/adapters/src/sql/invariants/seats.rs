@@ -76,14 +76,16 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I19",
-        rule: "every hold was allowed by a live entry of the same fan",
+        rule: "every hold was allowed by a live entry of the same fan, or by the standby list",
         population: "select count(*) from reservations",
         broken: "select r.id, r.place_number
                    from reservations r
                    left join queue_history q
                      on q.schedule_id = r.schedule_id and q.place_number = r.place_number
-                  where q.user_id is null or q.user_id <> r.user_id
-                     or r.created_at < q.activated_at or r.created_at >= q.expires_at",
+                   left join standbys w on w.reservation_id = r.id and w.user_id = r.user_id
+                  where w.id is null
+                    and (q.user_id is null or q.user_id <> r.user_id
+                         or r.created_at < q.activated_at or r.created_at >= q.expires_at)",
     },
     Check {
         id: "I21",

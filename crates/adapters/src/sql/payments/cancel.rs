@@ -211,13 +211,14 @@ async fn free_some(
     let cost = Won::sum(given.seats.iter().map(|seat| seat.price));
     let cost = cost.ok_or_else(|| Error::broken("seats cost more than there is"))?;
     let reduced = paid.reservation.cancel_part(cost)?;
-    let free = "update seats set state = 'FREE', claim = null, expires_at = null, fence = fence + 1
+    let back_at = reservations::back_at(tx, &reduced, Some(given.now)).await?;
+    let free = "update seats set state = 'FREE', claim = null, expires_at = $4, fence = fence + 1
                  where schedule_id = $1 and seat_index = $2 and claim = $3";
     let end = "update reservation_seats set active = $3
                 where reservation_id = $1 and seat_index = $2 and active";
     for seat in &given.seats {
         let index = seat.id.index();
-        tx.execute(free, params![reduced.schedule, index, reduced.id]).await?;
+        tx.execute(free, params![reduced.schedule, index, reduced.id, back_at]).await?;
         tx.execute(end, params![reduced.id, index, false]).await?;
     }
     let kind = MessageKind::ReservationReduced;

@@ -33,7 +33,8 @@ grant select on event_service.venues, event_service.events, event_service.event_
 -- Who has a seat, never what it is called or costs.
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_sales;
 grant select, insert, update on reservation_service.reservations,
-    reservation_service.reservation_seats, reservation_service.queue_history to podo_sales;
+    reservation_service.reservation_seats, reservation_service.queue_history,
+    reservation_service.standbys to podo_sales;
 grant select, insert, update on payment_service.payments, payment_service.refunds,
     payment_service.wallets, payment_service.tickets, payment_service.sandbox_book,
     payment_service.wallet_charges, payment_service.webhook_events to podo_sales;
@@ -54,7 +55,7 @@ grant select on event_service.events, event_service.event_schedules, event_servi
     to podo_worker;
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_worker;
 grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
-    reservation_service.queue_history to podo_worker;
+    reservation_service.queue_history, reservation_service.standbys to podo_worker;
 grant select, update on payment_service.payments, payment_service.wallet_charges,
     payment_service.webhook_events to podo_worker;
 -- The tickets of a canceled date end; their codes are no job's business.

@@ -5,19 +5,17 @@ use super::super::queue_history;
 use super::super::store::SqlStore;
 use super::super::tx::{Guard, Tx, work};
 use super::super::value::{Row, params};
+use super::claim::{Claim, Claimed, read_claim, store_claimed};
+use super::load;
 use super::release::expire;
-use super::{load, tell};
 use app::ports::keys::Once;
-use app::ports::reservations::{Held, HoldSeats, ReservedSeat};
+use app::ports::reservations::{Held, HoldSeats};
 use app::{Error, Result};
 use domain::catalog::{EventStatus, SaleWindow, ScheduleStatus};
 use domain::id::SeatIndex;
-use domain::messages::MessageKind;
-use domain::reservations::{
-    CHURN_WINDOW, Reservation, ReservationStatus, check_churn, check_seat_limit,
-};
+use domain::reservations::{CHURN_WINDOW, ReservationStatus, check_churn, check_seat_limit};
 use domain::seats::SeatState;
-use domain::{Refusal, ReservationId, SeatId, Timestamp, Won};
+use domain::{Refusal, ReservationId, Timestamp};
 use uuid::Uuid;
 
 work!(Sales: HoldSeats => hold, Once<Held>);
@@ -38,9 +36,20 @@ async fn hold(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Once<Held>> {
     check_sale_and_limit(tx, command).await?;
     queue_history::check_entry(tx, command).await?;
     let claimed = claim_seats(tx, command).await?;
-    let held = store_reservation(tx, command, claimed).await?;
+    let held = store_claimed(tx, &claim_of(command), claimed).await?;
     keys::store(tx, &command.key, &held, command.now).await?;
     Ok(Once::Fresh(held))
+}
+
+fn claim_of(command: &HoldSeats) -> Claim<'_> {
+    Claim {
+        reservation: command.reservation,
+        user: command.user,
+        pick: &command.pick,
+        place: command.entry.number,
+        until: command.until,
+        now: command.now,
+    }
 }
 
 async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()> {
@@ -97,11 +106,6 @@ async fn past_of(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Past> {
     Ok(past)
 }
 
-struct Claimed {
-    seat: ReservedSeat,
-    fence: i64,
-}
-
 /// Claims every seat or names those that are somebody else's. A seat whose hold has run out is
 /// freed first.
 async fn claim_seats(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Vec<Claimed>> {
@@ -126,8 +130,12 @@ async fn take_over(
     command: &HoldSeats,
     index: SeatIndex,
 ) -> Result<Option<Claimed>> {
-    let Some(holder) = holder_past_time(tx, command, index).await? else { return Ok(None) };
-    expire_holder(tx, holder, command.now).await?;
+    match holder_of(tx, command, index).await? {
+        Holder::PastTime(holder) => expire_holder(tx, holder, command.now).await?,
+        // It was another seat of a hold that has just been ended for this fan.
+        Holder::Nobody => {}
+        Holder::Somebody => return Ok(None),
+    }
     Ok(compare_and_claim(tx, command, &[index]).await?.pop().flatten())
 }
 
@@ -160,121 +168,32 @@ async fn compare_and_claim(
     indexes.iter().zip(found).map(read).collect()
 }
 
-fn read_claim(id: SeatId, row: &Row) -> Result<Claimed> {
-    let seat = ReservedSeat { id, number: row.get(0)?, grade: row.get(1)?, price: row.get(2)? };
-    Ok(Claimed { seat, fence: row.get(3)? })
+/// Who has a seat that could not be claimed.
+enum Holder {
+    Nobody,
+    /// Their hold has run out.
+    PastTime(ReservationId),
+    Somebody,
 }
 
-/// Who has the seat, if their hold has run out. A seat that does not exist is refused.
-async fn holder_past_time(
-    tx: &mut dyn Tx,
-    command: &HoldSeats,
-    index: SeatIndex,
-) -> Result<Option<ReservationId>> {
+/// A seat that does not exist is refused.
+async fn holder_of(tx: &mut dyn Tx, command: &HoldSeats, index: SeatIndex) -> Result<Holder> {
     let sql =
         "select state, claim, expires_at from seats where schedule_id = $1 and seat_index = $2";
     let values = params![command.pick.schedule(), index];
     let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
     let expires_at: Option<Timestamp> = row.get(2)?;
-    match row.parse(0, SeatState::parse)? {
-        SeatState::Held if expires_at.is_none_or(|until| until <= command.now) => Ok(row.get(1)?),
-        SeatState::Free | SeatState::Held | SeatState::Paying | SeatState::Sold => Ok(None),
-    }
+    let is_past = expires_at.is_none_or(|until| until <= command.now);
+    Ok(match row.parse(0, SeatState::parse)? {
+        SeatState::Free => Holder::Nobody,
+        SeatState::Held if is_past => Holder::PastTime(row.get(1)?),
+        SeatState::Held | SeatState::Paying | SeatState::Sold => Holder::Somebody,
+    })
 }
 
 async fn expire_holder(tx: &mut dyn Tx, holder: ReservationId, now: Timestamp) -> Result<()> {
     let reservation = load(tx, holder).await?;
     let reservation = reservation.ok_or_else(|| Error::Broken(format!("no claim {holder}")))?;
     expire(tx, &reservation, now).await?;
-    Ok(())
-}
-
-async fn store_reservation(
-    tx: &mut dyn Tx,
-    command: &HoldSeats,
-    claimed: Vec<Claimed>,
-) -> Result<Held> {
-    let amount = Won::sum(claimed.iter().map(|claim| claim.seat.price))
-        .filter(|amount| *amount <= Won::PER_PAYMENT_MAX)
-        .ok_or_else(|| Error::broken("the seats cost more than one payment may move"))?;
-    let reservation = Reservation {
-        id: command.reservation,
-        user: command.user,
-        schedule: command.pick.schedule(),
-        status: ReservationStatus::Held,
-        hold_expires_at: command.until,
-        amount,
-        version: 1,
-        payment_window_given: false,
-        retry_window_given: false,
-    };
-    insert(tx, &reservation, claimed.len(), command).await?;
-    insert_seats(tx, &reservation, &claimed).await?;
-    let seats: Vec<ReservedSeat> = claimed.into_iter().map(|claim| claim.seat).collect();
-    tell(tx, &reservation, &seats, MessageKind::ReservationHeld, command.now).await?;
-    Ok(Held {
-        reservation_id: reservation.id,
-        status: reservation.status,
-        seats,
-        amount,
-        hold_expires_at: reservation.hold_expires_at,
-    })
-}
-
-async fn insert(
-    tx: &mut dyn Tx,
-    reservation: &Reservation,
-    n_seats: usize,
-    command: &HoldSeats,
-) -> Result<()> {
-    let sql = "insert into reservations
-                 (id, user_id, schedule_id, status, amount, n_seats, hold_expires_at, place_number,
-                  version, created_at, updated_at)
-               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8)";
-    let values = params![
-        reservation.id,
-        reservation.user,
-        reservation.schedule,
-        reservation.amount,
-        n_seats,
-        reservation.hold_expires_at,
-        command.entry.number,
-        command.now
-    ];
-    tx.execute(sql, values).await?;
-    Ok(())
-}
-
-async fn insert_seats(
-    tx: &mut dyn Tx,
-    reservation: &Reservation,
-    claimed: &[Claimed],
-) -> Result<()> {
-    let sql = "insert into reservation_seats
-                 (reservation_id, schedule_id, seat_index, number, grade, price, fence, active)
-               values ($1, $2, $3, $4, $5, $6, $7, $8)";
-    let set = |claim: &Claimed| {
-        let seat = &claim.seat;
-        params![
-            reservation.id,
-            reservation.schedule,
-            seat.id.index(),
-            &seat.number,
-            &seat.grade,
-            seat.price,
-            claim.fence,
-            true
-        ]
-        .to_vec()
-    };
-    tx.execute_each(sql, claimed.iter().map(set).collect()).await.map_err(|error| {
-        // The last barrier: it holds even when everything above it lied.
-        if error.is_constraint("reservation_seats_one_claim") {
-            let taken = claimed.iter().map(|claim| claim.seat.id).collect();
-            Error::from(Refusal::seat_taken(taken))
-        } else {
-            error.into()
-        }
-    })?;
     Ok(())
 }

@@ -26,6 +26,8 @@ insert into events (id, title, artist, description, venue_id, hall_id, status, c
 select md5('event' || i)::uuid, 'Podo ' || i, 'The Grapes', '', v.id, h.id, 'ENDED', t, t
   from n, venues v, halls h where i <= 5000;
 
+insert into events_search (id, words) select id, lower(title || ' ' || artist) from events;
+
 insert into event_schedules (id, event_id, play_sequence, starts_at, ends_at, sale_starts_at,
     sale_ends_at, status, seat_template, prices, n_seats, queue_settings, draw_seed, created_at,
     updated_at)
@@ -44,6 +46,11 @@ insert into reservation_history select reservation_id, v, 'CONFIRMED', t from n,
 
 insert into reservation_seats
 select reservation_id, schedule_id, seat_index, 'A-' || seat_index, 'R', 100000, 1, true from n;
+
+insert into standbys (id, user_id, schedule_id, grade, n_seats, state, reservation_id, created_at,
+    updated_at)
+select gen_random_uuid(), user_id, schedule_id, 'R', 1,
+       case when i % 2000 = 0 then 'WAITING' else 'TAKEN' end, reservation_id, t, t from n;
 
 insert into queue_history (schedule_id, place_number, user_id, state, activated_at, expires_at,
     extensions_left, created_at, updated_at)

@@ -158,6 +158,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("SALE_CLOSED", "판매가 끝났습니다.", "The sale is over."),
     ("SALE_NOT_OPEN", "아직 판매 전입니다.", "The sale is not open yet."),
     (
+        "SEATS_LEFT",
+        "아직 남은 좌석이 있습니다. 바로 예매해 주세요.",
+        "There are seats left: please book them.",
+    ),
+    (
         "SEAT_LIMIT",
         "1인당 구매할 수 있는 좌석 수를 넘었습니다.",
         "That is more seats than one person may have.",
@@ -181,6 +186,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("TICKET_USED", "이미 사용한 티켓입니다.", "This ticket was used already."),
     ("TICKET_VOID", "취소된 티켓입니다.", "This ticket is canceled."),
+    (
+        "STANDBY_OFFERED",
+        "대기하신 좌석이 배정되었습니다. 결제하거나 좌석을 놓아 주세요.",
+        "Seats are held for you already: pay for them or give them back.",
+    ),
     (
         "TICKETS_LEFT",
         "아직 관람하지 않은 티켓이 있습니다. 먼저 예매를 취소해 주세요.",

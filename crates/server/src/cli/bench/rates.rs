@@ -4,9 +4,9 @@ use anyhow::{Result, bail};
 use domain::ScheduleId;
 use load::{Crowd, FanAccount, Hello, Target, Volley, greet};
 
-const CONNECTIONS: usize = 64;
+pub(super) const CONNECTIONS: usize = 64;
 
-const ROUNDS: usize = 5;
+pub(super) const ROUNDS: usize = 5;
 
 /// Requests of one round.
 const POLLS: usize = 50_000;
@@ -51,7 +51,7 @@ pub(super) async fn one_seat(
 }
 
 /// Rates of the rounds, ours and the yardstick's.
-struct Table {
+pub(super) struct Table {
     hello: Hello,
     n_requests: usize,
     ours: Vec<f64>,
@@ -59,14 +59,14 @@ struct Table {
 }
 
 impl Table {
-    fn new(n_requests: usize) -> Result<Table> {
+    pub(super) fn new(n_requests: usize) -> Result<Table> {
         let hello = Hello::start(HELLO_LENGTH)?;
         Ok(Table { hello, n_requests, ours: Vec::new(), hellos: Vec::new() })
     }
 
     /// Takes a round in and measures the yardstick at once. All but a few answers must have this
     /// status: a server that refuses quickly is not fast.
-    async fn add(&mut self, volley: Volley, status: u16) -> Result<()> {
+    pub(super) async fn add(&mut self, volley: Volley, status: u16) -> Result<()> {
         let n_expected = volley.statuses.get(&status).copied().unwrap_or(0);
         let n_all: u64 = volley.statuses.values().sum();
         if n_expected + 10 < n_all {
@@ -78,7 +78,7 @@ impl Table {
         Ok(())
     }
 
-    fn print(&self, what: &str) {
+    pub(super) fn print(&self, what: &str) {
         let (ours, hellos) = (median(&self.ours), median(&self.hellos));
         println!("{:<28}{:>12}{:>9}", "", "per second", "ratio");
         println!("{:<28}{hellos:>12.0}{:>9.2}", "hello world on bare hyper", 1.0);

@@ -1,0 +1,47 @@
+//! Rates of what fans do with seats, each beside a bare hyper server in the same run.
+
+use super::rates::{CONNECTIONS, ROUNDS, Table};
+use anyhow::Result;
+use domain::ScheduleId;
+use load::{Crowd, FanAccount, Target};
+
+/// Looks at the map in one round.
+const LOOKS: usize = 50_000;
+
+/// The same for those who are sent all of it.
+const WHOLE_LOOKS: usize = 10_000;
+
+/// Everybody holds four seats of their own, a fifth of the crowd in each round.
+pub(super) async fn holds(
+    target: Target,
+    schedule: ScheduleId,
+    accounts: &[FanAccount],
+) -> Result<()> {
+    let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
+    println!("{} fans are inside", crowd.n_inside());
+    let n_each = accounts.len() / ROUNDS;
+    let mut table = Table::new(n_each)?;
+    for round in 0..ROUNDS {
+        table.add(crowd.hold_four(round * n_each..(round + 1) * n_each).await?, 201).await?;
+    }
+    table.print("holds of four seats");
+    Ok(())
+}
+
+/// The seat map, for those who know it and for those who do not.
+pub(super) async fn map(
+    target: Target,
+    schedule: ScheduleId,
+    accounts: &[FanAccount],
+) -> Result<()> {
+    let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
+    let mut again = Table::new(LOOKS)?;
+    let mut whole = Table::new(WHOLE_LOOKS)?;
+    for _ in 0..ROUNDS {
+        again.add(crowd.look_again(LOOKS).await?, 304).await?;
+        whole.add(crowd.look(WHOLE_LOOKS).await?, 200).await?;
+    }
+    again.print("seat map, not changed (304)");
+    whole.print("seat map, two bits a seat");
+    Ok(())
+}
