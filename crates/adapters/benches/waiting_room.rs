@@ -70,7 +70,7 @@ fn main() {
     let before = resident();
     let first = fill(&queue, &rules);
     let bytes = (resident() - before) as f64 / N_FANS as f64;
-    println!("a waiting fan: {bytes:.1} bytes (resident, {N_FANS} fans; promised: at most 100)");
+    eprintln!("a waiting fan: {bytes:.1} bytes (resident, {N_FANS} fans; promised: at most 100)");
     assert!(bytes <= 100.0, "a place costs too much");
 
     let mut criterion = Criterion::default().configure_from_args();

@@ -245,15 +245,15 @@ impl Config {
 fn describe(table: &Table) -> String {
     let is_secret =
         |key: &str| ["secret", "password", "_key"].iter().any(|word| key.contains(word));
-    let line = |(key, value): (&String, &Value)| match value {
-        Value::String(text) if text.is_empty() => format!("{key} = \"\"\n"),
-        _ if is_secret(key) => format!("{key} = \"(set)\"\n"),
-        Value::String(text) => format!("{key} = {:?}\n", without_password(text)),
-        Value::Array(items) => {
+    let line = |(key, value): (&String, &Value)| match (value.as_str(), value.as_array()) {
+        (Some(""), _) => format!("{key} = \"\"\n"),
+        (Some(_), _) if is_secret(key) => format!("{key} = \"(set)\"\n"),
+        (Some(text), _) => format!("{key} = {:?}\n", without_password(text)),
+        (None, Some(items)) => {
             let items = items.iter().filter_map(Value::as_str).map(without_password);
             format!("{key} = {:?}\n", items.collect::<Vec<_>>())
         }
-        value => format!("{key} = {value}\n"),
+        (None, None) => format!("{key} = {value}\n"),
     };
     table.iter().map(line).collect::<String>().trim_end().to_owned()
 }

@@ -24,7 +24,7 @@ pub(super) enum Sent {
     /// It may have arrived.
     Lost,
     /// It certainly did not arrive.
-    NotSent,
+    Nowhere,
 }
 
 pub(super) struct Client {
@@ -65,7 +65,7 @@ impl Client {
 
     pub(super) async fn send(&self, call: &Call, now: Timestamp) -> Sent {
         if self.is_resting(now) {
-            return Sent::NotSent;
+            return Sent::Nowhere;
         }
         let n_tries = if call.may_repeat { TRIES_MAX } else { 1 };
         let mut may_have_arrived = false;
@@ -89,7 +89,7 @@ impl Client {
         }
         self.breaker.note(false, now);
         tracing::warn!(gateway = self.name, "A gateway did not answer");
-        if may_have_arrived { Sent::Lost } else { Sent::NotSent }
+        if may_have_arrived { Sent::Lost } else { Sent::Nowhere }
     }
 
     async fn send_once(&self, call: &Call) -> Result<Reply, Failure> {

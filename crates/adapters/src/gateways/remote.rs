@@ -34,7 +34,7 @@ impl<W: Wire> Remote<W> {
         let call = self.wire.find(ask, now)?;
         match self.client.send(&call, now).await {
             Sent::Answered(reply) => Some(self.wire.read_book(&reply)),
-            Sent::Lost | Sent::NotSent => None,
+            Sent::Lost | Sent::Nowhere => None,
         }
     }
 
@@ -52,7 +52,7 @@ impl<W: Wire> Remote<W> {
         let Some(call) = self.wire.void(ask, book.as_ref(), now) else { return unknown() };
         match self.client.send(&call, now).await {
             Sent::Answered(reply) if self.wire.is_voided(&reply) => refused("VOIDED"),
-            Sent::Answered(_) | Sent::Lost | Sent::NotSent => unknown(),
+            Sent::Answered(_) | Sent::Lost | Sent::Nowhere => unknown(),
         }
     }
 
@@ -76,7 +76,7 @@ impl<W: Wire> Remote<W> {
         let heard = match self.client.send(&call, now).await {
             Sent::Answered(reply) => self.wire.read_refund(&reply),
             Sent::Lost => Refund::Later("no answer".into()),
-            Sent::NotSent => Refund::Later("not reachable".into()),
+            Sent::Nowhere => Refund::Later("not reachable".into()),
         };
         match heard {
             Refund::Made => RefundOutcome::Refunded,
@@ -137,7 +137,7 @@ impl<W: Wire> Gateway for Remote<W> {
         let Some(call) = self.wire.prepare(order) else { return Ok(()) };
         match self.client.send(&call, now).await {
             Sent::Answered(reply) if reply.is_ok() => Ok(()),
-            Sent::Answered(_) | Sent::Lost | Sent::NotSent => Err(away()),
+            Sent::Answered(_) | Sent::Lost | Sent::Nowhere => Err(away()),
         }
     }
 
@@ -154,7 +154,7 @@ impl<W: Wire> Gateway for Remote<W> {
                 Heard::Unknown => unknown(),
             },
             // Nobody heard of it, so nobody was charged.
-            Sent::NotSent => refused("GATEWAY_UNAVAILABLE"),
+            Sent::Nowhere => refused("GATEWAY_UNAVAILABLE"),
             Sent::Lost => unknown(),
         }
     }

@@ -175,7 +175,6 @@ async fn a_stream_ends_when_the_server_stops() {
     let show = world.show(Plan::default()).await;
     let mut events = Events::open(&world.stranger, &show, None).await;
     events.next().await.unwrap();
-    let stopping = tokio::spawn(world.running.stop());
-    until("the stream ends", async || events.next().await.is_none().then_some(())).await;
-    stopping.await.unwrap();
+    let ends = until("the stream ends", async || events.next().await.is_none().then_some(()));
+    tokio::join!(world.running.stop(), ends);
 }

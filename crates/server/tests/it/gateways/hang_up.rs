@@ -34,7 +34,7 @@ fn hang_up(address: SocketAddr, fan: &Fan, step: &Step<'_>, turn: u32) {
     );
     // Spread over the turns: a quarter of the requests never arrives whole.
     let spread = turn.wrapping_mul(2_654_435_761);
-    let length = if spread % 4 == 0 { request.len() - 1 } else { request.len() };
+    let length = if spread.is_multiple_of(4) { request.len() - 1 } else { request.len() };
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(&request.as_bytes()[..length]).unwrap();
     std::thread::sleep(Duration::from_micros(u64::from(spread >> 16) % 4_000));
