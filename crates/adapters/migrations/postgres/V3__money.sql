@@ -61,3 +61,5 @@ create table wallet_charges (
 
 create index wallet_charges_user on wallet_charges (user_id, id);
 create index wallet_charges_open on wallet_charges (asked_at) where status in ('REQUESTED', 'UNKNOWN');
+
+set local search_path to common;

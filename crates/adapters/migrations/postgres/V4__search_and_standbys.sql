@@ -38,3 +38,5 @@ create index standbys_waiting on standbys (schedule_id, id) where state = 'WAITI
 create unique index standbys_offer on standbys (reservation_id) where reservation_id is not null;
 create index standbys_offered on standbys (id) where state = 'OFFERED';
 create index standbys_user on standbys (user_id, schedule_id, id);
+
+set local search_path to common;

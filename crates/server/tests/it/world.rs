@@ -62,8 +62,17 @@ impl World {
 
     /// Starts with some settings (`PODO_…`) changed.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> World {
+        World::with_config(settings, |_| {}).await
+    }
+
+    /// The same with something changed that no operator may choose.
+    pub(crate) async fn with_config(
+        settings: &[(&str, &str)],
+        change: impl FnOnce(&mut Config),
+    ) -> World {
         let folder = TempDir::with_prefix("podo-").unwrap();
-        let config = config(folder.path(), settings);
+        let mut config = config(folder.path(), settings);
+        change(&mut config);
         let wired = wire::platform(&config).await.unwrap();
         let world = World::on(&config, wired).await;
         World { _folder: Some(folder), ..world }

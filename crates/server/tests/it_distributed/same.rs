@@ -6,6 +6,7 @@ use crate::world::{PRICE, Plan, Show, World};
 use app::jobs;
 use reqwest::Method;
 use serde_json::{Value, json};
+use server::config::Config;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -133,14 +134,16 @@ struct Side {
     show: Show,
     fans: Vec<Fan>,
     names: HashMap<String, usize>,
+    first_place: Option<u64>,
 }
 
 impl Side {
     async fn start(engines: &[(&str, &str)]) -> Side {
-        let hour = "3600000";
-        let quiet = [("PODO_ADMIT_EVERY_MS", hour), ("PODO_SWEEP_EVERY_MS", hour)];
-        let settings: Vec<_> = engines.iter().chain(&quiet).copied().collect();
-        let world = World::with(&settings).await;
+        // What happens, happens by the script alone.
+        let quiet = |config: &mut Config| {
+            (config.admit_every_ms, config.sweep_every_ms) = (3_600_000, 3_600_000);
+        };
+        let world = World::with_config(engines, quiet).await;
         let plan = Plan { n_seats: N_SEATS, max_active: 4, ..Plan::default() };
         let show = world.show(plan).await;
         let mut fans = Vec::new();
@@ -150,7 +153,7 @@ impl Side {
             let (reservations, payments) = (Vec::new(), Vec::new());
             fans.push(Fan { email, api, place: None, reservations, payments, last: None });
         }
-        let mut side = Side { world, show, fans, names: HashMap::new() };
+        let mut side = Side { world, show, fans, names: HashMap::new(), first_place: None };
         for fan in 0..N_FANS {
             for what in [Do::SignUp, Do::LogIn, Do::Trade(Trade::Charge)] {
                 side.take(Step { number: 0, fan, what, pick: 0 }).await;
@@ -331,10 +334,12 @@ impl Side {
         }
     }
 
-    /// Ids become numbers in the order in which they are first seen; what chance and the clock
-    /// decide is left out.
+    /// Ids become numbers in the order in which they are first seen; what chance, the clock and the
+    /// age of a seat map decide is left out.
     fn in_shared_words(&mut self, value: Value) -> Value {
-        const LEFT_OUT: [&str; 7] = [
+        const LEFT_OUT: [&str; 9] = [
+            "taken",
+            "alternatives",
             "traceId",
             "pollAfterMs",
             "estimatedWait",
@@ -359,6 +364,12 @@ impl Side {
             }
             Value::Array(items) => items.into_iter().map(|it| self.in_shared_words(it)).collect(),
             Value::String(text) => Value::String(self.in_shared_word(text)),
+            // The first place of a room is numbered by the clock; both rooms count on from there.
+            Value::Number(number) if number.as_u64().is_some_and(|it| it > 1 << 40) => {
+                let number = number.as_u64().unwrap();
+                let first = *self.first_place.get_or_insert(number);
+                json!(format!("place {}", i128::from(number) - i128::from(first)))
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => value,
         }
     }
@@ -388,6 +399,16 @@ fn newest(ids: &[String], pick: u64) -> String {
     found.unwrap_or_else(|| uuid::Uuid::nil().to_string())
 }
 
+/// A seat that a node knows to be taken is refused before anybody looks at the entry. How long a node
+/// knows it is the engine's affair, so a fan whose entry is over is told one or the other.
+fn are_two_noes(here: &Value, there: &Value) -> bool {
+    let is_no = |answer: &Value| {
+        let code = answer["body"]["code"].as_str().unwrap_or_default();
+        ["SEAT_TAKEN", "ENTRY_EXPIRED"].contains(&code)
+    };
+    is_no(here) && is_no(there)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn both_ways_of_running_it_answer_the_same_script_alike() {
     let seed = 20_261_116;
@@ -398,7 +419,9 @@ async fn both_ways_of_running_it_answer_the_same_script_alike() {
         let mut next = Some(step);
         while let Some(step) = next.take() {
             let (here, there) = futures::join!(embedded.take(step), distributed.take(step));
-            assert_eq!(here, there, "seed {seed}: the answers to {step:?} differ");
+            if !are_two_noes(&here, &there) {
+                assert_eq!(here, there, "seed {seed}: the answers to {step:?} differ");
+            }
             let code = here["body"]["code"].as_str().unwrap_or_default();
             *counts.entry(format!("{:?} {} {code}", step.what, here["status"])).or_default() += 1;
             // Who is logged out logs in again, so that the script goes on to more than that.

@@ -184,9 +184,10 @@ async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventRecord>> 
                 where e.id < $1
                   and (cast($2 as text) is null or e.status = $2)
                   and (cast($3 as text) is null or v.city = $3)
-                  and (not $4 or exists (
+                  and (not $4 or (
                         select 1 from event_schedules s
-                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6))
+                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6
+                         limit 1) is not null)
                 order by e.id desc limit $7";
     tx.query(sql, &filters(question)).await?.iter().map(read_event).collect()
 }
@@ -203,9 +204,10 @@ async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<Ev
                   and e.id < $1
                   and (cast($2 as text) is null or e.status = $2)
                   and (cast($3 as text) is null or v.city = $3)
-                  and (not $4 or exists (
+                  and (not $4 or (
                         select 1 from event_schedules s
-                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6))
+                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6
+                         limit 1) is not null)
                 order by e.id desc limit $7";
     let mut values = filters(question);
     values.extend([rough_pattern(text).into(), like_pattern(text).into()]);

@@ -26,7 +26,8 @@ insert into events (id, title, artist, description, venue_id, hall_id, status, c
 select md5('event' || i)::uuid, 'Podo ' || i, 'The Grapes', '', v.id, h.id, 'ENDED', t, t
   from n, venues v, halls h where i <= 5000;
 
-insert into events_search (id, words) select id, lower(title || ' ' || artist) from events;
+insert into events_search (id, words) select id, lower(title || ' ' || artist) from events
+    on conflict do nothing;
 
 insert into event_schedules (id, event_id, play_sequence, starts_at, ends_at, sale_starts_at,
     sale_ends_at, status, seat_template, prices, n_seats, queue_settings, draw_seed, created_at,

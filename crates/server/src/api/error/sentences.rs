@@ -114,12 +114,12 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없습니다.", "There are no extensions left."),
     ("NO_SEATS", "좌석을 선택해 주세요.", "Please choose a seat."),
-    ("PASSWORD_WRONG", "비밀번호가 맞지 않습니다.", "The password is not right."),
     (
         "NO_SEATS_TOGETHER",
         "조건에 맞는 연속된 좌석이 없습니다. 인원을 나누거나 다른 등급을 골라 주세요.",
         "There are not that many seats together. Try fewer, other rows or another grade.",
     ),
+    ("PASSWORD_WRONG", "비밀번호가 맞지 않습니다.", "The password is not right."),
     (
         "PAYMENT_DECLINED",
         "결제가 승인되지 않았습니다. 좌석은 유지되니 다른 방법으로 결제해 주세요.",
@@ -173,6 +173,16 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "이미 선택된 좌석입니다. 결제된 금액은 없습니다. 다른 좌석을 선택해 주세요.",
         "Another fan was faster. You were not charged: please choose another seat.",
     ),
+    (
+        "STANDBY_OFFERED",
+        "대기하신 좌석이 배정되었습니다. 결제하거나 좌석을 놓아 주세요.",
+        "Seats are held for you already: pay for them or give them back.",
+    ),
+    (
+        "TICKETS_LEFT",
+        "아직 관람하지 않은 티켓이 있습니다. 먼저 예매를 취소해 주세요.",
+        "There are tickets for shows to come. Please cancel them first.",
+    ),
     ("TICKET_ELSEWHERE", "다른 회차의 티켓입니다.", "This ticket is for another date."),
     (
         "TICKET_INVALID",
@@ -186,16 +196,6 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("TICKET_USED", "이미 사용한 티켓입니다.", "This ticket was used already."),
     ("TICKET_VOID", "취소된 티켓입니다.", "This ticket is canceled."),
-    (
-        "STANDBY_OFFERED",
-        "대기하신 좌석이 배정되었습니다. 결제하거나 좌석을 놓아 주세요.",
-        "Seats are held for you already: pay for them or give them back.",
-    ),
-    (
-        "TICKETS_LEFT",
-        "아직 관람하지 않은 티켓이 있습니다. 먼저 예매를 취소해 주세요.",
-        "There are tickets for shows to come. Please cancel them first.",
-    ),
     (
         "TOO_MANY_REQUESTS",
         "요청이 너무 많습니다. 잠시 후 다시 시도해 주세요.",
@@ -214,12 +214,12 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("UNKNOWN_GATEWAY", "지원하지 않는 결제사입니다.", "This gateway is not supported."),
     ("UNKNOWN_GRADE", "없는 좌석 등급입니다.", "There is no such grade in this hall."),
     ("WALLET_LIMIT", "지갑 한도를 넘었습니다.", "That is beyond the wallet's limits."),
-    ("WEBHOOK_INVALID", "서명을 확인할 수 없습니다.", "The signature does not match."),
     (
         "WALLET_NOT_EMPTY",
         "지갑에 잔액이 남아 있습니다. 먼저 환불받아 주세요.",
         "There is money in your wallet. Please have it paid out first.",
     ),
+    ("WEBHOOK_INVALID", "서명을 확인할 수 없습니다.", "The signature does not match."),
     (
         "WRONG_EVENT_STATE",
         "지금 상태에서는 할 수 없습니다.",
