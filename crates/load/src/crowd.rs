@@ -18,6 +18,7 @@ pub struct Crowd {
     schedule: ScheduleId,
     n_connections: usize,
     fans: Vec<Fan>,
+    entering: Volley,
 }
 
 struct Fan {
@@ -49,7 +50,18 @@ impl Crowd {
             let access = account.access_token.clone();
             fans.push(Fan { access, place: place.token, entry: place.entry_token });
         }
-        Ok(Crowd { target, schedule, n_connections, fans })
+        let entering = Volley { bodies: Vec::new(), ..entered };
+        Ok(Crowd { target, schedule, n_connections, fans, entering })
+    }
+
+    /// How entering went.
+    pub fn entering(&self) -> &Volley {
+        &self.entering
+    }
+
+    /// Others who came later join.
+    pub fn join(&mut self, others: Crowd) {
+        self.fans.extend(others.fans);
     }
 
     pub fn n_inside(&self) -> usize {

@@ -34,12 +34,14 @@ pub(super) struct Demo {
 
 /// The fans share one address with you: their pace is not a person's.
 const REQUESTS_PER_SECOND: u32 = 20_000;
+const CONNECTIONS: u32 = 20_000;
 
 pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
     if let Some(listen) = &demo.listen {
         config.listen = listen.clone();
     }
     config.requests_per_second_per_ip = REQUESTS_PER_SECOND;
+    config.connections_per_ip = CONNECTIONS;
     config.data = config.data.join("demo");
     telemetry::start_log(LogStyle::Pretty, "warn");
     let listener = web::bind(&config.listen)

@@ -14,13 +14,21 @@ const POLLS: usize = 50_000;
 /// About as long as an answer of ours.
 const HELLO_LENGTH: usize = 300;
 
-/// Polls of those who wait.
+/// Fans enter, and those who wait poll.
 pub(super) async fn polls(
     target: Target,
     schedule: ScheduleId,
     accounts: &[FanAccount],
 ) -> Result<()> {
-    let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
+    let mut crowd = Crowd::queue(target.clone(), schedule, &[], CONNECTIONS).await?;
+    let n_each = accounts.len().div_ceil(ROUNDS).max(1);
+    let mut table = Table::new(n_each)?;
+    for some in accounts.chunks(n_each) {
+        let others = Crowd::queue(target.clone(), schedule, some, CONNECTIONS).await?;
+        table.add(others.entering().clone(), 200).await?;
+        crowd.join(others);
+    }
+    table.print("entering");
     println!("{} fans wait", accounts.len() - crowd.n_inside());
     let mut table = Table::new(POLLS)?;
     for _ in 0..ROUNDS {
