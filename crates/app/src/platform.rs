@@ -7,7 +7,7 @@ use crate::ports::bus::Bus;
 use crate::ports::clock::{Chance, Clock};
 use crate::ports::gateway::Gateway;
 use crate::ports::holds::Holds;
-use crate::ports::limits::{Allowance, Limits, Quota};
+use crate::ports::limits::{Limits, Quota};
 use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
@@ -77,13 +77,9 @@ impl Platform {
         if !self.rules.limits_on {
             return Ok(());
         }
-        match self.limits.take(key, Quota { burst, period }, self.now()).await? {
-            Allowance::Yes { .. } => Ok(()),
-            Allowance::No { retry_after } => {
-                let retry_after_s = retry_after.as_secs() + 1;
-                Err(Refusal::TooManyRequests { retry_after_s }.into())
-            }
-        }
+        let allowance = self.limits.take(key, Quota { burst, period }, self.now()).await?;
+        allowance.or_refuse()?;
+        Ok(())
     }
 
     /// The gateway a fan chose, or the first that is set up.

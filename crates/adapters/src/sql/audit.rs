@@ -14,6 +14,18 @@ pub(super) struct AuditEntry<'e, D> {
     pub(super) details: &'e D,
 }
 
+/// Notes what somebody did to a subject.
+pub(super) async fn note(
+    tx: &mut dyn Tx,
+    (actor, action): (UserId, &str),
+    subject: impl std::fmt::Display,
+    details: serde_json::Value,
+    now: Timestamp,
+) -> Result<()> {
+    let entry = AuditEntry { actor, action, subject: subject.to_string(), details: &details };
+    append(tx, entry, now).await
+}
+
 pub(super) async fn append<D: Serialize + Sync>(
     tx: &mut dyn Tx,
     entry: AuditEntry<'_, D>,

@@ -3,7 +3,7 @@
 mod organiser;
 mod runs;
 
-use super::audit::{self, AuditEntry};
+use super::audit::note;
 use super::payments::cancel::load_paid;
 use super::store::SqlStore;
 use super::tx::{Tx, work};
@@ -17,7 +17,7 @@ use app::{Error, Result};
 use async_trait::async_trait;
 use domain::catalog::{EventStatus, ScheduleStatus};
 use domain::refunds::{RefundPolicy, quote};
-use domain::{EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, Timestamp, UserId};
+use domain::{EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, Timestamp};
 use runs::{FinishRun, RefundCanceled, RunOf, RunsToDo, ToRefund};
 use serde_json::json;
 
@@ -156,15 +156,4 @@ async fn set_policy(tx: &mut dyn Tx, command: &SetPolicy) -> Result<()> {
     }
     let details = json!(command.policy);
     note(tx, (command.actor, "event.refund-policy"), command.event, details, command.now).await
-}
-
-async fn note(
-    tx: &mut dyn Tx,
-    (actor, action): (UserId, &str),
-    subject: impl std::fmt::Display,
-    details: serde_json::Value,
-    now: Timestamp,
-) -> Result<()> {
-    let entry = AuditEntry { actor, action, subject: subject.to_string(), details: &details };
-    audit::append(tx, entry, now).await
 }

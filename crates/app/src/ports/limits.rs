@@ -4,7 +4,7 @@ pub mod contract;
 
 use crate::error::Result;
 use async_trait::async_trait;
-use domain::Timestamp;
+use domain::{Refusal, Timestamp};
 use std::time::Duration;
 
 /// `burst` requests at once, refilled at `burst` per `period`.
@@ -18,6 +18,18 @@ pub struct Quota {
 pub enum Allowance {
     Yes { left: u32 },
     No { retry_after: Duration },
+}
+
+impl Allowance {
+    /// How many are left; the refusal says when to come back.
+    pub fn or_refuse(self) -> std::result::Result<u32, Refusal> {
+        match self {
+            Allowance::Yes { left } => Ok(left),
+            Allowance::No { retry_after } => {
+                Err(Refusal::TooManyRequests { retry_after_s: retry_after.as_secs() + 1 })
+            }
+        }
+    }
 }
 
 /// Every engine keeps these rules; `contract` checks them:

@@ -12,13 +12,12 @@ pub use poll::{PATH as POLL_PATH, Poll};
 use super::error::{ApiError, Failure, render};
 use super::extract::text_of;
 use super::{App, Shared};
-use app::ports::limits::{Allowance, Quota};
+use app::ports::limits::Quota;
 use app::queue::QueueView;
 use axum::Router;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::Refusal;
 use hyper::body::Incoming;
 use manner::Manner;
 use routes::Routes;
@@ -169,13 +168,8 @@ fn check_limit(shared: &Shared, peer: IpAddr) -> Result<Option<u32>, ApiError> {
         return Ok(None);
     }
     let quota = Quota { burst: shared.requests_per_second_per_ip, period: Duration::from_secs(1) };
-    match shared.address_limits.take(network_of(peer), quota, platform.now())? {
-        Allowance::Yes { left } => Ok(Some(left)),
-        Allowance::No { retry_after } => {
-            let retry_after_s = retry_after.as_secs() + 1;
-            Err(Refusal::TooManyRequests { retry_after_s }.into())
-        }
-    }
+    let allowance = shared.address_limits.take(network_of(peer), quota, platform.now())?;
+    Ok(Some(allowance.or_refuse()?))
 }
 
 /// A whole IPv6 network counts as one address: its owner has all of them.

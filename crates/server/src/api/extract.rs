@@ -7,7 +7,7 @@ use app::accounts::{Origin, authenticate};
 use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
 use app::ports::keys::KeyUse;
-use app::ports::limits::{Allowance, Quota};
+use app::ports::limits::Quota;
 use app::sessions::Caller;
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{
@@ -57,13 +57,8 @@ fn check_limit(parts: &Parts, app: &App, user: UserId) -> Result<(), ApiError> {
     let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let burst = app.requests_per_minute_per_user;
     let quota = Quota { burst, period: Duration::from_secs(60) };
-    match app.user_limits.take(user, route, quota, app.platform.now())? {
-        Allowance::Yes { .. } => Ok(()),
-        Allowance::No { retry_after } => {
-            let retry_after_s = retry_after.as_secs() + 1;
-            Err(Refusal::TooManyRequests { retry_after_s }.into())
-        }
-    }
+    app.user_limits.take(user, route, quota, app.platform.now())?.or_refuse()?;
+    Ok(())
 }
 
 /// The token in an `Authorization` header.

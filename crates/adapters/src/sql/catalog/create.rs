@@ -1,6 +1,6 @@
 //! What organisers make and change. Every change leaves an audit entry.
 
-use super::super::audit::{self, AuditEntry};
+use super::super::audit::note;
 use super::super::outbox::{self, Outgoing};
 use super::super::tx::{Tx, work};
 use super::super::value::{Value, params};
@@ -11,7 +11,7 @@ use app::ports::catalog::{
 use domain::catalog::{EventStatus, PlannedSeat, SeatTemplate, price_seats};
 use domain::id::SeatIndex;
 use domain::messages::MessageKind;
-use domain::{HallId, Refusal, ScheduleId, Timestamp, UserId, Won};
+use domain::{HallId, Refusal, ScheduleId, Won};
 use serde::Serialize;
 use serde_json::json;
 
@@ -26,17 +26,6 @@ pub(super) fn json_text(value: &impl Serialize) -> Result<Value> {
     serde_json::to_string(value).map(Value::Json).map_err(app::Error::broken)
 }
 
-pub(super) async fn audit(
-    tx: &mut dyn Tx,
-    (actor, action): (UserId, &str),
-    subject: impl std::fmt::Display,
-    details: serde_json::Value,
-    now: Timestamp,
-) -> Result<()> {
-    let entry = AuditEntry { actor, action, subject: subject.to_string(), details: &details };
-    audit::append(tx, entry, now).await
-}
-
 async fn create_venue(tx: &mut dyn Tx, command: &CreateVenue) -> Result<()> {
     let sql = "insert into venues (id, name, address, city, created_at, updated_at)
                values ($1, $2, $3, $4, $5, $5)";
@@ -44,7 +33,7 @@ async fn create_venue(tx: &mut dyn Tx, command: &CreateVenue) -> Result<()> {
         params![command.venue, &command.name, &command.address, &command.city, command.now];
     tx.execute(sql, values).await?;
     let details = json!({ "name": command.name });
-    audit(tx, (command.actor, "venue.create"), command.venue, details, command.now).await
+    note(tx, (command.actor, "venue.create"), command.venue, details, command.now).await
 }
 
 async fn create_hall(tx: &mut dyn Tx, command: &CreateHall) -> Result<()> {
@@ -69,7 +58,7 @@ async fn create_hall(tx: &mut dyn Tx, command: &CreateHall) -> Result<()> {
         }
     })?;
     let details = json!({ "name": command.name, "capacity": command.capacity });
-    audit(tx, (command.actor, "hall.create"), command.hall, details, command.now).await
+    note(tx, (command.actor, "hall.create"), command.hall, details, command.now).await
 }
 
 async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
@@ -91,7 +80,7 @@ async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
     let sql = "insert into events_search (id, words) values ($1, $2)";
     tx.execute(sql, params![command.event, words(&command.title, &command.artist)]).await?;
     let details = json!({ "title": command.title });
-    audit(tx, (command.actor, "event.create"), command.event, details, command.now).await
+    note(tx, (command.actor, "event.create"), command.event, details, command.now).await
 }
 
 /// What an event is found by.
@@ -117,7 +106,7 @@ async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -> Result<u3
     insert_schedule(tx, command, &template, n_seats).await?;
     insert_seats(tx, command.schedule, &plan.seats, &prices).await?;
     let details = json!({ "event": command.event, "seats": n_seats });
-    audit(tx, (command.actor, "schedule.create"), command.schedule, details, command.now).await?;
+    note(tx, (command.actor, "schedule.create"), command.schedule, details, command.now).await?;
     Ok(n_seats)
 }
 
@@ -197,7 +186,7 @@ async fn change_event(tx: &mut dyn Tx, command: &ChangeEvent) -> Result<EventSta
     let sql = "update events set status = $3, updated_at = $4 where id = $1 and status = $2";
     let values = params![command.event, status.as_str(), next.as_str(), command.now];
     tx.execute(sql, values).await?;
-    audit(tx, (command.actor, action), command.event, json!({}), command.now).await?;
+    note(tx, (command.actor, action), command.event, json!({}), command.now).await?;
     if next == EventStatus::Open {
         announce(tx, command).await?;
     }
@@ -222,5 +211,5 @@ async fn change_queue(tx: &mut dyn Tx, command: &ChangeQueue) -> Result<()> {
         return Err(Refusal::NotFound.into());
     }
     let details = serde_json::to_value(&command.settings).map_err(app::Error::broken)?;
-    audit(tx, (command.actor, "queue.change"), command.schedule, details, command.now).await
+    note(tx, (command.actor, "queue.change"), command.schedule, details, command.now).await
 }

@@ -1,10 +1,10 @@
 //! A refund that an organiser makes; a large one needs a second organiser.
 
+use super::super::audit::note;
 use super::super::keys;
 use super::super::payments::cancel::{GivenBack, GivenBy, Paid, give_back, load_paid};
 use super::super::tx::{Tx, work};
 use super::super::value::params;
-use super::note;
 use app::Result;
 use app::ports::keys::Once;
 use app::ports::refunds::{OrganiserRefund, RefundByOrganiser, SecondNeeded};
