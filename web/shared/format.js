@@ -34,3 +34,9 @@ export function countdown(ms) {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${two(minutes)}:${two(seconds % 60)}`;
 }
+
+/** `20:00:00.0`: those who wait for an opening compare clocks. */
+export function clockTime(ms) {
+  const format = new Intl.DateTimeFormat("en-GB", { timeZone: ZONE, hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+  return `${format.format(ms)}.${Math.floor((ms % 1000) / 100)}`;
+}

@@ -4,6 +4,7 @@ use super::fans;
 use super::serve::wait_for_signal;
 use super::stage::{self, Show};
 use crate::config::{Config, LogStyle};
+use crate::crowd;
 use crate::running::Running;
 use crate::{telemetry, web, wire};
 use anyhow::{Context, Result};
@@ -60,7 +61,7 @@ pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
     println!("\n  Open {}/#/queue/{schedule}", running.url());
     println!("  Sign up, and wait with everybody: the sale opens in {} s.", demo.opens_in);
     println!("  {} fans are coming for {} seats. Ctrl-C stops.\n", demo.fans, demo.seats);
-    let accounts = stage::fans(platform, demo.fans, |_| {}).await?;
+    let accounts = crowd::accounts(platform, demo.fans, |_| {}).await?;
     let plan = Plan {
         fans: demo.fans,
         arrival: Arrival::Over(show.opens_in + Duration::from_secs(10)),
