@@ -3,7 +3,7 @@
 import { act } from "../shared/api.js";
 import { ask } from "../shared/dialog.js";
 import { el } from "../shared/dom.js";
-import { moment, won } from "../shared/format.js";
+import { stamp, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { csvButton, pagedTable } from "../shared/table.js";
 import { badge, choice, field, heading, shortId } from "./form.js";
@@ -29,7 +29,7 @@ export function payments({ main, query: asked, signal }) {
       { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
       { head: t("colrefunded"), isNumber: true, cell: (it) => (it.refunded ? won(it.refunded) : "–") },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, moment(it.createdAt)) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: (it) => (REFUNDABLE.includes(it.status) ? refundButton(it, () => table.reload()) : "") },
     ],
   });

@@ -1,7 +1,7 @@
 // Every reservation, by number, state or fan.
 
 import { el, icon } from "../shared/dom.js";
-import { moment, won } from "../shared/format.js";
+import { stamp, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { csvButton, pagedTable } from "../shared/table.js";
 import { badge, choice, field, heading, shortId } from "./form.js";
@@ -25,12 +25,12 @@ export function reservations({ main, query: asked, signal }) {
     signal,
     columns: [
       { head: t("colnumber"), cell: (it) => it.bookingNumber ?? shortId(it.id) },
-      { head: t("coltitle"), cell: (it) => [it.eventTitle, el("br"), el("small", { class: "quiet num" }, moment(it.startsAt))] },
+      { head: t("coltitle"), cell: (it) => [it.eventTitle, el("br"), el("small", { class: "quiet num" }, stamp(it.startsAt).slice(0, 16))] },
       { head: t("colseats"), cell: (it) => it.seats.join(", ") },
       { head: t("colfan"), cell: (it) => el("a", { href: `#/users?query=${it.userId}` }, it.email ?? shortId(it.userId)) },
       { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, moment(it.createdAt)) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: (it) => el("a", { class: "btn small", href: `#/payments?reservation=${it.id}` }, icon("money"), t("navPayments")) },
     ],
   });

@@ -3,7 +3,7 @@
 import { call, get } from "../shared/api.js";
 import { every } from "../shared/clock.js";
 import { el, problemBox, whileBusy } from "../shared/dom.js";
-import { count, moment } from "../shared/format.js";
+import { count, moment, stamp } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { csvButton, pagedTable } from "../shared/table.js";
 import { badge, heading, shortId } from "./form.js";
@@ -26,7 +26,7 @@ export function mailbox(page) {
       { head: t("colsubject"), cell: (it) => it.subject },
       { head: t("colbody"), cell: (it) => el("span", { class: "quiet" }, it.body) },
       { head: t("colfan"), cell: (it) => el("a", { href: `#/users?query=${it.userId}` }, shortId(it.userId)) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, moment(it.createdAt)) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
     ],
   });
 }
@@ -45,7 +45,7 @@ export function messages(page) {
       { head: t("coltopic"), cell: (it) => it.topic },
       { head: t("colstatus"), cell: (it) => badge(it.status ?? "DEAD") },
       { head: t("colerror"), cell: (it) => el("span", { class: "quiet" }, it.lastError ?? it.error ?? "") },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, moment(it.createdAt)) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: (it) => {
         const button = el("button", { class: "btn small", type: "button", onclick: () => again(button, it) }, t("again"));
         return button;
@@ -63,7 +63,7 @@ export function audit(page) {
     hasCsv: true,
     columns: [
       { head: t("colseq"), cell: (it) => count(it.seq) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, moment(it.createdAt ?? it.at)) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt ?? it.at)) },
       { head: t("colaction"), cell: (it) => el("code", {}, it.action) },
       { head: t("colsubject"), cell: (it) => it.subject },
       { head: t("colactor"), cell: (it) => shortId(it.actorId) },

@@ -3,7 +3,7 @@
 import { call } from "../shared/api.js";
 import { ask } from "../shared/dialog.js";
 import { el } from "../shared/dom.js";
-import { moment, won } from "../shared/format.js";
+import { stamp, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { csvButton, pagedTable } from "../shared/table.js";
 import { badge, field, heading } from "./form.js";
@@ -25,7 +25,7 @@ export function users({ main, query: asked, signal }) {
       { head: t("role"), cell: (it) => t("roleOf", it.role) },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
       { head: t("wallet"), isNumber: true, cell: (it) => won(it.balance) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, moment(it.createdAt)) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: (it) => el("div", { class: "row" },
         el("a", { class: "btn small", href: `#/reservations?user=${it.id}` }, t("navReservations")),
         el("button", { class: "btn small", type: "button", onclick: () => adjust(it, () => table.reload()) }, t("adjust"))) },

@@ -27,6 +27,12 @@ export function moment(time) {
   return `${format.format(new Date(time))} KST`;
 }
 
+/** The same for tables, where many stand below each other: day and time to the second. */
+export function stamp(time) {
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: ZONE, dateStyle: "short", timeStyle: "medium" });
+  return format.format(new Date(time));
+}
+
 /** `04:59`, or `1:04:59` from an hour on. Rounded up, so that zero means over. */
 export function countdown(ms) {
   const seconds = Math.ceil(ms / 1000);

@@ -1,6 +1,7 @@
 //! `cargo xtask`: one command for everything that CI runs.
 #![expect(clippy::print_stdout, reason = "this is a command line tool; its output is its result")]
 
+mod browser;
 mod engines;
 mod openapi;
 mod packages;
@@ -19,6 +20,7 @@ Usage: cargo xtask COMMAND
   engines up [--cluster]  start PostgreSQL and Redis for trying things out, until Ctrl-C;
                           with --cluster Redis is a cluster of six
   openapi                 rewrite docs/openapi.json from the code
+  screens                 pictures of every page, into target/screens
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
 ";
@@ -44,6 +46,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["engines", "up"] => engines::up(Live::Single),
         ["engines", "up", "--cluster"] => engines::up(Live::Cluster),
         ["openapi"] => openapi::rewrite(),
+        ["screens"] => browser::screens(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {
             bail!("unknown command or option after `{command}`; see `cargo xtask help`")

@@ -12,6 +12,7 @@ mod extract;
 mod health;
 mod language;
 mod payment;
+mod plain;
 mod problems;
 mod profile;
 mod queue;
@@ -153,6 +154,7 @@ fn router(shared: App) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/problems", get(problems::show))
         .route("/api/layout.schema.json", get(admin::layout_schema))
+        .merge(plain::routes())
         .fallback(assets::serve)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(shared);

@@ -16,11 +16,21 @@ struct Web;
 
 /// Pages by their address.
 const PAGES: [(&str, &str); 4] = [
-    ("/", "fan/index.html"),
     ("/admin", "admin/index.html"),
     ("/admin/", "admin/index.html"),
+    ("/pay/gateway", GATEWAY),
     ("/pay/sandbox", "pay/sandbox.html"),
 ];
+
+/// The page that runs the payment companies' own scripts.
+const GATEWAY: &str = "pay/gateway.html";
+
+/// What that page may load, unlike any other.
+const GATEWAY_POLICY: &str = "default-src 'self'; \
+     script-src 'self' https://js.tosspayments.com https://cdn.portone.io https://*.inicis.com \
+     https://*.kcp.co.kr; connect-src 'self' https:; frame-src https:; img-src 'self' https: data:; \
+     style-src 'self' 'unsafe-inline' https:; form-action https: 'self'; \
+     frame-ancestors 'none'; base-uri 'none'";
 
 /// For people who came to an address that there is not.
 const MISSING: &str = "fan/missing.html";
@@ -62,6 +72,7 @@ struct File {
     cache: &'static str,
     tag: String,
     body: Encoded,
+    loads_strangers: bool,
 }
 
 fn file_at(path: &str) -> Option<File> {
@@ -84,7 +95,7 @@ fn file(name: &str, cache: &'static str) -> Option<File> {
     let bytes = if is_page { page(&found.data).into_bytes() } else { found.data.into_owned() };
     let tag = short(&app::seals::sha256(&bytes));
     let body = encoded(&tag, bytes)?;
-    Some(File { kind, cache, tag, body })
+    Some(File { kind, cache, tag, body, loads_strangers: name == GATEWAY })
 }
 
 /// A page refers to its parts by their lasting names. Scripts refer to each other by relative ones,
@@ -145,6 +156,10 @@ fn respond(file: &File, headers: &HeaderMap) -> Response {
     if let Ok(tag) = HeaderValue::try_from(tag) {
         answer.insert(header::ETAG, tag);
     }
+    if file.loads_strangers {
+        let policy = HeaderValue::from_static(GATEWAY_POLICY);
+        answer.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
     response
 }
 
@@ -178,7 +193,7 @@ mod tests {
         assert_eq!(cache(&format!("/~{}/fan/app.js", version())), KEEP);
         assert_eq!(cache("/~0000000000000000/fan/app.js"), ASK_AGAIN);
         assert_eq!(cache("/fan/app.js"), ASK_AGAIN);
-        assert_eq!(cache("/"), ASK_AGAIN);
+        assert_eq!(cache("/admin"), ASK_AGAIN);
         assert!(file_at("/~0/../Cargo.toml").is_none() && file_at("/fan/nothing.js").is_none());
     }
 }

@@ -32,6 +32,10 @@ impl Api {
         Api { entry: None, ..self.clone() }
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     pub(crate) fn token(&self) -> &str {
         self.token.as_deref().expect("somebody who is logged in")
     }

@@ -195,13 +195,13 @@ pub(super) async fn show(
     Ok(Json(app.simulation.state().into()))
 }
 
-/// Sends simulated fans to a date. One crowd at a time; not found where real money is taken. The
-/// limits by address count for them too.
+/// Sends simulated fans to a date; while a crowd is there already, that one is shown instead. Not
+/// found where real money is taken. The limits by address count for them too.
 #[utoipa::path(post, path = "/api/admin/simulation", tag = "admin",
     security(("accessToken" = [])), request_body = SimulationBody,
-    responses((status = 202, body = SimulationView), (status = 401, body = Problem),
-              (status = 403, body = Problem), (status = 404, body = Problem),
-              (status = 409, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, body = SimulationView), (status = 202, body = SimulationView),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn start(
     State(app): State<App>,
     Admin(_actor): Admin,
@@ -217,10 +217,9 @@ pub(super) async fn start(
     let port = app.address.port();
     let target = Target::at(&format!("http://127.0.0.1:{port}")).map_err(Error::broken)?;
     let plan = asked.plan(app.platform.chance.number());
-    if !app.simulation.start(&app.platform, &app.tasks, (plan, target)) {
-        return Err(Error::Conflict("simulated fans are here already".into()).into());
-    }
-    Ok((StatusCode::ACCEPTED, Json(app.simulation.state().into())))
+    let is_started = app.simulation.start(&app.platform, &app.tasks, (plan, target));
+    let status = if is_started { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok((status, Json(app.simulation.state().into())))
 }
 
 /// Sends the simulated fans home.
