@@ -158,6 +158,11 @@ export async function pick(page, seat) {
   await page.evaluate((i) => {
     const map = document.querySelector("seat-map");
     map.openSection(map.plan.section[i]);
+    // On a small screen a section may be larger than the room for it.
+    const [top, right, bottom, left] = map.insets;
+    map.look((view) => view.panBy(
+      left + (view.width - left - right) / 2 - (map.plan.x[i] * view.scale + view.left),
+      top + (view.height - top - bottom) / 2 - (map.plan.y[i] * view.scale + view.top)));
   }, seat);
   await page.waitForTimeout(100);
   const { x, y } = await placeOf(page, seat);
