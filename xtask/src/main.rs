@@ -1,6 +1,7 @@
 //! `cargo xtask`: one command for everything that CI runs.
 #![expect(clippy::print_stdout, reason = "this is a command line tool; its output is its result")]
 
+mod bench;
 mod engines;
 mod openapi;
 mod packages;
@@ -9,6 +10,7 @@ mod test;
 mod tidy;
 
 use anyhow::bail;
+use bench::Stores;
 use engines::Live;
 use std::process::ExitCode;
 
@@ -18,6 +20,9 @@ Usage: cargo xtask COMMAND
   test [--only STEP]...   run everything that CI runs, or only the named steps
   engines up [--cluster]  start PostgreSQL and Redis for trying things out, until Ctrl-C;
                           with --cluster Redis is a cluster of six
+  bench [--distributed] [OPTIONS]
+                          run `podo bench OPTIONS` in release beside a PostgreSQL server that
+                          waits for the disk; with --distributed on it and on Redis
   openapi                 rewrite docs/openapi.json from the code
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
@@ -43,6 +48,8 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["test", options @ ..] => test::run(options),
         ["engines", "up"] => engines::up(Live::Single),
         ["engines", "up", "--cluster"] => engines::up(Live::Cluster),
+        ["bench", "--distributed", options @ ..] => bench::run(Stores::Distributed, options),
+        ["bench", options @ ..] => bench::run(Stores::Embedded, options),
         ["openapi"] => openapi::rewrite(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {

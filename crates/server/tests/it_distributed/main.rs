@@ -44,6 +44,9 @@ mod detach;
 #[path = "../it/entry.rs"]
 mod entry;
 
+#[path = "../it/gateways.rs"]
+mod gateways;
+
 #[path = "../it/hold.rs"]
 mod hold;
 
