@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "this is a command line tool; its output is its result")]
 
 mod bench;
+mod browser;
 mod engines;
 mod openapi;
 mod packages;
@@ -24,6 +25,7 @@ Usage: cargo xtask COMMAND
                           run `podo bench OPTIONS` in release beside a PostgreSQL server that
                           waits for the disk; with --distributed on it and on Redis
   openapi                 rewrite docs/openapi.json from the code
+  screens                 pictures of every page, into target/screens
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
 ";
@@ -51,6 +53,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["bench", "--distributed", options @ ..] => bench::run(Stores::Distributed, options),
         ["bench", options @ ..] => bench::run(Stores::Embedded, options),
         ["openapi"] => openapi::rewrite(),
+        ["screens"] => browser::screens(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {
             bail!("unknown command or option after `{command}`; see `cargo xtask help`")

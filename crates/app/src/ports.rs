@@ -10,6 +10,7 @@ pub mod invariants;
 pub mod keys;
 pub mod leases;
 pub mod limits;
+pub mod lookups;
 pub mod messages;
 pub mod passwords;
 pub mod payments;
@@ -34,6 +35,7 @@ pub trait Store:
     + invariants::Invariants
     + keys::Keys
     + leases::Leases
+    + lookups::Lookups
     + messages::Messages
     + payments::Payments
     + queue_history::QueueHistory
@@ -54,6 +56,7 @@ impl<T> Store for T where
         + invariants::Invariants
         + keys::Keys
         + leases::Leases
+        + lookups::Lookups
         + messages::Messages
         + payments::Payments
         + queue_history::QueueHistory

@@ -1,7 +1,9 @@
 //! What organisers do.
 
 mod catalog;
+mod lookups;
 mod queue;
+mod simulation;
 mod templates;
 
 use super::App;
@@ -10,7 +12,12 @@ use axum::response::IntoResponse;
 use utoipa_axum::router::OpenApiRouter;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().merge(catalog::routes()).merge(templates::routes()).merge(queue::routes())
+    OpenApiRouter::new()
+        .merge(catalog::routes())
+        .merge(lookups::routes())
+        .merge(templates::routes())
+        .merge(queue::routes())
+        .merge(simulation::routes())
 }
 
 /// The schema of seat templates, for editors and for those who write them by hand.

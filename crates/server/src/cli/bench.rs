@@ -9,6 +9,7 @@ mod table;
 use super::stage::{self, Show};
 use super::{fans, verify};
 use crate::config::Config;
+use crate::crowd;
 use crate::wire;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -105,7 +106,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
     let wired = wire::platform(config).await?;
     let bar = fans::bar(u64::from(bench.fans), "accounts");
     let accounts =
-        stage::fans(&wired.platform, bench.fans, |n| bar.set_position(u64::from(n))).await?;
+        crowd::accounts(&wired.platform, bench.fans, |n| bar.set_position(u64::from(n))).await?;
     bar.finish_and_clear();
     stage::settle(&wired.platform).await?;
     let show = Show {

@@ -37,6 +37,10 @@ impl Api {
         Api { url: url.to_owned(), ..self.clone() }
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     pub(crate) fn token(&self) -> &str {
         self.token.as_deref().expect("somebody who is logged in")
     }

@@ -53,6 +53,9 @@ mod hold;
 #[path = "../it/keys.rs"]
 mod keys;
 
+#[path = "../it/lookups.rs"]
+mod lookups;
+
 #[path = "../it/policy.rs"]
 mod policy;
 
