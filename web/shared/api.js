@@ -2,7 +2,7 @@
 
 import { noteServerTime } from "./clock.js";
 import { language, t } from "./i18n.js";
-import { accessToken, begin, end, keep, recall } from "./session.js";
+import { accessToken, begin, end, isLoggedIn, keep, loginCount, recall } from "./session.js";
 
 /** Why a call did not do what was asked. `message` is for the fan, `code` for the page. */
 export class Problem extends Error {
@@ -88,10 +88,10 @@ export async function act(path, body, options = {}) {
 
 /** Logs in with the cookie. One at a time over all tabs: a token that is used twice is dead. */
 export async function refresh() {
-  const before = accessToken();
+  const before = loginCount();
   return exclusively("podo-refresh", async () => {
     // Another call of this tab was faster.
-    if (accessToken() !== before) return true;
+    if (loginCount() !== before) return true;
     const response = await send("POST", "/api/auth/refresh", { body: {}, isPublic: true });
     if (response.ok) begin(await response.json());
     // Only a clear no ends the login; an outage does not.
@@ -102,7 +102,7 @@ export async function refresh() {
 
 async function sendLoggedIn(method, path, options) {
   const response = await send(method, path, options);
-  const isLoginOver = response.status === 401 && accessToken() && !options.isPublic;
+  const isLoginOver = response.status === 401 && isLoggedIn() && !options.isPublic;
   if (!isLoginOver) return response;
   // A 401 may also be about the entry; that is for the page to answer.
   const { code } = await response.clone().json().catch(() => ({}));

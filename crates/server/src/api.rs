@@ -5,6 +5,7 @@ mod admin;
 mod answer;
 mod booking;
 mod catalog;
+mod cookies;
 mod edge;
 mod error;
 mod extract;
@@ -65,6 +66,8 @@ pub struct Shared {
     pub connections_per_ip: u32,
     pub proxies: Proxies,
     pub roles: Roles,
+    /// Where fans reach us, if the settings say it: `https://podo.kr`.
+    pub home: String,
 }
 
 type App = Arc<Shared>;

@@ -37,6 +37,8 @@ pub(super) enum Failure {
     NoRoute,
     /// Another node of the system answers this.
     NotServedHere,
+    /// The page of another site asks.
+    ForeignOrigin,
     Method,
     Unavailable(String),
     Broken(String),
@@ -101,6 +103,7 @@ impl Failure {
             Failure::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Failure::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Failure::NoRoute | Failure::NotServedHere => StatusCode::NOT_FOUND,
+            Failure::ForeignOrigin => StatusCode::FORBIDDEN,
             Failure::Method => StatusCode::METHOD_NOT_ALLOWED,
             Failure::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Failure::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -117,6 +120,7 @@ impl Failure {
             Failure::NotJson => "NOT_JSON",
             Failure::NoRoute => "NOT_FOUND",
             Failure::NotServedHere => "NOT_SERVED_HERE",
+            Failure::ForeignOrigin => "ORIGIN_FORBIDDEN",
             Failure::Method => "METHOD_NOT_ALLOWED",
             Failure::Unavailable(_) => "UNAVAILABLE",
             Failure::Broken(_) => "INTERNAL",
@@ -138,6 +142,7 @@ impl Failure {
             | Failure::NotJson
             | Failure::NoRoute
             | Failure::NotServedHere
+            | Failure::ForeignOrigin
             | Failure::Method
             | Failure::Broken(_) => None,
         }
@@ -185,6 +190,7 @@ impl Failure {
             | Failure::Method
             | Failure::Unavailable(_)
             | Failure::Broken(_) => {}
+            | Failure::ForeignOrigin
         }
     }
 }
@@ -281,6 +287,7 @@ pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
         "title": status.canonical_reason().unwrap_or("Error"),
         "status": status.as_u16(),
         "code": code,
+        | Failure::ForeignOrigin
         "detail": sentence(code, language),
         "traceId": trace,
     });

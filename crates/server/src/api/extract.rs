@@ -1,7 +1,7 @@
 //! What handlers take from a request, each with a clear problem when it is not there.
 
-use super::App;
 use super::edge::network_of;
+use super::{App, cookies};
 use super::error::{ApiError, Failure};
 use app::accounts::{Origin, authenticate};
 use app::keys::key_use;
@@ -41,8 +41,7 @@ impl FromRequestParts<App> for Fan {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Fan, ApiError> {
-        let given = text_of(&parts.headers, "authorization");
-        let token = given.and_then(bearer).ok_or(Refusal::LoginRequired)?;
+        let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
         let caller = authenticate(&app.platform, token, app.platform.now()).await?;
         check_limit(parts, app, caller.user)?;
         Ok(Fan(caller))
@@ -62,6 +61,14 @@ fn check_limit(parts: &Parts, app: &App, user: UserId) -> Result<(), ApiError> {
 }
 
 /// The token in an `Authorization` header.
+/// The access token: a program's in the `Authorization` header, a browser's in its cookie.
+fn access_token(headers: &HeaderMap) -> Option<&str> {
+    match text_of(headers, "authorization") {
+        Some(given) => bearer(given),
+        None => cookies::find(headers, cookies::ACCESS),
+    }
+}
+
 pub(super) fn bearer(given: &str) -> Option<&str> {
     let (scheme, token) = given.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
@@ -77,8 +84,7 @@ impl FromRequestParts<App> for Bearer {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Bearer, ApiError> {
-        let given = text_of(&parts.headers, "authorization");
-        let token = given.and_then(bearer).ok_or(Refusal::LoginRequired)?;
+        let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
         let caller = app.platform.sessions.check(token, app.platform.now());
         Ok(Bearer { caller: caller.ok_or(Refusal::LoginRequired)? })
     }
@@ -110,7 +116,7 @@ impl FromRequestParts<App> for Poller {
             let Fan(caller) = Fan::from_request_parts(parts, app).await?;
             return Ok(Poller { caller: Some(caller), place_token: None });
         };
-        let caller = match text_of(&parts.headers, "authorization").and_then(bearer) {
+        let caller = match access_token(&parts.headers) {
             Some(token) => {
                 let caller = app.platform.sessions.check(token, app.platform.now());
                 Some(caller.ok_or(Refusal::LoginRequired)?)

@@ -5,7 +5,7 @@ use domain::{Refusal, Timestamp};
 use std::collections::BTreeSet;
 
 /// What only the edge can find wrong.
-const OF_THE_EDGE: [&str; 8] = [
+const OF_THE_EDGE: [&str; 9] = [
     "BODY_TOO_LARGE",
     "BODY_TOO_SLOW",
     "INTERNAL",
@@ -13,6 +13,7 @@ const OF_THE_EDGE: [&str; 8] = [
     "METHOD_NOT_ALLOWED",
     "NOT_JSON",
     "NOT_SERVED_HERE",
+    "ORIGIN_FORBIDDEN",
     "UNAVAILABLE",
 ];
 

@@ -144,6 +144,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "REFRESH_RETRY",
         "이미 갱신되었습니다. 새 토큰을 사용해 주세요.",
         "It was just refreshed. Please use the new token.",
+    (
+        "ORIGIN_FORBIDDEN",
+        "다른 사이트에서 보낸 요청은 받지 않습니다.",
+        "Requests from other sites' pages are not accepted.",
+    ),
     ),
     (
         "REFRESH_REUSED",
