@@ -1,6 +1,7 @@
 //! What Podo does: use cases, the ports they need, and the jobs.
 
 pub mod accounts;
+pub mod audit;
 pub mod catalog;
 pub mod error;
 pub mod jobs;

@@ -1,6 +1,7 @@
 //! What the use cases need from the outside, each trait with the rules that every engine keeps.
 
 pub mod accounts;
+pub mod audit;
 pub mod bus;
 pub mod catalog;
 pub mod clock;
@@ -31,6 +32,7 @@ pub mod webhooks;
 pub trait Store:
     accounts::Accounts
     + catalog::Catalog
+    + audit::AuditLog
     + invariants::Invariants
     + keys::Keys
     + leases::Leases
@@ -51,6 +53,7 @@ pub trait Store:
 impl<T> Store for T where
     T: accounts::Accounts
         + catalog::Catalog
+        + audit::AuditLog
         + invariants::Invariants
         + keys::Keys
         + leases::Leases

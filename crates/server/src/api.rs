@@ -6,6 +6,7 @@ mod answer;
 mod booking;
 mod catalog;
 mod cookies;
+mod csv;
 mod edge;
 mod error;
 mod extract;

@@ -1,5 +1,6 @@
 //! What organisers do.
 
+mod audit;
 mod catalog;
 mod queue;
 mod templates;
@@ -10,7 +11,11 @@ use axum::response::IntoResponse;
 use utoipa_axum::router::OpenApiRouter;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().merge(catalog::routes()).merge(templates::routes()).merge(queue::routes())
+    OpenApiRouter::new()
+        .merge(audit::routes())
+        .merge(catalog::routes())
+        .merge(templates::routes())
+        .merge(queue::routes())
 }
 
 /// The schema of seat templates, for editors and for those who write them by hand.

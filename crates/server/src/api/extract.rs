@@ -1,8 +1,8 @@
 //! What handlers take from a request, each with a clear problem when it is not there.
 
 use super::edge::network_of;
-use super::{App, cookies};
 use super::error::{ApiError, Failure};
+use super::{App, cookies};
 use app::accounts::{Origin, authenticate};
 use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
@@ -24,6 +24,8 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 use uuid::Uuid;
+
+mod staff;
 
 /// Largest body accepted.
 const BODY_MAX: usize = 64 * 1024;
@@ -60,7 +62,6 @@ fn check_limit(parts: &Parts, app: &App, user: UserId) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// The token in an `Authorization` header.
 /// The access token: a program's in the `Authorization` header, a browser's in its cookie.
 fn access_token(headers: &HeaderMap) -> Option<&str> {
     match text_of(headers, "authorization") {
@@ -69,6 +70,7 @@ fn access_token(headers: &HeaderMap) -> Option<&str> {
     }
 }
 
+/// The token in an `Authorization` header.
 pub(super) fn bearer(given: &str) -> Option<&str> {
     let (scheme, token) = given.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
@@ -136,9 +138,13 @@ impl FromRequestParts<App> for Admin {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Admin, ApiError> {
         let Fan(caller) = Fan::from_request_parts(parts, app).await?;
         match caller.role {
-            Role::Admin => Ok(Admin(caller.user)),
-            Role::User => Err(Refusal::AdminOnly.into()),
+            Role::Admin => {}
+            Role::User => return Err(Refusal::AdminOnly.into()),
         }
+        if parts.method.is_safe() && staff::is_personal(parts.uri.path()) {
+            staff::note_read(parts, app, caller.user).await?;
+        }
+        Ok(Admin(caller.user))
     }
 }
 

@@ -8,6 +8,7 @@ mod world;
 
 mod abuse;
 mod accounts;
+mod audit;
 mod bad_input;
 mod best;
 mod catalog;

@@ -29,6 +29,9 @@ mod abuse;
 #[path = "../it/accounts.rs"]
 mod accounts;
 
+#[path = "../it/audit.rs"]
+mod audit;
+
 #[path = "../it/bad_input.rs"]
 mod bad_input;
 
