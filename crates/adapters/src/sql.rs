@@ -16,6 +16,7 @@ mod reconciliation;
 mod refunds;
 mod reports;
 mod reservations;
+mod signals;
 mod sqlite;
 mod standby;
 mod store;

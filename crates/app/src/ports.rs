@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod clock;
 pub mod gateway;
 pub mod holds;
+pub mod identity;
 pub mod invariants;
 pub mod keys;
 pub mod leases;
@@ -22,6 +23,8 @@ pub mod reports;
 pub mod reservations;
 pub mod revocations;
 pub mod seat_versions;
+pub mod signals;
+pub mod social;
 pub mod standby;
 pub mod tickets;
 pub mod wallets;
@@ -31,8 +34,8 @@ pub mod webhooks;
 /// can span nouns.
 pub trait Store:
     accounts::Accounts
-    + catalog::Catalog
     + audit::AuditLog
+    + catalog::Catalog
     + invariants::Invariants
     + keys::Keys
     + leases::Leases
@@ -43,6 +46,7 @@ pub trait Store:
     + refunds::Refunds
     + reports::Reports
     + reservations::Reservations
+    + signals::Signals
     + standby::Standbys
     + tickets::Tickets
     + wallets::Wallets
@@ -52,8 +56,8 @@ pub trait Store:
 
 impl<T> Store for T where
     T: accounts::Accounts
-        + catalog::Catalog
         + audit::AuditLog
+        + catalog::Catalog
         + invariants::Invariants
         + keys::Keys
         + leases::Leases
@@ -64,6 +68,7 @@ impl<T> Store for T where
         + refunds::Refunds
         + reports::Reports
         + reservations::Reservations
+        + signals::Signals
         + standby::Standbys
         + standby::Standbys
         + tickets::Tickets

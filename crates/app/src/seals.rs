@@ -13,12 +13,16 @@ use aws_lc_rs::hmac;
 pub enum Purpose {
     Ticket,
     Lookup,
+    Identity,
+    Challenge,
 }
 
 pub struct Seals {
     tokens: TokenKeys,
     ticket: hmac::Key,
     lookup: hmac::Key,
+    identity: hmac::Key,
+    challenge: hmac::Key,
     sessions: [u8; 32],
     fields: LessSafeKey,
 }
@@ -36,6 +40,8 @@ impl Seals {
             tokens: TokenKeys::new(&token_secret(master), None),
             ticket: code_key("podo ticket 1"),
             lookup: code_key("podo lookup 1"),
+            identity: code_key("podo identity 1"),
+            challenge: code_key("podo challenge 1"),
             sessions: derive(master, "podo sessions 1"),
             fields: LessSafeKey::new(fields),
         }
@@ -60,6 +66,8 @@ impl Seals {
         match purpose {
             Purpose::Ticket => &self.ticket,
             Purpose::Lookup => &self.lookup,
+            Purpose::Identity => &self.identity,
+            Purpose::Challenge => &self.challenge,
         }
     }
 

@@ -11,6 +11,7 @@ mod edge;
 mod error;
 mod extract;
 mod health;
+mod identity;
 mod language;
 mod payment;
 mod problems;
@@ -20,6 +21,9 @@ mod refunds;
 mod reports;
 mod sandbox;
 mod seats;
+mod second_factor;
+mod signals;
+mod social;
 mod standby;
 mod tickets;
 mod wallet;
@@ -66,9 +70,9 @@ pub struct Shared {
     pub requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
     pub proxies: Proxies,
-    pub roles: Roles,
     /// Where fans reach us, if the settings say it: `https://podo.kr`.
     pub home: String,
+    pub roles: Roles,
 }
 
 type App = Arc<Shared>;
@@ -118,6 +122,10 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
+        .merge(identity::routes())
+        .merge(second_factor::routes())
+        .merge(signals::routes())
+        .merge(social::routes())
         .merge(refunds::routes())
         .merge(webhooks::routes())
         .merge(wallet::routes())

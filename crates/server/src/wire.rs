@@ -3,8 +3,10 @@
 use crate::config::{Config, Switch, TicketCodes};
 use crate::secret;
 use adapters::clock::{SystemChance, SystemClock};
+use adapters::gateways::PortOneIdentity;
 use adapters::gateways::sandbox::Sandbox;
 use adapters::passwords::Argon2Pool;
+use adapters::social::Oidc;
 use adapters::sql::SqlStore;
 use adapters::{memory, redis};
 use anyhow::{Context, Result, anyhow, bail};
@@ -14,10 +16,12 @@ use app::platform::Rules;
 use app::ports::clock::{Chance, Clock};
 use app::ports::gateway::Gateway;
 use app::ports::holds::Holds;
+use app::ports::identity::Certifier;
 use app::ports::limits::Limits;
 use app::ports::queue::Queue;
 use app::ports::revocations::Revocations;
 use app::ports::seat_versions::SeatVersions;
+use app::ports::social::SocialService;
 use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
 use app::seals::{Seals, token_secret};
@@ -100,6 +104,8 @@ pub async fn platform_on(
         bus: Arc::new(memory::Bus::new(vec![Arc::new(worker)])),
         passwords: Arc::new(passwords),
         gateways,
+        certifier: certifier(config, &chance, &clock)?,
+        social: social(config, &chance, &clock)?,
         clock,
         chance,
         sessions: Sessions::new(&seals),
@@ -108,6 +114,8 @@ pub async fn platform_on(
         shelf: Default::default(),
         progress: Default::default(),
         knocks: Default::default(),
+        proven: Default::default(),
+        noted: Default::default(),
         waits: Default::default(),
         vitals: Default::default(),
         layouts: Default::default(),
@@ -119,6 +127,7 @@ pub async fn platform_on(
             limits_on: config.limits == Switch::On,
             health_limits: config.health_limits(),
             tickets_rotate: config.ticket_codes == TicketCodes::Rotating,
+            admins_need_code: config.people.admin_codes == Switch::On,
         },
     };
     Ok(Wired { platform, sandbox })
@@ -155,6 +164,30 @@ fn gateways(config: &Config, store: &Arc<SqlStore>, chance: &Arc<dyn Chance>) ->
     let sandbox = is_on.then(|| Arc::new(Sandbox::new(store.clone())));
     gateways.extend(sandbox.clone().map(|sandbox| sandbox as Arc<dyn Gateway>));
     Ok((gateways, sandbox))
+}
+
+/// Who certifies persons, if it is set up.
+fn certifier(
+    config: &Config,
+    chance: &Arc<dyn Chance>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Arc<dyn Certifier>>> {
+    let Some(settings) = config.people.identity() else { return Ok(None) };
+    let certifier = PortOneIdentity::new(settings, chance.clone(), clock.clone());
+    Ok(Some(Arc::new(certifier.map_err(|error| anyhow!(error))?)))
+}
+
+/// Services whose accounts log in here.
+fn social(
+    config: &Config,
+    chance: &Arc<dyn Chance>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Vec<Arc<dyn SocialService>>> {
+    let open = |settings| -> Result<Arc<dyn SocialService>> {
+        let service = Oidc::new(settings, chance.clone(), clock.clone());
+        Ok(Arc::new(service.map_err(|error| anyhow!(error))?))
+    };
+    config.people.social(&config.public_url).into_iter().map(open).collect()
 }
 
 /// What may be forgotten.

@@ -3,7 +3,7 @@
 use super::error::{ApiResult, Problem};
 use super::extract::{Body, CameFrom, Fan};
 use super::{App, cookies};
-use app::accounts::{self, LoggedIn, SignUp};
+use app::accounts::{self, Credentials, LoggedIn, SignUp};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -50,6 +50,9 @@ pub(super) async fn sign_up(
 pub(super) struct LogInBody {
     email: Email,
     password: GivenPassword,
+    /// Six digits of the authenticator app, when the account has a second factor.
+    #[serde(default)]
+    code: Option<Line<6>>,
 }
 
 /// Logs in: an access token for an hour, a refresh token for a week.
@@ -62,8 +65,9 @@ pub(super) async fn log_in(
     CameFrom(origin): CameFrom,
     body: Body<LogInBody>,
 ) -> ApiResult<Response> {
-    let LogInBody { email, password } = body.value;
-    let logged_in = accounts::log_in(&app.platform, &email, password.into(), origin).await?;
+    let LogInBody { email, password, code } = body.value;
+    let given = Credentials { email, password: password.into(), code: code.map(String::from) };
+    let logged_in = accounts::log_in(&app.platform, given, origin).await?;
     Ok(cookies::with_session(logged_in))
 }
 

@@ -158,6 +158,13 @@ impl Failure {
             Failure::Refused(Refusal::SaleNotOpen { opens_at }) => {
                 problem["opensAt"] = json!(opens_at);
             }
+            Failure::Refused(Refusal::ChallengeRequired { salt, bits, expires_at }) => {
+                problem["challenge"] =
+                    json!({ "salt": salt, "bits": bits, "expiresAt": expires_at });
+            }
+            Failure::Refused(Refusal::IdentityRests { until }) => {
+                problem["until"] = json!(until);
+            }
             Failure::Refused(Refusal::TicketUsed { at: Some(at) }) => {
                 problem["usedAt"] = json!(at);
             }
@@ -187,10 +194,10 @@ impl Failure {
             | Failure::NotJson
             | Failure::NoRoute
             | Failure::NotServedHere
+            | Failure::ForeignOrigin
             | Failure::Method
             | Failure::Unavailable(_)
             | Failure::Broken(_) => {}
-            | Failure::ForeignOrigin
         }
     }
 }
@@ -199,14 +206,20 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::LoginRequired
         | Refusal::LoginFailed
+        | Refusal::CodeRequired
+        | Refusal::CodeWrong
+        | Refusal::SocialFailed
         | Refusal::RefreshInvalid
         | Refusal::RefreshReused
         | Refusal::EntryExpired
         | Refusal::PlaceTokenInvalid
         | Refusal::WebhookInvalid => StatusCode::UNAUTHORIZED,
-        Refusal::AdminOnly | Refusal::EntryRequired | Refusal::PasswordWrong => {
-            StatusCode::FORBIDDEN
-        }
+        Refusal::AdminOnly
+        | Refusal::EntryRequired
+        | Refusal::IdentityRequired
+        | Refusal::ReadOnly
+        | Refusal::ChallengeRequired { .. }
+        | Refusal::PasswordWrong => StatusCode::FORBIDDEN,
         Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
         Refusal::TooManyRequests { .. } | Refusal::HoldChurn { .. } => {
             StatusCode::TOO_MANY_REQUESTS
@@ -226,6 +239,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
         | Refusal::WalletLimit
+        | Refusal::IdentityUnproven
         | Refusal::InvalidPolicy
         | Refusal::TicketInvalid
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
@@ -233,6 +247,11 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::EmailTaken
         | Refusal::WalletNotEmpty
         | Refusal::TicketsLeft
+        | Refusal::IdentityNotOffered
+        | Refusal::IdentityTaken
+        | Refusal::IdentityRests { .. }
+        | Refusal::OwnRole
+        | Refusal::CodeOn
         | Refusal::NameTaken
         | Refusal::EventNotOpen
         | Refusal::WrongEventState
@@ -279,6 +298,7 @@ pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
         | Failure::NotJson
         | Failure::NoRoute
         | Failure::NotServedHere
+        | Failure::ForeignOrigin
         | Failure::Method => {}
     }
     let code = failure.code();
@@ -287,7 +307,6 @@ pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
         "title": status.canonical_reason().unwrap_or("Error"),
         "status": status.as_u16(),
         "code": code,
-        | Failure::ForeignOrigin
         "detail": sentence(code, language),
         "traceId": trace,
     });

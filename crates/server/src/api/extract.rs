@@ -139,6 +139,8 @@ impl FromRequestParts<App> for Admin {
         let Fan(caller) = Fan::from_request_parts(parts, app).await?;
         match caller.role {
             Role::Admin => {}
+            Role::Staff if parts.method.is_safe() => {}
+            Role::Staff => return Err(Refusal::ReadOnly.into()),
             Role::User => return Err(Refusal::AdminOnly.into()),
         }
         if parts.method.is_safe() && staff::is_personal(parts.uri.path()) {

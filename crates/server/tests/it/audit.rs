@@ -1,8 +1,10 @@
 //! What organisers do and whom they look at is in the audit log, without exception.
 
 use crate::client::{Answer, send, text};
-use crate::world::{PRICE, Plan, World};
+use crate::fan::Fan;
+use crate::world::{PRICE, Plan, Show, World};
 use app::tickets;
+use domain::signals::SignalKind;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -94,6 +96,12 @@ async fn organise(diary: &mut Diary<'_>) {
     diary.does(Method::DELETE, "/api/admin/venues/{id}", &venue, json!({})).await;
 }
 
+async fn note_signal(world: &World, fan: &Fan, show: &Show) {
+    let whose = (fan.id, show.schedule);
+    let kind = SignalKind::AsksTooFast;
+    app::signals::note(world.platform(), whose, kind, "a test".to_owned()).await;
+}
+
 /// Runs a sale: opens, lets a fan in, gives money back, calls off.
 async fn sell(diary: &mut Diary<'_>) {
     let world = diary.world;
@@ -111,6 +119,13 @@ async fn sell(diary: &mut Diary<'_>) {
     diary.does(Method::POST, refund, &returned.payment, reason).await;
     let gift = json!({ "amount": PRICE, "reason": "사과" });
     diary.does(Method::POST, "/api/admin/users/{id}/wallet", &fan.id.to_string(), gift).await;
+    let staff = json!({ "role": "STAFF" });
+    diary.does(Method::PUT, "/api/admin/users/{id}/role", &fan.id.to_string(), staff).await;
+    note_signal(world, &fan, &show).await;
+    let signals = fan.api.get("/api/users/me/signals").await;
+    let signal = text(&signals.expect(200)["items"][0], "id");
+    let lifted = json!({ "verdict": "LIFTED" });
+    diary.does(Method::POST, "/api/admin/signals/{id}/verdict", &signal, lifted).await;
     let date = show.schedule.to_string();
     diary.does(Method::POST, "/api/admin/schedules/{id}/cancel", &date, json!({})).await;
     diary.does(Method::POST, "/api/admin/events/{id}/end", &other.event, json!({})).await;

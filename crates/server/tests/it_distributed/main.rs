@@ -50,6 +50,9 @@ mod entry;
 #[path = "../it/hold.rs"]
 mod hold;
 
+#[path = "../it/identity.rs"]
+mod identity;
+
 #[path = "../it/keys.rs"]
 mod keys;
 
@@ -77,8 +80,17 @@ mod reconcile;
 #[path = "../it/refunds.rs"]
 mod refunds;
 
+#[path = "../it/robots.rs"]
+mod robots;
+
 #[path = "../it/seat_map.rs"]
 mod seat_map;
+
+#[path = "../it/second_factor.rs"]
+mod second_factor;
+
+#[path = "../it/social.rs"]
+mod social;
 
 #[path = "../it/standby.rs"]
 mod standby;
