@@ -51,6 +51,12 @@ mod entry;
 mod hold;
 
 #[path = "../it/identity.rs"]
+#[path = "../it/forgery.rs"]
+mod forgery;
+
+#[path = "../it/guessing.rs"]
+mod guessing;
+
 mod identity;
 
 #[path = "../it/keys.rs"]
