@@ -1,5 +1,6 @@
 // Calls to the API: login, place and entry tokens, idempotency keys, errors as values.
 
+import { solve } from "./challenge.js";
 import { noteServerTime } from "./clock.js";
 import { language, t } from "./i18n.js";
 import { accessToken, begin, end, isLoggedIn, keep, loginCount, recall } from "./session.js";
@@ -23,7 +24,12 @@ export class Problem extends Error {
 
 /** `options`: body, signal, scheduleId (sends its place and entry tokens), key, cache, isPublic. */
 export async function call(method, path, options = {}) {
-  const response = await sendLoggedIn(method, path, options);
+  let response = await sendLoggedIn(method, path, options);
+  if (response.status === 403 && !options.answer) {
+    const { challenge } = await response.clone().json().catch(() => ({}));
+    // The queue asks the device to work for a moment first.
+    if (challenge) response = await sendLoggedIn(method, path, { ...options, answer: await solve(challenge) });
+  }
   if (response.status === 204) return null;
   const isJson = /\bjson\b/.test(response.headers.get("content-type") ?? "");
   const body = isJson ? await response.json().catch(() => ({})) : await response.text();
@@ -131,10 +137,11 @@ async function send(method, path, options) {
   return response;
 }
 
-function headers({ body, key, scheduleId, isPublic }) {
+function headers({ answer, body, key, scheduleId, isPublic }) {
   const found = {
     "Accept-Language": language(),
     "Content-Type": body === undefined ? null : "application/json",
+    "Challenge-Answer": answer,
     "Idempotency-Key": key,
     Authorization: accessToken() && !isPublic ? `Bearer ${accessToken()}` : null,
     "Queue-Token": scheduleId ? recall("place", scheduleId) : null,

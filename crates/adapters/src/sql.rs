@@ -16,6 +16,7 @@ mod reconciliation;
 mod refunds;
 mod reports;
 mod reservations;
+mod sealed;
 mod signals;
 mod sqlite;
 mod standby;

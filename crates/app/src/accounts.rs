@@ -294,7 +294,7 @@ pub async fn authenticate(platform: &Platform, token: &str, now: Timestamp) -> R
 
 /// Makes the first organiser, or says who has that address already.
 pub async fn create_admin(platform: &Platform, asked: SignUp) -> Result<Option<UserId>> {
-    match sign_up(platform, SignUp { role: Role::Admin, ..asked }).await {
+    match sign_up(platform, asked).await {
         Ok(user) => Ok(Some(user)),
         Err(Error::Refused(Refusal::EmailTaken)) => Ok(None),
         Err(error) => Err(error),

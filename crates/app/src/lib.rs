@@ -19,6 +19,7 @@ pub mod reconciliation;
 pub mod refunds;
 pub mod reports;
 pub mod reservations;
+pub mod rotation;
 pub mod schedules;
 pub mod seals;
 pub mod seat_map;

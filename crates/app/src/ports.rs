@@ -22,6 +22,7 @@ pub mod refunds;
 pub mod reports;
 pub mod reservations;
 pub mod revocations;
+pub mod sealed;
 pub mod seat_versions;
 pub mod signals;
 pub mod social;
@@ -46,6 +47,7 @@ pub trait Store:
     + refunds::Refunds
     + reports::Reports
     + reservations::Reservations
+    + sealed::SealedFields
     + signals::Signals
     + standby::Standbys
     + tickets::Tickets
@@ -68,6 +70,7 @@ impl<T> Store for T where
         + refunds::Refunds
         + reports::Reports
         + reservations::Reservations
+        + sealed::SealedFields
         + signals::Signals
         + standby::Standbys
         + standby::Standbys

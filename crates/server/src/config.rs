@@ -45,6 +45,8 @@ pub struct Config {
     pub slow_down_errors_percent: u32,
     pub token_secret: SecretString,
     pub token_secret_previous: SecretString,
+    pub field_secret: SecretString,
+    pub field_secret_previous: SecretString,
     pub sweep_every_ms: u32,
     pub reconcile_every_seconds: u32,
     pub limits: Switch,

@@ -24,7 +24,7 @@ use app::ports::seat_versions::SeatVersions;
 use app::ports::social::SocialService;
 use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
-use app::seals::{Seals, token_secret};
+use app::seals::{FieldKeys, Seals, token_secret};
 use app::sessions::Sessions;
 use app::tokens::TokenKeys;
 use domain::NodeId;
@@ -149,7 +149,19 @@ fn seals(config: &Config, master: &[u8; 32]) -> Result<Seals> {
     if keys.are_alike() {
         bail!("token_secret: its key is named as that of token_secret_previous; choose another");
     }
-    Ok(Seals::new(master).with_token_keys(keys))
+    let of_fields = |name: &str, text: &SecretString| match text.expose_secret() {
+        "" => Ok(None),
+        text => secret::parse(text)
+            .map(Some)
+            .with_context(|| format!("{name}: must be 64 hexadecimal digits")),
+    };
+    let current = of_fields("field_secret", &config.field_secret)?;
+    let previous = of_fields("field_secret_previous", &config.field_secret_previous)?;
+    let fields = FieldKeys::new(master, current.as_ref(), previous.as_ref());
+    if fields.are_alike() {
+        bail!("field_secret: its key is numbered as that of field_secret_previous; choose another");
+    }
+    Ok(Seals::new(master).with_token_keys(keys).with_field_keys(fields))
 }
 
 /// What stands for the token secret that is made from `secret.key`.

@@ -1,6 +1,7 @@
 //! The platform as its clients meet it: real HTTP, real database, real process.
 #![cfg(test)]
 
+mod canary;
 mod client;
 mod engine;
 mod fan;
@@ -15,10 +16,10 @@ mod catalog;
 mod detach;
 mod edge;
 mod entry;
-mod gateways;
 mod forgery;
-mod hold;
+mod gateways;
 mod guessing;
+mod hold;
 mod identity;
 mod keys;
 mod kill;
@@ -36,9 +37,9 @@ mod robots;
 mod rush;
 mod seat_map;
 mod second_factor;
-mod social;
 mod secrets;
 mod silence;
+mod social;
 mod standby;
 mod stream;
 mod tickets;

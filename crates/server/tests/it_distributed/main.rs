@@ -12,7 +12,11 @@ mod replica;
 mod roles;
 mod sale;
 mod same;
+mod secrets;
 mod system;
+
+#[path = "../it/canary.rs"]
+mod canary;
 
 #[path = "../it/client.rs"]
 mod client;
@@ -47,16 +51,16 @@ mod detach;
 #[path = "../it/entry.rs"]
 mod entry;
 
-#[path = "../it/hold.rs"]
-mod hold;
-
-#[path = "../it/identity.rs"]
 #[path = "../it/forgery.rs"]
 mod forgery;
 
 #[path = "../it/guessing.rs"]
 mod guessing;
 
+#[path = "../it/hold.rs"]
+mod hold;
+
+#[path = "../it/identity.rs"]
 mod identity;
 
 #[path = "../it/keys.rs"]

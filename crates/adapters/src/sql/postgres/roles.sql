@@ -16,6 +16,9 @@ grant usage on schema user_service to podo_user;
 grant select, insert, update on user_service.users, user_service.auth_tokens to podo_user;
 grant select, insert, delete on user_service.login_history, user_service.social_accounts to podo_user;
 grant insert on common.outbox to podo_user;
+-- One role changes the key of every sealed field.
+grant usage on schema reservation_service to podo_user;
+grant select (id, appeal), update (appeal, updated_at) on reservation_service.bot_signals to podo_user;
 -- Who changes a role leaves an entry.
 grant select, insert on common.audit_log to podo_user;
 
