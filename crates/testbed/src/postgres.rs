@@ -72,6 +72,10 @@ impl Postgres {
     }
 
     /// The file with everything that the server wrote.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     pub fn log_path(&self) -> PathBuf {
         engine::log_path(self.folder.path())
     }

@@ -37,10 +37,6 @@ impl Api {
         Api { url: url.to_owned(), ..self.clone() }
     }
 
-    pub(crate) fn url(&self) -> &str {
-        &self.url
-    }
-
     pub(crate) fn token(&self) -> &str {
         self.token.as_deref().expect("somebody who is logged in")
     }
