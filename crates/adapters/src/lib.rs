@@ -5,4 +5,5 @@ pub mod gateways;
 pub mod memory;
 pub mod passwords;
 pub mod redis;
+pub mod social;
 pub mod sql;

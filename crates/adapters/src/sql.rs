@@ -17,6 +17,8 @@ mod reconciliation;
 mod refunds;
 mod reports;
 mod reservations;
+mod sealed;
+mod signals;
 mod sqlite;
 mod standby;
 mod store;

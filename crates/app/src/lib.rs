@@ -1,7 +1,9 @@
 //! What Podo does: use cases, the ports they need, and the jobs.
 
 pub mod accounts;
+pub mod audit;
 pub mod catalog;
+pub mod challenge;
 pub mod error;
 pub mod jobs;
 pub mod keys;
@@ -18,13 +20,16 @@ pub mod reconciliation;
 pub mod refunds;
 pub mod reports;
 pub mod reservations;
+pub mod rotation;
 pub mod schedules;
 pub mod seals;
 pub mod seat_map;
 pub mod sessions;
+pub mod signals;
 pub mod standby;
 pub mod tickets;
 pub mod tokens;
+pub mod totp;
 mod turn;
 pub mod vitals;
 pub mod wallet;

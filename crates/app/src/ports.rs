@@ -1,11 +1,13 @@
 //! What the use cases need from the outside, each trait with the rules that every engine keeps.
 
 pub mod accounts;
+pub mod audit;
 pub mod bus;
 pub mod catalog;
 pub mod clock;
 pub mod gateway;
 pub mod holds;
+pub mod identity;
 pub mod invariants;
 pub mod keys;
 pub mod leases;
@@ -21,7 +23,10 @@ pub mod refunds;
 pub mod reports;
 pub mod reservations;
 pub mod revocations;
+pub mod sealed;
 pub mod seat_versions;
+pub mod signals;
+pub mod social;
 pub mod standby;
 pub mod tickets;
 pub mod wallets;
@@ -31,6 +36,7 @@ pub mod webhooks;
 /// can span nouns.
 pub trait Store:
     accounts::Accounts
+    + audit::AuditLog
     + catalog::Catalog
     + invariants::Invariants
     + keys::Keys
@@ -43,6 +49,8 @@ pub trait Store:
     + refunds::Refunds
     + reports::Reports
     + reservations::Reservations
+    + sealed::SealedFields
+    + signals::Signals
     + standby::Standbys
     + tickets::Tickets
     + wallets::Wallets
@@ -52,6 +60,7 @@ pub trait Store:
 
 impl<T> Store for T where
     T: accounts::Accounts
+        + audit::AuditLog
         + catalog::Catalog
         + invariants::Invariants
         + keys::Keys
@@ -64,6 +73,8 @@ impl<T> Store for T where
         + refunds::Refunds
         + reports::Reports
         + reservations::Reservations
+        + sealed::SealedFields
+        + signals::Signals
         + standby::Standbys
         + standby::Standbys
         + tickets::Tickets

@@ -4,11 +4,13 @@ mod email;
 mod failures;
 mod password;
 mod phone;
+mod social;
 
 pub use email::Email;
 pub use failures::Failures;
 pub use password::{GivenPassword, NewPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN};
 pub use phone::Phone;
+pub use social::SocialProvider;
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -27,6 +29,8 @@ pub const REFRESH_GRACE: Duration = Duration::from_secs(20);
 #[serde(rename_all = "UPPERCASE")]
 pub enum Role {
     User,
+    /// An organiser who may look and not touch.
+    Staff,
     Admin,
 }
 
@@ -34,12 +38,13 @@ impl Role {
     pub const fn as_str(self) -> &'static str {
         match self {
             Role::User => "USER",
+            Role::Staff => "STAFF",
             Role::Admin => "ADMIN",
         }
     }
 
     pub fn parse(text: &str) -> Option<Role> {
-        [Role::User, Role::Admin].into_iter().find(|role| role.as_str() == text)
+        [Role::User, Role::Staff, Role::Admin].into_iter().find(|role| role.as_str() == text)
     }
 }
 

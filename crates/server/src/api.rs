@@ -5,11 +5,13 @@ mod admin;
 mod answer;
 mod booking;
 mod catalog;
+mod cookies;
 mod csv;
 mod edge;
 mod error;
 mod extract;
 mod health;
+mod identity;
 mod language;
 mod payment;
 mod plain;
@@ -20,6 +22,9 @@ mod refunds;
 mod reports;
 mod sandbox;
 mod seats;
+mod second_factor;
+mod signals;
+mod social;
 mod standby;
 mod tickets;
 mod wallet;
@@ -71,6 +76,8 @@ pub struct Shared {
     pub requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
     pub proxies: Proxies,
+    /// Where fans reach us, if the settings say it: `https://podo.kr`.
+    pub home: String,
     pub roles: Roles,
 }
 
@@ -121,6 +128,10 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
+        .merge(identity::routes())
+        .merge(second_factor::routes())
+        .merge(signals::routes())
+        .merge(social::routes())
         .merge(refunds::routes())
         .merge(webhooks::routes())
         .merge(wallet::routes())

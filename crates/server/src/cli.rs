@@ -9,6 +9,7 @@ mod fans;
 mod migrate;
 mod reconcile;
 mod reconcile_day;
+mod rotate;
 mod serve;
 mod stage;
 mod verify;

@@ -1,8 +1,10 @@
 //! Settings: the built-in defaults, a file, the environment and flags, in this order.
 
 mod gateways;
+mod people;
 
 pub use gateways::Gateways;
+pub use people::People;
 
 use crate::proxies::Proxies;
 use crate::roles::Roles;
@@ -43,6 +45,8 @@ pub struct Config {
     pub slow_down_errors_percent: u32,
     pub token_secret: SecretString,
     pub token_secret_previous: SecretString,
+    pub field_secret: SecretString,
+    pub field_secret_previous: SecretString,
     pub sweep_every_ms: u32,
     pub reconcile_every_seconds: u32,
     pub limits: Switch,
@@ -55,6 +59,8 @@ pub struct Config {
     pub gateway_timeout_seconds: u32,
     #[serde(flatten)]
     pub gateways: Gateways,
+    #[serde(flatten)]
+    pub people: People,
     pub ticket_codes: TicketCodes,
     pub log: LogStyle,
     pub admin_email: String,
@@ -168,6 +174,7 @@ impl Config {
             );
         }
         self.gateways.check(&self.public_url, self.sandbox)?;
+        self.people.check(&self.public_url)?;
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or none");
         }

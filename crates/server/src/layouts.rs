@@ -73,7 +73,7 @@ fn encode(layout: &LayoutView) -> Result<LayoutBody> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encodings::Encoded;
+
     use app::catalog::view_layout;
     use domain::catalog::{GridTemplate, SeatTemplate};
     use uuid::Uuid;

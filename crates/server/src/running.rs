@@ -59,6 +59,7 @@ impl Running {
             requests_per_minute_per_user: config.requests_per_minute_per_user,
             connections_per_ip: config.connections_per_ip,
             proxies: config.proxies()?,
+            home: config.public_url.trim_end_matches('/').to_owned(),
             roles: config.roles.clone(),
         });
         let accepting = tasks.spawn(web::serve(listener, Edge::new(shared), tasks.clone()));

@@ -3,6 +3,7 @@
 mod engine;
 pub mod gateways;
 pub mod http;
+pub mod identity_provider;
 pub mod nginx;
 mod not_started;
 mod output;
@@ -11,6 +12,7 @@ pub mod postgres;
 pub mod redis;
 
 pub use gateways::Gateways;
+pub use identity_provider::IdentityProvider;
 pub use nginx::Nginx;
 pub use not_started::NotStarted;
 pub use podo::{Launch, Podo};

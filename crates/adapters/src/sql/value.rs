@@ -133,7 +133,7 @@ macro_rules! id_values {
 
 id_values! {
     EventId HallId LedgerId LoginId MessageId NodeId PaymentId RefundId ReservationId ScheduleId SessionId
-    StandbyId TicketId UserId VenueId
+    SignalId StandbyId TicketId UserId VenueId
 }
 
 /// The parameters of a statement.

@@ -1,5 +1,6 @@
 //! What organisers do.
 
+mod audit;
 mod catalog;
 mod lookups;
 mod queue;
@@ -13,6 +14,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
+        .merge(audit::routes())
         .merge(catalog::routes())
         .merge(lookups::routes())
         .merge(templates::routes())

@@ -10,8 +10,8 @@ use futures::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::future::Future;
+use std::str::FromStr;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 /// How a list is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
@@ -27,13 +27,14 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A file of everything that `page` gives, page after page, sent while it is read. `columns` are
 /// the fields of a row, in their order.
-pub(super) async fn file<T, F>(
+pub(super) async fn file<T, C, F>(
     name: &str,
     columns: &'static [&'static str],
-    page: impl Fn(Option<Uuid>) -> F + Send + 'static,
+    page: impl Fn(Option<C>) -> F + Send + 'static,
 ) -> std::result::Result<Response, ApiError>
 where
     T: Serialize,
+    C: FromStr + Send + 'static,
     F: Future<Output = Result<Page<T>>> + Send,
 {
     // The first page is read before the answer begins, so that a refusal can still be told.
@@ -55,7 +56,7 @@ where
     Ok(([kind, saved], Body::from_stream(body)).into_response())
 }
 
-fn cursor<T>(page: &Page<T>) -> Option<Uuid> {
+fn cursor<T, C: FromStr>(page: &Page<T>) -> Option<C> {
     page.next_cursor.as_ref().and_then(|text| text.parse().ok())
 }
 

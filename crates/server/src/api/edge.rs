@@ -3,6 +3,7 @@
 //! than most handlers do.
 
 mod manner;
+mod origin;
 mod poll;
 mod routes;
 mod unstoppable;
@@ -62,6 +63,9 @@ impl Edge {
         let manner = Manner::of(request.headers());
         let is_api = request.uri().path().starts_with("/api/");
         let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip()) {
+            Ok(n_left) if !origin::is_ours(&request, &self.shared.home) => {
+                (ApiError::from(Failure::ForeignOrigin).into_response(), n_left)
+            }
             Ok(n_left) => (self.hand_over(request, peer).await, n_left),
             Err(error) => (error.into_response(), Some(0)),
         };

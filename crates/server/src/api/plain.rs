@@ -116,7 +116,7 @@ async fn waiting_room(
     match look(&app, caller, schedule).await {
         Ok(mut view) => {
             localise(&mut view, || language);
-            session::renew(&app, caller, waiting_page(language, schedule, &view))
+            session::renew(&app, caller, waiting_page(language, schedule, &view)).into_response()
         }
         Err(error) => trouble(language, error),
     }
@@ -125,7 +125,7 @@ async fn waiting_room(
 async fn look(app: &App, caller: Caller, schedule: ScheduleId) -> app::Result<QueueView> {
     let asker = queue::asker(&app.platform, schedule, Some(caller), None)?;
     queue::check_pace(&app.platform, schedule, asker.fan)?;
-    queue::enter(&app.platform, asker, schedule).await
+    queue::enter(&app.platform, asker, schedule, None).await
 }
 
 fn waiting_page(language: Language, schedule: ScheduleId, view: &QueueView) -> Response {
@@ -197,7 +197,7 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
     let list: String = items.collect();
     let list = if list.is_empty() { format!("<p>{nothing}</p>") } else { list };
     let body = format!("<h1>{title}</h1><ul class=\"tickets\">{list}</ul>");
-    session::renew(&app, caller, Html::new(language, title).body(&body).into_response())
+    session::renew(&app, caller, Html::new(language, title).body(&body)).into_response()
 }
 
 #[derive(Deserialize)]
@@ -250,8 +250,9 @@ async fn log_in(
     let Ok(email) = Email::try_from(given.email) else {
         return form(language, &given.next, Some(wrong));
     };
-    match accounts::log_in(&app.platform, &email, given.password, origin).await {
-        Ok(logged_in) => session::begin(&logged_in.access_token, &given.next),
+    let credentials = accounts::Credentials { email, password: given.password, code: None };
+    match accounts::log_in(&app.platform, credentials, origin).await {
+        Ok(logged_in) => session::begin(&logged_in, &given.next),
         Err(Error::Refused(_)) => form(language, &given.next, Some(wrong)),
         Err(error) => trouble(language, error),
     }

@@ -139,9 +139,9 @@ pub(super) struct CheckInBody {
               (status = 422, body = Problem)))]
 pub(super) async fn check_in(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    Admin(actor): Admin,
     body: Body<CheckInBody>,
 ) -> ApiResult<Json<CheckedIn>> {
     let CheckInBody { code, schedule_id } = body.value;
-    Ok(Json(tickets::check_in(&app.platform, &code, schedule_id).await?))
+    Ok(Json(tickets::check_in(&app.platform, actor, &code, schedule_id).await?))
 }

@@ -32,8 +32,9 @@ impl Api {
         Api { entry: None, ..self.clone() }
     }
 
-    pub(crate) fn url(&self) -> &str {
-        &self.url
+    /// The same caller at another address of the server.
+    pub(crate) fn at_other(&self, url: &str) -> Api {
+        Api { url: url.to_owned(), ..self.clone() }
     }
 
     pub(crate) fn token(&self) -> &str {

@@ -12,7 +12,11 @@ mod replica;
 mod roles;
 mod sale;
 mod same;
+mod secrets;
 mod system;
+
+#[path = "../it/canary.rs"]
+mod canary;
 
 #[path = "../it/client.rs"]
 mod client;
@@ -29,6 +33,9 @@ mod abuse;
 #[path = "../it/accounts.rs"]
 mod accounts;
 
+#[path = "../it/audit.rs"]
+mod audit;
+
 #[path = "../it/bad_input.rs"]
 mod bad_input;
 
@@ -44,8 +51,20 @@ mod detach;
 #[path = "../it/entry.rs"]
 mod entry;
 
+#[path = "../it/gateways.rs"]
+mod gateways;
+
+#[path = "../it/forgery.rs"]
+mod forgery;
+
+#[path = "../it/guessing.rs"]
+mod guessing;
+
 #[path = "../it/hold.rs"]
 mod hold;
+
+#[path = "../it/identity.rs"]
+mod identity;
 
 #[path = "../it/keys.rs"]
 mod keys;
@@ -77,8 +96,17 @@ mod reconcile;
 #[path = "../it/refunds.rs"]
 mod refunds;
 
+#[path = "../it/robots.rs"]
+mod robots;
+
 #[path = "../it/seat_map.rs"]
 mod seat_map;
+
+#[path = "../it/second_factor.rs"]
+mod second_factor;
+
+#[path = "../it/social.rs"]
+mod social;
 
 #[path = "../it/standby.rs"]
 mod standby;
