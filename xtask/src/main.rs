@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "this is a command line tool; its output is its result")]
 
 mod engines;
+mod fuzz;
 mod openapi;
 mod packages;
 mod shell;

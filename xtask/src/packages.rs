@@ -56,6 +56,11 @@ const NEEDS: &[Need] = &[
         package: "redis-tools",
         why: "joins the cluster of the tests",
     },
+    Need {
+        look_for: &[LookFor::Command("python3")],
+        package: "python3-venv",
+        why: "runs schemathesis, which makes up requests",
+    },
     Need { look_for: NGINX, package: "nginx-light", why: "stands before several nodes in tests" },
 ];
 
