@@ -4,6 +4,7 @@
 mod bench;
 mod browser;
 mod engines;
+mod fuzz;
 mod openapi;
 mod packages;
 mod shell;

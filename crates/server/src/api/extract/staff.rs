@@ -9,12 +9,13 @@ use std::net::SocketAddr;
 use uuid::Uuid;
 
 /// What is below these shows nobody.
-const IMPERSONAL: [&str; 6] = [
+const IMPERSONAL: [&str; 7] = [
     "/api/admin/events",
     "/api/admin/halls",
     "/api/admin/layouts",
     "/api/admin/reconciliation",
     "/api/admin/schedules",
+    "/api/admin/simulation",
     "/api/admin/venues",
 ];
 
