@@ -66,9 +66,13 @@ const MENU = [
 
 const isAdmin = () => user()?.role === "ADMIN";
 
+/** Staff stands at the gate, and sees nothing else. */
+const isStaff = () => user()?.role === "STAFF";
+const maySee = (view) => view === login || isAdmin() || (isStaff() && view === checkIn);
+
 /** Nobody but organisers sees anything here; the server refuses them too. */
 const guarded = ROUTES.map(([pattern, view]) =>
-  [pattern, (page) => (view === login || isAdmin() ? view(page) : page.login())]);
+  [pattern, (page) => (maySee(view) ? view(page) : page.login())]);
 
 const show = openPages({
   routes: guarded,
