@@ -285,7 +285,7 @@ export default {
   resume: "Resume admission",
   role: "Role",
   roleChange: (who) => `Role of ${who}`,
-  roleOf: (role) => ({ ADMIN: "organiser", STAFF: "gate staff", USER: "fan" })[role] ?? role,
+  roleOf: (role) => ({ ADMIN: "organiser", STAFF: "looks only", USER: "fan" })[role] ?? role,
   runDone: "Everything went back.",
   runProgress: (all, done, due, amount) => `${all} reservations · ${done} refunds made · ${due} due · ${amount} in all`,
   saleEndsAt: "Sale ends",

@@ -285,7 +285,7 @@ export default {
   resume: "입장 다시 시작",
   role: "역할",
   roleChange: (who) => `${who} 역할 바꾸기`,
-  roleOf: (role) => ({ ADMIN: "관리자", STAFF: "현장 직원", USER: "회원" })[role] ?? role,
+  roleOf: (role) => ({ ADMIN: "관리자", STAFF: "보기 전용", USER: "회원" })[role] ?? role,
   runDone: "모두 돌려주었어요.",
   runProgress: (all, done, due, amount) => `예매 ${all}건 · 환불 ${done}건 · 남은 환불 ${due}건 · 합계 ${amount}`,
   saleEndsAt: "예매 마감",
