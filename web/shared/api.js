@@ -46,8 +46,17 @@ export const remove = (path, options) => call("DELETE", path, options);
  * the caller asks then.
  */
 export async function* pushed(path, options = {}) {
+  for await (const { name, data } of streamed(path, options)) {
+    // After any other event the stream ends.
+    if (name === "message") yield data;
+  }
+}
+
+/** Server-sent events with their names: `{name, data}`. `onOpen` is told when the server answers. */
+export async function* streamed(path, options = {}) {
   const response = await sendLoggedIn("GET", path, options).catch(orAbort(null));
   if (!response?.ok || !response.body) return;
+  options.onOpen?.();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   try {
@@ -56,16 +65,19 @@ export async function* pushed(path, options = {}) {
       if (done) return;
       const events = (text + value).split("\n\n");
       text = events.pop();
-      for (const event of events) {
-        const lines = event.split("\n");
-        // Only answers: heartbeats are comments, and after any other event the stream ends.
-        const data = lines.find((line) => line.startsWith("data: "));
-        if (data && lines.includes("event: message")) yield JSON.parse(data.slice("data: ".length));
-      }
+      yield* events.map(readEvent).filter(Boolean);
     }
   } finally {
     reader.cancel().catch(() => {});
   }
+}
+
+/** Heartbeats are comments and have no data. */
+function readEvent(event) {
+  const lines = event.split("\n");
+  const field = (name) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+  const data = field("data");
+  return data === undefined ? null : { name: field("event") ?? "message", data: JSON.parse(data) };
 }
 
 /** Leaving the page is not trouble. */

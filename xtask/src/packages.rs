@@ -61,6 +61,29 @@ const NEEDS: &[Need] = &[
         package: "python3-venv",
         why: "runs schemathesis, which makes up requests",
     },
+    Need {
+        look_for: &[LookFor::Command("chromium")],
+        package: "chromium",
+        why: "opens the pages in tests",
+    },
+    Need {
+        look_for: &[LookFor::Command("node")],
+        package: "nodejs",
+        why: "drives Chromium in the tests of the pages",
+    },
+    Need {
+        look_for: &[LookFor::Command("npm")],
+        package: "npm",
+        why: "brings what drives Chromium",
+    },
+    Need {
+        look_for: &[LookFor::AnyVersion {
+            folder: "/usr/share/fonts/opentype",
+            file: "NotoSansCJK-Regular.ttc",
+        }],
+        package: "fonts-noto-cjk",
+        why: "writes Korean in the pictures of the pages",
+    },
     Need { look_for: NGINX, package: "nginx-light", why: "stands before several nodes in tests" },
 ];
 

@@ -7,6 +7,7 @@ mod database_role;
 mod invariants;
 mod keys;
 mod leases;
+mod lookups;
 mod messages;
 mod outbox;
 mod payments;

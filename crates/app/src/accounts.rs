@@ -239,8 +239,24 @@ fn logged_in(
     })
 }
 
+/// Opens a sealed field of somebody's account.
+pub(crate) fn open(
+    platform: &Platform,
+    column: &str,
+    user: UserId,
+    sealed: &[u8],
+) -> Result<String> {
+    platform.seals.open(&field(column, user), sealed)
+}
+
+/// Somebody's account, for organisers; nothing when it was given up.
+pub(crate) async fn user_view(platform: &Platform, user: UserId) -> Result<Option<UserView>> {
+    let found = platform.store.user(user).await?;
+    found.map(|user| view(platform, &user)).transpose()
+}
+
 fn view(platform: &Platform, user: &UserRecord) -> Result<UserView> {
-    let open = |column: &str, sealed: &[u8]| platform.seals.open(&field(column, user.user), sealed);
+    let open = |column: &str, sealed: &[u8]| open(platform, column, user.user, sealed);
     Ok(UserView {
         id: user.user,
         email: open("email", &user.email)?,

@@ -9,6 +9,7 @@ pub mod jobs;
 pub mod keys;
 pub mod layouts;
 pub mod leases;
+pub mod lookups;
 pub mod notifications;
 pub mod paging;
 pub mod payments;

@@ -12,6 +12,7 @@ pub mod invariants;
 pub mod keys;
 pub mod leases;
 pub mod limits;
+pub mod lookups;
 pub mod messages;
 pub mod passwords;
 pub mod payments;
@@ -40,6 +41,7 @@ pub trait Store:
     + invariants::Invariants
     + keys::Keys
     + leases::Leases
+    + lookups::Lookups
     + messages::Messages
     + payments::Payments
     + queue_history::QueueHistory
@@ -63,6 +65,7 @@ impl<T> Store for T where
         + invariants::Invariants
         + keys::Keys
         + leases::Leases
+        + lookups::Lookups
         + messages::Messages
         + payments::Payments
         + queue_history::QueueHistory

@@ -15,6 +15,7 @@ mod health;
 mod identity;
 mod language;
 mod payment;
+mod plain;
 mod problems;
 mod profile;
 mod queue;
@@ -35,6 +36,7 @@ use crate::layouts::Layouts;
 use crate::proxies::Proxies;
 use crate::roles::Roles;
 use crate::seat_feed::SeatFeed;
+use crate::simulation::Simulation;
 use crate::streams::Streams;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
@@ -43,6 +45,7 @@ use adapters::memory::{AddressLimits, UserLimits};
 use app::Platform;
 use axum::Router;
 use axum::routing::get;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -62,6 +65,9 @@ pub struct Shared {
     pub layouts: Layouts,
     pub seat_feed: Arc<SeatFeed>,
     pub streams: Arc<Streams>,
+    pub simulation: Arc<Simulation>,
+    /// Where this node listens.
+    pub address: SocketAddr,
     /// Counts requests by address, on this node alone: asking a server about every request would
     /// cost more than most requests do, and would stop them all when it is away.
     pub address_limits: AddressLimits,
@@ -160,6 +166,7 @@ fn router(shared: App) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/problems", get(problems::show))
         .route("/api/layout.schema.json", get(admin::layout_schema))
+        .merge(plain::routes())
         .fallback(assets::serve)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(shared);

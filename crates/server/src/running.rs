@@ -51,6 +51,8 @@ impl Running {
             layouts: Default::default(),
             seat_feed: Default::default(),
             streams: Default::default(),
+            simulation: Default::default(),
+            address,
             address_limits: Default::default(),
             requests_per_second_per_ip: config.requests_per_second_per_ip,
             user_limits: Default::default(),

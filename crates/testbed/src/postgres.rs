@@ -98,6 +98,12 @@ impl Postgres {
         Ok(engine::run(&mut psql)?.trim_end().to_owned())
     }
 
+    /// All rows of a database as text.
+    pub fn dump(&self, database: &str) -> Result<String> {
+        let mut dump = self.programs.client("pg_dump", self.port);
+        engine::run(dump.args(["--data-only", "-d", database]))
+    }
+
     /// Fills a database of that name for `pgbench`, PostgreSQL's own benchmark.
     pub fn prepare_pgbench(&self, database: &str) -> Result<()> {
         self.create_database(database)?;

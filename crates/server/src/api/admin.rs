@@ -2,7 +2,9 @@
 
 mod audit;
 mod catalog;
+mod lookups;
 mod queue;
+mod simulation;
 mod templates;
 
 use super::App;
@@ -14,8 +16,10 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(audit::routes())
         .merge(catalog::routes())
+        .merge(lookups::routes())
         .merge(templates::routes())
         .merge(queue::routes())
+        .merge(simulation::routes())
 }
 
 /// The schema of seat templates, for editors and for those who write them by hand.

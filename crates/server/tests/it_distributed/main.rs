@@ -51,6 +51,9 @@ mod detach;
 #[path = "../it/entry.rs"]
 mod entry;
 
+#[path = "../it/gateways.rs"]
+mod gateways;
+
 #[path = "../it/forgery.rs"]
 mod forgery;
 
@@ -65,6 +68,9 @@ mod identity;
 
 #[path = "../it/keys.rs"]
 mod keys;
+
+#[path = "../it/lookups.rs"]
+mod lookups;
 
 #[path = "../it/policy.rs"]
 mod policy;

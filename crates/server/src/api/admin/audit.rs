@@ -1,7 +1,7 @@
 //! The audit log for organisers.
 
 use crate::api::App;
-use crate::api::csv;
+use crate::api::csv::{self, Format};
 use crate::api::error::{ApiResult, Failure, Problem};
 use crate::api::extract::{Admin, Params, page_limit};
 use app::audit;
@@ -13,20 +13,12 @@ use axum::response::{IntoResponse, Response};
 use domain::text::Line;
 use domain::{Timestamp, UserId};
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(show))
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Format {
-    Json,
-    /// For spreadsheets: all that fits the filter, up to 10,000 entries. Needs a `reason`.
-    Csv,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -51,9 +43,10 @@ pub(super) struct AuditParams {
     /// `nextCursor` of the page before.
     #[param(minimum = 1)]
     cursor: Option<i64>,
+    #[serde(default)]
     #[param(inline)]
-    format: Option<Format>,
-    /// Why it is exported; the log keeps it.
+    format: Format,
+    /// Why it is exported, which a file needs; the log keeps it.
     #[param(value_type = Option<String>, max_length = 200)]
     reason: Option<Line<200>>,
 }
@@ -77,40 +70,21 @@ pub(super) async fn show(
         before: params.cursor.unwrap_or(i64::MAX),
         limit: page_limit(params.limit)?,
     };
-    match params.format.unwrap_or(Format::Json) {
+    match params.format {
         Format::Json => Ok(Json(audit::entries(&app.platform, asked).await?).into_response()),
         Format::Csv if params.reason.is_none() => {
             Err(Failure::Field { pointer: "reason".into(), problem: "blank".into() }.into())
         }
-        Format::Csv => export(&app, asked).await,
-    }
-}
-
-const EXPORT_MAX: usize = 10_000;
-
-async fn export(app: &App, asked: AuditAsk) -> ApiResult<Response> {
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let mut before = asked.before;
-    while rows.len() < EXPORT_MAX {
-        let asked = AuditAsk { before, limit: PAGE_MAX, ..asked.clone() };
-        let page = audit::entries(&app.platform, asked).await?;
-        rows.extend(page.items.iter().map(cells));
-        match (page.next_cursor, page.items.last()) {
-            (Some(_), Some(last)) => before = last.seq,
-            (Some(_) | None, _) => break,
+        Format::Csv => {
+            let page = move |before: Option<i64>| {
+                let before = before.unwrap_or(asked.before);
+                let asked = AuditAsk { before, limit: PAGE_MAX, ..asked.clone() };
+                let app = app.clone();
+                async move { audit::entries(&app.platform, asked).await }
+            };
+            csv::file("audit", COLUMNS, page).await
         }
     }
-    Ok(csv::file("audit", &["seq", "at", "actorId", "action", "subject", "details"], &rows))
 }
 
-fn cells(entry: &AuditView) -> Vec<String> {
-    let AuditView { seq, actor_id, action, subject, details, at } = entry;
-    vec![
-        seq.to_string(),
-        at.to_string(),
-        actor_id.to_string(),
-        action.clone(),
-        subject.clone(),
-        details.to_string(),
-    ]
-}
+const COLUMNS: &[&str] = &["seq", "at", "actorId", "action", "subject", "details"];
