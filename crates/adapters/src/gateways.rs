@@ -13,4 +13,5 @@ mod toss;
 mod webhooks;
 mod wire;
 
+pub(crate) use client::tls;
 pub use settings::{GatewaySettings, InicisSettings, KcpSettings, PortOneSettings, TossSettings};

@@ -7,7 +7,10 @@ pub mod jobs;
 pub mod keys;
 pub mod layouts;
 pub mod leases;
+pub mod letters;
+pub mod messages;
 pub mod notifications;
+pub mod organisers;
 pub mod paging;
 pub mod payments;
 pub mod platform;
@@ -28,6 +31,7 @@ mod turn;
 pub mod vitals;
 pub mod wallet;
 pub mod webhooks;
+pub mod workers;
 
 pub use error::{Error, Result};
 pub use platform::Platform;

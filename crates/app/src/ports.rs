@@ -3,14 +3,20 @@
 pub mod accounts;
 pub mod bus;
 pub mod catalog;
+pub mod channels;
 pub mod clock;
+pub mod courier;
+pub mod dead_letters;
 pub mod gateway;
 pub mod holds;
 pub mod invariants;
+pub mod job_runs;
 pub mod keys;
 pub mod leases;
 pub mod limits;
 pub mod messages;
+pub mod notifications;
+pub mod organisers;
 pub mod passwords;
 pub mod payments;
 pub mod queue;
@@ -20,6 +26,7 @@ pub mod refunds;
 pub mod reports;
 pub mod reservations;
 pub mod revocations;
+pub mod sales;
 pub mod seat_versions;
 pub mod standby;
 pub mod tickets;
@@ -31,16 +38,21 @@ pub mod webhooks;
 pub trait Store:
     accounts::Accounts
     + catalog::Catalog
+    + dead_letters::DeadLetters
     + invariants::Invariants
+    + job_runs::JobRuns
     + keys::Keys
     + leases::Leases
     + messages::Messages
+    + notifications::Notifications
+    + organisers::Organisers
     + payments::Payments
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
     + refunds::Refunds
     + reports::Reports
     + reservations::Reservations
+    + sales::Sales
     + standby::Standbys
     + tickets::Tickets
     + wallets::Wallets
@@ -51,17 +63,21 @@ pub trait Store:
 impl<T> Store for T where
     T: accounts::Accounts
         + catalog::Catalog
+        + dead_letters::DeadLetters
         + invariants::Invariants
+        + job_runs::JobRuns
         + keys::Keys
         + leases::Leases
         + messages::Messages
+        + notifications::Notifications
+        + organisers::Organisers
         + payments::Payments
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
         + refunds::Refunds
         + reports::Reports
         + reservations::Reservations
-        + standby::Standbys
+        + sales::Sales
         + standby::Standbys
         + tickets::Tickets
         + wallets::Wallets

@@ -10,6 +10,7 @@ mod error;
 mod extract;
 mod health;
 mod language;
+mod notifications;
 mod payment;
 mod problems;
 mod profile;
@@ -24,6 +25,7 @@ mod wallet;
 mod webhooks;
 
 use crate::assets;
+use crate::jobs::Job;
 use crate::layouts::Layouts;
 use crate::proxies::Proxies;
 use crate::roles::Roles;
@@ -65,6 +67,8 @@ pub struct Shared {
     pub connections_per_ip: u32,
     pub proxies: Proxies,
     pub roles: Roles,
+    /// Every job and when it runs.
+    pub jobs: Vec<(Job, String)>,
 }
 
 type App = Arc<Shared>;
@@ -114,6 +118,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
+        .merge(notifications::routes())
         .merge(refunds::routes())
         .merge(webhooks::routes())
         .merge(wallet::routes())

@@ -3,17 +3,21 @@
 mod engine;
 pub mod gateways;
 pub mod http;
+pub mod kafka;
 pub mod nginx;
 mod not_started;
 mod output;
 pub mod podo;
+pub mod post_box;
 pub mod postgres;
 pub mod redis;
 
 pub use gateways::Gateways;
+pub use kafka::Kafka;
 pub use nginx::Nginx;
 pub use not_started::NotStarted;
 pub use podo::{Launch, Podo};
+pub use post_box::{MailServer, PostBox};
 pub use postgres::Postgres;
 pub use redis::{Redis, RedisCluster};
 pub use tempfile::TempDir;

@@ -1,8 +1,11 @@
 //! What organisers do.
 
 mod catalog;
+mod dead_letters;
+mod jobs;
 mod queue;
 mod templates;
+mod webhooks;
 
 use super::App;
 use axum::http::header;
@@ -10,7 +13,13 @@ use axum::response::IntoResponse;
 use utoipa_axum::router::OpenApiRouter;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().merge(catalog::routes()).merge(templates::routes()).merge(queue::routes())
+    OpenApiRouter::new()
+        .merge(catalog::routes())
+        .merge(templates::routes())
+        .merge(queue::routes())
+        .merge(dead_letters::routes())
+        .merge(jobs::routes())
+        .merge(webhooks::routes())
 }
 
 /// The schema of seat templates, for editors and for those who write them by hand.

@@ -221,6 +221,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::UnknownGateway
         | Refusal::WalletLimit
         | Refusal::InvalidPolicy
+        | Refusal::WebhookUrlRefused
         | Refusal::TicketInvalid
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::RefreshRetry
@@ -253,6 +254,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::TicketElsewhere
         | Refusal::TicketUsed { .. }
         | Refusal::TicketVoid
+        | Refusal::DeadLetterClosed
         | Refusal::TicketTransferred
         | Refusal::KeyRunning => StatusCode::CONFLICT,
     }

@@ -50,6 +50,9 @@ mod hold;
 #[path = "../it/keys.rs"]
 mod keys;
 
+#[path = "../it/messages.rs"]
+mod messages;
+
 #[path = "../it/policy.rs"]
 mod policy;
 

@@ -19,6 +19,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "The request did not arrive in time.",
     ),
     ("CANCEL_CLOSED", "취소할 수 있는 기간이 지났습니다.", "It is too late to cancel."),
+    (
+        "DEAD_LETTER_CLOSED",
+        "이미 다시 보내고 있거나 처리가 끝난 메시지입니다.",
+        "This message is being replayed, or was replayed or dropped already.",
+    ),
     ("EMAIL_TAKEN", "이미 가입된 이메일입니다.", "There is an account with this address already."),
     (
         "ENTRY_EXPIRED",
@@ -220,6 +225,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "There is money in your wallet. Please have it paid out first.",
     ),
     ("WEBHOOK_INVALID", "서명을 확인할 수 없습니다.", "The signature does not match."),
+    (
+        "WEBHOOK_URL_REFUSED",
+        "공개된 인터넷의 https 주소여야 합니다.",
+        "The address must be https, on the public internet.",
+    ),
     (
         "WRONG_EVENT_STATE",
         "지금 상태에서는 할 수 없습니다.",
