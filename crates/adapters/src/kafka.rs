@@ -60,7 +60,9 @@ impl BusPort for Bus {
     }
 
     async fn prepare(&self) -> Result<()> {
-        topics::make(&self.settings).await?;
+        if self.settings.makes_topics {
+            topics::make(&self.settings).await?;
+        }
         let (settings, producer) = (self.settings.clone(), self.producer.clone());
         blocking(move || topics::check(&settings, producer.client())).await
     }

@@ -95,7 +95,7 @@ impl Kafka {
 fn keep(folder: &Path, port: u16) -> Result<Process> {
     let settings = format!(
         "dataDir={}\nclientPort={port}\nclientPortAddress=127.0.0.1\nmaxClientCnxns=0\n\
-         tickTime=500\nminSessionTimeout=1000\n",
+         tickTime=500\n",
         folder.join("data").display()
     );
     let file = folder.join("zookeeper.properties");

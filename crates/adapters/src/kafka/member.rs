@@ -73,24 +73,25 @@ impl Member {
 #[async_trait]
 impl Subscription for Member {
     async fn receive(&mut self, limit: usize, patience: Duration) -> Result<Vec<Parcel>> {
+        let deadline = tokio::time::Instant::now() + patience;
         let mut parcels = Vec::new();
         let consumer = self.consumer.clone();
-        let first = match tokio::time::timeout(patience, consumer.recv()).await {
-            Ok(first) => first,
-            Err(_elapsed) => return Ok(parcels),
-        };
-        let mut next = Some(first);
-        while let Some(received) = next.take() {
-            match received {
-                Ok(message) => {
+        while parcels.len() < limit {
+            let next = match parcels.is_empty() {
+                true => tokio::time::timeout_at(deadline, consumer.recv()).await.ok(),
+                // More only if it is here already.
+                false => consumer.recv().now_or_never(),
+            };
+            match next {
+                Some(Ok(message)) => {
                     note(&mut self.taken, &message);
                     parcels.extend(parcel(&self.settings, &message));
                 }
-                Err(error) if is_passing(&error) => tracing::debug!(%error, "Kafka stumbled"),
-                Err(error) => return Err(unavailable(&error)),
-            }
-            if parcels.len() < limit {
-                next = consumer.recv().now_or_never();
+                Some(Err(error)) if is_passing(&error) => {
+                    tracing::debug!(%error, "Kafka stumbled");
+                }
+                Some(Err(error)) => return Err(unavailable(&error)),
+                None => break,
             }
         }
         Ok(parcels)

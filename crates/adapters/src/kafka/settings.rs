@@ -12,6 +12,8 @@ pub struct KafkaSettings {
     pub brokers: String,
     /// In front of every topic and group, so that several houses can share the brokers.
     pub prefix: String,
+    /// Whether topics that are missing are made; brokers before 0.10.1 make them only themselves.
+    pub makes_topics: bool,
     pub partitions: u32,
     pub replication: u32,
     pub retention: Duration,

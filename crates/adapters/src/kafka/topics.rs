@@ -7,8 +7,12 @@ use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::client::{Client, ClientContext, DefaultClientContext};
 use rdkafka::config::FromClientConfig;
 use rdkafka::types::RDKafkaErrorCode;
+use std::time::{Duration, Instant};
 
-/// Makes what is missing. Brokers before 0.10.1 make topics themselves, by their own settings.
+/// Pause between two looks for a topic that is being made.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Makes what is missing.
 pub(super) async fn make(settings: &KafkaSettings) -> Result<()> {
     let admin = AdminClient::<DefaultClientContext>::from_config(&settings.admin())
         .map_err(|error| unavailable(&error))?;
@@ -24,13 +28,8 @@ pub(super) async fn make(settings: &KafkaSettings) -> Result<()> {
         .collect();
     let options = AdminOptions::new().operation_timeout(Some(ANSWER_WITHIN));
     let options = options.request_timeout(Some(ANSWER_WITHIN));
-    let made = match admin.create_topics(&topics, &options).await {
-        Ok(made) => made,
-        Err(error) => {
-            let is_old = error.rdkafka_error_code() == Some(RDKafkaErrorCode::UnsupportedFeature);
-            return if is_old { Ok(()) } else { Err(unavailable(&error)) };
-        }
-    };
+    let made = admin.create_topics(&topics, &options).await;
+    let made = made.map_err(|error| unavailable(&error))?;
     for outcome in made {
         match outcome {
             Ok(name) => tracing::info!(topic = name, "Made a topic"),
@@ -80,15 +79,22 @@ pub(super) fn check<C: ClientContext>(settings: &KafkaSettings, client: &Client<
     Ok(())
 }
 
-/// How many partitions a topic has. Asking makes brokers make it, where they may.
+/// How many partitions a topic has. Asking makes brokers make it, where they may: then the answer
+/// takes a moment.
 pub(super) fn partitions_of<C: ClientContext>(client: &Client<C>, name: &str) -> Result<i32> {
-    let metadata = client.fetch_metadata(Some(name), ANSWER_WITHIN);
-    let metadata = metadata.map_err(|error| unavailable(&error))?;
-    let found = metadata.topics().iter().find(|topic| topic.name() == name);
-    let n_partitions = found.map_or(0, |topic| topic.partitions().len());
-    match i32::try_from(n_partitions) {
-        Ok(0) | Err(_) => Err(Error::unavailable(format!("Kafka has no topic `{name}` yet"))),
-        Ok(n_partitions) => Ok(n_partitions),
+    let start = Instant::now();
+    loop {
+        let metadata = client.fetch_metadata(Some(name), ANSWER_WITHIN);
+        let metadata = metadata.map_err(|error| unavailable(&error))?;
+        let found = metadata.topics().iter().find(|topic| topic.name() == name);
+        let n_partitions = found.map_or(0, |topic| topic.partitions().len());
+        if let Ok(n_partitions @ 1..) = i32::try_from(n_partitions) {
+            return Ok(n_partitions);
+        }
+        if ANSWER_WITHIN <= start.elapsed() {
+            return Err(Error::unavailable(format!("Kafka has no topic `{name}` yet")));
+        }
+        std::thread::sleep(LOOK_EVERY);
     }
 }
 

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 pub struct Bus {
     pub bus_url: String,
     pub bus_prefix: String,
+    pub bus_create_topics: super::Switch,
     pub bus_partitions: u32,
     pub bus_replication: u32,
     pub bus_retention_days: u32,
@@ -63,6 +64,7 @@ impl Bus {
         Ok(adapters::kafka::KafkaSettings {
             brokers: brokers.to_owned(),
             prefix: self.bus_prefix.clone(),
+            makes_topics: self.bus_create_topics == Switch::On,
             partitions: self.bus_partitions,
             replication: self.bus_replication,
             retention: std::time::Duration::from_secs(days * 24 * 60 * 60),
