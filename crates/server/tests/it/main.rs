@@ -18,6 +18,7 @@ mod gateways;
 mod hold;
 mod keys;
 mod kill;
+mod letters;
 mod messages;
 mod policy;
 mod polls;

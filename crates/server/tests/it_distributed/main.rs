@@ -2,6 +2,7 @@
 //! memory.
 #![cfg(test)]
 
+mod bus;
 mod engine;
 mod faults;
 mod live;
@@ -49,6 +50,9 @@ mod hold;
 
 #[path = "../it/keys.rs"]
 mod keys;
+
+#[path = "../it/letters.rs"]
+mod letters;
 
 #[path = "../it/messages.rs"]
 mod messages;
