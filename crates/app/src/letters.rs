@@ -24,6 +24,11 @@ struct Facts {
     seat_ids: Vec<String>,
 }
 
+/// Whether messages of this kind are worth a letter.
+pub fn is_worth_one(kind: MessageKind) -> bool {
+    english(kind, 1, "").is_some()
+}
+
 /// The letter that a message is worth; most are worth none.
 pub fn write(message: &Message, language: Language) -> Result<Option<LetterText>> {
     let facts: Facts = serde_json::from_str(&message.payload).map_err(Error::broken)?;

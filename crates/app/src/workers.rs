@@ -15,7 +15,7 @@ pub use tally::{Tallies, Tally};
 
 use crate::error::{Error, Result};
 use crate::jobs::Round;
-use crate::messages::open;
+use crate::messages::{kind_of, open};
 use crate::platform::Platform;
 use crate::ports::bus::{Parcel, Subscription};
 use crate::ports::dead_letters::{DeadLetter, SetAside};
@@ -23,7 +23,7 @@ use crate::ports::messages::Message;
 use async_trait::async_trait;
 use aws_lc_rs::digest::{SHA256, digest};
 use domain::MessageId;
-use domain::messages::{TRIES_MAX, Topic};
+use domain::messages::{MessageKind, TRIES_MAX, Topic};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -42,6 +42,14 @@ pub trait Worker: Send + Sync {
     fn name(&self) -> &'static str;
 
     fn topics(&self) -> &'static [Topic];
+
+    /// What it does something about; the rest is not even opened.
+    fn wants(&self, kind: MessageKind) -> bool;
+
+    /// Whether there is nothing that it could do about any message now.
+    async fn is_idle(&self, _platform: &Platform) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Does something about messages, all or nothing, each of them once however often it comes.
     async fn consume(&self, platform: &Platform, messages: &[Message]) -> Result<()>;
@@ -80,15 +88,25 @@ pub async fn work(
 /// All messages in one transaction; when one of them spoils it, each in its own.
 async fn handle(platform: &Platform, worker: &dyn Worker, parcels: &[Parcel]) -> Result<Round> {
     let mut round = Round::default();
-    let mut messages = Vec::with_capacity(parcels.len());
+    if worker.is_idle(platform).await? {
+        return Ok(round);
+    }
+    let mut messages = Vec::new();
     for parcel in parcels {
+        if kind_of(parcel).is_some_and(|kind| !worker.wants(kind)) {
+            continue;
+        }
         match open(parcel) {
+            Ok(message) if !worker.wants(message.kind) => {}
             Ok(message) => messages.push((message, parcel)),
             Err(error) => {
                 set_aside(platform, worker, parcel, None, &error, 1).await?;
                 round.failed += 1;
             }
         }
+    }
+    if messages.is_empty() {
+        return Ok(round);
     }
     let all: Vec<Message> = messages.iter().map(|(message, _)| message.clone()).collect();
     match worker.consume(platform, &all).await {

@@ -204,7 +204,13 @@ async fn run_often(platform: &Platform, tasks: &Tasks, job: Job, pause: Duration
         if notes.are_due(&outcome, now) {
             note(platform, job, now, &outcome).await;
         }
-        if !count(platform, job, &outcome) {
+        let is_quiet = outcome.as_ref().is_ok_and(|round| round.done + round.failed == 0);
+        if count(platform, job, &outcome) {
+            continue;
+        }
+        if job == Job::RelayMessages && is_quiet {
+            wait_for_messages(platform, tasks, pause).await;
+        } else {
             tasks.pause(pause).await;
         }
     }
@@ -212,6 +218,15 @@ async fn run_often(platform: &Platform, tasks: &Tasks, job: Job, pause: Duration
         && let Err(error) = leadership.give_up(platform).await
     {
         tracing::warn!(job = name, %error, "The lead of {name} ends by itself");
+    }
+}
+
+/// The first message after a quiet time is published at once; while there are many, the relay's own
+/// pace makes larger batches of them.
+async fn wait_for_messages(platform: &Platform, tasks: &Tasks, pause: Duration) {
+    tokio::select! {
+        () = tasks.pause(pause) => {}
+        () = platform.store.written() => {}
     }
 }
 

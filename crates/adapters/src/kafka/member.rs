@@ -1,6 +1,7 @@
 //! A member of a group, or a listener that is in none.
 
 use super::{ANSWER_WITHIN, KafkaSettings, blocking, explain, topics, unavailable};
+use app::messages::{ID_HEADER, TYPE_HEADER};
 use app::ports::bus::{Parcel, Subscription};
 use app::{Error, Result};
 use async_trait::async_trait;
@@ -8,7 +9,7 @@ use domain::messages::Topic;
 use futures::FutureExt;
 use rdkafka::consumer::{CommitMode, Consumer, StreamConsumer};
 use rdkafka::error::KafkaError;
-use rdkafka::message::BorrowedMessage;
+use rdkafka::message::{BorrowedMessage, Headers};
 use rdkafka::{Message, Offset, TopicPartitionList};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -138,7 +139,17 @@ fn parcel(settings: &KafkaSettings, message: &BorrowedMessage<'_>) -> Option<Par
     let key = String::from_utf8_lossy(message.key().unwrap_or_default()).into_owned();
     let body = message.payload().unwrap_or_default().to_vec();
     let topic = settings.topic_of(message.topic())?;
-    Some(Parcel { topic, key, headers: Vec::new(), body })
+    Some(Parcel { topic, key, headers: headers(message), body })
+}
+
+/// Those that we know; brokers before 0.11 carry none.
+fn headers(message: &BorrowedMessage<'_>) -> Vec<(&'static str, String)> {
+    let Some(headers) = message.headers() else { return Vec::new() };
+    let known = headers.iter().filter_map(|header| {
+        let name = [ID_HEADER, TYPE_HEADER].into_iter().find(|name| *name == header.key)?;
+        Some((name, String::from_utf8_lossy(header.value?).into_owned()))
+    });
+    known.collect()
 }
 
 /// What librdkafka mends by itself while we go on asking.

@@ -58,6 +58,10 @@ impl Messages for SqlStore {
         self.read(DueMessages { now, limit }).await
     }
 
+    async fn written(&self) {
+        self.wait_for_write().await;
+    }
+
     async fn messages_published(&self, messages: Vec<MessageId>, now: Timestamp) -> Result<()> {
         self.write(Published { messages, now }).await
     }

@@ -53,6 +53,10 @@ pub trait Messages: Send + Sync {
     /// same aggregate; those put off until later are left out together with what follows them.
     async fn due_messages(&self, now: Timestamp, limit: u32) -> Result<Vec<Message>>;
 
+    /// Resolves when something was written in this process since the last time: there may be a
+    /// message. Other processes are not heard of.
+    async fn written(&self);
+
     async fn messages_published(&self, messages: Vec<MessageId>, now: Timestamp) -> Result<()>;
 
     /// Puts a message off, or sets it aside as DEAD when it has failed too often.

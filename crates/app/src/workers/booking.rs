@@ -31,23 +31,22 @@ impl Worker for Booking {
         &[Topic::BookingCompleted, Topic::SeatSync]
     }
 
+    fn wants(&self, kind: MessageKind) -> bool {
+        has_seats(kind).is_some()
+    }
+
     async fn consume(&self, platform: &Platform, messages: &[Message]) -> Result<()> {
-        let booked: Result<Vec<Booked>> =
-            messages.iter().filter_map(|message| booked(message).transpose()).collect();
-        let booked = booked?;
-        if booked.is_empty() {
-            return Ok(());
-        }
-        platform.store.count_booked(self.name(), booked, platform.now()).await?;
+        let booked: Result<Vec<Booked>> = messages.iter().map(booked).collect();
+        platform.store.count_booked(self.name(), booked?, platform.now()).await?;
         Ok(())
     }
 }
 
-/// What a paid reservation has now; nothing for messages about others.
-fn booked(message: &Message) -> Result<Option<Booked>> {
-    let has_seats = match message.kind {
-        MessageKind::ReservationConfirmed | MessageKind::ReservationReduced => true,
-        MessageKind::ReservationCanceled => false,
+/// Whether a paid reservation has seats after this; nothing for messages about others.
+fn has_seats(kind: MessageKind) -> Option<bool> {
+    match kind {
+        MessageKind::ReservationConfirmed | MessageKind::ReservationReduced => Some(true),
+        MessageKind::ReservationCanceled => Some(false),
         MessageKind::UserSignedUp
         | MessageKind::ReservationHeld
         | MessageKind::ReservationExtended
@@ -59,14 +58,18 @@ fn booked(message: &Message) -> Result<Option<Booked>> {
         | MessageKind::PaymentRefunded
         | MessageKind::ScheduleOpened
         | MessageKind::StandbyOffered
-        | MessageKind::DeadLettered => return Ok(None),
-    };
+        | MessageKind::DeadLettered => None,
+    }
+}
+
+fn booked(message: &Message) -> Result<Booked> {
     let facts: Facts = serde_json::from_str(&message.payload).map_err(Error::broken)?;
-    Ok(Some(Booked {
+    let has_seats = has_seats(message.kind).unwrap_or(false);
+    Ok(Booked {
         message: message.id,
         reservation: facts.reservation_id,
         schedule: facts.event_schedule_id,
         seq: message.seq,
         shares: if has_seats { facts.grades } else { Vec::new() },
-    }))
+    })
 }

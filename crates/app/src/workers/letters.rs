@@ -3,13 +3,13 @@
 
 use super::Worker;
 use crate::error::{Error, Result};
-use crate::letters::{LetterText, write};
+use crate::letters::{LetterText, is_worth_one, write};
 use crate::platform::Platform;
 use crate::ports::messages::{Consume, Letter, Message};
 use crate::ports::notifications::{ChannelKind, Notice, NotificationSettings};
 use async_trait::async_trait;
 use domain::UserId;
-use domain::messages::Topic;
+use domain::messages::{MessageKind, Topic};
 use serde::Deserialize;
 
 pub struct Letters;
@@ -31,10 +31,13 @@ impl Worker for Letters {
         &[Topic::BookingCompleted, Topic::SeatSync, Topic::Notification]
     }
 
+    fn wants(&self, kind: MessageKind) -> bool {
+        is_worth_one(kind)
+    }
+
     async fn consume(&self, platform: &Platform, messages: &[Message]) -> Result<()> {
         let mut commands = Vec::new();
         for message in messages {
-            // Most messages concern no letter: there is nothing to remember of them.
             commands.extend(letter_for(platform, message).await?);
         }
         if !commands.is_empty() {
@@ -48,10 +51,6 @@ async fn letter_for(platform: &Platform, message: &Message) -> Result<Option<Con
     let now = platform.now();
     let Addressee { user_id } = serde_json::from_str(&message.payload).map_err(Error::broken)?;
     let Some(user) = user_id else { return Ok(None) };
-    // Whether there is a letter at all does not depend on the language.
-    if write(message, NotificationSettings::default().language)?.is_none() {
-        return Ok(None);
-    }
     let settings = platform.store.notification_settings(user).await?;
     let Some(text) = write(message, settings.language)? else { return Ok(None) };
     let notices = notices(platform, message, user, settings, &text).await?;

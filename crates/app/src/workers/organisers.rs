@@ -7,7 +7,7 @@ use crate::platform::Platform;
 use crate::ports::messages::Message;
 use crate::ports::organisers::ToTell;
 use async_trait::async_trait;
-use domain::messages::Topic;
+use domain::messages::{MessageKind, Topic};
 
 pub struct TellOrganisers;
 
@@ -21,11 +21,16 @@ impl Worker for TellOrganisers {
         &[Topic::BookingCompleted, Topic::SeatSync, Topic::Notification]
     }
 
+    fn wants(&self, _kind: MessageKind) -> bool {
+        true
+    }
+
+    /// Most houses have no endpoint.
+    async fn is_idle(&self, platform: &Platform) -> Result<bool> {
+        Ok(platform.store.endpoints().await?.is_empty())
+    }
+
     async fn consume(&self, platform: &Platform, messages: &[Message]) -> Result<()> {
-        // Most houses have none: then nothing is written.
-        if messages.is_empty() || platform.store.endpoints().await?.is_empty() {
-            return Ok(());
-        }
         let to_tell: Result<Vec<ToTell>> = messages.iter().map(to_tell).collect();
         platform.store.plan_deliveries(self.name(), to_tell?, platform.now()).await?;
         Ok(())

@@ -19,6 +19,7 @@ mod hold;
 mod keys;
 mod kill;
 mod letters;
+mod message_docs;
 mod messages;
 mod policy;
 mod polls;

@@ -59,10 +59,10 @@ async fn selling_goes_on_without_the_broker_and_every_message_arrives_later() {
           from generate_series(1, 10000)";
     system.ask(crowd);
     block_in_place(|| system.broker().restart()).unwrap();
-    let start = Instant::now();
     all_messages_acted_once(&system, &sale).await;
-    let seconds = start.elapsed().as_secs_f64();
-    eprintln!("drained more than 10,000 messages in {seconds:.1} s");
+    let rate = "select round(count(*) / extract(epoch from max(published_at) - min(published_at)))
+                  from common.outbox where payload = '{}'";
+    eprintln!("10,000 messages were published at {} a second", system.ask(rate));
 }
 
 /// A worker is killed with messages in its hands, twice; the other takes over, and it comes back.
@@ -140,9 +140,9 @@ async fn a_purchase_is_told_on_its_topic_and_acts_once_however_often_it_comes() 
     let behind = confirmed(&world, &show, &one_seat());
     bus.publish(&wrap(&behind).unwrap()).await.unwrap();
     wait_for_sold(&world.organiser, show.schedule, 2).await;
-    until("three workers set the nonsense aside", async || {
+    until("two workers set the nonsense aside", async || {
         let listed = world.organiser.get("/api/admin/dlq?status=OPEN").await.expect(200);
-        (listed["items"].as_array().unwrap().len() == 3).then_some(())
+        (listed["items"].as_array().unwrap().len() == 2).then_some(())
     })
     .await;
     assert_eq!(n_letters(&fan, BOOKED).await, 1);
