@@ -241,6 +241,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::WalletLimit
         | Refusal::IdentityUnproven
         | Refusal::InvalidPolicy
+        | Refusal::WebhookUrlRefused
         | Refusal::TicketInvalid
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::RefreshRetry
@@ -278,6 +279,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::TicketElsewhere
         | Refusal::TicketUsed { .. }
         | Refusal::TicketVoid
+        | Refusal::DeadLetterClosed
         | Refusal::TicketTransferred
         | Refusal::KeyRunning => StatusCode::CONFLICT,
     }

@@ -51,6 +51,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::WrongEventState,
         Refusal::SaleBegun,
         Refusal::InUse,
+        Refusal::DeadLetterClosed,
+        Refusal::WebhookUrlRefused,
         Refusal::PlaceTokenInvalid,
         Refusal::NotInQueue,
         Refusal::QueueClosed,
