@@ -3,7 +3,9 @@
 
 mod bench;
 mod browser;
+mod deny;
 mod engines;
+mod fuzz;
 mod openapi;
 mod packages;
 mod shell;

@@ -83,6 +83,15 @@ mod schema {
     use utoipa::openapi::RefOr;
     use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 
+    /// An ASCII address; upper and lower case are one.
+    const EMAIL: &str = concat!(
+        r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*",
+        r"@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$"
+    );
+
+    /// A Korean number, or one with its country's code.
+    const PHONE: &str = r"^(0[0-9 ()-]{7,20}|\+[0-9][0-9 ()-]{7,20})$";
+
     fn text() -> ObjectBuilder {
         ObjectBuilder::new().schema_type(Type::String)
     }
@@ -90,7 +99,7 @@ mod schema {
     impl utoipa::PartialSchema for Email {
         fn schema() -> RefOr<Schema> {
             let format = SchemaFormat::KnownFormat(KnownFormat::Email);
-            text().format(Some(format)).max_length(Some(254)).into()
+            text().format(Some(format)).pattern(Some(EMAIL)).max_length(Some(254)).into()
         }
     }
     impl utoipa::ToSchema for Email {}
@@ -116,7 +125,7 @@ mod schema {
 
     impl utoipa::PartialSchema for Phone {
         fn schema() -> RefOr<Schema> {
-            text().max_length(Some(32)).into()
+            text().pattern(Some(PHONE)).max_length(Some(32)).into()
         }
     }
     impl utoipa::ToSchema for Phone {}

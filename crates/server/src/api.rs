@@ -7,6 +7,7 @@ mod booking;
 mod catalog;
 mod cookies;
 mod csv;
+mod document;
 mod edge;
 mod error;
 mod extract;
@@ -150,7 +151,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         .components
         .get_or_insert_default()
         .add_security_scheme("accessToken", SecurityScheme::Http(bearer));
-    document
+    document::polish(document)
 }
 
 /// Everything that this process answers, behind the edge.

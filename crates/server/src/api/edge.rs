@@ -71,7 +71,10 @@ impl Edge {
         };
         if let Some(error) = response.extensions_mut().remove::<ApiError>() {
             let trace = manner.trace(&*self.shared.platform.chance);
+            // axum names the methods that would do.
+            let allow = response.headers_mut().remove(header::ALLOW);
             response = render(&error, manner.language(), &trace);
+            response.headers_mut().extend(allow.map(|methods| (header::ALLOW, methods)));
         }
         harden(&mut response);
         if let Some(n_left) = n_left.filter(|_| is_api) {
