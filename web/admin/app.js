@@ -17,7 +17,7 @@ import { reconciliation } from "./reconciliation.js";
 import { refunds } from "./refunds.js";
 import { reservations } from "./reservations.js";
 import { simulation } from "./simulation.js";
-import { audit, jobs, mailbox, messages } from "./system.js";
+import { audit, jobs, mailbox, messages, signals } from "./system.js";
 import { users } from "./users.js";
 import { venueList } from "./venues.js";
 import { hallPlan } from "./venues/plan.js";
@@ -43,6 +43,7 @@ const ROUTES = [
   [/^mailbox$/, mailbox],
   [/^messages$/, messages],
   [/^jobs$/, jobs],
+  [/^signals$/, signals],
   [/^audit$/, audit],
 ];
 
@@ -61,6 +62,7 @@ const MENU = [
   ["mailbox", "letter", "navMailbox"],
   ["messages", "send", "navMessages"],
   ["jobs", "clock", "navJobs"],
+  ["signals", "warn", "navSignals"],
   ["audit", "shield", "navAudit"],
 ];
 
