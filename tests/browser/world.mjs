@@ -35,11 +35,10 @@ function startServer(data) {
   const env = {
     ...process.env,
     PODO_LIMITS: "off",
-    PODO_LOG: "warn",
     PODO_ADMIN_EMAIL: ADMIN.email,
     PODO_ADMIN_PASSWORD: ADMIN.password,
   };
-  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data", data], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data", data], { env, stdio: ["ignore", "pipe", process.env.SHOW_LOG ? "inherit" : "ignore"] });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   return new Promise((resolve, reject) => {
     child.stdout.once("data", (line) => resolve({ process: child, ended, url: String(line).trim().split("\n")[0] }));
@@ -133,15 +132,15 @@ async function openFan(world, options) {
   await tab.page.locator("input[name=name]").fill(account.name);
   await tab.page.locator("form button.primary").click();
   await tab.page.waitForURL(/#\/$/);
-  return { ...tab, account, enter: (show) => enter(tab, show) };
+  return { ...tab, account, enter: (show, how) => enter(tab, show, how) };
 }
 
 /** Through the waiting room to the map. */
-async function enter({ page, go }, { scheduleId }) {
+async function enter({ page, go }, { scheduleId }, { isBlind } = {}) {
   await go(`/#/queue/${scheduleId}`);
   await page.waitForURL(/#\/seats\//);
   await page.locator("seat-map canvas").first().waitFor();
-  await page.locator(".chip em").first().filter({ hasText: /\d/ }).waitFor();
+  if (!isBlind) await page.locator(".chip em").first().filter({ hasText: /\d/ }).waitFor();
 }
 
 /** Where a seat is on the screen. */
@@ -159,6 +158,11 @@ export async function pick(page, seat) {
   await page.evaluate((i) => {
     const map = document.querySelector("seat-map");
     map.openSection(map.plan.section[i]);
+    // On a small screen a section may be larger than the room for it.
+    const [top, right, bottom, left] = map.insets;
+    map.look((view) => view.panBy(
+      left + (view.width - left - right) / 2 - (map.plan.x[i] * view.scale + view.left),
+      top + (view.height - top - bottom) / 2 - (map.plan.y[i] * view.scale + view.top)));
   }, seat);
   await page.waitForTimeout(100);
   const { x, y } = await placeOf(page, seat);

@@ -12,7 +12,7 @@ function listPage({ main, signal }, { title, words, path, columns, hasCsv, name 
   const table = pagedTable({ caption: title, path, signal, columns });
   main.className = "wide";
   main.replaceChildren(
-    heading(title, words, hasCsv ? csvButton({ path, name, problem: table.problem }) : null),
+    heading(title, words, hasCsv ? csvButton({ path, name }) : null),
     el("section", { class: "card" }, table.element));
   return table.reload();
 }
@@ -63,7 +63,7 @@ export function audit(page) {
     hasCsv: true,
     columns: [
       { head: t("colseq"), cell: (it) => count(it.seq) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt ?? it.at)) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.at)) },
       { head: t("colaction"), cell: (it) => el("code", {}, it.action) },
       { head: t("colsubject"), cell: (it) => it.subject },
       { head: t("colactor"), cell: (it) => shortId(it.actorId) },

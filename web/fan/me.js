@@ -55,6 +55,7 @@ function profileCard(page, profile) {
     form,
     el("div", { class: "row" },
       el("button", { class: "btn", type: "button", onclick: changePassword }, t("changePassword")),
+      el("button", { class: "btn", type: "button", onclick: addSecondFactor }, t("secondFactor")),
       el("button", { class: "link", type: "button", onclick: () => withdraw(page) }, t("withdraw"))));
 }
 
@@ -65,6 +66,26 @@ function changePassword() {
     content: el("div", { class: "stack" }, field("currentPassword", "current-password"), field("newPassword", "new-password"), el("p", { class: "quiet" }, t("passwordHint"))),
     yes: t("saveIt"),
     act: (form) => call("POST", "/api/users/me/password", { body: Object.fromEntries(form) }),
+  });
+}
+
+/** The password, then the secret for the app, then the first code as proof. */
+async function addSecondFactor() {
+  const field = (name, words, type) => el("label", { class: "field" }, words, el("input", { name, type, required: true, autocomplete: "off" }));
+  let begun = null;
+  await ask({
+    title: t("secondFactor"),
+    content: el("div", { class: "stack" }, el("p", { class: "quiet" }, t("secondFactorWords")), field("password", t("password"), "password")),
+    yes: t("next"),
+    act: async (form) => (begun = await call("POST", "/api/users/me/totp", { body: { password: form.get("password") } })),
+  });
+  if (!begun) return;
+  await ask({
+    title: t("secondFactor"),
+    content: el("div", { class: "stack" }, el("p", {}, t("secondFactorSecret")), el("code", { class: "hash" }, begun.secret),
+      el("a", { href: begun.uri }, t("secondFactorOpen")), field("code", t("secondCode"), "text")),
+    yes: t("saveIt"),
+    act: (form) => call("POST", "/api/users/me/totp/confirm", { body: { code: form.get("code") } }),
   });
 }
 

@@ -115,6 +115,9 @@ function buildRoom(page, schedule) {
           el("p", { class: "safe" }, icon("shield"), el("span", {}, el("b", {}, t("placeKept")), ` ${t("placeKeptHow")}`))),
         leaveRow(page, trouble, ticket)),
       el("aside", { class: "stack" }, alerts.element, seats.element, drawProof(page))));
+  // The device knows before any call fails.
+  window.addEventListener("offline", () => trouble.show(t("reconnecting")), { signal: page.signal });
+  window.addEventListener("online", () => trouble.show(""), { signal: page.signal });
   let shown = null;
   let announcedAt = -Infinity;
   const show = (answer) => {

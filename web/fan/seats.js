@@ -34,7 +34,7 @@ function openSale(page, schedule, layout) {
   const picked = new Set((recall("pick", page.id) ?? []).filter((i) => i < plan.n));
   const seatsMax = schedule.seatsPerPerson ?? 4;
   const map = document.createElement("seat-map");
-  map.insets = matchMedia("(max-width: 820px)").matches ? [64, 10, 74, 10] : [70, 24, 64, 24];
+  map.insets = matchMedia("(max-width: 820px)").matches ? [60, 10, 62, 10] : [70, 24, 64, 24];
   map.words = { stage: t("stage") };
 
   const nameOf = (i) => t("seatName", plan.sections[plan.section[i]].name, plan.seats[i].row, plan.seats[i].number);

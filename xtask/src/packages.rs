@@ -57,11 +57,6 @@ const NEEDS: &[Need] = &[
         why: "joins the cluster of the tests",
     },
     Need {
-        look_for: &[LookFor::Command("python3")],
-        package: "python3-venv",
-        why: "runs schemathesis, which makes up requests",
-    },
-    Need {
         look_for: &[LookFor::Command("chromium")],
         package: "chromium",
         why: "opens the pages in tests",
@@ -83,6 +78,19 @@ const NEEDS: &[Need] = &[
         }],
         package: "fonts-noto-cjk",
         why: "writes Korean in the pictures of the pages",
+    },
+    Need {
+        look_for: &[
+            LookFor::AnyVersion { folder: "/usr/lib", file: "ensurepip/__init__.py" },
+            LookFor::AnyVersion { folder: "/usr/local/lib", file: "ensurepip/__init__.py" },
+        ],
+        package: "python3-venv",
+        why: "runs schemathesis, which makes up requests",
+    },
+    Need {
+        look_for: &[LookFor::Command("/usr/sbin/haproxy")],
+        package: "haproxy",
+        why: "checks the settings that we ship for it",
     },
     Need { look_for: NGINX, package: "nginx-light", why: "stands before several nodes in tests" },
 ];

@@ -17,7 +17,9 @@ const DETAILS_PX = [3.2, 9, 17];
 const PICK_PX = 12;
 const TAP_REACH_PX = 22;
 const HOVER_REACH_PX = 14;
-const OPEN_SCALE = 2.45;
+
+/** An open section is near enough to pick seats, and not so near that its neighbours are gone. */
+const OPEN_SCALES = [1.4, 2.45];
 const PULSE_MS = 450;
 const PULSES_MAX = 24;
 const NAMES_EVERY_MS = 250;
@@ -149,7 +151,7 @@ export class SeatMap extends HTMLElement {
   openSection(index) {
     this.open = index;
     const { box } = this.plan.sections[index];
-    this.look((view) => view.focus(box, this.insets, OPEN_SCALE));
+    this.look((view) => view.focus(box, this.insets, OPEN_SCALES));
   }
 
   zoomBy(factor) {

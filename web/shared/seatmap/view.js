@@ -2,6 +2,8 @@
 
 const SCALE_MAX = 4.4;
 
+const ROOM_MIN = 80;
+
 export class View {
   constructor() {
     this.scale = 1;
@@ -16,7 +18,7 @@ export class View {
 
   /** All of it, inside `[top, right, bottom, left]`. */
   fit([x0, y0, x1, y1], [top, right, bottom, left]) {
-    const [width, height] = [this.width - left - right, this.height - top - bottom];
+    const [width, height] = this.room(top, right, bottom, left);
     this.fitScale = Math.min(width / (x1 - x0), height / (y1 - y0), SCALE_MAX);
     this.scale = this.fitScale;
     this.left = left + width / 2 - (this.scale * (x0 + x1)) / 2;
@@ -24,14 +26,19 @@ export class View {
     this.isMoved = false;
   }
 
-  /** One part of it, as large as fits but not larger than `scaleMax`. */
-  focus([x0, y0, x1, y1], [top, right, bottom, left], scaleMax) {
-    const [width, height] = [this.width - left - right, this.height - top - bottom];
+  /** One part of it, as large as fits between the two scales. */
+  focus([x0, y0, x1, y1], [top, right, bottom, left], [scaleMin, scaleMax]) {
+    const [width, height] = this.room(top, right, bottom, left);
     const scale = Math.min(width / (x1 - x0), height / (y1 - y0), scaleMax);
-    this.scale = Math.max(scale, this.fitScale);
+    this.scale = Math.max(scale, this.fitScale, scaleMin);
     this.left = left + width / 2 - (this.scale * (x0 + x1)) / 2;
     this.top = top + height / 2 - (this.scale * (y0 + y1)) / 2;
     this.isMoved = true;
+  }
+
+  /** What the insets leave; on a very small screen they give way. */
+  room(top, right, bottom, left) {
+    return [Math.max(ROOM_MIN, this.width - left - right), Math.max(ROOM_MIN, this.height - top - bottom)];
   }
 
   zoomAt(px, py, factor) {

@@ -126,6 +126,9 @@ async fn sell(diary: &mut Diary<'_>) {
     let signal = text(&signals.expect(200)["items"][0], "id");
     let lifted = json!({ "verdict": "LIFTED" });
     diary.does(Method::POST, "/api/admin/signals/{id}/verdict", &signal, lifted).await;
+    let crowd = json!({ "scheduleId": third.schedule, "fans": 1, "seconds": 0 });
+    diary.does(Method::POST, "/api/admin/simulation", "", crowd).await;
+    diary.does(Method::DELETE, "/api/admin/simulation", "", json!({})).await;
     let date = show.schedule.to_string();
     diary.does(Method::POST, "/api/admin/schedules/{id}/cancel", &date, json!({})).await;
     diary.does(Method::POST, "/api/admin/events/{id}/end", &other.event, json!({})).await;

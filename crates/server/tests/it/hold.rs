@@ -14,6 +14,7 @@ async fn a_hold_that_runs_out_frees_the_seat_for_the_next_fan() {
     let (first, second) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
     let reservation = first.hold(&show, &[0]).await;
     second.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
+    show.wait_for_letter(&world.stranger, 0, 'H').await;
     show.wait_for_letter(&world.stranger, 0, 'A').await;
     second.select(&show, &[0]).await.expect(201);
     first.request(&reservation, "WALLET").await.refused(409, "HOLD_OVER");

@@ -6,12 +6,14 @@ use crate::api::error::{ApiError, ApiResult, Failure, Problem};
 use crate::api::extract::{Admin, Body};
 use crate::simulation::State as Crowd;
 use app::Error;
+use app::ports::audit::AuditNote;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::{Refusal, ScheduleId};
+use domain::{Refusal, ScheduleId, UserId};
 use load::{Arrival, Favour, Plan, Report, Step, Target};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::time::Duration;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -204,7 +206,7 @@ pub(super) async fn show(
               (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn start(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    Admin(actor): Admin,
     body: Body<SimulationBody>,
 ) -> ApiResult<(StatusCode, Json<SimulationView>)> {
     let asked = body.value;
@@ -216,6 +218,8 @@ pub(super) async fn start(
     // A node that listens everywhere is reached at home.
     let port = app.address.port();
     let target = Target::at(&format!("http://127.0.0.1:{port}")).map_err(Error::broken)?;
+    let what = json!({ "scheduleId": asked.schedule_id, "fans": asked.fans });
+    note(&app, actor, "simulation.start", what).await?;
     let plan = asked.plan(app.platform.chance.number());
     let is_started = app.simulation.start(&app.platform, &app.tasks, (plan, target));
     let status = if is_started { StatusCode::ACCEPTED } else { StatusCode::OK };
@@ -226,7 +230,14 @@ pub(super) async fn start(
 #[utoipa::path(delete, path = "/api/admin/simulation", tag = "admin",
     security(("accessToken" = [])),
     responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem)))]
-pub(super) async fn stop(State(app): State<App>, Admin(_actor): Admin) -> ApiResult<StatusCode> {
+pub(super) async fn stop(State(app): State<App>, Admin(actor): Admin) -> ApiResult<StatusCode> {
+    note(&app, actor, "simulation.stop", json!({})).await?;
     app.simulation.stop();
     Ok(StatusCode::NO_CONTENT)
+}
+
+async fn note(app: &App, actor: UserId, action: &'static str, details: Value) -> app::Result<()> {
+    let now = app.platform.now();
+    let note = AuditNote { actor, action, subject: "simulation".to_owned(), details, now };
+    app.platform.store.note(note).await
 }
