@@ -2,10 +2,12 @@
 
 import { act, get, remove } from "../shared/api.js";
 import { every, msUntil } from "../shared/clock.js";
+import { ask } from "../shared/dialog.js";
 import { announce, el, problemBox, whileBusy } from "../shared/dom.js";
 import { countdown, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { keep, recall } from "../shared/session.js";
+import { goToGateway } from "./gateways.js";
 
 const CHARGE_MIN = 100_000;
 const WARNINGS_MS = [300_000, 120_000, 60_000];
@@ -44,15 +46,16 @@ async function heldPage(page, reservation) {
   const problem = problemBox();
   const form = payForm(page, reservation, wallet.balance, problem);
   page.main.replaceChildren(
-    el("div", { class: "card pad stack" },
-      el("div", { class: "row apart" }, el("h1", {}, t("checkout")), holdTimer(page, reservation)),
-      el("ul", { class: "picks num" }, reservation.seats.map((seat) =>
-        el("li", {}, el("b", {}, seat.number), el("span", {}, `${seat.grade} · ${won(seat.price)}`)))),
-      el("p", { class: "row apart big num" }, el("span", {}, t("total")), el("b", {}, won(reservation.amount))),
-      form,
-      problem.element,
-      el("p", { class: "quiet" }, t("payNote")),
-      releaseButton(page, problem)));
+    el("div", { class: "card" },
+      el("div", { class: "head row apart" }, el("h1", {}, t("checkout")), holdTimer(page, reservation)),
+      el("div", { class: "pad stack" },
+        el("ul", { class: "lines num" }, reservation.seats.map((seat) =>
+          el("li", {}, el("span", {}, el("b", {}, seat.number), el("small", { class: "quiet" }, seat.grade)), el("span", {}, won(seat.price))))),
+        el("p", { class: "row apart sum num" }, el("span", {}, t("total")), el("b", {}, won(reservation.amount))),
+        form,
+        problem.element,
+        el("p", { class: "quiet" }, t("payNote")),
+        releaseButton(page))));
 }
 
 function holdTimer(page, { holdExpiresAt }) {
@@ -72,7 +75,7 @@ function holdTimer(page, { holdExpiresAt }) {
 }
 
 function payForm(page, reservation, balance, problem) {
-  const choice = (value, text, extra) => el("label", { class: "choice" },
+  const choice = (value, text, extra) => el("label", { class: "choice boxed" },
     el("input", { type: "radio", name: "method", value, checked: value === "WALLET" }), el("span", {}, text, extra ?? null));
   const balanceText = el("span", { class: "quiet num" });
   const charge = el("button", { class: "btn", type: "button" });
@@ -87,7 +90,7 @@ function payForm(page, reservation, balance, problem) {
     problem.show("");
     try {
       const answer = await act("/api/wallet/charge", { amount: chargeAmount(reservation.amount, balance) });
-      if (answer.checkout?.url) return goToGateway(answer.checkout.url);
+      if (answer.checkout) return goToGateway(answer.chargeId, answer.checkout);
       showBalance(answer.balance);
       announce(t("balance", won(answer.balance)));
     } catch (error) {
@@ -120,12 +123,12 @@ function chargeAmount(amount, balance) {
 async function requestPayment(page, method, problem) {
   problem.show("");
   const scheduleId = recall("schedule", page.id) ?? undefined;
-  const body = { reservationId: page.id, method, ...(method === "CARD" ? { gateway: "sandbox" } : {}) };
+  const body = { reservationId: page.id, method };
   try {
     const payment = await act("/api/payment/request", body, { scheduleId });
     keep("payment", page.id, payment.paymentId);
     keep("paying", payment.paymentId, { reservationId: page.id, scheduleId });
-    if (method === "CARD") return goToGateway(payment.checkout.url);
+    if (method === "CARD") return goToGateway(payment.paymentId, payment.checkout);
     page.go(`#/paid/${payment.paymentId}`);
   } catch (error) {
     if (error.status === 401) return page.fail(error);
@@ -133,27 +136,17 @@ async function requestPayment(page, method, problem) {
   }
 }
 
-/** Gateways are on our own origin (the sandbox) or https, and nothing else. */
-function goToGateway(url) {
-  const target = new URL(url, location.href);
-  const isSafe = target.origin === location.origin || target.protocol === "https:";
-  if (!isSafe) throw new Error(`not a payment page: ${url}`);
-  location.assign(target.href);
-}
-
-function releaseButton(page, problem) {
-  const button = el("button", { class: "link", type: "button" }, t("release"));
-  button.addEventListener("click", () => {
-    if (!confirm(t("releaseSure"))) return;
-    whileBusy(button, async () => {
-      const scheduleId = recall("schedule", page.id) ?? undefined;
-      try {
-        await remove(`/api/booking/seats/release?reservationId=${page.id}`, { scheduleId });
-        page.go(scheduleId ? `#/seats/${scheduleId}` : "#/");
-      } catch (error) {
-        problem.show(error.message);
-      }
+function releaseButton(page) {
+  const release = async () => {
+    const scheduleId = recall("schedule", page.id) ?? undefined;
+    const done = await ask({
+      title: t("release"),
+      content: el("p", {}, t("releaseSure")),
+      yes: t("release"),
+      isDanger: true,
+      act: () => remove(`/api/booking/seats/release?reservationId=${page.id}`, { scheduleId }),
     });
-  });
-  return button;
+    if (done) page.go(scheduleId ? `#/seats/${scheduleId}` : "#/");
+  };
+  return el("button", { class: "link", type: "button", onclick: release }, t("release"));
 }

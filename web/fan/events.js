@@ -1,82 +1,103 @@
-// Concerts on sale: the list, and one concert with its dates and prices.
+// Concerts on sale: search, filters, and a clock on those that open soon.
 
 import { get } from "../shared/api.js";
-import { serverNow } from "../shared/clock.js";
-import { el, whileBusy } from "../shared/dom.js";
-import { count, moment, won } from "../shared/format.js";
+import { every, msUntil, serverNow } from "../shared/clock.js";
+import { el, icon, problemBox, whileBusy } from "../shared/dom.js";
+import { countdown, moment } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
-import { gradesOf, placeOf } from "./seats/plan.js";
+import { poster } from "./poster.js";
 
-export async function eventList({ main, signal }) {
-  const first = await get("/api/events", { signal, isPublic: true });
-  const list = el("ul", { class: "events" }, first.items.map(eventCard));
-  const more = moreButton(list, first.nextCursor, signal);
-  const isEmpty = first.items.length === 0;
+/** A clock runs for sales that open within this time. */
+const SOON_MS = 24 * 3_600_000;
+const TYPING_MS = 250;
+
+export async function eventList(page) {
+  const { main, signal } = page;
+  const problem = problemBox();
+  const list = el("ul", { class: "events" });
+  const nothing = el("p", { class: "quiet", hidden: true }, t("noEvents"));
+  const more = el("button", { class: "btn", type: "button", hidden: true }, t("more"));
+  const filters = filterForm(page.query);
+  let cursor = null;
+  let round = 0;
+
+  async function load(isFirst) {
+    round += 1;
+    const mine = round;
+    const query = new URLSearchParams({ ...filters.read(), ...(isFirst || !cursor ? {} : { cursor }) });
+    try {
+      const found = await get(`/api/events?${query}`, { signal, isPublic: true });
+      if (mine !== round) return;
+      problem.show("");
+      if (isFirst) list.replaceChildren();
+      list.append(...found.items.map((event) => eventCard(page, event)));
+      cursor = found.nextCursor;
+      more.hidden = !cursor;
+      nothing.hidden = list.children.length > 0;
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      problem.show(error.message);
+    }
+  }
+
+  more.addEventListener("click", () => whileBusy(more, () => load(false)));
+  let typing = null;
+  filters.element.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => load(true).catch(page.fail), TYPING_MS);
+  });
+  await load(true);
   main.replaceChildren(
     el("div", { class: "stack" },
-      el("h1", {}, t("events")),
-      isEmpty ? el("p", { class: "quiet" }, t("noEvents")) : list,
-      more));
+      el("div", { class: "welcome" }, el("h1", {}, t("events")), el("p", { class: "quiet" }, t("eventsWords"))),
+      filters.element,
+      problem.element,
+      list,
+      nothing,
+      el("div", { class: "row center" }, more)));
 }
 
-function moreButton(list, cursor, signal) {
-  if (!cursor) return null;
-  const button = el("button", { class: "btn", type: "button" }, t("more"));
-  button.addEventListener("click", () => whileBusy(button, async () => {
-    const path = `/api/events?cursor=${encodeURIComponent(cursor)}`;
-    const page = await get(path, { signal, isPublic: true }).catch(() => null);
-    // The button stays for another try.
-    if (!page) return;
-    list.append(...page.items.map(eventCard));
-    cursor = page.nextCursor;
-    if (!cursor) button.remove();
-  }));
-  return button;
+function filterForm(query) {
+  const search = el("input", { type: "search", name: "query", value: query.get("query"), placeholder: t("searchWhat"), "aria-label": t("search") });
+  const option = (value, words) => el("option", { value }, words);
+  const status = el("select", { name: "status", "aria-label": t("filterStatus") }, option("", t("filterAll")), option("OPEN", t("filterOpen")), option("ENDED", t("filterEnded")));
+  const when = el("select", { name: "when", "aria-label": t("filterWhen") }, option("", t("anyTime")), option("30", t("withinMonth")), option("90", t("withinQuarter")));
+  const city = el("input", { type: "text", name: "city", placeholder: t("filterCity"), "aria-label": t("filterCity"), autocomplete: "off" });
+  const element = el("form", { class: "finder", role: "search" }, el("label", { class: "search" }, icon("search"), search), city, when, status);
+  element.addEventListener("submit", (event) => event.preventDefault());
+  const read = () => {
+    const { query: text, status: state, when: days, city: place } = Object.fromEntries(new FormData(element));
+    const range = days ? { from: new Date().toISOString(), to: new Date(Date.now() + Number(days) * 86_400_000).toISOString() } : {};
+    return Object.fromEntries(Object.entries({ query: text.trim(), status: state, city: place.trim(), ...range }).filter(([, value]) => value));
+  };
+  return { element, read };
 }
 
-function eventCard(event) {
-  return el("li", { class: "card" },
-    el("a", { class: "event", href: `#/events/${event.id}` },
-      el("span", { class: "poster", "aria-hidden": "true" }),
-      el("span", {},
+function eventCard(page, event) {
+  const when = el("span", { class: "when num" });
+  addDates(page, event, when);
+  return el("li", {},
+    el("a", { class: "event-card card", href: `#/events/${event.id}` },
+      poster(event.title, "poster wide"),
+      el("span", { class: "text" },
         el("strong", {}, event.title),
-        el("span", { class: "quiet" }, [event.artist, placeOf(event)].filter(Boolean).join(" · ")))));
+        el("span", { class: "quiet" }, event.artist),
+        el("span", { class: "quiet" }, `${event.venueName} · ${event.city}`),
+        when)));
 }
 
-export async function eventDetail({ main, id, signal }) {
-  const event = await get(`/api/events/${id}`, { signal, isPublic: true });
-  const asked = (event.schedules ?? []).map(({ id }) => get(`/api/schedules/${id}`, { signal, isPublic: true }));
-  const schedules = await Promise.all(asked);
-  main.replaceChildren(
-    el("div", { class: "stack" },
-      el("div", { class: "event" },
-        el("span", { class: "poster", "aria-hidden": "true" }),
-        el("div", {},
-          el("h1", {}, event.title),
-          el("p", { class: "quiet" }, [event.artist, placeOf(event)].filter(Boolean).join(" · ")))),
-      event.description ? el("p", { class: "prose" }, event.description) : null,
-      el("h2", {}, t("dates")),
-      schedules.length === 0 ? el("p", { class: "quiet" }, t("noDates")) : null,
-      schedules.map(scheduleCard)));
-}
-
-function scheduleCard(schedule) {
-  return el("section", { class: "card pad stack", "aria-label": moment(schedule.startsAt) },
-    el("div", { class: "row apart" },
-      el("h3", { class: "num" }, moment(schedule.startsAt)),
-      enterLink(schedule)),
-    el("p", { class: "quiet num" }, t("saleWindow", moment(schedule.saleStartsAt), moment(schedule.saleEndsAt))),
-    el("ul", { class: "grades num" }, gradesOf(schedule).map(({ grade, price, left }, index) =>
-      el("li", {},
-        el("span", { class: `tag g${Math.min(index, 3)}` }, grade),
-        el("span", {}, won(price)),
-        el("span", { class: "quiet" }, left === undefined ? "" : t("seatsLeft", count(left)))))));
-}
-
-function enterLink(schedule) {
-  const isOver = Date.parse(schedule.saleEndsAt) <= serverNow();
-  if (isOver) return el("span", { class: "quiet" }, t("saleOver"));
-  const isEarly = serverNow() < Date.parse(schedule.saleStartsAt);
-  const label = isEarly ? t("enterLobby") : t("enter");
-  return el("a", { class: "btn primary", href: `#/queue/${schedule.id}` }, label);
+/** The list does not know the dates: each card asks for its own. */
+async function addDates(page, event, when) {
+  const found = await get(`/api/events/${event.id}`, { signal: page.signal, isPublic: true }).catch(() => null);
+  const dates = found?.schedules ?? [];
+  const next = dates.find((it) => serverNow() < Date.parse(it.saleEndsAt)) ?? dates[0];
+  if (!next) return;
+  const clock = el("span", { class: "badge" });
+  when.append(el("span", {}, moment(next.startsAt)), clock);
+  every(1_000, page.signal, () => {
+    const left = msUntil(next.saleStartsAt);
+    const isOver = Date.parse(next.saleEndsAt) <= serverNow();
+    clock.className = isOver ? "badge" : left ? "badge warn" : "badge ok";
+    clock.textContent = isOver ? t("saleOver") : left === 0 ? t("onSale") : left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", moment(next.saleStartsAt));
+  });
 }

@@ -3,6 +3,7 @@
 import { call } from "../shared/api.js";
 import { el, problemBox, whileBusy } from "../shared/dom.js";
 import { t } from "../shared/i18n.js";
+import { safeHash } from "../shared/router.js";
 import { begin } from "../shared/session.js";
 
 export function login(page) {
@@ -62,11 +63,6 @@ function complainPerField(fields, errors = {}) {
   for (const { field, detail, message } of list) {
     fields.find((it) => it.input.name === field)?.complain(String(detail ?? message ?? t("checkField")));
   }
-}
-
-/** Only addresses within this page: the link may have come from anywhere. */
-function safeHash(next) {
-  return next?.startsWith("#/") ? next : "#/";
 }
 
 function field({ name, type, autocomplete, label, hint }) {

@@ -1,11 +1,15 @@
 // The waiting room: the lobby before the opening, then the place in line, then the turn.
 
 import { call, get, Problem, pushed, remove } from "../shared/api.js";
-import { every, msUntil, pause } from "../shared/clock.js";
-import { announce, el, problemBox, whileBusy } from "../shared/dom.js";
-import { count, countdown, moment } from "../shared/format.js";
+import { every, msUntil, pause, serverNow } from "../shared/clock.js";
+import { ask as askFirst } from "../shared/dialog.js";
+import { announce, el, icon, problemBox } from "../shared/dom.js";
+import { clockTime, count, countdown, moment } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { keep, recall, user } from "../shared/session.js";
+import { poster } from "./poster.js";
+import { alertSwitches } from "./queue/alerts.js";
+import { seatsLeft } from "./queue/seats.js";
 
 /** Screen readers hear the position at most this often. */
 const ANNOUNCE_MS = 30_000;
@@ -54,7 +58,7 @@ function isOver(page, room, answer) {
   // The draw gives everybody a new place, and its proof.
   if (answer.token) keep("place", page.id, answer.token);
   room.show(answer);
-  if (answer.state === "ADMITTED") enterSale(page, answer);
+  if (answer.state === "ADMITTED") enterSale(page, room, answer);
   return ["ADMITTED", "EXPIRED", "CLOSED"].includes(answer.state);
 }
 
@@ -76,7 +80,7 @@ async function ask(page, room) {
   }
 }
 
-function enterSale(page, answer) {
+function enterSale(page, room, answer) {
   keep("entry", page.id, {
     token: answer.entryToken,
     expiresAt: answer.entryExpiresAt,
@@ -84,6 +88,7 @@ function enterSale(page, answer) {
   });
   keep("first", page.id, null);
   announce(t("yourTurn"));
+  room.alerts.ring();
   document.title = `${t("yourTurn")} — podo`;
   // The waiting room is not a place to go back to.
   location.replace(`#/seats/${page.id}`);
@@ -93,21 +98,34 @@ function buildRoom(page, schedule) {
   const trouble = problemBox();
   const body = el("div", { class: "wait" });
   const notice = el("p", { class: "note warn", hidden: true });
-  page.main.className = "narrow";
+  const alerts = alertSwitches();
+  const seats = seatsLeft(page, schedule);
+  const ticket = el("span", { class: "num" });
+  page.main.className = "";
   page.main.replaceChildren(
-    el("section", { class: "card" },
-      el("div", { class: "head" },
-        el("h1", {}, schedule.eventTitle ?? schedule.event?.title ?? t("waitingRoom")),
-        el("p", { class: "quiet num" }, moment(schedule.startsAt))),
-      el("div", { class: "pad stack" }, trouble.element, notice, body),
-      el("p", { class: "safe" }, el("b", {}, t("placeKept")), ` ${t("placeKeptHow")}`)),
-    leaveRow(page, trouble));
+    el("div", { class: "waiting" },
+      el("div", {},
+        el("section", { class: "card" },
+          el("div", { class: "head" },
+            poster(schedule.eventTitle, "poster"),
+            el("div", {},
+              el("h1", {}, schedule.eventTitle ?? t("waitingRoom")),
+              el("p", { class: "quiet num" }, moment(schedule.startsAt)))),
+          el("div", { class: "pad stack" }, trouble.element, notice, body),
+          el("p", { class: "safe" }, icon("shield"), el("span", {}, el("b", {}, t("placeKept")), ` ${t("placeKeptHow")}`))),
+        leaveRow(page, trouble, ticket)),
+      el("aside", { class: "stack" }, alerts.element, seats.element, drawProof(page))));
+  // The device knows before any call fails.
+  window.addEventListener("offline", () => trouble.show(t("reconnecting")), { signal: page.signal });
+  window.addEventListener("online", () => trouble.show(""), { signal: page.signal });
   let shown = null;
   let announcedAt = -Infinity;
   const show = (answer) => {
-    notice.textContent = answer.message ?? "";
-    notice.hidden = !answer.message;
-    if (answer.state !== shown?.state) shown = panelFor(page, answer, schedule);
+    const message = answer.message ?? (answer.paused ? t("pausedWords") : "");
+    notice.textContent = message;
+    notice.hidden = !message;
+    if (answer.number !== undefined) ticket.textContent = t("queueNumber", count(answer.number));
+    if (answer.state !== shown?.state) shown = panelFor(page, answer, { schedule, alerts });
     if (body.firstChild !== shown.element) body.replaceChildren(shown.element);
     const said = shown.update(answer);
     if (said && ANNOUNCE_MS <= performance.now() - announcedAt) {
@@ -115,16 +133,17 @@ function buildRoom(page, schedule) {
       announce(said);
     }
   };
-  return { trouble, show };
+  return { trouble, show, alerts };
 }
 
-function panelFor(page, answer, schedule) {
+function panelFor(page, answer, { schedule, alerts }) {
+  const button = (words) => el("button", { class: "btn primary", type: "button", onclick: page.again }, words);
   const panel = {
     LOBBY: () => lobbyPanel(page, schedule),
-    WAITING: () => waitingPanel(page),
+    WAITING: () => waitingPanel(page, alerts),
     ADMITTED: () => wordsPanel(t("yourTurn")),
-    EXPIRED: () => wordsPanel(t("entryOver"), el("button", { class: "btn primary", type: "button", onclick: page.again }, t("rejoin"))),
-    CLOSED: () => wordsPanel(t("queueClosed"), el("a", { class: "btn", href: "#/" }, t("toEvents"))),
+    EXPIRED: () => wordsPanel(t("entryOver"), button(t("rejoin"))),
+    CLOSED: () => wordsPanel(t("queueClosed"), el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("toEvent"))),
   }[answer.state];
   return { state: answer.state, ...panel() };
 }
@@ -136,37 +155,55 @@ function wordsPanel(words, action) {
 
 function lobbyPanel(page, schedule) {
   const clock = el("p", { class: "hero num", role: "timer" });
-  every(250, page.signal, () => (clock.textContent = countdown(msUntil(schedule.saleStartsAt))));
+  const now = el("b", { class: "num" });
+  const gathered = el("dd", {});
+  every(100, page.signal, () => {
+    clock.textContent = countdown(msUntil(schedule.saleStartsAt));
+    now.textContent = clockTime(serverNow());
+  });
   const element = el("div", { class: "stack" },
-    el("p", { class: "kick" }, t("lobbyKick")),
+    el("p", { class: "kick" }, el("i", { class: "pulse", "aria-hidden": "true" }), t("lobbyKick")),
     clock,
-    el("p", {}, t("lobbyOpens", moment(schedule.saleStartsAt))),
+    el("p", { class: "big" }, t("lobbyOpens", moment(schedule.saleStartsAt))),
+    el("dl", { class: "facts num" },
+      el("div", {}, el("dt", {}, t("serverClock")), el("dd", {}, now)),
+      el("div", {}, el("dt", {}, t("gathered")), gathered)),
     el("p", { class: "quiet" }, t("lobbyHow")));
-  return { element, update: () => t("lobbySaid", countdown(msUntil(schedule.saleStartsAt))) };
+  const update = (answer) => {
+    gathered.textContent = t("people", count((answer.ahead ?? 0) + (answer.behind ?? 0) + 1));
+    return t("lobbySaid", countdown(msUntil(schedule.saleStartsAt)));
+  };
+  return { element, update };
 }
 
-function waitingPanel(page) {
+function waitingPanel(page, alerts) {
   const position = el("b", {});
   const wait = el("b", { class: "num" });
+  const why = el("small", { class: "quiet" });
   const bar = el("progress", { max: 1, value: 0, "aria-label": t("progress") });
-  const [ahead, behind] = [el("dd", {}), el("dd", {})];
+  const [ahead, behind, chance] = [el("dd", {}), el("dd", {}), el("dd", {})];
+  const first = el("span", {});
   const element = el("div", { class: "stack" },
-    el("p", { class: "kick" }, t("waitingKick")),
+    el("p", { class: "kick" }, el("i", { class: "pulse", "aria-hidden": "true" }), t("waitingKick")),
     el("p", { class: "hero num" }, position, el("span", {}, t("positionUnit"))),
-    el("p", { class: "big" }, `${t("estimatedWait")} `, wait),
-    bar,
-    el("dl", { class: "facts num" },
+    el("p", { class: "big" }, `${t("estimatedWait")} `, wait, el("br"), why),
+    el("div", {}, bar, el("p", { class: "ends quiet num" }, first, el("span", {}, t("entrance")))),
+    el("dl", { class: "facts three num" },
       el("div", {}, el("dt", {}, t("ahead")), ahead),
-      el("div", {}, el("dt", {}, t("behind")), behind)));
+      el("div", {}, el("dt", {}, t("behind")), behind),
+      el("div", {}, el("dt", {}, t("chance")), chance)));
   const update = (answer) => {
-    const first = recall("first", page.id) ?? answer.position;
-    keep("first", page.id, Math.max(first, answer.position));
+    const start = Math.max(recall("first", page.id) ?? 0, answer.position);
+    keep("first", page.id, start);
     position.textContent = count(answer.position);
     wait.textContent = waitText(answer);
+    why.textContent = answer.paused ? t("waitPaused") : t("waitWhy");
     ahead.textContent = t("people", count(answer.ahead ?? 0));
     behind.textContent = t("people", count(answer.behind ?? 0));
-    bar.value = first ? (first - answer.position) / first : 0;
-    document.title = `${t("positionTitle", count(answer.position))} — podo`;
+    chance.textContent = answer.chance ? t(`chance${answer.chance}`) : "–";
+    first.textContent = t("firstPosition", count(start));
+    bar.value = start ? (start - answer.position) / start : 0;
+    if (alerts.isOn("title")) document.title = `${t("positionTitle", count(answer.position))} — podo`;
     return t("positionSaid", count(answer.position), waitText(answer));
   };
   return { element, update };
@@ -181,19 +218,34 @@ function waitText({ estimatedWait, estimatedWaitRange }) {
   return low === high ? t("waitMinutes", high) : t("waitRange", Math.max(1, low), high);
 }
 
-function leaveRow(page, trouble) {
-  const button = el("button", { class: "link", type: "button" }, t("leaveQueue"));
-  button.addEventListener("click", () => {
-    if (!confirm(t("leaveQueueSure"))) return;
-    whileBusy(button, async () => {
-      try {
-        await remove(`/api/queue/leave?scheduleId=${page.id}`, { scheduleId: page.id });
-        keep("place", page.id, null);
-        page.go("#/");
-      } catch (error) {
-        trouble.show(error.message);
-      }
+function leaveRow(page, trouble, ticket) {
+  const leave = async () => {
+    const done = await askFirst({
+      title: t("leaveQueue"),
+      content: el("p", {}, t("leaveQueueSure")),
+      yes: t("leaveQueue"),
+      isDanger: true,
+      act: () => remove(`/api/queue/leave?scheduleId=${page.id}`, { scheduleId: page.id }),
     });
-  });
-  return el("div", { class: "row apart" }, el("span", { class: "quiet" }, t("updatesItself")), button);
+    if (!done) return;
+    keep("place", page.id, null);
+    page.go("#/");
+  };
+  return el("div", { class: "row apart" },
+    el("span", { class: "quiet" }, t("updatesItself"), " ", ticket),
+    el("button", { class: "link", type: "button", onclick: leave }, t("leaveQueue")));
+}
+
+/** Anybody can check afterwards that the draw was fair. */
+function drawProof(page) {
+  const box = el("section", { class: "card pad stack tight", hidden: true });
+  get(`/api/queue/${page.id}/draw`, { signal: page.signal, isPublic: true }).then((draw) => {
+    box.hidden = false;
+    box.replaceChildren(
+      el("h2", {}, t("drawTitle")),
+      el("p", { class: "quiet" }, draw.seed ? t("drawDone", count(draw.drawn ?? 0)) : t("drawBefore")),
+      el("code", { class: "hash" }, draw.seed ?? draw.seedHash),
+      el("a", { href: `/api/queue/${page.id}/draw`, target: "_blank", rel: "noopener" }, t("drawProof")));
+  }).catch(() => null);
+  return box;
 }

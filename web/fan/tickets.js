@@ -1,86 +1,113 @@
-// My tickets: one per seat, with its code for the gate; cancelling is per reservation.
+// Tickets: the code for the gate, what to do with it, and canceling with what comes back shown first.
 
 import { act, call, get } from "../shared/api.js";
-import { el, problemBox, whileBusy } from "../shared/dom.js";
+import { ask } from "../shared/dialog.js";
+import { el, icon } from "../shared/dom.js";
 import { moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
+import { user } from "../shared/session.js";
+import { poster } from "./poster.js";
+import { calendarButton } from "./tickets/calendar.js";
+import { showCode } from "./tickets/code.js";
 
 export async function tickets(page) {
+  if (!user()) return page.login();
   const [owned, reservations] = await Promise.all([
-    get("/api/tickets", { signal: page.signal }),
-    get("/api/booking/reservations", { signal: page.signal }),
+    get("/api/tickets?limit=100", { signal: page.signal }),
+    get("/api/booking/reservations?limit=50", { signal: page.signal }),
   ]);
   const open = reservations.items.filter((it) => ["HELD", "PAYING"].includes(it.status));
-  const byReservation = Map.groupBy ? Map.groupBy(owned.items, (it) => it.reservationId) : group(owned.items);
-  page.main.replaceChildren(
-    el("div", { class: "stack" },
-      el("h1", {}, t("myTickets")),
-      open.map((it) => el("p", { class: "note warn" },
-        el("a", { href: `#/checkout/${it.reservationId ?? it.id}` }, t("unfinished")))),
-      owned.items.length ? null : el("p", { class: "quiet" }, t("noTickets")),
-      [...byReservation].map(([id, list]) => reservationCard(page, list, reservations.items.find((it) => (it.reservationId ?? it.id) === id)))));
-}
-
-function group(items) {
   const groups = new Map();
-  for (const item of items) groups.set(item.reservationId, [...(groups.get(item.reservationId) ?? []), item]);
-  return groups;
+  for (const ticket of owned.items) groups.set(ticket.reservationId, [...(groups.get(ticket.reservationId) ?? []), ticket]);
+  page.main.replaceChildren(
+    el("div", { class: "stack loose" },
+      el("h1", {}, t("myTickets")),
+      open.map((it) => el("p", { class: "note warn" }, el("a", { href: `#/checkout/${it.id}` }, t("unfinished")))),
+      owned.items.length ? null : nothing(),
+      [...groups].map(([id, list]) => bookingCard(page, list, reservations.items.find((it) => it.id === id)))));
 }
 
-function reservationCard(page, list, reservation) {
+function nothing() {
+  return el("div", { class: "card pad stack center-text" },
+    el("p", { class: "quiet" }, t("noTickets")),
+    el("p", {}, el("a", { class: "btn primary", href: "#/" }, t("toEvents"))));
+}
+
+function bookingCard(page, list, reservation) {
   const [first] = list;
-  const problem = problemBox();
-  const title = first.eventTitle ?? reservation?.eventTitle ?? t("ticket");
-  const startsAt = first.startsAt ?? reservation?.startsAt;
-  const number = reservation?.bookingNumber ?? first.bookingNumber;
-  const isLive = !reservation || reservation.status === "CONFIRMED";
-  return el("section", { class: "card pad stack", "aria-label": [title, number].filter(Boolean).join(" ") },
-    el("div", {},
-      el("h2", {}, title),
-      el("p", { class: "quiet num" }, [startsAt ? moment(startsAt) : null, number].filter(Boolean).join(" · "))),
-    el("ul", { class: "tickets" }, list.map((ticket) => ticketItem(page, ticket))),
-    problem.element,
-    isLive ? cancelButton(page, first.reservationId, problem) : null);
+  const isLive = list.some((it) => it.status === "VALID");
+  const isMine = reservation?.status === "CONFIRMED";
+  return el("section", { class: "card booking", "aria-label": `${first.eventTitle} ${first.bookingNumber}` },
+    el("div", { class: "head" },
+      poster(first.eventTitle, "poster"),
+      el("div", { class: "grow" },
+        el("h2", {}, first.eventTitle),
+        el("p", { class: "quiet num" }, `${moment(first.startsAt)} · ${first.venueName}`),
+        el("p", { class: "quiet num" }, `${t("bookingNumber")} ${first.bookingNumber}`)),
+      isLive ? el("div", { class: "row" }, calendarButton(first)) : null),
+    el("ul", { class: "tickets pad" }, list.map((ticket) => ticketItem(page, ticket))),
+    isLive && isMine ? el("div", { class: "pad row foot" },
+      el("button", { class: "btn danger", type: "button", onclick: () => cancel(page, reservation) }, t("cancelReservation"))) : null);
 }
 
 function ticketItem(page, ticket) {
   const code = el("div", { class: "code" });
-  const isValid = !ticket.status || ["VALID", "ISSUED", "ACTIVE"].includes(ticket.status);
+  const isValid = ticket.status === "VALID";
   if (isValid) showCode(page, ticket, code);
   return el("li", { class: isValid ? "ticket" : "ticket over" },
-    el("b", { class: "num" }, ticket.seatNumber),
-    isValid ? code : el("span", { class: "quiet" }, t("ticketOver")));
+    el("div", { class: "stub" }, el("b", { class: "num" }, ticket.seatNumber), el("span", { class: "quiet" }, ticket.grade)),
+    isValid ? code : el("span", { class: "badge" }, t(ticket.status === "USED" ? "ticketUsed" : "ticketOver")),
+    isValid ? el("div", { class: "row center" },
+      el("a", { class: "btn small", href: `#/tickets/${ticket.id}` }, icon("print"), t("print")),
+      el("button", { class: "btn small", type: "button", onclick: () => transfer(page, ticket) }, icon("send"), t("transfer"))) : null);
 }
 
-/** An <img> could not send the login, and our content policy forbids blob addresses. */
-async function showCode(page, ticket, box) {
-  try {
-    const text = await call("GET", `/api/tickets/${ticket.id}/qr.svg`, { signal: page.signal });
-    const drawing = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-    if (drawing.localName !== "svg") throw new Error("the ticket code is not an image");
-    drawing.setAttribute("role", "img");
-    drawing.setAttribute("aria-label", t("codeFor", ticket.seatNumber));
-    box.replaceChildren(document.importNode(drawing, true));
-  } catch (error) {
-    if (error.name !== "AbortError") box.replaceChildren(el("p", { class: "quiet" }, t("codeMissing")));
-  }
-}
-
-function cancelButton(page, reservationId, problem) {
-  const button = el("button", { class: "btn danger", type: "button" }, t("cancelReservation"));
-  button.addEventListener("click", () => {
-    if (!confirm(t("cancelSure"))) return;
-    whileBusy(button, async () => {
-      try {
-        const path = `/api/booking/reservations/${reservationId}/cancel`;
-        const answer = await act(path, { reason: t("cancelReason") });
-        const amount = answer.refund?.amount;
-        button.replaceWith(el("p", { class: "note ok", role: "status" },
-          amount === undefined ? t("canceled") : t("canceledRefund", won(amount))));
-      } catch (error) {
-        problem.show(error.message);
-      }
-    });
+async function transfer(page, ticket) {
+  const done = await ask({
+    title: t("transfer"),
+    content: el("div", { class: "stack" },
+      el("p", {}, t("transferWords", ticket.seatNumber)),
+      el("label", { class: "field" }, t("transferTo"), el("input", { name: "email", type: "email", required: true }))),
+    yes: t("transfer"),
+    act: (form) => call("POST", `/api/tickets/${ticket.id}/transfer`, { body: { email: form.get("email") } }),
   });
-  return button;
+  if (done) page.again();
+}
+
+/** What comes back is asked for anew whenever the choice of seats changes. */
+async function cancel(page, reservation) {
+  const quote = el("p", { class: "note num", role: "status" }, t("loading"));
+  const boxes = reservation.seats.map((seat) => el("label", { class: "choice" },
+    el("input", { type: "checkbox", name: "seat", value: seat.id, checked: true }), el("span", {}, `${seat.number} · ${won(seat.price)}`)));
+  const content = el("div", { class: "stack" }, boxes, quote,
+    el("label", { class: "field" }, t("refundTo"),
+      el("select", { name: "refundTo" }, el("option", { value: "ORIGINAL" }, t("toOriginal")), el("option", { value: "WALLET" }, t("toWallet")))));
+  const chosen = () => [...content.querySelectorAll("input:checked")].map((it) => it.value);
+  const preview = async () => {
+    if (!chosen().length) return (quote.textContent = t("chooseSome"));
+    try {
+      const found = await get(`/api/booking/reservations/${reservation.id}/refund?seatIds=${chosen().join(",")}`);
+      quote.textContent = t("refundQuote", won(found.refundAmount), won(found.fee), found.feePercent);
+    } catch (error) {
+      quote.textContent = error.message;
+    }
+  };
+  content.addEventListener("change", preview);
+  preview();
+  let answer = null;
+  await ask({
+    title: t("cancelReservation"),
+    content,
+    yes: t("cancelYes"),
+    isDanger: true,
+    act: async (form) => {
+      const seatIds = chosen();
+      if (!seatIds.length) throw new Error(t("chooseSome"));
+      const body = { reason: t("cancelReason"), refundTo: form.get("refundTo"), ...(seatIds.length < reservation.seats.length ? { seatIds } : {}) };
+      answer = await act(`/api/booking/reservations/${reservation.id}/cancel`, body);
+    },
+  });
+  if (!answer) return;
+  await ask({ title: t("cancelReservation"), content: el("p", { class: "note ok", role: "status" }, t("canceledRefund", won(answer.refundAmount))), yes: t("fine") });
+  page.again();
 }

@@ -1,8 +1,9 @@
 // Calls to the API: login, place and entry tokens, idempotency keys, errors as values.
 
+import { solve } from "./challenge.js";
 import { noteServerTime } from "./clock.js";
 import { language, t } from "./i18n.js";
-import { accessToken, begin, end, keep, recall } from "./session.js";
+import { accessToken, begin, end, isLoggedIn, keep, loginCount, recall } from "./session.js";
 
 /** Why a call did not do what was asked. `message` is for the fan, `code` for the page. */
 export class Problem extends Error {
@@ -23,7 +24,12 @@ export class Problem extends Error {
 
 /** `options`: body, signal, scheduleId (sends its place and entry tokens), key, cache, isPublic. */
 export async function call(method, path, options = {}) {
-  const response = await sendLoggedIn(method, path, options);
+  let response = await sendLoggedIn(method, path, options);
+  if (response.status === 403 && !options.answer) {
+    const { challenge } = await response.clone().json().catch(() => ({}));
+    // The queue asks the device to work for a moment first.
+    if (challenge) response = await sendLoggedIn(method, path, { ...options, answer: await solve(challenge) });
+  }
   if (response.status === 204) return null;
   const isJson = /\bjson\b/.test(response.headers.get("content-type") ?? "");
   const body = isJson ? await response.json().catch(() => ({})) : await response.text();
@@ -40,8 +46,17 @@ export const remove = (path, options) => call("DELETE", path, options);
  * the caller asks then.
  */
 export async function* pushed(path, options = {}) {
+  for await (const { name, data } of streamed(path, options)) {
+    // After any other event the stream ends.
+    if (name === "message") yield data;
+  }
+}
+
+/** Server-sent events with their names: `{name, data}`. `onOpen` is told when the server answers. */
+export async function* streamed(path, options = {}) {
   const response = await sendLoggedIn("GET", path, options).catch(orAbort(null));
   if (!response?.ok || !response.body) return;
+  options.onOpen?.();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   try {
@@ -50,16 +65,19 @@ export async function* pushed(path, options = {}) {
       if (done) return;
       const events = (text + value).split("\n\n");
       text = events.pop();
-      for (const event of events) {
-        const lines = event.split("\n");
-        // Only answers: heartbeats are comments, and after any other event the stream ends.
-        const data = lines.find((line) => line.startsWith("data: "));
-        if (data && lines.includes("event: message")) yield JSON.parse(data.slice("data: ".length));
-      }
+      yield* events.map(readEvent).filter(Boolean);
     }
   } finally {
     reader.cancel().catch(() => {});
   }
+}
+
+/** Heartbeats are comments and have no data. */
+function readEvent(event) {
+  const lines = event.split("\n");
+  const field = (name) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+  const data = field("data");
+  return data === undefined ? null : { name: field("event") ?? "message", data: JSON.parse(data) };
 }
 
 /** Leaving the page is not trouble. */
@@ -88,10 +106,10 @@ export async function act(path, body, options = {}) {
 
 /** Logs in with the cookie. One at a time over all tabs: a token that is used twice is dead. */
 export async function refresh() {
-  const before = accessToken();
+  const before = loginCount();
   return exclusively("podo-refresh", async () => {
     // Another call of this tab was faster.
-    if (accessToken() !== before) return true;
+    if (loginCount() !== before) return true;
     const response = await send("POST", "/api/auth/refresh", { body: {}, isPublic: true });
     if (response.ok) begin(await response.json());
     // Only a clear no ends the login; an outage does not.
@@ -102,7 +120,7 @@ export async function refresh() {
 
 async function sendLoggedIn(method, path, options) {
   const response = await send(method, path, options);
-  const isLoginOver = response.status === 401 && accessToken() && !options.isPublic;
+  const isLoginOver = response.status === 401 && isLoggedIn() && !options.isPublic;
   if (!isLoginOver) return response;
   // A 401 may also be about the entry; that is for the page to answer.
   const { code } = await response.clone().json().catch(() => ({}));
@@ -131,10 +149,11 @@ async function send(method, path, options) {
   return response;
 }
 
-function headers({ body, key, scheduleId, isPublic }) {
+function headers({ answer, body, key, scheduleId, isPublic }) {
   const found = {
     "Accept-Language": language(),
     "Content-Type": body === undefined ? null : "application/json",
+    "Challenge-Answer": answer,
     "Idempotency-Key": key,
     Authorization: accessToken() && !isPublic ? `Bearer ${accessToken()}` : null,
     "Queue-Token": scheduleId ? recall("place", scheduleId) : null,

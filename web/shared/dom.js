@@ -2,6 +2,9 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** Beside this file, so that it is kept as long. */
+const ICONS = new URL("./icons.svg", import.meta.url).pathname;
+
 /** `el("a", { href: "#/", class: "btn" }, "Home")`; `on…` attributes are listeners. */
 export function el(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
@@ -14,7 +17,9 @@ export function svg(tag, attributes = {}, ...children) {
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    // Our content policy takes styles from scripts, but not from attributes.
+    if (name === "style") Object.entries(value).forEach(([key, it]) => element.style.setProperty(key, it));
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
@@ -50,4 +55,11 @@ export async function whileBusy(button, action) {
     button.disabled = false;
     button.removeAttribute("aria-busy");
   }
+}
+
+/** An icon of the sprite sheet; it is decoration, the words beside it say what it means. */
+export function icon(name) {
+  const picture = svg("svg", { class: "icon", "aria-hidden": "true", viewBox: "0 0 24 24" });
+  picture.append(svg("use", { href: `${ICONS}#${name}` }));
+  return picture;
 }

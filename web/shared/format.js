@@ -27,10 +27,22 @@ export function moment(time) {
   return `${format.format(new Date(time))} KST`;
 }
 
+/** The same for tables, where many stand below each other: day and time to the second. */
+export function stamp(time) {
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: ZONE, dateStyle: "short", timeStyle: "medium" });
+  return format.format(new Date(time));
+}
+
 /** `04:59`, or `1:04:59` from an hour on. Rounded up, so that zero means over. */
 export function countdown(ms) {
   const seconds = Math.ceil(ms / 1000);
   const two = (number) => String(number).padStart(2, "0");
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${two(minutes)}:${two(seconds % 60)}`;
+}
+
+/** `20:00:00.0`: those who wait for an opening compare clocks. */
+export function clockTime(ms) {
+  const format = new Intl.DateTimeFormat("en-GB", { timeZone: ZONE, hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+  return `${format.format(ms)}.${Math.floor((ms % 1000) / 100)}`;
 }

@@ -1,5 +1,5 @@
 // What this tab knows about its fan. Memory first; sessionStorage survives a reload.
-// The refresh token is in a cookie that scripts cannot read, on purpose.
+// The tokens of the login are in cookies that scripts cannot read, on purpose.
 
 const ACCESS = "podo.access";
 const USER = "podo.user";
@@ -7,27 +7,50 @@ const KNOWN = "podo.known";
 
 let access = sessionStorage.getItem(ACCESS);
 let fan = JSON.parse(sessionStorage.getItem(USER) ?? "null");
+let renewals = 0;
 
+// Whoever comes from another service's login has a cookie already.
+if (new URLSearchParams(location.search).has("welcome")) localStorage.setItem(KNOWN, "yes");
+
+/** Only where the browser keeps no secure cookies: plain http on a host that is not this machine. */
 export function accessToken() {
   return access;
+}
+
+/** How often the login was begun or renewed in this tab. */
+export function loginCount() {
+  return renewals;
 }
 
 export function user() {
   return fan;
 }
 
+export function isLoggedIn() {
+  return fan !== null;
+}
+
 /** Somebody was logged in on this device, so the cookie may still log us in. */
 export function mayComeBack() {
-  return !access && localStorage.getItem(KNOWN) === "yes";
+  return !fan && localStorage.getItem(KNOWN) === "yes";
 }
 
 /** Keeps the answer of a login or a refresh. */
 export function begin(answer) {
-  access = answer.accessToken;
+  renewals += 1;
+  access = keepsCookies() ? null : answer.accessToken;
   fan = answer.user ?? fan;
-  sessionStorage.setItem(ACCESS, access);
+  if (access) sessionStorage.setItem(ACCESS, access);
   sessionStorage.setItem(USER, JSON.stringify(fan));
   localStorage.setItem(KNOWN, "yes");
+}
+
+function keepsCookies() {
+  const probe = "__Host-podo_probe";
+  document.cookie = `${probe}=1; Path=/; Secure; SameSite=Lax`;
+  const isKept = document.cookie.includes(probe);
+  document.cookie = `${probe}=; Path=/; Secure; SameSite=Lax; Max-Age=0`;
+  return isKept;
 }
 
 /** Forgets the login and everything that hangs on it. */

@@ -1,7 +1,10 @@
 //! `cargo xtask`: one command for everything that CI runs.
 #![expect(clippy::print_stdout, reason = "this is a command line tool; its output is its result")]
 
+mod bench;
+mod browser;
 mod engines;
+mod fuzz;
 mod openapi;
 mod packages;
 mod shell;
@@ -9,6 +12,7 @@ mod test;
 mod tidy;
 
 use anyhow::bail;
+use bench::Stores;
 use engines::Live;
 use std::process::ExitCode;
 
@@ -18,7 +22,11 @@ Usage: cargo xtask COMMAND
   test [--only STEP]...   run everything that CI runs, or only the named steps
   engines up [--cluster]  start PostgreSQL and Redis for trying things out, until Ctrl-C;
                           with --cluster Redis is a cluster of six
+  bench [--distributed] [OPTIONS]
+                          run `podo bench OPTIONS` in release beside a PostgreSQL server that
+                          waits for the disk; with --distributed on it and on Redis
   openapi                 rewrite docs/openapi.json from the code
+  screens                 pictures of every page, into target/screens
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
 ";
@@ -43,7 +51,10 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["test", options @ ..] => test::run(options),
         ["engines", "up"] => engines::up(Live::Single),
         ["engines", "up", "--cluster"] => engines::up(Live::Cluster),
+        ["bench", "--distributed", options @ ..] => bench::run(Stores::Distributed, options),
+        ["bench", options @ ..] => bench::run(Stores::Embedded, options),
         ["openapi"] => openapi::rewrite(),
+        ["screens"] => browser::screens(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {
             bail!("unknown command or option after `{command}`; see `cargo xtask help`")

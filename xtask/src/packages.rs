@@ -57,6 +57,37 @@ const NEEDS: &[Need] = &[
         package: "redis-tools",
         why: "joins the cluster of the tests",
     },
+    Need {
+        look_for: &[LookFor::Command("chromium")],
+        package: "chromium",
+        why: "opens the pages in tests",
+    },
+    Need {
+        look_for: &[LookFor::Command("node")],
+        package: "nodejs",
+        why: "drives Chromium in the tests of the pages",
+    },
+    Need {
+        look_for: &[LookFor::Command("npm")],
+        package: "npm",
+        why: "brings what drives Chromium",
+    },
+    Need {
+        look_for: &[LookFor::AnyVersion {
+            folder: "/usr/share/fonts/opentype",
+            file: "NotoSansCJK-Regular.ttc",
+        }],
+        package: "fonts-noto-cjk",
+        why: "writes Korean in the pictures of the pages",
+    },
+    Need {
+        look_for: &[
+            LookFor::AnyVersion { folder: "/usr/lib", file: "ensurepip/__init__.py" },
+            LookFor::AnyVersion { folder: "/usr/local/lib", file: "ensurepip/__init__.py" },
+        ],
+        package: "python3-venv",
+        why: "runs schemathesis, which makes up requests",
+    },
     Need { look_for: NGINX, package: "nginx-light", why: "stands before several nodes in tests" },
     Need {
         look_for: &[LookFor::Command("make")],

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the steps of CI, in order, stopping at the first that fails.
 
 use crate::shell::{command, run as run_command};
-use crate::{openapi, packages, tidy};
+use crate::{browser, fuzz, openapi, packages, tidy};
 use anyhow::bail;
 use std::time::Instant;
 
@@ -16,9 +16,11 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", about: "the code is formatted", run: format },
     Step { name: "clippy", about: "the lints are quiet", run: clippy },
     Step { name: "nextest", about: "the tests pass", run: nextest },
+    Step { name: "browser", about: "the pages work in Chromium", run: browser::test },
     Step { name: "doctest", about: "the examples in the docs run", run: doctest },
     Step { name: "doc", about: "the docs build without warnings", run: doc },
     Step { name: "openapi", about: "docs/openapi.json is fresh", run: openapi::check },
+    Step { name: "fuzz", about: "made-up requests get proper answers", run: fuzz::check },
     Step { name: "tidy", about: "the tree keeps its shape", run: tidy::check_tree },
 ];
 

@@ -2,7 +2,8 @@
 //! talks.
 
 mod breaker;
-mod client;
+pub(crate) mod client;
+mod identity;
 mod inicis;
 mod kcp;
 mod portone;
@@ -11,7 +12,8 @@ pub mod sandbox;
 mod settings;
 mod toss;
 mod webhooks;
-mod wire;
+pub(crate) mod wire;
 
 pub(crate) use client::tls;
+pub use identity::{IdentitySettings, PortOneIdentity};
 pub use settings::{GatewaySettings, InicisSettings, KcpSettings, PortOneSettings, TossSettings};

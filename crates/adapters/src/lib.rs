@@ -8,4 +8,5 @@ pub mod memory;
 pub mod notify;
 pub mod passwords;
 pub mod redis;
+pub mod social;
 pub mod sql;

@@ -1,11 +1,20 @@
 //! Signing up, logging in, staying logged in, logging out.
 
+mod identity;
 mod profile;
+mod second_factor;
+mod social;
 
+pub use identity::{IdentityStart, Proven, prove_identity, require_identity, start_identity};
 pub use profile::{
     ProfileChange, change_password, change_profile, end_session, logins, me, recall_ended_sessions,
     sessions, withdraw,
 };
+
+pub use second_factor::{
+    TotpStart, change_role, confirm_totp, remove_totp, reset_totp, start_totp,
+};
+pub use social::{SOCIAL_WITHIN, SocialReturn, SocialStart, finish_social, start_social};
 
 use crate::error::{Error, Result};
 use crate::platform::Platform;
@@ -22,6 +31,7 @@ use domain::accounts::{
 };
 use domain::text::Line;
 use domain::{LoginId, Refusal, SessionId, Timestamp, UserId};
+use second_factor::{check_code, role_of};
 use serde::Serialize;
 use std::time::Duration;
 use utoipa::ToSchema;
@@ -45,6 +55,10 @@ pub struct UserView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
     pub role: Role,
+    /// Whether the person proved who they are.
+    pub identity_verified: bool,
+    /// Whether a log-in needs a code.
+    pub second_factor: bool,
     pub created_at: Timestamp,
 }
 
@@ -104,17 +118,21 @@ pub(crate) fn field(column: &str, user: UserId) -> String {
     format!("users.{column}.{user}")
 }
 
+/// What somebody who logs in says.
+pub struct Credentials {
+    pub email: Email,
+    pub password: String,
+    /// Of the second factor, if the account has one.
+    pub code: Option<String>,
+}
+
 /// The same answer for an unknown address and a wrong password, after the same work.
-pub async fn log_in(
-    platform: &Platform,
-    email: &Email,
-    password: String,
-    origin: Origin,
-) -> Result<LoggedIn> {
+pub async fn log_in(platform: &Platform, given: Credentials, origin: Origin) -> Result<LoggedIn> {
+    let Credentials { email, password, code } = given;
     let email_hash = platform.seals.lookup("email", email.as_str());
     slow_down(platform, email_hash, &origin).await?;
     let found = platform.store.user_by_email(email_hash).await?;
-    let hash = found.as_ref().map(|user| user.password_hash.clone());
+    let hash = found.as_ref().and_then(UserRecord::known_hash);
     let verdict = platform.passwords.verify(password.clone(), hash).await?;
     let is_right = verdict != Verdict::Wrong;
     let now = platform.now();
@@ -124,6 +142,7 @@ pub async fn log_in(
         email_hash,
         ip: origin.ip,
         agent: origin.agent,
+        method: "EMAIL",
         success: is_right,
         reason: None,
         now,
@@ -134,6 +153,14 @@ pub async fn log_in(
                 let new = platform.passwords.hash(password).await?;
                 let known = user.password_hash.clone();
                 platform.store.renew_hash(user.user, (known, new), now).await?;
+            }
+            if let Err(error) = check_code(platform, &user, code.as_deref(), now).await {
+                if matches!(error, Error::Refused(Refusal::CodeWrong)) {
+                    attempt.success = false;
+                    attempt.reason = Some("CODE");
+                    platform.store.record_failed_login(attempt).await?;
+                }
+                return Err(error);
             }
             start_session(platform, user, attempt).await
         }
@@ -203,7 +230,7 @@ fn logged_in(
     refresh_token: String,
     now: Timestamp,
 ) -> Result<LoggedIn> {
-    let caller = Caller { user: user.user, session, role: user.role };
+    let caller = Caller { user: user.user, session, role: role_of(platform, user) };
     Ok(LoggedIn {
         access_token: platform.sessions.issue(caller, platform.chance.id(now), now),
         expires_in: ACCESS_TOKEN_LENGTH.as_secs(),
@@ -212,14 +239,32 @@ fn logged_in(
     })
 }
 
+/// Opens a sealed field of somebody's account.
+pub(crate) fn open(
+    platform: &Platform,
+    column: &str,
+    user: UserId,
+    sealed: &[u8],
+) -> Result<String> {
+    platform.seals.open(&field(column, user), sealed)
+}
+
+/// Somebody's account, for organisers; nothing when it was given up.
+pub(crate) async fn user_view(platform: &Platform, user: UserId) -> Result<Option<UserView>> {
+    let found = platform.store.user(user).await?;
+    found.map(|user| view(platform, &user)).transpose()
+}
+
 fn view(platform: &Platform, user: &UserRecord) -> Result<UserView> {
-    let open = |column: &str, sealed: &[u8]| platform.seals.open(&field(column, user.user), sealed);
+    let open = |column: &str, sealed: &[u8]| open(platform, column, user.user, sealed);
     Ok(UserView {
         id: user.user,
         email: open("email", &user.email)?,
         name: open("name", &user.name)?,
         phone: user.phone.as_ref().map(|phone| open("phone", phone)).transpose()?,
         role: user.role,
+        identity_verified: user.is_verified,
+        second_factor: user.has_second_factor(),
         created_at: user.created_at,
     })
 }
@@ -265,7 +310,7 @@ pub async fn authenticate(platform: &Platform, token: &str, now: Timestamp) -> R
 
 /// Makes the first organiser, or says who has that address already.
 pub async fn create_admin(platform: &Platform, asked: SignUp) -> Result<Option<UserId>> {
-    match sign_up(platform, SignUp { role: Role::Admin, ..asked }).await {
+    match sign_up(platform, asked).await {
         Ok(user) => Ok(Some(user)),
         Err(Error::Refused(Refusal::EmailTaken)) => Ok(None),
         Err(error) => Err(error),

@@ -1,13 +1,16 @@
 //! What Podo does: use cases, the ports they need, and the jobs.
 
 pub mod accounts;
+pub mod audit;
 pub mod catalog;
+pub mod challenge;
 pub mod error;
 pub mod jobs;
 pub mod keys;
 pub mod layouts;
 pub mod leases;
 pub mod letters;
+pub mod lookups;
 pub mod messages;
 pub mod notifications;
 pub mod organisers;
@@ -20,13 +23,16 @@ pub mod reconciliation;
 pub mod refunds;
 pub mod reports;
 pub mod reservations;
+pub mod rotation;
 pub mod schedules;
 pub mod seals;
 pub mod seat_map;
 pub mod sessions;
+pub mod signals;
 pub mod standby;
 pub mod tickets;
 pub mod tokens;
+pub mod totp;
 mod turn;
 pub mod vitals;
 pub mod wallet;

@@ -8,11 +8,14 @@ use crate::ports::payments::{
     AskGateway, CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed,
     PaymentReady, PaymentView, RequestPayment, SettlePayment, Settled,
 };
+use crate::ports::reservations::ReservationView;
 use crate::reservations::{my_reservation, tell_filter, tell_filter_sold};
+use crate::signals;
 use domain::payments::{PaymentMethod, PaymentStatus};
 use domain::refunds::RefundTo;
 use domain::reservations::ReservationStatus;
-use domain::{PaymentId, RefundId, Refusal, ReservationId, SeatId, UserId, Won};
+use domain::signals::{PAYS_AT_SOONEST, SignalKind};
+use domain::{PaymentId, RefundId, Refusal, ReservationId, SeatId, Timestamp, UserId, Won};
 
 /// What gateways show as the name of what is bought.
 pub(crate) const ORDER_NAME: &str = "Podo ticket";
@@ -33,6 +36,7 @@ pub async fn request_payment(
 ) -> Result<Once<PaymentReady>> {
     let now = platform.now();
     let reservation = my_reservation(platform, asked.fan, asked.reservation).await?;
+    note_haste(platform, asked.fan, &reservation, now).await;
     let payment = PaymentId::new(platform.chance.id(now));
     let (gateway, checkout) = match asked.method {
         PaymentMethod::Wallet => (None, Checkout { gateway: None, url: None, data: None }),
@@ -61,6 +65,21 @@ pub async fn request_payment(
         platform.holds.keep(schedule, &seats, asked.fan, until).await?;
     }
     Ok(ready)
+}
+
+/// Seats that were chosen a blink ago are hardly paid for by a person.
+async fn note_haste(
+    platform: &Platform,
+    fan: UserId,
+    reservation: &ReservationView,
+    now: Timestamp,
+) {
+    let took = now.since(reservation.created_at);
+    if took < PAYS_AT_SOONEST && platform.rules.limits_on {
+        let reason = format!("Went to pay {} ms after the seats were held", took.as_millis());
+        let whose = (fan, reservation.schedule_id);
+        signals::note(platform, whose, SignalKind::PaysTooFast, reason).await;
+    }
 }
 
 /// How a confirm call ends.

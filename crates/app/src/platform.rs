@@ -1,5 +1,6 @@
 //! Everything a use case needs, chosen once at start.
 
+use crate::accounts::Proven;
 use crate::catalog::Shelf;
 use crate::layouts::Layouts;
 use crate::ports::Store;
@@ -9,17 +10,20 @@ use crate::ports::clock::{Chance, Clock};
 use crate::ports::courier::Courier;
 use crate::ports::gateway::Gateway;
 use crate::ports::holds::Holds;
+use crate::ports::identity::Certifier;
 use crate::ports::limits::{Limits, Quota};
 use crate::ports::passwords::Passwords;
 use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
 use crate::ports::seat_versions::SeatVersions;
+use crate::ports::social::SocialService;
 use crate::queue::{Knocks, Progresses, Waits};
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
 use crate::seat_map::SeatMaps;
 use crate::sessions::Sessions;
+use crate::signals::Noted;
 use crate::vitals::Vitals;
 use crate::workers::Tallies;
 use domain::queue::HealthLimits;
@@ -40,6 +44,8 @@ pub struct Rules {
     pub health_limits: Option<HealthLimits>,
     /// The codes of tickets change every half minute.
     pub tickets_rotate: bool,
+    /// An organiser without a second factor is a fan.
+    pub admins_need_code: bool,
 }
 
 pub struct Platform {
@@ -56,6 +62,10 @@ pub struct Platform {
     pub courier: Arc<dyn Courier>,
     pub passwords: Arc<dyn Passwords>,
     pub gateways: Vec<Arc<dyn Gateway>>,
+    /// Who certifies persons, if anybody does.
+    pub certifier: Option<Arc<dyn Certifier>>,
+    /// Services whose accounts log in here.
+    pub social: Vec<Arc<dyn SocialService>>,
     pub clock: Arc<dyn Clock>,
     pub chance: Arc<dyn Chance>,
     pub seals: Seals,
@@ -64,6 +74,8 @@ pub struct Platform {
     pub shelf: Shelf,
     pub progress: Progresses,
     pub knocks: Knocks,
+    pub proven: Proven,
+    pub noted: Noted,
     pub waits: Waits,
     pub vitals: Vitals,
     pub layouts: Layouts,

@@ -1,6 +1,7 @@
 //! What the use cases need from the outside, each trait with the rules that every engine keeps.
 
 pub mod accounts;
+pub mod audit;
 pub mod bus;
 pub mod catalog;
 pub mod channels;
@@ -9,11 +10,13 @@ pub mod courier;
 pub mod dead_letters;
 pub mod gateway;
 pub mod holds;
+pub mod identity;
 pub mod invariants;
 pub mod job_runs;
 pub mod keys;
 pub mod leases;
 pub mod limits;
+pub mod lookups;
 pub mod messages;
 pub mod notifications;
 pub mod organisers;
@@ -27,7 +30,10 @@ pub mod reports;
 pub mod reservations;
 pub mod revocations;
 pub mod sales;
+pub mod sealed;
 pub mod seat_versions;
+pub mod signals;
+pub mod social;
 pub mod standby;
 pub mod tickets;
 pub mod wallets;
@@ -37,12 +43,14 @@ pub mod webhooks;
 /// can span nouns.
 pub trait Store:
     accounts::Accounts
+    + audit::AuditLog
     + catalog::Catalog
     + dead_letters::DeadLetters
     + invariants::Invariants
     + job_runs::JobRuns
     + keys::Keys
     + leases::Leases
+    + lookups::Lookups
     + messages::Messages
     + notifications::Notifications
     + organisers::Organisers
@@ -53,6 +61,8 @@ pub trait Store:
     + reports::Reports
     + reservations::Reservations
     + sales::Sales
+    + sealed::SealedFields
+    + signals::Signals
     + standby::Standbys
     + tickets::Tickets
     + wallets::Wallets
@@ -62,12 +72,14 @@ pub trait Store:
 
 impl<T> Store for T where
     T: accounts::Accounts
+        + audit::AuditLog
         + catalog::Catalog
         + dead_letters::DeadLetters
         + invariants::Invariants
         + job_runs::JobRuns
         + keys::Keys
         + leases::Leases
+        + lookups::Lookups
         + messages::Messages
         + notifications::Notifications
         + organisers::Organisers
@@ -78,6 +90,8 @@ impl<T> Store for T where
         + reports::Reports
         + reservations::Reservations
         + sales::Sales
+        + sealed::SealedFields
+        + signals::Signals
         + standby::Standbys
         + tickets::Tickets
         + wallets::Wallets

@@ -6,6 +6,8 @@ mod progress;
 mod view;
 mod waits;
 
+use crate::accounts::require_identity;
+use crate::challenge::{Riddle, Wrong};
 use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::catalog::ScheduleRecord;
@@ -13,9 +15,11 @@ use crate::ports::queue::{Admission, Returning, Seen};
 use crate::ports::queue_history::Places;
 use crate::schedules::queue_rules;
 use crate::sessions::Caller;
+use crate::signals;
 use crate::tokens::{Said, Token};
 use domain::catalog::EventStatus;
 use domain::queue::{Entry, PlaceNumber, QueueRules, Standing};
+use domain::signals::SignalKind;
 use domain::{Refusal, ScheduleId, SessionId, Timestamp, UserId, draw};
 use serde::Serialize;
 use std::sync::Arc;
@@ -103,24 +107,56 @@ pub fn check_pace(
 
 /// Enters the queue, or finds the fan where they are. A place token from before brings back its
 /// place even when the engine has forgotten it.
-pub async fn enter(platform: &Platform, asker: Asker, schedule: ScheduleId) -> Result<QueueView> {
+pub async fn enter(
+    platform: &Platform,
+    asker: Asker,
+    schedule: ScheduleId,
+    answer: Option<&str>,
+) -> Result<QueueView> {
     let now = platform.now();
     let record = open_schedule(platform, schedule, now).await?;
     let rules = rules_now(platform, &record);
     let fan = asker.fan;
+    if rules.settings.identity_required {
+        require_identity(platform, fan).await?;
+    }
     let known = match asker.proof {
         Some(proof) => find_or_bring_back(platform, &rules, fan, proof, now).await?,
         None => Standing::Absent,
     };
     let standing = match known {
         Standing::Lobby { .. } | Standing::Waiting { .. } | Standing::Inside(_) => known,
-        Standing::Absent | Standing::Expired => join(platform, &rules, fan, now).await?,
+        Standing::Absent | Standing::Expired => {
+            ask_riddle(platform, &rules, fan, answer, now).await?;
+            join(platform, &rules, fan, now).await?
+        }
     };
     let seen = Seen { standing, is_live: true };
     let progress = platform.progress.get(platform, &record, now).await;
     let mut view = view(platform, (&record, &progress), asker, seen, now);
     view.token = place_token_of(platform, schedule, fan, standing);
     Ok(view)
+}
+
+/// Whoever comes new solves the schedule's riddle first, if it has one.
+async fn ask_riddle(
+    platform: &Platform,
+    rules: &QueueRules,
+    fan: UserId,
+    answer: Option<&str>,
+    now: Timestamp,
+) -> Result<()> {
+    let (schedule, bits) = (rules.schedule, rules.settings.challenge_bits);
+    if bits == 0 {
+        return Ok(());
+    }
+    let riddle = Riddle { schedule, fan, bits };
+    let Err(wrong) = riddle.check(platform, answer, now) else { return Ok(()) };
+    if wrong == Wrong::Forged {
+        let reason = "An answer to the riddle that does not solve it".to_owned();
+        signals::note(platform, (fan, schedule), SignalKind::ForgedAnswer, reason).await;
+    }
+    Err(riddle.refusal(platform, now).into())
 }
 
 /// How often a room that is lost is opened before its engine counts as out of order.

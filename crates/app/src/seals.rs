@@ -1,10 +1,14 @@
 //! Secrets at work: message codes, sealing of personal fields, hashes for look-up. All
 //! keys come from one master secret, each for its own purpose.
 
+mod fields;
+
+pub use fields::FieldKeys;
+
 use crate::error::{Error, Result};
 use crate::ports::clock::Chance;
 use crate::tokens::TokenKeys;
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::aead::{Aad, Nonce};
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::hmac;
 
@@ -13,37 +17,44 @@ use aws_lc_rs::hmac;
 pub enum Purpose {
     Ticket,
     Lookup,
+    Identity,
+    Challenge,
 }
 
 pub struct Seals {
     tokens: TokenKeys,
     ticket: hmac::Key,
     lookup: hmac::Key,
+    identity: hmac::Key,
+    challenge: hmac::Key,
     sessions: [u8; 32],
-    fields: LessSafeKey,
+    fields: FieldKeys,
 }
 
-/// First byte of a sealed field: which key sealed it, so that keys can be changed.
-const FIELD_KEY: u8 = 1;
 const NONCE_BYTES: usize = 12;
 
 impl Seals {
     pub fn new(master: &[u8; 32]) -> Seals {
         let code_key = |purpose| hmac::Key::new(hmac::HMAC_SHA256, &derive(master, purpose));
-        let fields = UnboundKey::new(&AES_256_GCM, &derive(master, "podo fields 1"))
-            .expect("a derived key has the length of an AES-256 key");
         Seals {
             tokens: TokenKeys::new(&token_secret(master), None),
             ticket: code_key("podo ticket 1"),
             lookup: code_key("podo lookup 1"),
+            identity: code_key("podo identity 1"),
+            challenge: code_key("podo challenge 1"),
             sessions: derive(master, "podo sessions 1"),
-            fields: LessSafeKey::new(fields),
+            fields: FieldKeys::new(master, None, None),
         }
     }
 
     /// The same with other keys for place and entry tokens.
     pub fn with_token_keys(self, tokens: TokenKeys) -> Seals {
         Seals { tokens, ..self }
+    }
+
+    /// The same with other keys for sealed fields.
+    pub fn with_field_keys(self, fields: FieldKeys) -> Seals {
+        Seals { fields, ..self }
     }
 
     /// The keys of the place and entry tokens.
@@ -60,6 +71,8 @@ impl Seals {
         match purpose {
             Purpose::Ticket => &self.ticket,
             Purpose::Lookup => &self.lookup,
+            Purpose::Identity => &self.identity,
+            Purpose::Challenge => &self.challenge,
         }
     }
 
@@ -86,26 +99,34 @@ impl Seals {
         let mut nonce = [0; NONCE_BYTES];
         chance.fill(&mut nonce);
         let mut sealed = value.as_bytes().to_vec();
-        self.fields
+        let current = self.fields.current();
+        current
+            .key
             .seal_in_place_append_tag(
                 Nonce::assume_unique_for_key(nonce),
                 Aad::from(place.as_bytes()),
                 &mut sealed,
             )
             .expect("a field is far shorter than the limit of AES-GCM");
-        [&[FIELD_KEY][..], &nonce, &sealed].concat()
+        [&[current.number][..], &nonce, &sealed].concat()
+    }
+
+    /// Whether the current key sealed it.
+    pub fn is_current(&self, sealed: &[u8]) -> bool {
+        sealed.first() == Some(&self.fields.current().number)
     }
 
     pub fn open(&self, place: &str, sealed: &[u8]) -> Result<String> {
         let broken = || Error::Broken(format!("{place} does not open"));
-        let (key, rest) = sealed.split_first().ok_or_else(broken)?;
-        if *key != FIELD_KEY || rest.len() < NONCE_BYTES {
+        let (number, rest) = sealed.split_first().ok_or_else(broken)?;
+        let key = &self.fields.numbered(*number).ok_or_else(broken)?.key;
+        if rest.len() < NONCE_BYTES {
             return Err(broken());
         }
         let (nonce, body) = rest.split_at(NONCE_BYTES);
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_error| broken())?;
         let mut body = body.to_vec();
-        let opened = self.fields.open_in_place(nonce, Aad::from(place.as_bytes()), &mut body);
+        let opened = key.open_in_place(nonce, Aad::from(place.as_bytes()), &mut body);
         let opened = opened.map_err(|_error| broken())?;
         String::from_utf8(opened.to_vec()).map_err(|_error| broken())
     }
@@ -153,6 +174,26 @@ mod tests {
         assert_eq!(seals.open("users.name.1", &sealed).unwrap(), "김포도");
         assert!(seals.open("users.name.2", &sealed).is_err());
         assert!(Seals::new(&[8; 32]).open("users.name.1", &sealed).is_err());
+    }
+
+    #[test]
+    fn a_field_is_sealed_with_the_new_key_and_opens_with_the_old() {
+        let master = [7; 32];
+        let keys = |current, previous| FieldKeys::new(&master, current, previous);
+        let seals = |keys| Seals::new(&master).with_field_keys(keys);
+        let (own, first) = (seals(keys(None, None)), seals(keys(Some(&[1; 32]), None)));
+        let second = seals(keys(Some(&[2; 32]), Some(&[1; 32])));
+        let place = "users.name.1";
+        let by_own = own.seal(place, "김포도", &Counting);
+        let by_first = first.seal(place, "김포도", &Counting);
+        assert!(own.is_current(&by_own) && !first.is_current(&by_own));
+        assert_eq!(first.open(place, &by_own).unwrap(), "김포도");
+        assert_eq!(second.open(place, &by_own).unwrap(), "김포도");
+        assert_eq!(second.open(place, &by_first).unwrap(), "김포도");
+        assert!(own.open(place, &by_first).is_err());
+        let forgotten = seals(keys(Some(&[2; 32]), None));
+        assert!(forgotten.open(place, &by_first).is_err());
+        assert!(keys(Some(&[1; 32]), Some(&[1; 32])).are_alike());
     }
 
     #[test]

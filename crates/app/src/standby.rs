@@ -1,5 +1,6 @@
 //! The standby list: waiting for seats of a date that is sold out.
 
+use crate::accounts::require_identity;
 use crate::error::Result;
 use crate::platform::Platform;
 use crate::ports::reservations::ReservationView;
@@ -41,12 +42,16 @@ pub async fn stand_by(
         1..=SEATS_PER_PICK_MAX => {}
         _ => return Err(Refusal::TooManySeats { max: SEATS_PER_PICK_MAX }.into()),
     }
+    let now = platform.now();
+    let record = platform.schedules.get(&*platform.store, schedule, now).await?;
+    if record.queue.identity_required {
+        require_identity(platform, user).await?;
+    }
     let map = platform.seat_maps.snapshot(platform, schedule).await?;
     let left = *map.left.get(&grade).ok_or(Refusal::UnknownGrade)?;
     if count <= left {
         return Err(Refusal::SeatsLeft.into());
     }
-    let now = platform.now();
     let standby = StandbyId::new(platform.chance.id(now));
     let command = StandBy { standby, user, schedule, grade, count, now };
     let place = platform.store.stand_by(command).await?;

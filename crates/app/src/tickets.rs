@@ -86,6 +86,7 @@ impl Claim {
 /// `TicketVoid`.
 pub async fn check_in(
     platform: &Platform,
+    actor: UserId,
     code: &str,
     gate: Option<ScheduleId>,
 ) -> Result<CheckedIn> {
@@ -105,7 +106,7 @@ pub async fn check_in(
     if gate.is_some_and(|gate| gate != kept.schedule) {
         return Err(Refusal::TicketElsewhere.into());
     }
-    platform.store.check_in(CheckIn { ticket, code: kept.code, now }).await
+    platform.store.check_in(CheckIn { actor, ticket, code: kept.code, now }).await
 }
 
 /// Gives a ticket to another account. It gets a new code, so that the old picture opens no gate.

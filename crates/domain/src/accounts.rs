@@ -4,11 +4,13 @@ mod email;
 mod failures;
 mod password;
 mod phone;
+mod social;
 
 pub use email::Email;
 pub use failures::Failures;
 pub use password::{GivenPassword, NewPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN};
 pub use phone::Phone;
+pub use social::SocialProvider;
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -27,6 +29,8 @@ pub const REFRESH_GRACE: Duration = Duration::from_secs(20);
 #[serde(rename_all = "UPPERCASE")]
 pub enum Role {
     User,
+    /// An organiser who may look and not touch.
+    Staff,
     Admin,
 }
 
@@ -34,12 +38,13 @@ impl Role {
     pub const fn as_str(self) -> &'static str {
         match self {
             Role::User => "USER",
+            Role::Staff => "STAFF",
             Role::Admin => "ADMIN",
         }
     }
 
     pub fn parse(text: &str) -> Option<Role> {
-        [Role::User, Role::Admin].into_iter().find(|role| role.as_str() == text)
+        [Role::User, Role::Staff, Role::Admin].into_iter().find(|role| role.as_str() == text)
     }
 }
 
@@ -78,6 +83,15 @@ mod schema {
     use utoipa::openapi::RefOr;
     use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, Type};
 
+    /// An ASCII address; upper and lower case are one.
+    const EMAIL: &str = concat!(
+        r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*",
+        r"@([A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?$"
+    );
+
+    /// A Korean number, or one with its country's code.
+    const PHONE: &str = r"^(0[0-9 ()-]{7,20}|\+[0-9][0-9 ()-]{7,20})$";
+
     fn text() -> ObjectBuilder {
         ObjectBuilder::new().schema_type(Type::String)
     }
@@ -85,7 +99,7 @@ mod schema {
     impl utoipa::PartialSchema for Email {
         fn schema() -> RefOr<Schema> {
             let format = SchemaFormat::KnownFormat(KnownFormat::Email);
-            text().format(Some(format)).max_length(Some(254)).into()
+            text().format(Some(format)).pattern(Some(EMAIL)).max_length(Some(254)).into()
         }
     }
     impl utoipa::ToSchema for Email {}
@@ -111,7 +125,7 @@ mod schema {
 
     impl utoipa::PartialSchema for Phone {
         fn schema() -> RefOr<Schema> {
-            text().max_length(Some(32)).into()
+            text().pattern(Some(PHONE)).max_length(Some(32)).into()
         }
     }
     impl utoipa::ToSchema for Phone {}

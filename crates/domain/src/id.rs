@@ -79,6 +79,8 @@ ids! {
     StandbyId
     PaymentId
     RefundId
+    /// Something that looked like a robot.
+    SignalId
     LedgerId
     TicketId
     MessageId
@@ -122,6 +124,14 @@ impl SeatId {
 
     pub const fn index(self) -> SeatIndex {
         (self.0.as_u128() & SEAT_BITS) as SeatIndex
+    }
+}
+
+impl SessionId {
+    /// When somebody logged in: ids of version 7 begin with it.
+    pub fn made_at(self) -> crate::Timestamp {
+        let ms = self.0.as_u128() >> 80;
+        crate::Timestamp::from_ms(i64::try_from(ms).unwrap_or(0))
     }
 }
 

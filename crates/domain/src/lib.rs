@@ -4,6 +4,7 @@
 pub mod accounts;
 pub mod best;
 pub mod catalog;
+pub mod challenge;
 pub mod draw;
 pub mod hall;
 pub mod id;
@@ -17,6 +18,7 @@ pub mod refunds;
 pub mod refusal;
 pub mod reservations;
 pub mod seats;
+pub mod signals;
 pub mod standby;
 pub mod text;
 pub mod tickets;
@@ -25,8 +27,8 @@ pub mod wallet;
 
 pub use id::{
     DeadLetterId, DeliveryId, DeviceId, EndpointId, EventId, HallId, LedgerId, LoginId, MessageId,
-    NodeId, PaymentId, RefundId, ReservationId, ScheduleId, SeatId, SessionId, StandbyId, TicketId,
-    UserId, VenueId,
+    NodeId, PaymentId, RefundId, ReservationId, ScheduleId, SeatId, SessionId, SignalId, StandbyId,
+    TicketId, UserId, VenueId,
 };
 pub use money::Won;
 pub use refusal::Refusal;

@@ -8,6 +8,7 @@ pub use admission::{AdmitBudget, fans_to_admit};
 pub use health::{Health, HealthLimits, SlowDown};
 pub use waiting::{Estimate, Outlook, estimate_wait, outlook, poll_after_ms, tell_after_ms};
 
+use crate::challenge::BITS_MAX;
 use crate::text::FieldError;
 use crate::{Refusal, ScheduleId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -60,6 +61,13 @@ pub struct QueueSettings {
     /// The same for those who read English; without it they see `message` too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_en: Option<String>,
+    /// Only fans who proved who they are may enter: one person, one place.
+    #[serde(default)]
+    pub identity_required: bool,
+    /// How hard the riddle is that a fan's device solves before it enters: 0 for none, 16 for about
+    /// a second, each more doubles it.
+    #[serde(default)]
+    pub challenge_bits: u8,
 }
 
 impl Default for QueueSettings {
@@ -71,6 +79,8 @@ impl Default for QueueSettings {
             entry_ttl_seconds: 600,
             message: None,
             message_en: None,
+            identity_required: false,
+            challenge_bits: 0,
         }
     }
 }
@@ -81,6 +91,10 @@ impl QueueSettings {
         check_range("maxActive", self.max_active, 1_000_000)?;
         check_range("admitPerSecond", self.admit_per_second, 100_000)?;
         check_range("entryTtlSeconds", self.entry_ttl_seconds, 3_600)?;
+        if self.challenge_bits > BITS_MAX {
+            let problem = FieldError::OutOfRange { min: 0, max: BITS_MAX.into() };
+            return Err(Refusal::Invalid { field: "challengeBits", problem });
+        }
         check_message("message", self.message.as_deref())?;
         check_message("messageEn", self.message_en.as_deref())
     }

@@ -17,40 +17,38 @@ pub enum Refusal {
     PasswordWrong,
     WalletNotEmpty,
     TicketsLeft,
-    TooManyRequests {
-        retry_after_s: u64,
-    },
+    IdentityNotOffered,
+    IdentityUnproven,
+    IdentityTaken,
+    IdentityRests { until: Timestamp },
+    IdentityRequired,
+    ReadOnly,
+    OwnRole,
+    CodeRequired,
+    CodeWrong,
+    CodeOn,
+    SocialFailed,
+    TooManyRequests { retry_after_s: u64 },
 
     // What is asked about
     NotFound,
-    Invalid {
-        field: &'static str,
-        problem: crate::text::FieldError,
-    },
-    InvalidTemplate {
-        at: String,
-        problem: String,
-    },
-    InvalidSchedule {
-        field: &'static str,
-    },
+    Invalid { field: &'static str, problem: crate::text::FieldError },
+    InvalidTemplate { at: String, problem: String },
+    InvalidSchedule { field: &'static str },
     NameTaken,
     EventNotOpen,
     WrongEventState,
     SaleBegun,
     InUse,
-    /// A message that was set aside is being replayed, or was closed.
     DeadLetterClosed,
-    /// An organiser's address that we do not call.
     WebhookUrlRefused,
 
     // The queue
     PlaceTokenInvalid,
     NotInQueue,
     QueueClosed,
-    SaleNotOpen {
-        opens_at: Timestamp,
-    },
+    ChallengeRequired { salt: String, bits: u8, expires_at: Timestamp },
+    SaleNotOpen { opens_at: Timestamp },
     SaleClosed,
     EntryRequired,
     EntryExpired,
@@ -58,23 +56,14 @@ pub enum Refusal {
 
     // Seats and reservations
     NoSeats,
-    TooManySeats {
-        max: usize,
-    },
+    TooManySeats { max: usize },
     SeatRepeated,
     ForeignSeat,
-    SeatTaken {
-        taken: Vec<SeatId>,
-        alternatives: Vec<Vec<SeatId>>,
-    },
+    SeatTaken { taken: Vec<SeatId>, alternatives: Vec<Vec<SeatId>> },
     NoneTogether,
     UnknownGrade,
-    SeatLimit {
-        max: u32,
-    },
-    HoldChurn {
-        retry_after_s: u64,
-    },
+    SeatLimit { max: u32 },
+    HoldChurn { retry_after_s: u64 },
     HoldOver,
     PaymentRunning,
     AlreadyPaid,
@@ -87,9 +76,7 @@ pub enum Refusal {
     AmountMismatch,
     PaymentNotReady,
     PaymentOver,
-    PaymentDeclined {
-        reason: String,
-    },
+    PaymentDeclined { reason: String },
     PaymentKeyMissing,
     UnknownGateway,
     WalletLimit,
@@ -101,9 +88,7 @@ pub enum Refusal {
     // Tickets
     TicketInvalid,
     TicketElsewhere,
-    TicketUsed {
-        at: Option<Timestamp>,
-    },
+    TicketUsed { at: Option<Timestamp> },
     TicketVoid,
     TicketTransferred,
 
@@ -134,6 +119,17 @@ impl Refusal {
             Refusal::PasswordWrong => "PASSWORD_WRONG",
             Refusal::WalletNotEmpty => "WALLET_NOT_EMPTY",
             Refusal::TicketsLeft => "TICKETS_LEFT",
+            Refusal::IdentityNotOffered => "IDENTITY_NOT_OFFERED",
+            Refusal::IdentityUnproven => "IDENTITY_UNPROVEN",
+            Refusal::IdentityTaken => "IDENTITY_TAKEN",
+            Refusal::IdentityRests { .. } => "IDENTITY_RESTS",
+            Refusal::IdentityRequired => "IDENTITY_REQUIRED",
+            Refusal::ReadOnly => "READ_ONLY",
+            Refusal::OwnRole => "OWN_ROLE",
+            Refusal::CodeRequired => "CODE_REQUIRED",
+            Refusal::CodeWrong => "CODE_WRONG",
+            Refusal::CodeOn => "CODE_ON",
+            Refusal::SocialFailed => "SOCIAL_FAILED",
             Refusal::TooManyRequests { .. } => "TOO_MANY_REQUESTS",
             Refusal::NotFound => "NOT_FOUND",
             Refusal::Invalid { .. } => "INVALID",
@@ -149,6 +145,7 @@ impl Refusal {
             Refusal::PlaceTokenInvalid => "QUEUE_TOKEN_INVALID",
             Refusal::NotInQueue => "NOT_IN_QUEUE",
             Refusal::QueueClosed => "QUEUE_CLOSED",
+            Refusal::ChallengeRequired { .. } => "CHALLENGE_REQUIRED",
             Refusal::SaleNotOpen { .. } => "SALE_NOT_OPEN",
             Refusal::SaleClosed => "SALE_CLOSED",
             Refusal::EntryRequired => "ENTRY_REQUIRED",

@@ -102,20 +102,30 @@ impl<const MAX: usize> From<Prose<MAX>> for String {
 #[cfg(feature = "openapi")]
 mod schema {
     use super::{Line, Prose};
+    use std::borrow::Cow;
     use utoipa::openapi::RefOr;
     use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+
+    /// Something that is seen, and no control characters.
+    const LINE: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
 
     impl<const MAX: usize> utoipa::PartialSchema for Line<MAX> {
         fn schema() -> RefOr<Schema> {
             ObjectBuilder::new()
                 .schema_type(Type::String)
+                .pattern(Some(LINE))
                 .min_length(Some(1))
                 .max_length(Some(MAX))
                 .into()
         }
     }
 
-    impl<const MAX: usize> utoipa::ToSchema for Line<MAX> {}
+    impl<const MAX: usize> utoipa::ToSchema for Line<MAX> {
+        /// Lines of different lengths are different schemas.
+        fn name() -> Cow<'static, str> {
+            format!("Line{MAX}").into()
+        }
+    }
 
     impl<const MAX: usize> utoipa::PartialSchema for Prose<MAX> {
         fn schema() -> RefOr<Schema> {
@@ -123,7 +133,11 @@ mod schema {
         }
     }
 
-    impl<const MAX: usize> utoipa::ToSchema for Prose<MAX> {}
+    impl<const MAX: usize> utoipa::ToSchema for Prose<MAX> {
+        fn name() -> Cow<'static, str> {
+            format!("Prose{MAX}").into()
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,11 @@
 //! A crowd that has queued, and what all of it can be made to ask at once.
 
+mod open;
+mod purchases;
 mod seats;
+
+pub use open::{OpenConnections, Stay};
+pub use purchases::ReadyToPay;
 
 use crate::client::{Call, Credentials};
 use crate::volley::{Bodies, Volley, fire, request};
@@ -8,6 +13,7 @@ use crate::wire::Place;
 use crate::{FanAccount, Target};
 use bytes::Bytes;
 use domain::{ScheduleId, SeatId};
+use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::io::{Error, Result};
 use std::sync::Arc;
@@ -42,14 +48,11 @@ impl Crowd {
         };
         let requests: Arc<[Bytes]> = accounts.iter().map(enter).collect();
         let entered = fire(&target, requests, n_connections, Bodies::Kept).await?;
-        let mut fans = Vec::with_capacity(accounts.len());
-        for (account, body) in accounts.iter().zip(&entered.bodies) {
-            let place: Place = serde_json::from_slice(body).map_err(|error| {
-                Error::other(format!("{error} in {}", String::from_utf8_lossy(body)))
-            })?;
+        let fans = accounts.iter().zip(read_all::<Place>(&entered)?).map(|(account, place)| {
             let access = account.access_token.clone();
-            fans.push(Fan { access, place: place.token, entry: place.entry_token });
-        }
+            Fan { access, place: place.token, entry: place.entry_token }
+        });
+        let fans = fans.collect();
         let entering = Volley { bodies: Vec::new(), ..entered };
         Ok(Crowd { target, schedule, n_connections, fans, entering })
     }
@@ -84,22 +87,39 @@ impl Crowd {
     pub async fn want(&self, seat: SeatId) -> Result<Volley> {
         let body = json!({ "scheduleId": self.schedule, "seatIds": [seat] });
         let call = Call::post("/api/booking/seats/select", &body);
-        let keys = (0..).map(|number: u32| format!("want-{}-{number}", seat.index()));
-        let ask = |(fan, key): (&Fan, String)| {
-            let credentials = Credentials {
-                access: Some(&fan.access),
-                place: None,
-                entry: fan.entry.as_deref(),
-                idempotency_key: Some(&key),
-            };
-            request(&self.target, &call, credentials)
+        let what = format!("want-{}", seat.index());
+        self.fire((0..self.fans.len()).map(|fan| self.ask(fan, &what, &call)).collect()).await
+    }
+
+    /// A call of the fan with this number; `what` and the number are its idempotency key.
+    fn ask(&self, number: usize, what: &str, call: &Call) -> Bytes {
+        let fan = &self.fans[number];
+        let key = format!("{what}-{number}-{}", self.schedule);
+        let credentials = Credentials {
+            access: Some(&fan.access),
+            place: None,
+            entry: fan.entry.as_deref(),
+            idempotency_key: Some(&key),
         };
-        self.fire(self.fans.iter().zip(keys).map(ask).collect()).await
+        request(&self.target, call, credentials)
+    }
+
+    async fn fire_keeping(&self, requests: Arc<[Bytes]>) -> Result<Volley> {
+        fire(&self.target, requests, self.n_connections, Bodies::Kept).await
     }
 
     async fn fire(&self, requests: Arc<[Bytes]>) -> Result<Volley> {
         fire(&self.target, requests, self.n_connections, Bodies::Dropped).await
     }
+}
+
+/// Every answer's body as what it should be.
+fn read_all<T: DeserializeOwned>(volley: &Volley) -> Result<Vec<T>> {
+    let read = |body: &Bytes| {
+        serde_json::from_slice(body)
+            .map_err(|error| Error::other(format!("{error} in {}", String::from_utf8_lossy(body))))
+    };
+    volley.bodies.iter().map(read).collect()
 }
 
 /// As many requests to any server, with nothing in them.

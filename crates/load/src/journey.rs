@@ -2,7 +2,7 @@
 
 use crate::caller::Caller;
 use crate::client::Call;
-use crate::plan::{Means, Plan, Wish, pick_seats};
+use crate::plan::{Favour, Means, Plan, Wish, pick_seats};
 use crate::tally::{Ending, Purchase, Step};
 use crate::wire::{
     Confirmed, ConfirmedReservation, Held, PaymentNow, Place, QueueState, Requested, SandboxChoice,
@@ -70,7 +70,7 @@ impl Journey {
     }
 
     async fn think(&self) {
-        if !self.plan.think_time.is_zero() {
+        if !self.plan.think_time.is_zero() && !self.wish.is_bot {
             tokio::time::sleep(self.plan.think_time).await;
         }
     }
@@ -136,8 +136,9 @@ impl Journey {
         let call = Call::get(format!("/api/schedules/{}/seats", self.plan.schedule));
         let answer = self.caller.call(Step::Seats, call).await?;
         let map: SeatMap = self.caller.read(Step::Seats, &answer)?;
-        let Wish { n_seats, chance, .. } = &mut self.wish;
-        let picked = pick_seats(&map.seats, self.plan.favour, *n_seats, chance);
+        let Wish { n_seats, chance, is_bot, .. } = &mut self.wish;
+        let favour = if *is_bot { Favour::Front } else { self.plan.favour };
+        let picked = pick_seats(&map.seats, favour, *n_seats, chance);
         if picked.is_empty() {
             return Err(Ending::SoldOut);
         }

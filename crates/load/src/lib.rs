@@ -28,7 +28,7 @@ mod volley;
 mod wire;
 
 pub use account::FanAccount;
-pub use crowd::{Crowd, greet};
+pub use crowd::{Crowd, OpenConnections, ReadyToPay, Stay, greet};
 pub use places::PlaceFindings;
 pub use plan::{Arrival, Favour, Plan};
 pub use report::{Report, StepReport};

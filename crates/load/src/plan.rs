@@ -14,6 +14,8 @@ pub enum Arrival {
     /// the server, and a late start counts as latency; so a slow server cannot hide behind
     /// the requests that it kept from being sent (coordinated omission).
     Over(Duration),
+    /// Over this time too, but most of them soon: half come in its first eighth.
+    Rush(Duration),
 }
 
 /// Which seats the fans want.
@@ -42,6 +44,8 @@ pub struct Plan {
     /// The share of fans whose card is declined. They pay by card, whatever `card_share` says.
     pub decline_share: f64,
     pub arrival: Arrival,
+    /// The share of fans who are programs: they do not think, and want the front.
+    pub bot_share: f64,
     /// A pause before every step that a person would think about.
     pub think_time: Duration,
     /// An upper bound on the server's `pollAfterMs`, for quick runs.
@@ -66,6 +70,7 @@ impl Plan {
             card_share: 0.0,
             decline_share: 0.0,
             arrival: Arrival::AtOnce,
+            bot_share: 0.0,
             think_time: Duration::ZERO,
             poll_cap: None,
             patience: Duration::from_secs(600),
@@ -78,12 +83,21 @@ impl Plan {
     pub(crate) fn arrivals(&self) -> Vec<Duration> {
         let length = match self.arrival {
             Arrival::AtOnce => Duration::ZERO,
-            Arrival::Over(length) => length,
+            Arrival::Over(length) | Arrival::Rush(length) => length,
         };
+        let is_rush = matches!(self.arrival, Arrival::Rush(_));
         let length_us = u64::try_from(length.as_micros()).unwrap_or(u64::MAX);
         let mut chance = Chance::new(self.seed);
         let mut arrivals: Vec<Duration> =
             (0..self.fans).map(|_| Duration::from_micros(chance.below(length_us))).collect();
+        if is_rush {
+            // A cube of what is even: an eighth of the time holds half of the fans.
+            let early = |moment: Duration| {
+                let share = moment.as_secs_f64() / length.as_secs_f64().max(f64::MIN_POSITIVE);
+                length.mul_f64(share.powi(3))
+            };
+            arrivals.iter_mut().for_each(|moment| *moment = early(*moment));
+        }
         arrivals.sort_unstable();
         arrivals
     }
@@ -100,7 +114,9 @@ impl Plan {
             (false, true) => Means::Card,
             (false, false) => Means::Wallet,
         };
-        Wish { n_seats, abandons, payment, chance }
+        // Plans without programs keep the chances that they had.
+        let is_bot = self.bot_share > 0.0 && chance.happens(self.bot_share);
+        Wish { n_seats, abandons, payment, is_bot, chance }
     }
 }
 
@@ -110,6 +126,7 @@ pub(crate) struct Wish {
     pub(crate) n_seats: usize,
     pub(crate) abandons: bool,
     pub(crate) payment: Means,
+    pub(crate) is_bot: bool,
     /// The rest of the fan's chance, for the choice of seats.
     pub(crate) chance: Chance,
 }
@@ -165,6 +182,22 @@ mod tests {
         assert_eq!(arrivals, plan.arrivals());
         assert!(arrivals.is_sorted() && arrivals.iter().all(|moment| *moment < length));
         assert!(arrivals[99] > length / 2, "spread over the time, not crowded at its start");
+    }
+
+    #[test]
+    fn in_a_rush_half_of_the_fans_come_in_the_first_eighth() {
+        let length = Duration::from_secs(80);
+        let plan = Plan { fans: 1_000, arrival: Arrival::Rush(length), ..plan() };
+        let arrivals = plan.arrivals();
+        let early = arrivals.iter().filter(|moment| **moment < length / 8).count();
+        assert!(arrivals.is_sorted() && (450..550).contains(&early), "{early}");
+    }
+
+    #[test]
+    fn as_many_fans_are_programs_as_the_plan_says() {
+        let plan = Plan { bot_share: 0.3, ..plan() };
+        let bots = (0..1_000).filter(|fan| plan.wish_of(*fan).is_bot).count();
+        assert!((250..350).contains(&bots), "{bots}");
     }
 
     #[test]

@@ -5,13 +5,18 @@ mod admin;
 mod answer;
 mod booking;
 mod catalog;
+mod cookies;
+mod csv;
+mod document;
 mod edge;
 mod error;
 mod extract;
 mod health;
+mod identity;
 mod language;
 mod notifications;
 mod payment;
+mod plain;
 mod problems;
 mod profile;
 mod queue;
@@ -19,6 +24,9 @@ mod refunds;
 mod reports;
 mod sandbox;
 mod seats;
+mod second_factor;
+mod signals;
+mod social;
 mod standby;
 mod tickets;
 mod wallet;
@@ -30,6 +38,7 @@ use crate::layouts::Layouts;
 use crate::proxies::Proxies;
 use crate::roles::Roles;
 use crate::seat_feed::SeatFeed;
+use crate::simulation::Simulation;
 use crate::streams::Streams;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
@@ -38,6 +47,7 @@ use adapters::memory::{AddressLimits, UserLimits};
 use app::Platform;
 use axum::Router;
 use axum::routing::get;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -57,6 +67,9 @@ pub struct Shared {
     pub layouts: Layouts,
     pub seat_feed: Arc<SeatFeed>,
     pub streams: Arc<Streams>,
+    pub simulation: Arc<Simulation>,
+    /// Where this node listens.
+    pub address: SocketAddr,
     /// Counts requests by address, on this node alone: asking a server about every request would
     /// cost more than most requests do, and would stop them all when it is away.
     pub address_limits: AddressLimits,
@@ -66,6 +79,8 @@ pub struct Shared {
     pub requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
     pub proxies: Proxies,
+    /// Where fans reach us, if the settings say it: `https://podo.kr`.
+    pub home: String,
     pub roles: Roles,
     /// Every job and when it runs.
     pub jobs: Vec<(Job, String)>,
@@ -118,6 +133,10 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
+        .merge(identity::routes())
+        .merge(second_factor::routes())
+        .merge(signals::routes())
+        .merge(social::routes())
         .merge(notifications::routes())
         .merge(refunds::routes())
         .merge(webhooks::routes())
@@ -137,7 +156,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         .components
         .get_or_insert_default()
         .add_security_scheme("accessToken", SecurityScheme::Http(bearer));
-    document
+    document::polish(document)
 }
 
 /// Everything that this process answers, behind the edge.
@@ -152,6 +171,7 @@ fn router(shared: App) -> Router {
         .route("/metrics", get(health::metrics))
         .route("/problems", get(problems::show))
         .route("/api/layout.schema.json", get(admin::layout_schema))
+        .merge(plain::routes())
         .fallback(assets::serve)
         .method_not_allowed_fallback(error::method_not_allowed)
         .with_state(shared);

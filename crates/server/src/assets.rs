@@ -1,44 +1,164 @@
-//! The pages, embedded in the binary.
+//! The pages, embedded in the binary. Their parts live under a name that changes with any of them,
+//! so browsers and caches keep them for ever; the pages themselves are asked for again each time.
 
 use crate::api::ApiError;
+use crate::encodings::Encoded;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use rust_embed::{EmbeddedFile, RustEmbed};
+use rust_embed::RustEmbed;
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex};
 
 #[derive(RustEmbed)]
 #[folder = "../../web"]
 struct Web;
 
+/// Pages by their address.
+const PAGES: [(&str, &str); 4] = [
+    ("/admin", "admin/index.html"),
+    ("/admin/", "admin/index.html"),
+    ("/pay/gateway", GATEWAY),
+    ("/pay/sandbox", "pay/sandbox.html"),
+];
+
+/// The page that runs the payment companies' own scripts.
+const GATEWAY: &str = "pay/gateway.html";
+
+/// What that page may load, unlike any other.
+const GATEWAY_POLICY: &str = "default-src 'self'; \
+     script-src 'self' https://js.tosspayments.com https://cdn.portone.io https://*.inicis.com \
+     https://*.kcp.co.kr; connect-src 'self' https:; frame-src https:; img-src 'self' https: data:; \
+     style-src 'self' 'unsafe-inline' https:; form-action https: 'self'; \
+     frame-ancestors 'none'; base-uri 'none'";
+
+/// For people who came to an address that there is not.
+const MISSING: &str = "fan/missing.html";
+
+/// Folders whose files pages refer to.
+const FOLDERS: [&str; 4] = ["admin", "fan", "pay", "shared"];
+
+const KEEP: &str = "public, max-age=31536000, immutable";
+const ASK_AGAIN: &str = "no-cache";
+
 /// Serves a page or one of its parts; anything else is a problem like everywhere.
 pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Response {
-    let path = match uri.path() {
-        "/" => "fan/index.html",
-        "/pay/sandbox" => "pay/sandbox.html",
-        other => other.trim_start_matches('/'),
-    };
-    match Web::get(path) {
-        Some(file) if method == Method::GET || method == Method::HEAD => {
-            respond(path, file, &headers)
+    let is_read = method == Method::GET || method == Method::HEAD;
+    match file_at(uri.path()).filter(|_| is_read) {
+        Some(file) => respond(&file, &headers),
+        None if is_read && wants_page(uri.path(), &headers) => {
+            let missing = Web::get(MISSING).map(|file| page(&file.data));
+            let body = missing.unwrap_or_default();
+            let kind = (header::CONTENT_TYPE, "text/html; charset=utf-8");
+            (StatusCode::NOT_FOUND, [kind], body).into_response()
         }
-        Some(_) | None => ApiError::no_route().into_response(),
+        None => ApiError::no_route().into_response(),
     }
 }
 
-fn respond(path: &str, file: EmbeddedFile, headers: &HeaderMap) -> Response {
-    let hash = file.metadata.sha256_hash();
-    let short: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    let tag = format!("\"{short}\"");
+/// Whether somebody looks with a browser.
+fn wants_page(path: &str, headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    !path.starts_with("/api/") && accepted.is_some_and(|accepted| accepted.contains("text/html"))
+}
+
+/// A page as it is sent, for those who write into it.
+pub(crate) fn page_text(name: &str) -> String {
+    Web::get(name).map(|file| page(&file.data)).unwrap_or_default()
+}
+
+struct File {
+    kind: &'static str,
+    cache: &'static str,
+    tag: String,
+    body: Encoded,
+    loads_strangers: bool,
+}
+
+fn file_at(path: &str) -> Option<File> {
+    if let Some((_, name)) = PAGES.iter().find(|(address, _)| *address == path) {
+        return file(name, ASK_AGAIN);
+    }
+    let path = path.strip_prefix('/')?;
+    match path.strip_prefix('~').and_then(|rest| rest.split_once('/')) {
+        // Another version's name: a node of the release before or after asks. What we have is
+        // given, but not to be kept under that name.
+        Some((named, name)) => file(name, if named == version() { KEEP } else { ASK_AGAIN }),
+        None => file(path, ASK_AGAIN),
+    }
+}
+
+fn file(name: &str, cache: &'static str) -> Option<File> {
+    let found = Web::get(name)?;
+    let kind = kind_of(name);
+    let is_page = kind.starts_with("text/html");
+    let bytes = if is_page { page(&found.data).into_bytes() } else { found.data.into_owned() };
+    let tag = short(&app::seals::sha256(&bytes));
+    let body = encoded(&tag, bytes)?;
+    Some(File { kind, cache, tag, body, loads_strangers: name == GATEWAY })
+}
+
+/// A page refers to its parts by their lasting names. Scripts refer to each other by relative ones,
+/// which lie in the same folder.
+fn page(bytes: &[u8]) -> String {
+    let version = version();
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    FOLDERS.iter().fold(text, |text, folder| {
+        text.replace(&format!("\"/{folder}/"), &format!("\"/~{version}/{folder}/"))
+    })
+}
+
+/// Names the content of all files together. A debug build reads them from the disk, where they
+/// change.
+fn version() -> String {
+    static BUILT: LazyLock<String> = LazyLock::new(read_version);
+    if cfg!(debug_assertions) { read_version() } else { BUILT.clone() }
+}
+
+fn read_version() -> String {
+    let mut names: Vec<_> = Web::iter().collect();
+    names.sort_unstable();
+    let hashes = names.iter().filter_map(|name| Some(Web::get(name)?.metadata.sha256_hash()));
+    short(&app::seals::sha256(&hashes.flatten().collect::<Vec<u8>>()))
+}
+
+fn short(hash: &[u8; 32]) -> String {
+    hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Compressed when first asked for, and kept by their content.
+fn encoded(tag: &str, bytes: Vec<u8>) -> Option<Encoded> {
+    static KEPT: LazyLock<Mutex<HashMap<String, Encoded>>> = LazyLock::new(Mutex::default);
+    let kept = || KEPT.lock().expect("nothing panics under this lock");
+    if let Some(body) = kept().get(tag) {
+        return Some(body.clone());
+    }
+    let body = Encoded::of(bytes).ok()?;
+    kept().insert(tag.to_owned(), body.clone());
+    Some(body)
+}
+
+fn respond(file: &File, headers: &HeaderMap) -> Response {
+    let tag = format!("\"{}\"", file.tag);
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known == tag.as_str());
+    let (encoding, bytes) = file.body.best_for(headers);
     let mut response = match is_known {
         true => StatusCode::NOT_MODIFIED.into_response(),
-        false => Body::from(file.data).into_response(),
+        false => Body::from(bytes.clone()).into_response(),
     };
     let answer = response.headers_mut();
-    answer.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind_of(path)));
-    answer.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    answer.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.kind));
+    answer.insert(header::CACHE_CONTROL, HeaderValue::from_static(file.cache));
+    answer.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+    if let Some(encoding) = encoding.filter(|_| !is_known) {
+        answer.insert(header::CONTENT_ENCODING, HeaderValue::from_static(encoding));
+    }
     if let Ok(tag) = HeaderValue::try_from(tag) {
         answer.insert(header::ETAG, tag);
+    }
+    if file.loads_strangers {
+        let policy = HeaderValue::from_static(GATEWAY_POLICY);
+        answer.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response
 }
@@ -50,6 +170,30 @@ fn kind_of(path: &str) -> &'static str {
         Some("js") => "text/javascript; charset=utf-8",
         Some("svg") => "image/svg+xml",
         Some("json") => "application/json",
+        Some("webmanifest") => "application/manifest+json",
         Some(_) | None => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_names_its_parts_by_the_version_of_all_of_them() {
+        let page = page_text("fan/index.html");
+        let version = version();
+        assert!(page.contains(&format!("\"/~{version}/fan/app.js\"")), "{page}");
+        assert!(!page.contains("\"/shared/"), "{page}");
+    }
+
+    #[test]
+    fn a_part_is_kept_for_ever_under_its_own_version_only() {
+        let cache = |path: &str| file_at(path).unwrap().cache;
+        assert_eq!(cache(&format!("/~{}/fan/app.js", version())), KEEP);
+        assert_eq!(cache("/~0000000000000000/fan/app.js"), ASK_AGAIN);
+        assert_eq!(cache("/fan/app.js"), ASK_AGAIN);
+        assert_eq!(cache("/admin"), ASK_AGAIN);
+        assert!(file_at("/~0/../Cargo.toml").is_none() && file_at("/fan/nothing.js").is_none());
     }
 }

@@ -11,6 +11,7 @@ mod jobs;
 mod migrate;
 mod reconcile;
 mod reconcile_day;
+mod rotate;
 mod serve;
 mod stage;
 mod verify;

@@ -3,10 +3,12 @@
 mod bus;
 mod channels;
 mod gateways;
+mod people;
 
 pub use bus::Bus;
 pub use channels::Channels;
 pub use gateways::Gateways;
+pub use people::People;
 
 use crate::proxies::Proxies;
 use crate::roles::Roles;
@@ -51,6 +53,8 @@ pub struct Config {
     pub slow_down_errors_percent: u32,
     pub token_secret: SecretString,
     pub token_secret_previous: SecretString,
+    pub field_secret: SecretString,
+    pub field_secret_previous: SecretString,
     pub sweep_every_ms: u32,
     pub reconcile_every_seconds: u32,
     pub limits: Switch,
@@ -63,6 +67,8 @@ pub struct Config {
     pub gateway_timeout_seconds: u32,
     #[serde(flatten)]
     pub gateways: Gateways,
+    #[serde(flatten)]
+    pub people: People,
     pub ticket_codes: TicketCodes,
     pub log: LogStyle,
     pub admin_email: String,
@@ -178,6 +184,7 @@ impl Config {
         self.bus.check()?;
         self.channels.check()?;
         self.gateways.check(&self.public_url, self.sandbox)?;
+        self.people.check(&self.public_url)?;
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or none");
         }

@@ -1,29 +1,20 @@
 //! Layouts ready to send: made once per schedule, compressed once, named by their hash.
 
+use crate::encodings::Encoded;
 use app::catalog::{LayoutView, show_layout};
 use app::{Error, Platform, Result};
-use bytes::Bytes;
 use domain::ScheduleId;
 use std::collections::HashMap;
-use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Most bytes kept; whoever walks through more starts anew.
 const BYTES_KEPT_MAX: usize = 256 << 20;
 
-/// A body in every encoding that clients ask for.
+/// A layout in every encoding that clients ask for.
 pub struct LayoutBody {
     /// Names the content: the same hash is the same layout for ever.
     pub hash: String,
-    pub plain: Bytes,
-    pub gzip: Bytes,
-    pub brotli: Bytes,
-}
-
-impl LayoutBody {
-    fn n_bytes(&self) -> usize {
-        self.plain.len() + self.gzip.len() + self.brotli.len()
-    }
+    pub(crate) body: Encoded,
 }
 
 type Slot = Arc<tokio::sync::OnceCell<Arc<LayoutBody>>>;
@@ -58,7 +49,8 @@ impl Layouts {
 
     fn make_room(&self, newest: ScheduleId, slot: &Slot) {
         let mut kept = self.lock();
-        let n_bytes: usize = kept.values().filter_map(|it| it.get()).map(|it| it.n_bytes()).sum();
+        let n_bytes: usize =
+            kept.values().filter_map(|it| it.get()).map(|it| it.body.n_bytes()).sum();
         if n_bytes > BYTES_KEPT_MAX {
             kept.clear();
             kept.insert(newest, slot.clone());
@@ -74,35 +66,14 @@ fn encode(layout: &LayoutView) -> Result<LayoutBody> {
     let plain = serde_json::to_vec(layout).map_err(Error::broken)?;
     let hash = app::seals::sha256(&plain);
     let hash = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    let gzip = gzip(&plain).map_err(Error::broken)?;
-    let brotli = brotli(&plain).map_err(Error::broken)?;
-    Ok(LayoutBody { hash, plain: plain.into(), gzip: gzip.into(), brotli: brotli.into() })
-}
-
-fn gzip(plain: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    writer.write_all(plain)?;
-    writer.finish()
-}
-
-/// Of the eleven steps, the last that does not cost seconds for a stadium.
-const BROTLI_QUALITY: u32 = 6;
-const BROTLI_WINDOW_BITS: u32 = 22;
-const BUFFER_BYTES: usize = 64 * 1024;
-
-fn brotli(plain: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut body = Vec::new();
-    let mut writer =
-        brotli::CompressorWriter::new(&mut body, BUFFER_BYTES, BROTLI_QUALITY, BROTLI_WINDOW_BITS);
-    writer.write_all(plain)?;
-    writer.flush()?;
-    drop(writer);
-    Ok(body)
+    let body = Encoded::of(plain).map_err(Error::broken)?;
+    Ok(LayoutBody { hash, body })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
     use app::catalog::view_layout;
     use domain::catalog::{GridTemplate, SeatTemplate};
     use uuid::Uuid;
@@ -117,6 +88,7 @@ mod tests {
         });
         let schedule = ScheduleId::with_room_for_seats(Uuid::from_u128(1 << 100));
         let body = encode(&view_layout(schedule, template.plan().unwrap())).unwrap();
+        let body = body.body;
         let sizes = (body.plain.len(), body.gzip.len(), body.brotli.len());
         assert!(sizes.1 <= 400 * 1024 && sizes.2 <= 400 * 1024, "{sizes:?}");
     }

@@ -3,9 +3,11 @@
 use crate::config::{Config, Switch, TicketCodes};
 use crate::secret;
 use adapters::clock::{SystemChance, SystemClock};
+use adapters::gateways::PortOneIdentity;
 use adapters::gateways::sandbox::Sandbox;
 use adapters::notify::Outside;
 use adapters::passwords::Argon2Pool;
+use adapters::social::Oidc;
 use adapters::sql::SqlStore;
 use adapters::{memory, redis};
 use anyhow::{Context, Result, anyhow, bail};
@@ -15,13 +17,15 @@ use app::ports::bus::Bus;
 use app::ports::clock::{Chance, Clock};
 use app::ports::gateway::Gateway;
 use app::ports::holds::Holds;
+use app::ports::identity::Certifier;
 use app::ports::limits::Limits;
 use app::ports::queue::Queue;
 use app::ports::revocations::Revocations;
 use app::ports::seat_versions::SeatVersions;
+use app::ports::social::SocialService;
 use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
-use app::seals::{Seals, token_secret};
+use app::seals::{FieldKeys, Seals, token_secret};
 use app::sessions::Sessions;
 use app::tokens::TokenKeys;
 use domain::NodeId;
@@ -102,6 +106,8 @@ pub async fn platform_on(
         ),
         passwords: Arc::new(passwords),
         gateways,
+        certifier: certifier(config, &chance, &clock)?,
+        social: social(config, &chance, &clock)?,
         clock,
         chance,
         sessions: Sessions::new(&seals),
@@ -110,6 +116,8 @@ pub async fn platform_on(
         shelf: Default::default(),
         progress: Default::default(),
         knocks: Default::default(),
+        proven: Default::default(),
+        noted: Default::default(),
         waits: Default::default(),
         vitals: Default::default(),
         layouts: Default::default(),
@@ -123,6 +131,7 @@ pub async fn platform_on(
             limits_on: config.limits == Switch::On,
             health_limits: config.health_limits(),
             tickets_rotate: config.ticket_codes == TicketCodes::Rotating,
+            admins_need_code: config.people.admin_codes == Switch::On,
         },
     };
     Ok(Wired { platform, sandbox })
@@ -159,7 +168,19 @@ fn seals(config: &Config, master: &[u8; 32]) -> Result<Seals> {
     if keys.are_alike() {
         bail!("token_secret: its key is named as that of token_secret_previous; choose another");
     }
-    Ok(Seals::new(master).with_token_keys(keys))
+    let of_fields = |name: &str, text: &SecretString| match text.expose_secret() {
+        "" => Ok(None),
+        text => secret::parse(text)
+            .map(Some)
+            .with_context(|| format!("{name}: must be 64 hexadecimal digits")),
+    };
+    let current = of_fields("field_secret", &config.field_secret)?;
+    let previous = of_fields("field_secret_previous", &config.field_secret_previous)?;
+    let fields = FieldKeys::new(master, current.as_ref(), previous.as_ref());
+    if fields.are_alike() {
+        bail!("field_secret: its key is numbered as that of field_secret_previous; choose another");
+    }
+    Ok(Seals::new(master).with_token_keys(keys).with_field_keys(fields))
 }
 
 /// What stands for the token secret that is made from `secret.key`.
@@ -174,6 +195,30 @@ fn gateways(config: &Config, store: &Arc<SqlStore>, chance: &Arc<dyn Chance>) ->
     let sandbox = is_on.then(|| Arc::new(Sandbox::new(store.clone())));
     gateways.extend(sandbox.clone().map(|sandbox| sandbox as Arc<dyn Gateway>));
     Ok((gateways, sandbox))
+}
+
+/// Who certifies persons, if it is set up.
+fn certifier(
+    config: &Config,
+    chance: &Arc<dyn Chance>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Arc<dyn Certifier>>> {
+    let Some(settings) = config.people.identity() else { return Ok(None) };
+    let certifier = PortOneIdentity::new(settings, chance.clone(), clock.clone());
+    Ok(Some(Arc::new(certifier.map_err(|error| anyhow!(error))?)))
+}
+
+/// Services whose accounts log in here.
+fn social(
+    config: &Config,
+    chance: &Arc<dyn Chance>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Vec<Arc<dyn SocialService>>> {
+    let open = |settings| -> Result<Arc<dyn SocialService>> {
+        let service = Oidc::new(settings, chance.clone(), clock.clone());
+        Ok(Arc::new(service.map_err(|error| anyhow!(error))?))
+    };
+    config.people.social(&config.public_url).into_iter().map(open).collect()
 }
 
 /// What may be forgotten.

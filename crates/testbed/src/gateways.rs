@@ -5,7 +5,7 @@ mod inicis;
 mod kcp;
 mod portone;
 mod toss;
-mod wire;
+pub(crate) mod wire;
 
 use std::collections::HashMap;
 use std::io::Result;
@@ -95,6 +95,8 @@ impl Order {
 #[derive(Default)]
 pub(crate) struct Book {
     pub(crate) orders: HashMap<String, Order>,
+    /// Identity verifications: CI and DI of who passed.
+    pub(crate) persons: HashMap<String, (Option<String>, Option<String>)>,
     /// Answers by idempotency key.
     pub(crate) answers: HashMap<String, Said>,
 }
@@ -141,6 +143,12 @@ impl Gateways {
             order.captured = amount;
             order.n_captures += 1;
         }
+    }
+
+    /// A person passes the verification with this id in PortOne's window.
+    pub fn pass_identity(&self, id: &str, ci: Option<&str>, di: Option<&str>) {
+        let person = (ci.map(str::to_owned), di.map(str::to_owned));
+        self.lock().persons.insert(id.to_owned(), person);
     }
 
     pub fn order(&self, order: &str) -> Option<Order> {

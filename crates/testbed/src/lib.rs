@@ -3,6 +3,7 @@
 mod engine;
 pub mod gateways;
 pub mod http;
+pub mod identity_provider;
 pub mod kafka;
 pub mod nginx;
 mod not_started;
@@ -13,6 +14,7 @@ pub mod postgres;
 pub mod redis;
 
 pub use gateways::Gateways;
+pub use identity_provider::IdentityProvider;
 pub use kafka::Kafka;
 pub use nginx::Nginx;
 pub use not_started::NotStarted;

@@ -72,6 +72,10 @@ impl Postgres {
     }
 
     /// The file with everything that the server wrote.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     pub fn log_path(&self) -> PathBuf {
         engine::log_path(self.folder.path())
     }
@@ -92,6 +96,12 @@ impl Postgres {
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
         psql.args(["-d", database, "-c", sql]);
         Ok(engine::run(&mut psql)?.trim_end().to_owned())
+    }
+
+    /// All rows of a database as text.
+    pub fn dump(&self, database: &str) -> Result<String> {
+        let mut dump = self.programs.client("pg_dump", self.port);
+        engine::run(dump.args(["--data-only", "-d", database]))
     }
 
     /// Fills a database of that name for `pgbench`, PostgreSQL's own benchmark.

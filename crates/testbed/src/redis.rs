@@ -60,6 +60,11 @@ impl Redis {
         self.port
     }
 
+    /// Where its files are.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     /// The process id while it runs.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Process::pid)

@@ -40,7 +40,7 @@ export function entryTimer(page) {
     update();
   }));
   every(500, page.signal, update);
-  return el("div", { class: "row" }, el("span", { class: "timer" }, `${t("timeInside")} `, clock), more);
+  return el("div", { class: "row" }, el("span", { class: "timer" }, el("span", {}, t("timeInside")), clock), more);
 }
 
 export function leaveSale(page) {

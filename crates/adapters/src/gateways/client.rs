@@ -19,7 +19,7 @@ const PAUSE_MS: u64 = 200;
 const ANSWER_MAX: usize = 1 << 20;
 
 /// How a call went.
-pub(super) enum Sent {
+pub(crate) enum Sent {
     Answered(Reply),
     /// It may have arrived.
     Lost,
@@ -27,7 +27,7 @@ pub(super) enum Sent {
     Nowhere,
 }
 
-pub(super) struct Client {
+pub(crate) struct Client {
     http: reqwest::Client,
     breaker: Breaker,
     chance: Arc<dyn Chance>,
@@ -42,7 +42,7 @@ enum Failure {
 }
 
 impl Client {
-    pub(super) fn new(
+    pub(crate) fn new(
         name: &'static str,
         patience: Duration,
         chance: Arc<dyn Chance>,
@@ -63,7 +63,7 @@ impl Client {
         !self.breaker.lets_through(now)
     }
 
-    pub(super) async fn send(&self, call: &Call, now: Timestamp) -> Sent {
+    pub(crate) async fn send(&self, call: &Call, now: Timestamp) -> Sent {
         if self.is_resting(now) {
             return Sent::Nowhere;
         }

@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// A request to a gateway. It carries secrets, so it cannot be printed.
-pub(super) struct Call {
-    pub(super) url: String,
-    pub(super) headers: Vec<(&'static str, String)>,
-    pub(super) body: Content,
+pub(crate) struct Call {
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: Content,
     /// Asking twice does no harm: it only reads, or carries the gateway's idempotency key.
-    pub(super) may_repeat: bool,
+    pub(crate) may_repeat: bool,
 }
 
-pub(super) enum Content {
+pub(crate) enum Content {
     /// A GET.
     None,
     Json(Value),
@@ -25,17 +25,17 @@ pub(super) enum Content {
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) text: String,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) text: String,
 }
 
 impl Reply {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or(Value::Null)
     }
 
-    pub(super) fn is_ok(&self) -> bool {
+    pub(crate) fn is_ok(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }

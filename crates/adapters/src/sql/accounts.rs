@@ -1,8 +1,11 @@
 //! Accounts and log-ins.
 
+mod identity;
 mod profile;
 mod retention;
+mod second_factor;
 mod sessions;
+mod social;
 
 use super::outbox::{self, Outgoing};
 use super::store::SqlStore;
@@ -11,11 +14,12 @@ use super::value::{Row, params};
 use app::Result;
 use app::paging::PageAsk;
 use app::ports::accounts::{
-    Accounts, ChangePassword, ChangeProfile, CreateUser, LoginAttempt, LoginView, RotateRefresh,
-    Rotation, SessionView, StartSession, UserRecord,
+    Accounts, ChangePassword, ChangeProfile, ChangeRole, ChangeTotp, CreateSocialUser, CreateUser,
+    LoginAttempt, LoginView, ProveIdentity, RotateRefresh, Rotation, SealedTotp, SessionView,
+    SocialAccount, StartSession, UserRecord,
 };
 use async_trait::async_trait;
-use domain::accounts::{Failures, Role};
+use domain::accounts::Failures;
 use domain::messages::MessageKind;
 use domain::{Refusal, SessionId, Timestamp, UserId};
 use profile::{LoginsOf, RenewHash, Withdraw};
@@ -107,6 +111,26 @@ impl Accounts for SqlStore {
         self.write(command).await
     }
 
+    async fn prove_identity(&self, command: ProveIdentity) -> Result<()> {
+        self.write(command).await
+    }
+
+    async fn change_totp(&self, command: ChangeTotp) -> Result<Option<Vec<SessionId>>> {
+        self.write(command).await
+    }
+
+    async fn change_role(&self, command: ChangeRole) -> Result<Vec<SessionId>> {
+        self.write(command).await
+    }
+
+    async fn user_by_social(&self, account: SocialAccount) -> Result<Option<UserRecord>> {
+        self.read(account).await
+    }
+
+    async fn create_social_user(&self, command: CreateSocialUser) -> Result<()> {
+        self.write(command).await
+    }
+
     async fn renew_hash(
         &self,
         user: UserId,
@@ -140,8 +164,9 @@ impl Accounts for SqlStore {
 
 async fn create(tx: &mut dyn Tx, command: &CreateUser) -> Result<()> {
     let sql = "insert into users (id, email, email_hash, password_hash, name, phone, phone_hash,
-                                  role, status, last_login_at, created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, 'ACTIVE', $9, $9, $9)";
+                                  role, reads_only, status, last_login_at, created_at, updated_at)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $10, 'ACTIVE', $9, $9, $9)";
+    let (role, reads_only) = second_factor::stored(command.role);
     let values = params![
         command.user,
         command.email.as_slice(),
@@ -150,8 +175,9 @@ async fn create(tx: &mut dyn Tx, command: &CreateUser) -> Result<()> {
         command.name.as_slice(),
         command.phone.clone(),
         command.phone_hash,
-        command.role.as_str(),
-        command.now
+        role,
+        command.now,
+        reads_only
     ];
     tx.execute(sql, values).await.map_err(|error| {
         if error.is_constraint("users_email_live") {
@@ -181,21 +207,30 @@ async fn create_many(tx: &mut dyn Tx, commands: &CreateUsers) -> Result<()> {
 }
 
 const USER_BY_EMAIL: &str =
-    "select id, email, name, phone, password_hash, role, created_at from users
+    "select id, email, name, phone, password_hash, role, created_at, verified_at,
+            reads_only, totp_secret, totp_since
+       from users
       where email_hash = $1 and status <> 'DELETED'";
 
-const USER_BY_ID: &str = "select id, email, name, phone, password_hash, role, created_at from users
+const USER_BY_ID: &str =
+    "select id, email, name, phone, password_hash, role, created_at, verified_at,
+            reads_only, totp_secret, totp_since
+       from users
       where id = $1 and status <> 'DELETED'";
 
 fn read_user(row: &Row) -> Result<UserRecord> {
+    let is_on = row.get::<Option<Timestamp>>(10)?.is_some();
     Ok(UserRecord {
         user: row.get(0)?,
         email: row.get(1)?,
         name: row.get(2)?,
         phone: row.get(3)?,
         password_hash: row.get(4)?,
-        role: row.parse(5, Role::parse)?,
+        role: second_factor::read_role(&row.get::<String>(5)?, row.get(8)?)
+            .ok_or_else(|| app::Error::Broken("a role that nobody knows".into()))?,
         created_at: row.get(6)?,
+        is_verified: row.get::<Option<Timestamp>>(7)?.is_some(),
+        totp: row.get::<Option<Vec<u8>>>(9)?.map(|secret| SealedTotp { secret, is_on }),
     })
 }
 
@@ -219,7 +254,7 @@ async fn record_login(
     let sql = "insert into login_history
                  (id, user_id, session_id, email_hash, ip, agent, method, success, reason,
                   created_at)
-               values ($1, $2, $3, $4, $5, $6, 'EMAIL', $7, $8, $9)";
+               values ($1, $2, $3, $4, $5, $6, $10, $7, $8, $9)";
     let values = params![
         attempt.login,
         attempt.user,
@@ -229,7 +264,8 @@ async fn record_login(
         attempt.agent.clone(),
         attempt.success,
         attempt.reason,
-        attempt.now
+        attempt.now,
+        attempt.method
     ];
     tx.execute(sql, values).await?;
     Ok(())

@@ -1,11 +1,64 @@
-//! The audit log: every change by an organiser, chained so that none can be altered unseen.
+//! The audit log: every change by an organiser and every look at personal data, chained so that
+//! none can be altered unseen.
 
-use super::tx::Tx;
-use super::value::params;
+use super::store::SqlStore;
+use super::tx::{Tx, work};
+use super::value::{Row, params};
 use app::Result;
+use app::ports::audit::{AuditAsk, AuditLog, AuditNote, AuditView};
+use async_trait::async_trait;
 use aws_lc_rs::digest::{SHA256, digest};
 use domain::{Timestamp, UserId};
 use serde::Serialize;
+
+work!(Sales: AuditNote => keep, ());
+work!(ReadOnly or_replica: AuditAsk => list, Vec<AuditView>);
+
+#[async_trait]
+impl AuditLog for SqlStore {
+    async fn note(&self, note: AuditNote) -> Result<()> {
+        self.write(note).await
+    }
+
+    async fn audit_entries(&self, asked: AuditAsk) -> Result<Vec<AuditView>> {
+        self.read(asked).await
+    }
+}
+
+async fn keep(tx: &mut dyn Tx, it: &AuditNote) -> Result<()> {
+    note(tx, (it.actor, it.action), &it.subject, it.details.clone(), it.now).await
+}
+
+async fn list(tx: &mut dyn Tx, asked: &AuditAsk) -> Result<Vec<AuditView>> {
+    let sql = "select seq, actor_id, action, subject, details, created_at from audit_log
+                where seq < $1 and $2 <= created_at and created_at < $3
+                  and (cast($4 as uuid) is null or actor_id = $4)
+                  and (cast($5 as text) is null or action = $5 or action like $5 || '.%')
+                  and (cast($6 as text) is null or subject = $6)
+                order by seq desc limit $7";
+    let values = params![
+        asked.before,
+        asked.from,
+        asked.to,
+        asked.actor,
+        asked.action.clone(),
+        asked.subject.clone(),
+        asked.limit
+    ];
+    tx.query(sql, values).await?.iter().map(read).collect()
+}
+
+fn read(row: &Row) -> Result<AuditView> {
+    let details: String = row.get(4)?;
+    Ok(AuditView {
+        seq: row.get(0)?,
+        actor_id: row.get(1)?,
+        action: row.get(2)?,
+        subject: row.get(3)?,
+        details: serde_json::from_str(&details).map_err(app::Error::broken)?,
+        at: row.get(5)?,
+    })
+}
 
 pub(super) struct AuditEntry<'e, D> {
     pub(super) actor: UserId,

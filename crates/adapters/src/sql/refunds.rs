@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use domain::catalog::{EventStatus, ScheduleStatus};
 use domain::refunds::{RefundPolicy, quote};
 use domain::{EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, Timestamp};
-use runs::{FinishRun, RefundCanceled, RunOf, RunsToDo, ToRefund};
+use runs::{FinishRun, RefundCanceled, RunOf, RunsToDo, RunsToStart, StartRun, ToRefund};
 use serde_json::json;
 
 struct PolicyOf(EventId);
@@ -49,7 +49,10 @@ impl Refunds for SqlStore {
     }
 
     async fn runs_to_do(&self, now: Timestamp) -> Result<Vec<ScheduleId>> {
-        self.write(RunsToDo(now)).await
+        for schedule in self.read(RunsToStart).await? {
+            self.write(StartRun { schedule, now }).await?;
+        }
+        self.read(RunsToDo).await
     }
 
     async fn to_refund(&self, schedule: ScheduleId, limit: u32) -> Result<Vec<ReservationId>> {

@@ -1,5 +1,6 @@
 //! Tickets as their owners see them.
 
+use super::audit::note;
 use super::keys;
 use super::store::SqlStore;
 use super::tx::{Tx, work};
@@ -12,7 +13,8 @@ use app::ports::tickets::{
 };
 use async_trait::async_trait;
 use domain::tickets::TicketStatus;
-use domain::{Refusal, TicketId, UserId};
+use domain::{Refusal, ScheduleId, TicketId, UserId};
+use serde_json::json;
 use uuid::Uuid;
 
 struct TicketsOf {
@@ -98,9 +100,12 @@ async fn check_in(tx: &mut dyn Tx, command: &CheckIn) -> Result<CheckedIn> {
     let Some(row) = tx.row(sql, values).await? else {
         return Err(why_not_valid(tx, command.ticket).await?.into());
     };
+    let schedule_id: ScheduleId = row.get(0)?;
+    let details = json!({ "scheduleId": schedule_id });
+    note(tx, (command.actor, "ticket.check-in"), command.ticket, details, command.now).await?;
     Ok(CheckedIn {
         ticket_id: command.ticket,
-        schedule_id: row.get(0)?,
+        schedule_id,
         seat_number: row.get(1)?,
         grade: row.get(2)?,
         used_at: command.now,

@@ -133,7 +133,7 @@ macro_rules! id_values {
 
 id_values! {
     DeadLetterId DeliveryId DeviceId EndpointId EventId HallId LedgerId LoginId MessageId NodeId PaymentId
-    RefundId ReservationId ScheduleId SessionId StandbyId TicketId UserId VenueId
+    RefundId ReservationId ScheduleId SessionId SignalId StandbyId TicketId UserId VenueId
 }
 
 /// The parameters of a statement.

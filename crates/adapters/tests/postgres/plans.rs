@@ -158,6 +158,7 @@ async fn log_in(world: &World, fan: &Fan) {
         email_hash: [1; 32],
         ip: None,
         agent: None,
+        method: "EMAIL",
         success: true,
         reason: None,
         now: at(0),

@@ -14,6 +14,7 @@ fn attempt(world: &World, fan: &Fan, success: bool) -> LoginAttempt {
     LoginAttempt {
         login: LoginId::new(world.id()),
         user: success.then_some(fan.id),
+        method: "EMAIL",
         email_hash: [1; 32],
         ip: Some("203.0.113.7".into()),
         agent: None,

@@ -124,6 +124,7 @@ async fn refresh_session(world: &World, fan: &Fan) {
         email_hash: [1; 32],
         ip: None,
         agent: None,
+        method: "EMAIL",
         success: true,
         reason: None,
         now: at(0),

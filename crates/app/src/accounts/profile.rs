@@ -10,6 +10,7 @@ use crate::ports::accounts::{
 use crate::ports::passwords::Verdict;
 use crate::sessions::Caller;
 use domain::accounts::{ACCESS_TOKEN_LENGTH, NewPassword, Phone};
+use domain::reservations::ReservationStatus;
 use domain::text::Line;
 use domain::tickets::TicketStatus;
 use domain::{Refusal, SessionId, Timestamp, UserId, Won};
@@ -23,7 +24,7 @@ pub struct ProfileChange {
     pub phone: Option<Option<Phone>>,
 }
 
-async fn user_of(platform: &Platform, caller: Caller) -> Result<UserRecord> {
+pub(super) async fn user_of(platform: &Platform, caller: Caller) -> Result<UserRecord> {
     Ok(platform.store.user(caller.user).await?.ok_or(Refusal::LoginRequired)?)
 }
 
@@ -59,13 +60,30 @@ const PASSWORD_TRIES: u32 = 10;
 const PASSWORD_TRIES_PER: Duration = Duration::from_secs(15 * 60);
 
 /// Asks for the password once more before something that cannot be undone.
-async fn prove(platform: &Platform, caller: Caller, password: String) -> Result<UserRecord> {
+pub(super) async fn prove(
+    platform: &Platform,
+    caller: Caller,
+    password: String,
+) -> Result<UserRecord> {
     let key = format!("password:{}", caller.user);
     platform.take(&key, PASSWORD_TRIES, PASSWORD_TRIES_PER).await?;
     let user = user_of(platform, caller).await?;
-    match platform.passwords.verify(password, Some(user.password_hash.clone())).await? {
+    let Some(hash) = user.known_hash() else { return prove_recent(platform, caller, user) };
+    match platform.passwords.verify(password, Some(hash)).await? {
         Verdict::Right | Verdict::RightButOld => Ok(user),
         Verdict::Wrong => Err(Refusal::PasswordWrong.into()),
+    }
+}
+
+/// Whoever logs in through another service has no password here: a log-in of a moment ago proves it.
+const RECENT: Duration = Duration::from_secs(10 * 60);
+
+fn prove_recent(platform: &Platform, caller: Caller, user: UserRecord) -> Result<UserRecord> {
+    let begun_at = caller.session.made_at();
+    if platform.now() < begun_at.plus(RECENT) {
+        Ok(user)
+    } else {
+        Err(Refusal::PasswordWrong.into())
     }
 }
 
@@ -98,12 +116,21 @@ pub async fn withdraw(platform: &Platform, caller: Caller, password: String) -> 
         return Err(Refusal::WalletNotEmpty.into());
     }
     let now = platform.now();
-    if has_tickets_to_come(platform, caller.user, now).await? {
+    let is_buying = has_open_reservation(platform, caller.user).await?;
+    if is_buying || has_tickets_to_come(platform, caller.user, now).await? {
         return Err(Refusal::TicketsLeft.into());
     }
     let ended = platform.store.withdraw(caller.user, now).await?;
     revoke_all(platform, &ended, now).await?;
     platform.revocations.revoke(caller.session, now.plus(ACCESS_TOKEN_LENGTH)).await
+}
+
+/// Whether a purchase is under way: its seats would be nobody's.
+async fn has_open_reservation(platform: &Platform, user: UserId) -> Result<bool> {
+    let newest = PageAsk { limit: 100, after: None };
+    let reservations = platform.store.reservations_of(user, newest).await?;
+    let is_open = |status| matches!(status, ReservationStatus::Held | ReservationStatus::Paying);
+    Ok(reservations.iter().any(|reservation| is_open(reservation.status)))
 }
 
 async fn has_tickets_to_come(platform: &Platform, user: UserId, now: Timestamp) -> Result<bool> {
@@ -143,7 +170,11 @@ pub async fn logins(platform: &Platform, caller: Caller, page: PageAsk) -> Resul
 }
 
 /// Access tokens of these sessions are refused from now on.
-async fn revoke_all(platform: &Platform, ended: &[SessionId], now: Timestamp) -> Result<()> {
+pub(super) async fn revoke_all(
+    platform: &Platform,
+    ended: &[SessionId],
+    now: Timestamp,
+) -> Result<()> {
     for session in ended {
         platform.revocations.revoke(*session, now.plus(ACCESS_TOKEN_LENGTH)).await?;
     }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::paging::PageAsk;
 use async_trait::async_trait;
-use domain::accounts::{Failures, Role};
+use domain::accounts::{Failures, Role, SocialProvider};
 use domain::{LoginId, SessionId, Timestamp, UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -30,7 +30,78 @@ pub struct UserRecord {
     pub phone: Option<Vec<u8>>,
     pub password_hash: String,
     pub role: Role,
+    pub is_verified: bool,
+    pub totp: Option<SealedTotp>,
     pub created_at: Timestamp,
+}
+
+impl UserRecord {
+    /// Whether a log-in needs a code.
+    pub fn has_second_factor(&self) -> bool {
+        self.totp.as_ref().is_some_and(|totp| totp.is_on)
+    }
+
+    /// The hash of the password; an account of another service has none.
+    pub fn known_hash(&self) -> Option<String> {
+        Some(self.password_hash.clone()).filter(|hash| !hash.is_empty())
+    }
+}
+
+/// A second factor; it is not on before its first code was seen.
+#[derive(Clone, Debug)]
+pub struct SealedTotp {
+    pub secret: Vec<u8>,
+    pub is_on: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct ChangeTotp {
+    pub user: UserId,
+    pub change: TotpChange,
+    pub now: Timestamp,
+}
+
+/// A step is the number of the half minute of a code; each counts once.
+#[derive(Clone, Debug)]
+pub enum TotpChange {
+    Begin {
+        secret: Vec<u8>,
+    },
+    /// All sessions but one end.
+    Confirm {
+        step: i64,
+        keep: SessionId,
+    },
+    Use {
+        step: i64,
+    },
+    Remove {
+        step: i64,
+    },
+    /// By an operator, for who lost their device. All sessions end.
+    Reset,
+}
+
+/// Another role, given by an organiser. All sessions end with the old one.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangeRole {
+    pub actor: UserId,
+    pub user: UserId,
+    pub role: Role,
+    pub now: Timestamp,
+}
+
+/// Somebody's account at another service, by a keyed hash of its name there.
+#[derive(Clone, Copy, Debug)]
+pub struct SocialAccount {
+    pub provider: SocialProvider,
+    pub subject_hash: [u8; 32],
+}
+
+#[derive(Clone, Debug)]
+pub struct CreateSocialUser {
+    pub user: CreateUser,
+    pub account: SocialAccount,
 }
 
 /// What a fan changes about themselves; what is `None` stays.
@@ -56,6 +127,17 @@ pub struct ChangePassword {
     pub known_hash: String,
     pub new_hash: String,
     pub keep: SessionId,
+    pub now: Timestamp,
+}
+
+/// Who a person proved to be; sealed, and as keyed hashes. One of the two is there.
+#[derive(Clone, Debug)]
+pub struct ProveIdentity {
+    pub user: UserId,
+    pub ci: Option<Vec<u8>>,
+    pub ci_hash: Option<[u8; 32]>,
+    pub di: Option<Vec<u8>>,
+    pub di_hash: Option<[u8; 32]>,
     pub now: Timestamp,
 }
 
@@ -98,6 +180,8 @@ pub struct LoginAttempt {
     pub email_hash: [u8; 32],
     pub ip: Option<String>,
     pub agent: Option<String>,
+    /// `EMAIL`, or the other service.
+    pub method: &'static str,
     pub success: bool,
     pub reason: Option<&'static str>,
     pub now: Timestamp,
@@ -184,6 +268,21 @@ pub trait Accounts: Send + Sync {
 
     /// The sessions that ended with it; a conflict when the password was changed meanwhile.
     async fn change_password(&self, command: ChangePassword) -> Result<Vec<SessionId>>;
+
+    /// Refusals: `IdentityTaken` when the person has another account, `IdentityRests` when they
+    /// withdrew one that is not erased yet.
+    async fn prove_identity(&self, command: ProveIdentity) -> Result<()>;
+
+    /// The sessions that ended with it; `None` when it does not fit what is there.
+    async fn change_totp(&self, command: ChangeTotp) -> Result<Option<Vec<SessionId>>>;
+
+    /// The sessions that ended with it; leaves an audit entry. Refusals: `NotFound`.
+    async fn change_role(&self, command: ChangeRole) -> Result<Vec<SessionId>>;
+
+    async fn user_by_social(&self, account: SocialAccount) -> Result<Option<UserRecord>>;
+
+    /// Refusals: `EmailTaken`.
+    async fn create_social_user(&self, command: CreateSocialUser) -> Result<()>;
 
     /// The same password in a better hash; nothing when it was changed meanwhile.
     async fn renew_hash(

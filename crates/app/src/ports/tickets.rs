@@ -37,6 +37,8 @@ pub struct GateTicket {
 
 #[derive(Clone, Debug)]
 pub struct CheckIn {
+    /// Who stands at the gate.
+    pub actor: UserId,
     pub ticket: TicketId,
     pub code: Vec<u8>,
     pub now: Timestamp,

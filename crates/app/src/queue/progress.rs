@@ -1,18 +1,18 @@
 //! How a queue moves: the same for everybody, so it is asked once in a while and shared.
 
 use crate::platform::Platform;
-use crate::ports::catalog::{GradeSales, ScheduleRecord};
+use crate::ports::catalog::ScheduleRecord;
 use crate::turn::Turn;
 use domain::queue::QueueCounts;
+use domain::seats::SeatFace;
 use domain::{ScheduleId, Timestamp};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-/// How old it may be before somebody asks again; the seats are dearer.
+/// How old it may be before somebody asks again.
 const FRESH_FOR: Duration = Duration::from_millis(500);
-const SEATS_FRESH_FOR: Duration = Duration::from_secs(2);
 
 /// What is older than this does not count as known: then somebody has to ask.
 const KNOWN_FOR: Duration = Duration::from_secs(1);
@@ -35,7 +35,6 @@ pub struct Progress {
     /// The engine does not answer: this is what was known last.
     pub is_away: bool,
     asked_at: Option<Timestamp>,
-    seats_at: Option<Timestamp>,
 }
 
 /// Was it asked less than this long ago?
@@ -112,20 +111,19 @@ async fn renewed(
     let counts = platform.queue.counts(record.schedule, now).await;
     let is_away = counts.is_err();
     let counts = counts.unwrap_or(before.counts);
-    if is_within(before.seats_at, SEATS_FRESH_FOR, now) {
-        return Progress { counts, is_away, asked_at: Some(now), ..*before };
-    }
     // A hint, not a promise: without it the fan is told nothing about chances.
-    let grades = platform.store.seats_by_grade(record.schedule, now).await.ok();
-    let seats = grades.map(|grades| SeatsLeft::of(&grades));
-    Progress { counts, is_away, seats, asked_at: Some(now), seats_at: Some(now) }
+    let map = platform.seat_maps.snapshot(platform, record.schedule).await.ok();
+    let seats = map.map(|map| SeatsLeft::on(map.letters()));
+    Progress { counts, is_away, seats, asked_at: Some(now) }
 }
 
 impl SeatsLeft {
-    fn of(grades: &[GradeSales]) -> SeatsLeft {
-        SeatsLeft {
-            available: grades.iter().map(|grade| grade.available).sum(),
-            held: grades.iter().map(|grade| grade.held).sum(),
-        }
+    /// Counts the letters of a seat map.
+    fn on(letters: &[u8]) -> SeatsLeft {
+        let count = |face: SeatFace| {
+            let n_seats = letters.iter().filter(|letter| **letter == face.letter()).count();
+            u32::try_from(n_seats).unwrap_or(u32::MAX)
+        };
+        SeatsLeft { available: count(SeatFace::Available), held: count(SeatFace::Held) }
     }
 }

@@ -8,9 +8,11 @@ use crate::ports::keys::{KeyUse, Once};
 use crate::ports::reservations::{Held, HoldSeats};
 use crate::queue::{entry_number, require_entry};
 use crate::sessions::Caller;
+use crate::signals;
 use domain::id::SeatIndex;
 use domain::queue::Entry;
 use domain::seats::SeatPick;
+use domain::signals::SignalKind;
 use domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId};
 
 /// Seats asked for by a fan who is inside.
@@ -78,6 +80,10 @@ pub(super) async fn hold(
         now,
     };
     let held = platform.store.hold_seats(command).await;
+    if let Err(Error::Refused(Refusal::HoldChurn { .. })) = &held {
+        let reason = "Seats were held again and again without buying".to_owned();
+        signals::note(platform, (fan, schedule), SignalKind::HoldsWithoutBuying, reason).await;
+    }
     let is_ours = matches!(held, Ok(Once::Fresh(_)));
     let is_promised = taken == Taken::Yes;
     if is_promised && !is_ours {

@@ -1,36 +1,25 @@
 //! What a crowd does with seats: holds many at once, looks at the map again and again.
 
-use super::{Crowd, Fan};
-use crate::client::{Call, Credentials};
-use crate::volley::{Volley, request};
+use super::Crowd;
+use crate::client::Call;
+use crate::volley::Volley;
 use bytes::Bytes;
 use domain::SeatId;
 use serde_json::json;
 use std::io::Result;
 use std::ops::Range;
 
-/// Seats of one pick.
-const SEATS: usize = 4;
-
 impl Crowd {
-    /// These fans hold four seats each, nobody's twice: fan `n` those from `4 n` on.
-    pub async fn hold_four(&self, fans: Range<usize>) -> Result<Volley> {
-        let ask = |(number, fan): (usize, &Fan)| {
-            let first = u32::try_from(number * SEATS).unwrap_or(u32::MAX);
+    /// These fans hold so many seats each, nobody's twice: fan `n` those from `n * n_seats` on.
+    pub async fn hold(&self, fans: Range<usize>, n_seats: usize) -> Result<Volley> {
+        let ask = |number: usize| {
+            let first = u32::try_from(number * n_seats).unwrap_or(u32::MAX);
             let seats: Vec<SeatId> =
-                (first..).take(SEATS).map(|index| self.schedule.seat(index)).collect();
+                (first..).take(n_seats).map(|index| self.schedule.seat(index)).collect();
             let body = json!({ "scheduleId": self.schedule, "seatIds": seats });
-            let key = format!("four-{number}");
-            let credentials = Credentials {
-                access: Some(&fan.access),
-                place: None,
-                entry: fan.entry.as_deref(),
-                idempotency_key: Some(&key),
-            };
-            request(&self.target, &Call::post("/api/booking/seats/select", &body), credentials)
+            self.ask(number, "hold", &Call::post("/api/booking/seats/select", &body))
         };
-        let chosen = self.fans.iter().enumerate().take(fans.end).skip(fans.start);
-        self.fire(chosen.map(ask).collect()).await
+        self.fire_keeping(fans.map(ask).collect()).await
     }
 
     /// Somebody who knows the seat map asks whether it has changed, so many times.

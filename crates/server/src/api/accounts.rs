@@ -1,14 +1,14 @@
 //! Sign-up, log-in, refresh, log-out.
 
-use super::App;
 use super::error::{ApiResult, Problem};
 use super::extract::{Body, CameFrom, Fan};
-use app::accounts::{self, LoggedIn, SignUp};
+use super::{App, cookies};
+use app::accounts::{self, Credentials, LoggedIn, SignUp};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use domain::accounts::{Email, GivenPassword, NewPassword, Phone, REFRESH_TOKEN_LENGTH, Role};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use domain::accounts::{Email, GivenPassword, NewPassword, Phone, Role};
 use domain::text::Line;
 use domain::{Refusal, UserId};
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,9 @@ pub(super) async fn sign_up(
 pub(super) struct LogInBody {
     email: Email,
     password: GivenPassword,
+    /// Six digits of the authenticator app, when the account has a second factor.
+    #[serde(default)]
+    code: Option<Line<6>>,
 }
 
 /// Logs in: an access token for an hour, a refresh token for a week.
@@ -62,21 +65,10 @@ pub(super) async fn log_in(
     CameFrom(origin): CameFrom,
     body: Body<LogInBody>,
 ) -> ApiResult<Response> {
-    let LogInBody { email, password } = body.value;
-    let logged_in = accounts::log_in(&app.platform, &email, password.into(), origin).await?;
-    Ok(with_cookie(logged_in))
-}
-
-const COOKIE: &str = "podo_refresh";
-
-/// The refresh token also as a cookie that scripts cannot read and only this path gets.
-fn with_cookie(logged_in: LoggedIn) -> Response {
-    let cookie = format!(
-        "{COOKIE}={}; Path=/api/auth; HttpOnly; SameSite=Strict; Max-Age={}",
-        logged_in.refresh_token,
-        REFRESH_TOKEN_LENGTH.as_secs()
-    );
-    ([(header::SET_COOKIE, cookie)], Json(logged_in)).into_response()
+    let LogInBody { email, password, code } = body.value;
+    let given = Credentials { email, password: password.into(), code: code.map(String::from) };
+    let logged_in = accounts::log_in(&app.platform, given, origin).await?;
+    Ok(cookies::with_session(logged_in))
 }
 
 #[derive(Default, Deserialize, ToSchema)]
@@ -97,15 +89,10 @@ pub(super) async fn refresh(
     headers: HeaderMap,
     body: Body<RefreshBody>,
 ) -> ApiResult<Response> {
-    let given = body.value.refresh_token.or_else(|| cookie_of(&headers));
-    let spent = given.ok_or(Refusal::RefreshInvalid)?;
-    Ok(with_cookie(accounts::refresh(&app.platform, &spent).await?))
-}
-
-fn cookie_of(headers: &HeaderMap) -> Option<String> {
-    let cookies = headers.get(header::COOKIE)?.to_str().ok()?;
-    let find = |pair: &str| pair.trim().strip_prefix(COOKIE)?.strip_prefix('=').map(str::to_owned);
-    cookies.split(';').find_map(find)
+    let given = body.value.refresh_token.as_deref();
+    let spent = given.or_else(|| cookies::find(&headers, cookies::REFRESH));
+    let spent = spent.ok_or(Refusal::RefreshInvalid)?;
+    Ok(cookies::with_session(accounts::refresh(&app.platform, spent).await?))
 }
 
 /// Ends the session: nothing of it works any more.
@@ -114,11 +101,5 @@ fn cookie_of(headers: &HeaderMap) -> Option<String> {
     responses((status = 204), (status = 401, body = Problem)))]
 pub(super) async fn log_out(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Response> {
     accounts::log_out(&app.platform, caller).await?;
-    Ok(without_cookie())
-}
-
-/// Nothing to say, and the cookie goes.
-pub(super) fn without_cookie() -> Response {
-    let gone = format!("{COOKIE}=; Path=/api/auth; HttpOnly; SameSite=Strict; Max-Age=0");
-    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, gone)]).into_response()
+    Ok(cookies::without_session())
 }

@@ -1,9 +1,12 @@
 //! What organisers do.
 
+mod audit;
 mod catalog;
 mod dead_letters;
 mod jobs;
+mod lookups;
 mod queue;
+mod simulation;
 mod templates;
 mod webhooks;
 
@@ -14,11 +17,14 @@ use utoipa_axum::router::OpenApiRouter;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
+        .merge(audit::routes())
         .merge(catalog::routes())
-        .merge(templates::routes())
-        .merge(queue::routes())
         .merge(dead_letters::routes())
         .merge(jobs::routes())
+        .merge(lookups::routes())
+        .merge(templates::routes())
+        .merge(queue::routes())
+        .merge(simulation::routes())
         .merge(webhooks::routes())
 }
 

@@ -3,6 +3,7 @@
 //! than most handlers do.
 
 mod manner;
+mod origin;
 mod poll;
 mod routes;
 mod unstoppable;
@@ -62,12 +63,18 @@ impl Edge {
         let manner = Manner::of(request.headers());
         let is_api = request.uri().path().starts_with("/api/");
         let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip()) {
+            Ok(n_left) if !origin::is_ours(&request, &self.shared.home) => {
+                (ApiError::from(Failure::ForeignOrigin).into_response(), n_left)
+            }
             Ok(n_left) => (self.hand_over(request, peer).await, n_left),
             Err(error) => (error.into_response(), Some(0)),
         };
         if let Some(error) = response.extensions_mut().remove::<ApiError>() {
             let trace = manner.trace(&*self.shared.platform.chance);
+            // axum names the methods that would do.
+            let allow = response.headers_mut().remove(header::ALLOW);
             response = render(&error, manner.language(), &trace);
+            response.headers_mut().extend(allow.map(|methods| (header::ALLOW, methods)));
         }
         harden(&mut response);
         if let Some(n_left) = n_left.filter(|_| is_api) {

@@ -37,6 +37,8 @@ pub(super) enum Failure {
     NoRoute,
     /// Another node of the system answers this.
     NotServedHere,
+    /// The page of another site asks.
+    ForeignOrigin,
     Method,
     Unavailable(String),
     Broken(String),
@@ -101,6 +103,7 @@ impl Failure {
             Failure::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Failure::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Failure::NoRoute | Failure::NotServedHere => StatusCode::NOT_FOUND,
+            Failure::ForeignOrigin => StatusCode::FORBIDDEN,
             Failure::Method => StatusCode::METHOD_NOT_ALLOWED,
             Failure::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Failure::Broken(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -117,6 +120,7 @@ impl Failure {
             Failure::NotJson => "NOT_JSON",
             Failure::NoRoute => "NOT_FOUND",
             Failure::NotServedHere => "NOT_SERVED_HERE",
+            Failure::ForeignOrigin => "ORIGIN_FORBIDDEN",
             Failure::Method => "METHOD_NOT_ALLOWED",
             Failure::Unavailable(_) => "UNAVAILABLE",
             Failure::Broken(_) => "INTERNAL",
@@ -138,6 +142,7 @@ impl Failure {
             | Failure::NotJson
             | Failure::NoRoute
             | Failure::NotServedHere
+            | Failure::ForeignOrigin
             | Failure::Method
             | Failure::Broken(_) => None,
         }
@@ -152,6 +157,13 @@ impl Failure {
             }
             Failure::Refused(Refusal::SaleNotOpen { opens_at }) => {
                 problem["opensAt"] = json!(opens_at);
+            }
+            Failure::Refused(Refusal::ChallengeRequired { salt, bits, expires_at }) => {
+                problem["challenge"] =
+                    json!({ "salt": salt, "bits": bits, "expiresAt": expires_at });
+            }
+            Failure::Refused(Refusal::IdentityRests { until }) => {
+                problem["until"] = json!(until);
             }
             Failure::Refused(Refusal::TicketUsed { at: Some(at) }) => {
                 problem["usedAt"] = json!(at);
@@ -182,6 +194,7 @@ impl Failure {
             | Failure::NotJson
             | Failure::NoRoute
             | Failure::NotServedHere
+            | Failure::ForeignOrigin
             | Failure::Method
             | Failure::Unavailable(_)
             | Failure::Broken(_) => {}
@@ -193,14 +206,20 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::LoginRequired
         | Refusal::LoginFailed
+        | Refusal::CodeRequired
+        | Refusal::CodeWrong
+        | Refusal::SocialFailed
         | Refusal::RefreshInvalid
         | Refusal::RefreshReused
         | Refusal::EntryExpired
         | Refusal::PlaceTokenInvalid
         | Refusal::WebhookInvalid => StatusCode::UNAUTHORIZED,
-        Refusal::AdminOnly | Refusal::EntryRequired | Refusal::PasswordWrong => {
-            StatusCode::FORBIDDEN
-        }
+        Refusal::AdminOnly
+        | Refusal::EntryRequired
+        | Refusal::IdentityRequired
+        | Refusal::ReadOnly
+        | Refusal::ChallengeRequired { .. }
+        | Refusal::PasswordWrong => StatusCode::FORBIDDEN,
         Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
         Refusal::TooManyRequests { .. } | Refusal::HoldChurn { .. } => {
             StatusCode::TOO_MANY_REQUESTS
@@ -220,6 +239,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
         | Refusal::WalletLimit
+        | Refusal::IdentityUnproven
         | Refusal::InvalidPolicy
         | Refusal::WebhookUrlRefused
         | Refusal::TicketInvalid
@@ -228,6 +248,11 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::EmailTaken
         | Refusal::WalletNotEmpty
         | Refusal::TicketsLeft
+        | Refusal::IdentityNotOffered
+        | Refusal::IdentityTaken
+        | Refusal::IdentityRests { .. }
+        | Refusal::OwnRole
+        | Refusal::CodeOn
         | Refusal::NameTaken
         | Refusal::EventNotOpen
         | Refusal::WrongEventState
@@ -275,6 +300,7 @@ pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
         | Failure::NotJson
         | Failure::NoRoute
         | Failure::NotServedHere
+        | Failure::ForeignOrigin
         | Failure::Method => {}
     }
     let code = failure.code();

@@ -1,8 +1,8 @@
 //! What handlers take from a request, each with a clear problem when it is not there.
 
-use super::App;
 use super::edge::network_of;
 use super::error::{ApiError, Failure};
+use super::{App, cookies};
 use app::accounts::{Origin, authenticate};
 use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
@@ -25,6 +25,8 @@ use std::str::FromStr;
 use std::time::Duration;
 use uuid::Uuid;
 
+mod staff;
+
 /// Largest body accepted.
 const BODY_MAX: usize = 64 * 1024;
 
@@ -41,8 +43,7 @@ impl FromRequestParts<App> for Fan {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Fan, ApiError> {
-        let given = text_of(&parts.headers, "authorization");
-        let token = given.and_then(bearer).ok_or(Refusal::LoginRequired)?;
+        let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
         let caller = authenticate(&app.platform, token, app.platform.now()).await?;
         check_limit(parts, app, caller.user)?;
         Ok(Fan(caller))
@@ -61,6 +62,14 @@ fn check_limit(parts: &Parts, app: &App, user: UserId) -> Result<(), ApiError> {
     Ok(())
 }
 
+/// The access token: a program's in the `Authorization` header, a browser's in its cookie.
+fn access_token(headers: &HeaderMap) -> Option<&str> {
+    match text_of(headers, "authorization") {
+        Some(given) => bearer(given),
+        None => cookies::find(headers, cookies::ACCESS),
+    }
+}
+
 /// The token in an `Authorization` header.
 pub(super) fn bearer(given: &str) -> Option<&str> {
     let (scheme, token) = given.split_once(' ')?;
@@ -77,8 +86,7 @@ impl FromRequestParts<App> for Bearer {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Bearer, ApiError> {
-        let given = text_of(&parts.headers, "authorization");
-        let token = given.and_then(bearer).ok_or(Refusal::LoginRequired)?;
+        let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
         let caller = app.platform.sessions.check(token, app.platform.now());
         Ok(Bearer { caller: caller.ok_or(Refusal::LoginRequired)? })
     }
@@ -110,7 +118,7 @@ impl FromRequestParts<App> for Poller {
             let Fan(caller) = Fan::from_request_parts(parts, app).await?;
             return Ok(Poller { caller: Some(caller), place_token: None });
         };
-        let caller = match text_of(&parts.headers, "authorization").and_then(bearer) {
+        let caller = match access_token(&parts.headers) {
             Some(token) => {
                 let caller = app.platform.sessions.check(token, app.platform.now());
                 Some(caller.ok_or(Refusal::LoginRequired)?)
@@ -130,9 +138,15 @@ impl FromRequestParts<App> for Admin {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Admin, ApiError> {
         let Fan(caller) = Fan::from_request_parts(parts, app).await?;
         match caller.role {
-            Role::Admin => Ok(Admin(caller.user)),
-            Role::User => Err(Refusal::AdminOnly.into()),
+            Role::Admin => {}
+            Role::Staff if parts.method.is_safe() => {}
+            Role::Staff => return Err(Refusal::ReadOnly.into()),
+            Role::User => return Err(Refusal::AdminOnly.into()),
         }
+        if parts.method.is_safe() && staff::is_personal(parts.uri.path()) {
+            staff::note_read(parts, app, caller.user).await?;
+        }
+        Ok(Admin(caller.user))
     }
 }
 

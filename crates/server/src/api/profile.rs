@@ -1,7 +1,7 @@
 //! The fan's own account.
 
 use super::App;
-use super::accounts::without_cookie;
+use super::cookies::without_session;
 use super::error::{ApiResult, Problem};
 use super::extract::{Body, Fan, Id, PageParams, Params, page};
 use app::accounts::{self, ProfileChange, UserView};
@@ -96,7 +96,7 @@ pub(super) async fn withdraw(
     body: Body<WithdrawBody>,
 ) -> ApiResult<Response> {
     accounts::withdraw(&app.platform, caller, body.value.password.into()).await?;
-    Ok(without_cookie())
+    Ok(without_session())
 }
 
 /// Log-ins, newest first, also those that failed.

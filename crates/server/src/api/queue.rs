@@ -8,11 +8,13 @@ use super::error::{ApiResult, Problem};
 use super::extract::{Body, Fan, Id, PLACE_TOKEN, Params, Poller, text_of};
 use super::language::Language;
 use app::queue::{self, DrawView, EntryView, ProgressView, QueueView};
+use app::signals;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
-use domain::ScheduleId;
+use domain::signals::SignalKind;
+use domain::{ScheduleId, UserId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -52,9 +54,12 @@ pub(super) struct ScheduleParams {
 /// before brings back its place.
 #[utoipa::path(post, path = "/api/queue/enter", tag = "queue",
     security(("accessToken" = [])), request_body = ScheduleBody,
-    params(("Queue-Token" = Option<String>, Header)),
+    params(("Queue-Token" = Option<String>, Header),
+           ("Challenge-Answer" = Option<String>, Header,
+            description = "`salt.number`, after a 403 `CHALLENGE_REQUIRED`")),
     responses((status = 200, body = QueueView), (status = 401, body = Problem),
-              (status = 404, body = Problem), (status = 409, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem),
               (status = 429, body = Problem)))]
 pub(super) async fn enter(
     State(app): State<App>,
@@ -65,8 +70,9 @@ pub(super) async fn enter(
     let schedule = body.value.schedule_id;
     let token = text_of(&headers, PLACE_TOKEN);
     let asker = queue::asker(&app.platform, schedule, Some(caller), token)?;
-    queue::check_pace(&app.platform, schedule, asker.fan)?;
-    let mut view = queue::enter(&app.platform, asker, schedule).await?;
+    check_pace(&app, schedule, asker.fan).await?;
+    let answer = text_of(&headers, "challenge-answer");
+    let mut view = queue::enter(&app.platform, asker, schedule, answer).await?;
     localise(&mut view, || Language::of(&headers));
     Ok(Json(view))
 }
@@ -85,10 +91,20 @@ pub(super) async fn status(
     let schedule = params.schedule_id;
     let token = poller.place_token.as_deref();
     let asker = queue::asker(&app.platform, schedule, poller.caller, token)?;
-    queue::check_pace(&app.platform, schedule, asker.fan)?;
+    check_pace(&app, schedule, asker.fan).await?;
     let mut view = queue::status(&app.platform, asker, schedule).await?;
     localise(&mut view, || Language::of(&headers));
     Ok(Json(view))
+}
+
+/// Puts off whoever asks far too fast, and notes it.
+async fn check_pace(app: &App, schedule: ScheduleId, fan: UserId) -> ApiResult<()> {
+    let pace = queue::check_pace(&app.platform, schedule, fan);
+    if pace.is_err() {
+        let reason = "Asked far faster than told to".to_owned();
+        signals::note(&app.platform, (fan, schedule), SignalKind::AsksTooFast, reason).await;
+    }
+    Ok(pace?)
 }
 
 /// The message in the asker's language, or in words that nobody moves for the moment.

@@ -61,40 +61,13 @@ pub(super) async fn show_named_layout(
 
 fn layout_response(body: &LayoutBody, headers: &HeaderMap) -> Response {
     let tag = format!("\"{}\"", body.hash);
-    let (encoding, bytes) = match accepted_encoding(headers) {
-        Encoding::Brotli => (Some("br"), &body.brotli),
-        Encoding::Gzip => (Some("gzip"), &body.gzip),
-        Encoding::Plain => (None, &body.plain),
-    };
+    let (encoding, bytes) = body.body.best_for(headers);
     let mut response = respond(headers, &tag, "application/json", bytes);
     set(&mut response, header::VARY, "Accept-Encoding");
     if let Some(encoding) = encoding.filter(|_| response.status() == StatusCode::OK) {
         set(&mut response, header::CONTENT_ENCODING, encoding);
     }
     response
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Encoding {
-    Brotli,
-    Gzip,
-    Plain,
-}
-
-fn accepted_encoding(headers: &HeaderMap) -> Encoding {
-    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    let accepts = |name: &str| {
-        accepted.unwrap_or_default().split(',').any(|one| {
-            let (token, weight) = one.split_once(';').unwrap_or((one, ""));
-            let is_refused = weight.replace(' ', "").trim_start_matches("q=").parse() == Ok(0.0);
-            token.trim().eq_ignore_ascii_case(name) && !is_refused
-        })
-    };
-    match (accepts("br"), accepts("gzip")) {
-        (true, _) => Encoding::Brotli,
-        (false, true) => Encoding::Gzip,
-        (false, false) => Encoding::Plain,
-    }
 }
 
 /// The status of every seat in layout order: `A` available, `H` held, `S` sold.
@@ -289,19 +262,6 @@ impl Listener {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn encoding(accepted: &str) -> Encoding {
-        let value = HeaderValue::from_str(accepted).unwrap();
-        accepted_encoding(&HeaderMap::from_iter([(header::ACCEPT_ENCODING, value)]))
-    }
-
-    #[test]
-    fn a_client_gets_the_best_encoding_that_it_takes() {
-        assert_eq!(encoding("gzip, deflate, br"), Encoding::Brotli);
-        assert_eq!(encoding("gzip;q=1.0, br;q=0"), Encoding::Gzip);
-        assert_eq!(encoding("identity"), Encoding::Plain);
-        assert_eq!(accepted_encoding(&HeaderMap::new()), Encoding::Plain);
-    }
 
     #[test]
     fn a_tag_is_found_in_a_list_weak_or_not() {

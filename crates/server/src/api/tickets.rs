@@ -69,11 +69,14 @@ pub(super) async fn qr(
     Id(ticket): Id<TicketId>,
 ) -> ApiResult<Response> {
     let ticket = tickets::my_ticket(&app.platform, caller.user, ticket).await?;
-    let text = tickets::qr_text(&app.platform, &ticket);
+    let picture = qr_picture(&tickets::qr_text(&app.platform, &ticket))?;
+    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], picture).into_response())
+}
+
+pub(super) fn qr_picture(text: &str) -> ApiResult<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::M)
         .map_err(|error| ApiError::from(Failure::Broken(error.to_string())))?;
-    let picture = code.render::<svg::Color<'_>>().min_dimensions(240, 240).build();
-    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], picture).into_response())
+    Ok(code.render::<svg::Color<'_>>().min_dimensions(240, 240).build())
 }
 
 #[derive(Serialize, ToSchema)]
@@ -136,9 +139,9 @@ pub(super) struct CheckInBody {
               (status = 422, body = Problem)))]
 pub(super) async fn check_in(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    Admin(actor): Admin,
     body: Body<CheckInBody>,
 ) -> ApiResult<Json<CheckedIn>> {
     let CheckInBody { code, schedule_id } = body.value;
-    Ok(Json(tickets::check_in(&app.platform, &code, schedule_id).await?))
+    Ok(Json(tickets::check_in(&app.platform, actor, &code, schedule_id).await?))
 }

@@ -1,12 +1,15 @@
 //! `podo bench`: plays fans over HTTP against a server of its own, or one that is running.
 
+mod memory;
 mod opening;
 mod rates;
 mod seats;
+mod table;
 
 use super::stage::{self, Show};
 use super::{fans, verify};
 use crate::config::Config;
+use crate::crowd;
 use crate::wire;
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -17,6 +20,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
+use table::Yardsticks;
 
 /// What the fans do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -32,6 +36,10 @@ enum Profile {
     OneSeat,
     /// Each holds four seats of their own, beside as many requests to a bare hyper server.
     Holds,
+    /// Each pays two seats from the wallet (request and confirm), beside `pgbench` if it is named.
+    Wallet,
+    /// They wait on open connections; how much memory of the server is one?
+    Connections,
     /// They look at the seat map, beside as many requests to a bare hyper server.
     SeatMap,
 }
@@ -68,6 +76,9 @@ pub(super) struct Bench {
     /// The schedule to buy from on that server.
     #[arg(long, value_name = "ID")]
     schedule: Option<ScheduleId>,
+    /// A database filled by `pgbench --initialize`, to measure commits beside it.
+    #[arg(long, value_name = "URL")]
+    pgbench: Option<String>,
     /// Also write the report as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<std::path::PathBuf>,
@@ -95,7 +106,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
     let wired = wire::platform(config).await?;
     let bar = fans::bar(u64::from(bench.fans), "accounts");
     let accounts =
-        stage::fans(&wired.platform, bench.fans, |n| bar.set_position(u64::from(n))).await?;
+        crowd::accounts(&wired.platform, bench.fans, |n| bar.set_position(u64::from(n))).await?;
     bar.finish_and_clear();
     stage::settle(&wired.platform).await?;
     let show = Show {
@@ -117,16 +128,36 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
             let plan = opening::plan(bench, schedule);
             opening::judge(&play(bench, plan, target, accounts).await?)
         }
-        Profile::Polls => rates::polls(target, schedule, &accounts).await.map(|()| true)?,
-        Profile::OneSeat => rates::one_seat(target, schedule, &accounts).await.map(|()| true)?,
-        Profile::Holds => seats::holds(target, schedule, &accounts).await.map(|()| true)?,
-        Profile::SeatMap => seats::map(target, schedule, &accounts).await.map(|()| true)?,
+        Profile::Connections => {
+            let process = server.process.id();
+            memory::connections(target, schedule, &accounts, process).await.map(|()| true)?
+        }
+        Profile::Polls | Profile::OneSeat | Profile::Holds | Profile::Wallet | Profile::SeatMap => {
+            measure(bench, target, schedule, &accounts).await.map(|()| true)?
+        }
     };
     server.stop()?;
     let wired = wire::platform(config).await?;
     let findings = wired.platform.store.check_all(wired.platform.now()).await?;
     verify::print(&findings);
     Ok(is_kept && findings.iter().all(|finding| finding.n_broken == 0))
+}
+
+async fn measure(
+    bench: &Bench,
+    target: Target,
+    schedule: ScheduleId,
+    accounts: &[FanAccount],
+) -> Result<()> {
+    let yardsticks = Yardsticks { pgbench: bench.pgbench.clone() };
+    match bench.profile {
+        Profile::Polls => rates::polls(target, schedule, accounts, &yardsticks).await,
+        Profile::OneSeat => rates::one_seat(target, schedule, accounts, &yardsticks).await,
+        Profile::Holds => seats::holds(target, schedule, accounts, &yardsticks).await,
+        Profile::Wallet => seats::purchases(target, schedule, accounts, &yardsticks).await,
+        Profile::SeatMap => seats::map(target, schedule, accounts, &yardsticks).await,
+        Profile::Sale | Profile::Opening | Profile::Connections => Ok(()),
+    }
 }
 
 /// Everybody at once, or over some seconds, with short pauses between polls.
@@ -171,6 +202,8 @@ impl Profile {
             | Profile::Polls
             | Profile::OneSeat
             | Profile::Holds
+            | Profile::Wallet
+            | Profile::Connections
             | Profile::SeatMap => Duration::ZERO,
         }
     }
@@ -179,8 +212,14 @@ impl Profile {
     fn queue(self) -> QueueSettings {
         match self {
             Profile::Opening => opening::queue(),
-            Profile::Polls => QueueSettings { max_active: 1, ..QueueSettings::default() },
-            Profile::Sale | Profile::OneSeat | Profile::Holds | Profile::SeatMap => QueueSettings {
+            Profile::Polls | Profile::Connections => {
+                QueueSettings { max_active: 1, ..QueueSettings::default() }
+            }
+            Profile::Sale
+            | Profile::OneSeat
+            | Profile::Holds
+            | Profile::Wallet
+            | Profile::SeatMap => QueueSettings {
                 max_active: 100_000,
                 admit_per_second: 100_000,
                 ..QueueSettings::default()

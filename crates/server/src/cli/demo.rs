@@ -4,6 +4,7 @@ use super::fans;
 use super::serve::wait_for_signal;
 use super::stage::{self, Show};
 use crate::config::{Config, LogStyle};
+use crate::crowd;
 use crate::running::Running;
 use crate::{telemetry, web, wire};
 use anyhow::{Context, Result};
@@ -36,6 +37,14 @@ pub(super) struct Demo {
 const REQUESTS_PER_SECOND: u32 = 20_000;
 const CONNECTIONS: u32 = 20_000;
 
+/// Who runs the demo when the settings name nobody. Its data is a folder of its own.
+const ORGANISER: (&str, &str) = ("demo@podo.example", "green-grapes-2026");
+
+fn password_hint(admin: &str) -> String {
+    let (email, password) = ORGANISER;
+    if admin == email { format!(" with the password {password}") } else { String::new() }
+}
+
 pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
     if let Some(listen) = &demo.listen {
         config.listen = listen.clone();
@@ -43,6 +52,10 @@ pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
     config.requests_per_second_per_ip = REQUESTS_PER_SECOND;
     config.connections_per_ip = CONNECTIONS;
     config.data = config.data.join("demo");
+    if config.admin_email.is_empty() {
+        config.admin_email = ORGANISER.0.to_owned();
+        config.admin_password = ORGANISER.1.into();
+    }
     telemetry::start_log(LogStyle::Pretty, "warn");
     let listener = web::bind(&config.listen)
         .context("is another Podo running? try `podo demo --listen 127.0.0.1:0`")?;
@@ -57,10 +70,13 @@ pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
         queue: QueueSettings { max_active: 100, admit_per_second: 8, ..QueueSettings::default() },
     };
     let schedule = stage::set(platform, &show).await?;
-    println!("\n  Open {}/#/queue/{schedule}", running.url());
+    let (url, admin) = (running.url(), &config.admin_email);
+    println!("\n  Watch as an organiser: {url}/admin#/simulation?schedule={schedule}");
+    println!("  Log in as {admin}{}.", password_hint(admin));
+    println!("\n  Buy as a fan: {url}/#/queue/{schedule}");
     println!("  Sign up, and wait with everybody: the sale opens in {} s.", demo.opens_in);
     println!("  {} fans are coming for {} seats. Ctrl-C stops.\n", demo.fans, demo.seats);
-    let accounts = stage::fans(platform, demo.fans, |_| {}).await?;
+    let accounts = crowd::accounts(platform, demo.fans, |_| {}).await?;
     let plan = Plan {
         fans: demo.fans,
         arrival: Arrival::Over(show.opens_in + Duration::from_secs(10)),

@@ -142,6 +142,7 @@ fn poll_in<'r>(request: &httparse::Request<'_, 'r>) -> Option<Poll<'r>> {
         schedule,
         place_token: "",
         authorization: None,
+        cookie: None,
         accept_language: None,
         forwarded_for: None,
     };
@@ -150,6 +151,7 @@ fn poll_in<'r>(request: &httparse::Request<'_, 'r>) -> Option<Poll<'r>> {
         let is = |name: &str| header.name.eq_ignore_ascii_case(name);
         let slot = match header.name.len() {
             4 if is("host") => &mut host,
+            6 if is("cookie") => &mut poll.cookie,
             6 if is("expect") => return None,
             7 if is("upgrade") => return None,
             10 if is("connection") && header.value != b"keep-alive" => return None,
@@ -203,14 +205,15 @@ mod tests {
 
     #[test]
     fn a_plain_poll_is_read() {
-        let text =
-            poll("Authorization: Bearer x\r\naccept-language: en\r\nconnection: keep-alive\r\n");
+        let text = poll(
+            "Authorization: Bearer x\r\naccept-language: en\r\nCookie: a=b\r\nconnection: keep-alive\r\n",
+        );
         let next = format!("{text}GET /");
         let Head::Poll { poll, length } = read_poll(next.as_bytes()) else { panic!("no poll") };
         assert_eq!(length, text.len());
         assert_eq!(poll.schedule.to_string(), ID);
         assert_eq!((poll.place_token, poll.authorization), ("abc", Some("Bearer x")));
-        assert_eq!(poll.accept_language, Some("en"));
+        assert_eq!((poll.accept_language, poll.cookie), (Some("en"), Some("a=b")));
     }
 
     #[test]

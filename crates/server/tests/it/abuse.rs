@@ -1,10 +1,7 @@
 //! Tabs by the hundred, polls by the thousand, tokens that were borrowed: nobody gains or loses by it.
 
 use crate::client::{Answer, Api, send, text};
-use crate::fan::Fan;
 use crate::world::{Plan, Show, World, until};
-use domain::SessionId;
-use domain::accounts::Role;
 use futures::future::join_all;
 use reqwest::Method;
 use serde_json::json;
@@ -12,16 +9,6 @@ use std::time::Duration;
 
 const LIMITS_ON: [(&str, &str); 2] =
     [("PODO_LIMITS", "on"), ("PODO_REQUESTS_PER_SECOND_PER_IP", "100000")];
-
-/// The same fan, logged in once more.
-fn second_session(world: &World, fan: &Fan) -> Fan {
-    let platform = world.platform();
-    let now = platform.now();
-    let session = SessionId::new(platform.chance.id(now));
-    let caller = app::sessions::Caller { user: fan.id, session, role: Role::User };
-    let token = platform.sessions.issue(caller, platform.chance.id(now), now);
-    Fan { id: fan.id, api: world.stranger.with_token(&token) }
-}
 
 async fn status_with(api: &Api, show: &Show, token: &str) -> Answer {
     let path = format!("/api/queue/status?scheduleId={}", show.schedule);
@@ -34,7 +21,7 @@ async fn a_hundred_tabs_are_one_place() {
     let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
     let _inside = world.fan_inside(&show).await;
     let (fan, next) = (world.fan().await, world.fan().await);
-    let second = second_session(&world, &fan);
+    let second = world.again(&fan);
     let tabs =
         (0..100).map(|tab| if tab % 2 == 0 { fan.enter(&show) } else { second.enter(&show) });
     let mut numbers = Vec::new();
@@ -119,7 +106,7 @@ async fn an_entry_token_works_in_the_log_in_that_it_was_given_to() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let fan = world.fan_inside(&show).await;
-    let mut second = second_session(&world, &fan);
+    let mut second = world.again(&fan);
     second.api = second.api.with_entry(fan.api.entry());
     second.select(&show, &[0]).await.refused(403, "ENTRY_REQUIRED");
     second.wait_inside(&show).await;

@@ -88,19 +88,45 @@ async fn a_spent_refresh_token_kills_its_whole_family() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_cookie_refreshes_and_no_script_can_read_it() {
+async fn the_cookies_log_in_and_refresh_and_no_script_can_read_them() {
     let world = World::start().await;
     sign_up(&world, "fan@podo.kr").await.expect(201);
     let answer = log_in(&world, "fan@podo.kr", PASSWORD).await;
-    let cookie = answer.header("set-cookie");
-    for part in ["HttpOnly", "SameSite=Strict", "Path=/api/auth"] {
-        assert!(cookie.contains(part), "{cookie}");
-    }
-    let pair = cookie.split(';').next().unwrap();
-    let call = world.stranger.call(Method::POST, "/api/auth/refresh");
-    send(call.header("Cookie", format!("a=b; {pair}")).json(&json!({}))).await.expect(200);
+    let cookies: Vec<&str> =
+        answer.headers.get_all("set-cookie").iter().map(|it| it.to_str().unwrap()).collect();
+    let is_safe = |cookie: &&str| {
+        ["__Host-podo_", "HttpOnly", "Secure", "Path=/;"].iter().all(|it| cookie.contains(it))
+    };
+    assert!(cookies.len() == 2 && cookies.iter().all(is_safe), "{cookies:?}");
+    let pairs = cookies.iter().map(|it| it.split(';').next().unwrap()).collect::<Vec<_>>();
+    let pairs = format!("a=b; {}", pairs.join("; "));
+    let with_cookies = |method, path: &str| {
+        world.stranger.call(method, path).header("Cookie", pairs.as_str()).json(&json!({}))
+    };
+    let me = send(with_cookies(Method::GET, "/api/users/me")).await.expect(200);
+    assert_eq!(me["email"], "fan@podo.kr");
+    send(with_cookies(Method::POST, "/api/auth/refresh")).await.expect(200);
+    let gone = send(with_cookies(Method::POST, "/api/auth/logout")).await;
+    gone.expect(204);
+    let gone = gone.headers.get_all("set-cookie").iter();
+    assert!(gone.filter(|it| it.to_str().unwrap().contains("Max-Age=0")).count() == 2);
+    send(with_cookies(Method::GET, "/api/users/me")).await.refused(401, "LOGIN_REQUIRED");
     let nothing = world.stranger.post("/api/auth/refresh", &json!({})).await;
     nothing.refused(401, "REFRESH_INVALID");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_of_another_site_cannot_use_the_cookies() {
+    let world = World::start().await;
+    sign_up(&world, "fan@podo.kr").await.expect(201);
+    let body = json!({ "email": "fan@podo.kr", "password": PASSWORD });
+    let from = async |origin: &str| {
+        let call = world.stranger.call(Method::POST, "/api/auth/login");
+        send(call.header("Origin", origin).json(&body)).await
+    };
+    from("https://evil.example").await.refused(403, "ORIGIN_FORBIDDEN");
+    from("null").await.refused(403, "ORIGIN_FORBIDDEN");
+    from(&world.running.url()).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -264,7 +264,9 @@ async fn an_address_that_leads_nowhere_is_not_found() {
     for path in ["/api", "/api/nothing", "/nothing", "/api/events/x/y/z", "/api/wallet/"] {
         fan.api.get(path).await.refused(404, "NOT_FOUND");
     }
-    fan.api.delete("/api/wallet").await.refused(405, "METHOD_NOT_ALLOWED");
+    let other = fan.api.delete("/api/wallet").await;
+    other.refused(405, "METHOD_NOT_ALLOWED");
+    assert_eq!(other.header("allow"), "GET,HEAD");
     fan.api.get("/api/auth/login").await.refused(405, "METHOD_NOT_ALLOWED");
     fan.api.put("/api/events", &json!({})).await.refused(405, "METHOD_NOT_ALLOWED");
 }

@@ -32,6 +32,11 @@ impl Api {
         Api { entry: None, ..self.clone() }
     }
 
+    /// The same caller at another address of the server.
+    pub(crate) fn at_other(&self, url: &str) -> Api {
+        Api { url: url.to_owned(), ..self.clone() }
+    }
+
     pub(crate) fn token(&self) -> &str {
         self.token.as_deref().expect("somebody who is logged in")
     }

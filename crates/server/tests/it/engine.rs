@@ -22,3 +22,9 @@ pub(crate) async fn store_without(
 ) -> SqlStore {
     SqlStore::sqlite_without(&config.data.join("podo.db"), chance, off).unwrap()
 }
+
+/// All bytes that the server of this folder keeps.
+pub(crate) fn kept(data: &Path) -> Vec<u8> {
+    let entries = std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap()).collect()
+}

@@ -1,7 +1,10 @@
 //! Payment companies that misbehave in every way, at every moment: each case names its end, and the
 //! books agree afterwards.
 
+#[path = "gateways/bank.rs"]
 mod bank;
+
+#[path = "gateways/hang_up.rs"]
 mod hang_up;
 
 use crate::client::text;

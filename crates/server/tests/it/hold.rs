@@ -1,7 +1,7 @@
 //! Holding seats: for how long, how many, whose, and when.
 
 use crate::client::text;
-use crate::world::{Plan, World};
+use crate::world::{PRICE, Plan, Show, World};
 use app::ports::queue::Admission;
 use domain::queue::{Entry, QueueSettings};
 use serde_json::json;
@@ -14,6 +14,7 @@ async fn a_hold_that_runs_out_frees_the_seat_for_the_next_fan() {
     let (first, second) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
     let reservation = first.hold(&show, &[0]).await;
     second.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
+    show.wait_for_letter(&world.stranger, 0, 'H').await;
     show.wait_for_letter(&world.stranger, 0, 'A').await;
     second.select(&show, &[0]).await.expect(201);
     first.request(&reservation, "WALLET").await.refused(409, "HOLD_OVER");
@@ -190,14 +191,43 @@ async fn who_lets_holds_go_again_and_again_has_to_pause() {
     World::assert_sound(&world.findings().await);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_canceled_seat_rests_before_it_is_sold_again() {
-    let world = World::start().await;
+/// A show whose canceled seats rest for ten to fifteen minutes.
+async fn show_with_rest(world: &World) -> Show {
     let show = world.show(Plan::default()).await;
     let rest = json!({ "resaleDelay": { "minSeconds": 600, "maxSeconds": 900 } });
     let path = format!("/api/admin/schedules/{}", show.schedule);
     let call = world.organiser.call(reqwest::Method::PATCH, &path).json(&rest);
     crate::client::send(call).await.expect(200);
+    show
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_two_seats_that_is_given_back_rests_and_the_other_stays_sold() {
+    let world = World::start().await;
+    let show = show_with_rest(&world).await;
+    let (fan, mut other) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    fan.charge(2 * PRICE).await;
+    let reservation = fan.hold(&show, &[0, 1]).await;
+    let payment = fan.ready(&reservation, "WALLET").await;
+    let body = json!({ "paymentId": payment, "amount": 2 * PRICE });
+    fan.api.post_new("/api/payment/confirm", &body).await.expect(200);
+    let path = format!("/api/booking/reservations/{reservation}/cancel");
+    let body = json!({ "seatIds": [show.seat(1)] });
+    fan.api.post_new(&path, &body).await.expect(200);
+    show.wait_for_letter(&world.stranger, 1, 'H').await;
+    other.select(&show, &[1]).await.refused(409, "SEAT_TAKEN");
+    world.clock.advance(Duration::from_secs(901));
+    other.go_inside(&show).await;
+    show.wait_for_letter(&world.stranger, 1, 'A').await;
+    other.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
+    other.select(&show, &[1]).await.expect(201);
+    World::assert_sound(&world.findings().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_canceled_seat_rests_before_it_is_sold_again() {
+    let world = World::start().await;
+    let show = show_with_rest(&world).await;
     let (fan, mut other) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
     let bought = fan.buy(&show, 0).await;
     fan.cancel(&bought.reservation).await.expect(200);

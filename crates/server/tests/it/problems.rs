@@ -5,7 +5,7 @@ use domain::{Refusal, Timestamp};
 use std::collections::BTreeSet;
 
 /// What only the edge can find wrong.
-const OF_THE_EDGE: [&str; 8] = [
+const OF_THE_EDGE: [&str; 9] = [
     "BODY_TOO_LARGE",
     "BODY_TOO_SLOW",
     "INTERNAL",
@@ -13,6 +13,7 @@ const OF_THE_EDGE: [&str; 8] = [
     "METHOD_NOT_ALLOWED",
     "NOT_JSON",
     "NOT_SERVED_HERE",
+    "ORIGIN_FORBIDDEN",
     "UNAVAILABLE",
 ];
 
@@ -29,6 +30,17 @@ fn refusals() -> Vec<Refusal> {
         Refusal::PasswordWrong,
         Refusal::WalletNotEmpty,
         Refusal::TicketsLeft,
+        Refusal::IdentityNotOffered,
+        Refusal::IdentityUnproven,
+        Refusal::IdentityTaken,
+        Refusal::IdentityRests { until: Timestamp::FAR_FUTURE },
+        Refusal::IdentityRequired,
+        Refusal::ReadOnly,
+        Refusal::OwnRole,
+        Refusal::CodeRequired,
+        Refusal::CodeWrong,
+        Refusal::CodeOn,
+        Refusal::SocialFailed,
         Refusal::TooManyRequests { retry_after_s: 1 },
         Refusal::NotFound,
         Refusal::Invalid { field: "name", problem: FieldError::Blank },
@@ -44,6 +56,11 @@ fn refusals() -> Vec<Refusal> {
         Refusal::PlaceTokenInvalid,
         Refusal::NotInQueue,
         Refusal::QueueClosed,
+        Refusal::ChallengeRequired {
+            salt: String::new(),
+            bits: 0,
+            expires_at: Timestamp::FAR_FUTURE,
+        },
         Refusal::SaleNotOpen { opens_at: Timestamp::FAR_FUTURE },
         Refusal::SaleClosed,
         Refusal::EntryRequired,

@@ -1,5 +1,5 @@
 //! Whole crowds over HTTP: many fans for one seat (P1), and a sale with people who give up and
-//! cards that are declined (P2). `podo bench` plays the same with larger numbers.
+//! cards that are declined (P2).
 
 use crate::world::{Plan, World, accounts};
 use domain::accounts::Role;
@@ -27,7 +27,7 @@ async fn of_ten_thousand_fans_one_gets_the_seat() {
     World::assert_sound(&world.findings().await);
 }
 
-/// A tenth of P2's fans, so that it fits into every run.
+/// A tenth of P2's fans, so that it fits into every run; docs/performance.md has all of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sale_ends_with_every_seat_sold_or_free() {
     const N_FANS: u32 = 2_000;

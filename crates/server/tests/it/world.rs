@@ -104,6 +104,16 @@ impl World {
         self.fans(1).await.remove(0)
     }
 
+    /// The same fan, logged in once more.
+    pub(crate) fn again(&self, fan: &Fan) -> Fan {
+        let platform = self.platform();
+        let now = platform.now();
+        let session = SessionId::new(platform.chance.id(now));
+        let caller = Caller { user: fan.id, session, role: Role::User };
+        let token = platform.sessions.issue(caller, platform.chance.id(now), now);
+        Fan { id: fan.id, api: self.stranger.with_token(&token) }
+    }
+
     /// A fan who has passed the waiting room.
     pub(crate) async fn fan_inside(&self, show: &Show) -> Fan {
         let mut fan = self.fan().await;

@@ -19,13 +19,22 @@ pub(crate) fn live_url() -> String {
 /// The database of a world is named after its folder, so that a restart finds it again.
 pub(crate) fn store_url(data: &Path) -> String {
     let server = SERVER.get_or_init(|| Postgres::start().unwrap());
-    let folder = data.file_name().unwrap().to_str().unwrap();
-    let name = folder.to_lowercase().replace('-', "_");
+    let name = database(data);
     let known = format!("select 1 from pg_database where datname = '{name}'");
     if server.psql("postgres", &known).unwrap().trim().is_empty() {
         server.create_database(&name).unwrap();
     }
     server.url(&name)
+}
+
+fn database(data: &Path) -> String {
+    let folder = data.file_name().unwrap().to_str().unwrap();
+    folder.to_lowercase().replace('-', "_")
+}
+
+/// Everything that the server of this folder keeps, as text.
+pub(crate) fn kept(data: &Path) -> Vec<u8> {
+    SERVER.get().unwrap().dump(&database(data)).unwrap().into_bytes()
 }
 
 /// A server that follows the one of this process.

@@ -13,7 +13,11 @@ mod replica;
 mod roles;
 mod sale;
 mod same;
+mod secrets;
 mod system;
+
+#[path = "../it/canary.rs"]
+mod canary;
 
 #[path = "../it/client.rs"]
 mod client;
@@ -30,6 +34,9 @@ mod abuse;
 #[path = "../it/accounts.rs"]
 mod accounts;
 
+#[path = "../it/audit.rs"]
+mod audit;
+
 #[path = "../it/bad_input.rs"]
 mod bad_input;
 
@@ -45,14 +52,29 @@ mod detach;
 #[path = "../it/entry.rs"]
 mod entry;
 
+#[path = "../it/gateways.rs"]
+mod gateways;
+
+#[path = "../it/forgery.rs"]
+mod forgery;
+
+#[path = "../it/guessing.rs"]
+mod guessing;
+
 #[path = "../it/hold.rs"]
 mod hold;
+
+#[path = "../it/identity.rs"]
+mod identity;
 
 #[path = "../it/keys.rs"]
 mod keys;
 
 #[path = "../it/letters.rs"]
 mod letters;
+
+#[path = "../it/lookups.rs"]
+mod lookups;
 
 #[path = "../it/messages.rs"]
 mod messages;
@@ -81,8 +103,17 @@ mod reconcile;
 #[path = "../it/refunds.rs"]
 mod refunds;
 
+#[path = "../it/robots.rs"]
+mod robots;
+
 #[path = "../it/seat_map.rs"]
 mod seat_map;
+
+#[path = "../it/second_factor.rs"]
+mod second_factor;
+
+#[path = "../it/social.rs"]
+mod social;
 
 #[path = "../it/standby.rs"]
 mod standby;

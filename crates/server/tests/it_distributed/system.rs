@@ -113,10 +113,16 @@ impl System {
 
     /// A node with some of the roles.
     pub(crate) fn node(&self, roles: &str) -> Podo {
+        self.node_with(roles, &[])
+    }
+
+    /// The same with more settings.
+    pub(crate) fn node_with(&self, roles: &str, more: &[(&str, String)]) -> Podo {
         let launch = Launch::new(env!("CARGO_BIN_EXE_podo")).data(self.folder.path());
         let settings = self.settings();
         let settings = settings.iter().filter(|(name, _)| *name != "PODO_LISTEN");
         let launch = settings.fold(launch, |launch, (name, value)| launch.env(name, value));
+        let launch = more.iter().fold(launch, |launch, (name, value)| launch.env(name, value));
         launch.arg("--roles").arg(roles).start().unwrap()
     }
 

@@ -5,6 +5,9 @@ use super::{Book, Charge, Order, Refunded, with_fault};
 use serde_json::{Value, json};
 
 pub(super) fn answer(book: &mut Book, asked: &Asked) -> Option<Said> {
+    if let Some(rest) = asked.path.strip_prefix("/identity-verifications/") {
+        return Some(identity(book, rest.split('?').next().unwrap_or_default()));
+    }
     let rest = asked.path.strip_prefix("/payments/")?;
     if let Some(said) = asked.key.as_ref().and_then(|key| book.answers.get(key)) {
         return Some(said.clone());
@@ -24,6 +27,28 @@ pub(super) fn answer(book: &mut Book, asked: &Asked) -> Option<Said> {
         book.answers.insert(key.clone(), kept);
     }
     Some(said)
+}
+
+/// More than we want to know about the person, as in reality.
+fn identity(book: &Book, id: &str) -> Said {
+    let Some((ci, di)) = book.persons.get(id) else {
+        return error(404, "IDENTITY_VERIFICATION_NOT_FOUND");
+    };
+    let mut customer = json!({ "id": "customer", "name": "김포도", "operator": "SKT",
+        "phoneNumber": "01012345678", "birthDate": "2000-01-01", "gender": "FEMALE",
+        "isForeigner": false });
+    for (field, value) in [("ci", ci), ("di", di)] {
+        if let Some(value) = value {
+            customer[field] = json!(value);
+        }
+    }
+    Said::json(
+        200,
+        &json!({ "status": "VERIFIED", "id": id, "verifiedCustomer": customer,
+        "requestedAt": "2026-11-16T00:00:00Z", "updatedAt": "2026-11-16T00:00:00Z",
+        "statusChangedAt": "2026-11-16T00:00:00Z", "verifiedAt": "2026-11-16T00:00:00Z",
+        "pgTxId": "1", "pgRawResponse": "{}" }),
+    )
 }
 
 fn error(status: u16, kind: &str) -> Said {

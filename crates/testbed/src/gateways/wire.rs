@@ -32,13 +32,16 @@ pub(crate) struct Said {
     pub(crate) text: String,
     /// Before the answer.
     pub(crate) pause: Duration,
+    /// Where the browser is sent to.
+    pub(crate) location: Option<String>,
     /// No answer at all.
     pub(crate) is_dropped: bool,
 }
 
 impl Said {
     pub(crate) fn json(status: u16, value: &Value) -> Said {
-        Said { status, text: value.to_string(), pause: Duration::ZERO, is_dropped: false }
+        let text = value.to_string();
+        Said { status, text, pause: Duration::ZERO, location: None, is_dropped: false }
     }
 }
 
@@ -57,7 +60,7 @@ pub(crate) fn serve(mut stream: TcpStream, book: &Mutex<Book>) {
     }
 }
 
-fn read(stream: &TcpStream) -> Result<Asked> {
+pub(crate) fn read(stream: &TcpStream) -> Result<Asked> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -78,13 +81,16 @@ fn read(stream: &TcpStream) -> Result<Asked> {
     Ok(Asked { path, key, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
-fn write(stream: &mut TcpStream, said: &Said) -> Result<()> {
+pub(crate) fn write(stream: &mut TcpStream, said: &Said) -> Result<()> {
     let length = said.text.len();
+    let location = said.location.as_ref().map(|to| format!("Location: {to}\r\n"));
     write!(
         stream,
         "HTTP/1.1 {} -\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
-         Connection: close\r\n\r\n{}",
-        said.status, said.text
+         {}Connection: close\r\n\r\n{}",
+        said.status,
+        location.unwrap_or_default(),
+        said.text
     )?;
     stream.flush()
 }

@@ -1,6 +1,7 @@
 //! What people change about their own account.
 
 use super::sessions::end_all;
+use super::social;
 use crate::sql::tx::{Tx, work};
 use crate::sql::value::{Row, params};
 use app::paging::PageAsk;
@@ -71,6 +72,7 @@ async fn withdraw(tx: &mut dyn Tx, command: &Withdraw) -> Result<Vec<SessionId>>
     if tx.execute(sql, params![command.user, command.now]).await? != 1 {
         return Err(Refusal::LoginRequired.into());
     }
+    social::forget(tx, command.user).await?;
     end_all(tx, command.user, None, command.now).await
 }
 

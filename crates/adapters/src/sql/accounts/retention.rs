@@ -34,6 +34,7 @@ async fn erase(tx: &mut dyn Tx, command: &EraseWithdrawn) -> Result<u64> {
     let rows = tx.query(due, params![command.before, command.limit]).await?;
     let sql = "update users set email = $2, email_hash = $3, password_hash = '', name = $2,
                       phone = null, phone_hash = null, ci = null, ci_hash = null, di = null,
+                      di_hash = null, verified_at = null, totp_secret = null, totp_since = null,
                       erased_at = $4, updated_at = $4
                 where id = $1";
     for row in &rows {

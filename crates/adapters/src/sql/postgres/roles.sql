@@ -14,10 +14,18 @@ grant select on common.refinery_schema_history
 
 grant usage on schema user_service to podo_user;
 grant select, insert, update on user_service.users, user_service.auth_tokens to podo_user;
-grant select, insert, delete on user_service.login_history to podo_user;
+grant select, insert, delete on user_service.login_history, user_service.social_accounts to podo_user;
 grant select, insert, update, delete on user_service.notification_settings, user_service.devices
     to podo_user;
 grant insert on common.outbox to podo_user;
+-- One role changes the key of every sealed field.
+grant usage on schema reservation_service to podo_user;
+grant select (id, appeal), update (appeal, updated_at) on reservation_service.bot_signals to podo_user;
+grant usage on schema event_service to podo_user;
+grant select (id, secret, previous_secret), update (secret, previous_secret, updated_at)
+    on event_service.webhook_endpoints to podo_user;
+-- Who changes a role leaves an entry.
+grant select, insert on common.audit_log to podo_user;
 
 -- ── event: the catalog and the seats' description ───────────────────────────────────────────────
 
@@ -36,7 +44,7 @@ grant select on event_service.venues, event_service.events, event_service.event_
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_sales;
 grant select, insert, update on reservation_service.reservations,
     reservation_service.reservation_seats, reservation_service.queue_history,
-    reservation_service.standbys to podo_sales;
+    reservation_service.standbys, reservation_service.bot_signals to podo_sales;
 grant select, insert, update on payment_service.payments, payment_service.refunds,
     payment_service.wallets, payment_service.tickets, payment_service.sandbox_book,
     payment_service.wallet_charges, payment_service.webhook_events to podo_sales;

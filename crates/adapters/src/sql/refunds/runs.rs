@@ -11,7 +11,15 @@ use domain::refunds::RefundTo;
 use domain::reservations::ReservationStatus;
 use domain::{RefundId, Refusal, ReservationId, ScheduleId, Timestamp};
 
-pub(super) struct RunsToDo(pub(super) Timestamp);
+/// Canceled dates with sold seats whose run has not begun.
+pub(super) struct RunsToStart;
+
+pub(super) struct StartRun {
+    pub(super) schedule: ScheduleId,
+    pub(super) now: Timestamp,
+}
+
+pub(super) struct RunsToDo;
 
 pub(super) struct ToRefund {
     pub(super) schedule: ScheduleId,
@@ -31,25 +39,41 @@ pub(super) struct FinishRun {
 
 pub(super) struct RunOf(pub(super) ScheduleId);
 
+work!(Worker: RunsToStart => runs_to_start, Vec<ScheduleId>);
+work!(Worker: StartRun => start, ());
 work!(Worker: RunsToDo => runs_to_do, Vec<ScheduleId>);
 work!(Worker: ToRefund => to_refund, Vec<ReservationId>);
 work!(Worker: RefundCanceled => refund, Option<Freed>);
 work!(Worker: FinishRun => finish, bool);
 work!(Sales: RunOf => view, Option<RefundRun>);
 
-async fn runs_to_do(tx: &mut dyn Tx, command: &RunsToDo) -> Result<Vec<ScheduleId>> {
-    let start = "insert into refund_runs (schedule_id, status, n_reservations, created_at,
-                                          updated_at)
-                 select s.id, 'RUNNING', count(distinct c.reservation_id), $1, $1
-                   from event_schedules s
-                   join events e on e.id = s.event_id
-                   join reservation_seats c on c.schedule_id = s.id and c.active
-                  where (s.status = 'CANCELLED' or e.status = 'CANCELLED')
-                    and not exists (select 1 from refund_runs r where r.schedule_id = s.id)
-                  group by s.id
-                     on conflict (schedule_id) do nothing";
-    tx.execute(start, params![command.0]).await?;
+async fn runs_to_start(tx: &mut dyn Tx, _question: &RunsToStart) -> Result<Vec<ScheduleId>> {
+    let sql = "select s.id
+                 from event_schedules s join events e on e.id = s.event_id
+                where (s.status = 'CANCELLED' or e.status = 'CANCELLED')
+                  and not exists (select 1 from refund_runs r where r.schedule_id = s.id)
+                  and exists (select 1 from reservation_seats c
+                               where c.schedule_id = s.id and c.active)";
+    schedules(tx, sql).await
+}
+
+async fn start(tx: &mut dyn Tx, command: &StartRun) -> Result<()> {
+    let sql = "insert into refund_runs (schedule_id, status, n_reservations, created_at,
+                                        updated_at)
+               select $1, 'RUNNING', count(distinct reservation_id), $2, $2
+                 from reservation_seats
+                where schedule_id = $1 and active
+                   on conflict (schedule_id) do nothing";
+    tx.execute(sql, params![command.schedule, command.now]).await?;
+    Ok(())
+}
+
+async fn runs_to_do(tx: &mut dyn Tx, _question: &RunsToDo) -> Result<Vec<ScheduleId>> {
     let sql = "select schedule_id from refund_runs where status = 'RUNNING' order by created_at";
+    schedules(tx, sql).await
+}
+
+async fn schedules(tx: &mut dyn Tx, sql: &'static str) -> Result<Vec<ScheduleId>> {
     let rows = tx.query(sql, &[]).await?;
     Ok(rows.iter().map(|row| row.get(0)).collect::<std::result::Result<_, _>>()?)
 }

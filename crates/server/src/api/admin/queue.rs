@@ -1,7 +1,7 @@
 //! How organisers run a queue and watch the sale.
 
 use crate::api::App;
-use crate::api::error::{ApiResult, Problem};
+use crate::api::error::{ApiResult, Failure, Problem};
 use crate::api::extract::{Admin, Body, Id, Params, page_limit};
 use app::catalog;
 use app::paging::Page;
@@ -210,6 +210,7 @@ pub(super) struct HistoryParams {
     #[param(minimum = 1, maximum = 100)]
     limit: Option<u32>,
     /// `nextCursor` of the page before.
+    #[param(minimum = 1, maximum = 9007199254740992_u64)]
     cursor: Option<PlaceNumber>,
 }
 
@@ -224,6 +225,11 @@ pub(super) async fn show_history(
     Id(schedule): Id<ScheduleId>,
     Params(params): Params<HistoryParams>,
 ) -> ApiResult<Json<Page<PlaceView>>> {
+    // Numbers in line are exact in a double.
+    if params.cursor.is_some_and(|cursor| !(1..=1 << 53).contains(&cursor)) {
+        let problem = "out_of_range:1..9007199254740992".to_owned();
+        return Err(Failure::Field { pointer: "cursor".into(), problem }.into());
+    }
     let asked = (params.cursor, page_limit(params.limit)?);
     Ok(Json(queue::places_in(&app.platform, schedule, params.user_id, asked).await?))
 }

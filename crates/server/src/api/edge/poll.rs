@@ -1,11 +1,11 @@
 //! A poll of somebody who waits: by far the most frequent request, so it takes the shortest way.
 //! Polls with anything unusual in them take the ordinary one and get the same answers.
 
-use crate::api::Shared;
 use crate::api::error::ApiResult;
 use crate::api::extract::bearer;
 use crate::api::language::Language;
 use crate::api::queue::localise;
+use crate::api::{Shared, cookies};
 use app::queue::{self, Asker, QueueView};
 use domain::{Refusal, ScheduleId};
 
@@ -15,6 +15,7 @@ pub struct Poll<'r> {
     pub schedule: ScheduleId,
     pub place_token: &'r str,
     pub authorization: Option<&'r str>,
+    pub cookie: Option<&'r str>,
     pub accept_language: Option<&'r str>,
     pub forwarded_for: Option<&'r str>,
 }
@@ -40,7 +41,11 @@ impl Poll<'_> {
     /// meanwhile; a log-in beside it must be the same fan's.
     fn asker(&self, shared: &Shared) -> ApiResult<Asker> {
         let platform = &shared.platform;
-        let caller = match self.authorization.and_then(bearer) {
+        let token = match self.authorization {
+            Some(given) => bearer(given),
+            None => self.cookie.and_then(|text| cookies::find_in(text, cookies::ACCESS)),
+        };
+        let caller = match token {
             Some(token) => {
                 let caller = platform.sessions.check(token, platform.now());
                 Some(caller.ok_or(Refusal::LoginRequired)?)

@@ -20,6 +20,22 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("CANCEL_CLOSED", "취소할 수 있는 기간이 지났습니다.", "It is too late to cancel."),
     (
+        "CHALLENGE_REQUIRED",
+        "입장하기 전에 기기에서 간단한 계산을 합니다. 잠시만 기다려 주세요.",
+        "Your device has to solve a riddle first. This takes a moment.",
+    ),
+    ("CODE_ON", "이미 2단계 인증을 쓰고 있습니다.", "There is a second factor already."),
+    (
+        "CODE_REQUIRED",
+        "인증 앱의 6자리 코드가 필요합니다.",
+        "Please give the six digits of your authenticator app.",
+    ),
+    (
+        "CODE_WRONG",
+        "인증 코드가 맞지 않거나 이미 쓰였습니다.",
+        "The code is not right, or was used already.",
+    ),
+    (
         "DEAD_LETTER_CLOSED",
         "이미 다시 보내고 있거나 처리가 끝난 메시지입니다.",
         "This message is being replayed, or was replayed or dropped already.",
@@ -62,6 +78,31 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "IDEMPOTENCY_KEY_RUNNING",
         "같은 요청을 처리하고 있습니다. 잠시 후 다시 확인해 주세요.",
         "The same request is being worked on. Please ask again in a moment.",
+    ),
+    (
+        "IDENTITY_NOT_OFFERED",
+        "본인 인증을 제공하지 않습니다.",
+        "Proving who you are is not offered here.",
+    ),
+    (
+        "IDENTITY_REQUIRED",
+        "본인 인증을 마친 뒤 참여할 수 있습니다.",
+        "Please prove who you are first.",
+    ),
+    (
+        "IDENTITY_RESTS",
+        "탈퇴한 지 30일이 지나야 다시 본인 인증을 할 수 있습니다.",
+        "You can prove who you are again 30 days after withdrawing.",
+    ),
+    (
+        "IDENTITY_TAKEN",
+        "이미 다른 계정에서 본인 인증을 했습니다. 한 사람은 한 계정만 쓸 수 있습니다.",
+        "You have proved who you are with another account. One person has one account.",
+    ),
+    (
+        "IDENTITY_UNPROVEN",
+        "본인 인증이 완료되지 않았습니다. 다시 인증해 주세요.",
+        "The verification is not complete. Please verify again.",
     ),
     (
         "INTERNAL",
@@ -124,6 +165,12 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "조건에 맞는 연속된 좌석이 없습니다. 인원을 나누거나 다른 등급을 골라 주세요.",
         "There are not that many seats together. Try fewer, other rows or another grade.",
     ),
+    (
+        "ORIGIN_FORBIDDEN",
+        "다른 사이트에서 보낸 요청은 받지 않습니다.",
+        "Requests from other sites' pages are not accepted.",
+    ),
+    ("OWN_ROLE", "자신의 권한은 바꿀 수 없습니다.", "Nobody changes their own role."),
     ("PASSWORD_WRONG", "비밀번호가 맞지 않습니다.", "The password is not right."),
     (
         "PAYMENT_DECLINED",
@@ -144,6 +191,7 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("QUEUE_CLOSED", "대기열이 닫혔습니다.", "The waiting room is closed."),
     ("QUEUE_TOKEN_INVALID", "대기열 토큰이 올바르지 않습니다.", "The queue token is not valid."),
+    ("READ_ONLY", "조회 권한만 있습니다.", "Your account may look, not change anything."),
     ("REFRESH_INVALID", "다시 로그인해 주세요.", "Please log in again."),
     (
         "REFRESH_RETRY",
@@ -177,6 +225,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "SEAT_TAKEN",
         "이미 선택된 좌석입니다. 결제된 금액은 없습니다. 다른 좌석을 선택해 주세요.",
         "Another fan was faster. You were not charged: please choose another seat.",
+    ),
+    (
+        "SOCIAL_FAILED",
+        "로그인이 완료되지 않았습니다. 다시 시도해 주세요.",
+        "The log-in was not completed. Please try again.",
     ),
     (
         "STANDBY_OFFERED",

@@ -1,6 +1,6 @@
 //! Rates of what fans do with seats, each beside a bare hyper server in the same run.
 
-use super::rates::{CONNECTIONS, ROUNDS, Table};
+use super::table::{CONNECTIONS, ROUNDS, Table, Yardsticks};
 use anyhow::Result;
 use domain::ScheduleId;
 use load::{Crowd, FanAccount, Target};
@@ -16,15 +16,36 @@ pub(super) async fn holds(
     target: Target,
     schedule: ScheduleId,
     accounts: &[FanAccount],
+    yardsticks: &Yardsticks,
 ) -> Result<()> {
     let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
     println!("{} fans are inside", crowd.n_inside());
     let n_each = accounts.len() / ROUNDS;
-    let mut table = Table::new(n_each)?;
+    let mut table = Table::new(yardsticks, n_each)?;
     for round in 0..ROUNDS {
-        table.add(crowd.hold_four(round * n_each..(round + 1) * n_each).await?, 201).await?;
+        let fans = round * n_each..(round + 1) * n_each;
+        table.add_commits(crowd.hold(fans, 4).await?, 201).await?;
     }
     table.print("holds of four seats");
+    Ok(())
+}
+
+/// Everybody requests and confirms a payment from the wallet for two seats, a fifth of the crowd in
+/// each round.
+pub(super) async fn purchases(
+    target: Target,
+    schedule: ScheduleId,
+    accounts: &[FanAccount],
+    yardsticks: &Yardsticks,
+) -> Result<()> {
+    let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
+    let n_each = accounts.len() / ROUNDS;
+    let mut table = Table::new(yardsticks, n_each)?;
+    for round in 0..ROUNDS {
+        let ready = crowd.prepare_to_pay(round * n_each..(round + 1) * n_each).await?;
+        table.add_commits(crowd.pay(ready).await?, 200).await?;
+    }
+    table.print("wallet purchases of two seats");
     Ok(())
 }
 
@@ -33,10 +54,11 @@ pub(super) async fn map(
     target: Target,
     schedule: ScheduleId,
     accounts: &[FanAccount],
+    yardsticks: &Yardsticks,
 ) -> Result<()> {
     let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
-    let mut again = Table::new(LOOKS)?;
-    let mut whole = Table::new(WHOLE_LOOKS)?;
+    let mut again = Table::new(yardsticks, LOOKS)?;
+    let mut whole = Table::new(yardsticks, WHOLE_LOOKS)?;
     for _ in 0..ROUNDS {
         again.add(crowd.look_again(LOOKS).await?, 304).await?;
         whole.add(crowd.look(WHOLE_LOOKS).await?, 200).await?;

@@ -1,10 +1,10 @@
-//! Clients who hang up at any moment of any step of a purchase by card: what was charged is what is
-//! recorded, once.
+//! Clients who hang up at any moment of any step of a purchase by card: what they hold and what was
+//! charged is what is recorded, once.
 
 use super::bank::{Bank, Case, Gateway};
 use crate::client::Answer;
 use crate::fan::Fan;
-use crate::world::{PRICE, until};
+use crate::world::{PRICE, Plan, World, until};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
@@ -25,10 +25,11 @@ struct Step<'s> {
 fn hang_up(address: SocketAddr, fan: &Fan, step: &Step<'_>, turn: u32) {
     let body = step.body.to_string();
     let request = format!(
-        "POST {} HTTP/1.1\r\nHost: podo\r\nAuthorization: Bearer {}\r\nIdempotency-Key: {}\r\n\
-         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST {} HTTP/1.1\r\nHost: podo\r\nAuthorization: Bearer {}\r\nEntry-Token: {}\r\n\
+         Idempotency-Key: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         step.path,
         fan.api.token(),
+        fan.api.entry(),
         step.key,
         body.len()
     );
@@ -41,8 +42,8 @@ fn hang_up(address: SocketAddr, fan: &Fan, step: &Step<'_>, turn: u32) {
 }
 
 /// Hangs up, and asks again under the same key until there is an answer.
-async fn insist(bank: &Bank, fan: &Fan, step: Step<'_>, turn: u32) -> Answer {
-    hang_up(bank.world.running.address, fan, &step, turn);
+async fn insist(world: &World, fan: &Fan, step: Step<'_>, turn: u32) -> Answer {
+    hang_up(world.running.address, fan, &step, turn);
     until("the step is answered", async || {
         let answer = fan.api.post_once(step.path, step.key, step.body).await;
         (answer.status != 409).then_some(answer)
@@ -51,19 +52,19 @@ async fn insist(bank: &Bank, fan: &Fan, step: Step<'_>, turn: u32) -> Answer {
 }
 
 async fn buy_and_return(bank: &Bank, case: &Case, turn: u32) {
-    let fan = &case.fan;
+    let (world, fan) = (&bank.world, &case.fan);
     let charge = json!({ "amount": 1_000 });
     let step = Step { path: "/api/wallet/charge", key: "charge", body: &charge };
-    insist(bank, fan, step, turn).await.expect(201);
+    insist(world, fan, step, turn).await.expect(201);
     let adjust = json!({ "amount": 500 });
     let step = Step { path: "/api/wallet/charge", key: "again", body: &adjust };
-    insist(bank, fan, step, turn + 7).await.expect(201);
+    insist(world, fan, step, turn + 7).await.expect(201);
     let confirm = case.confirm_body();
     let step = Step { path: "/api/payment/confirm", key: "confirm", body: &confirm };
-    insist(bank, fan, step, turn + 13).await.expect(200);
+    insist(world, fan, step, turn + 13).await.expect(200);
     let cancel = json!({ "paymentId": case.payment, "reason": "못 가요" });
     let step = Step { path: "/api/payment/cancel", key: "cancel", body: &cancel };
-    insist(bank, fan, step, turn + 29).await.expect(200);
+    insist(world, fan, step, turn + 29).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,4 +83,20 @@ async fn after_five_hundred_hang_ups_what_was_charged_is_what_is_recorded() {
         assert_eq!((booked.n_captures, booked.captured, booked.refunded), (1, PRICE, PRICE));
     }
     bank.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fans_who_hang_up_while_they_take_seats_hold_them_once() {
+    let world = World::start().await;
+    let show = world.show(Plan { n_seats: 2 * N_FANS, ..Plan::default() }).await;
+    for turn in 0..N_FANS {
+        let fan = world.fan_inside(&show).await;
+        let seats = [show.seat(2 * turn), show.seat(2 * turn + 1)];
+        let body = json!({ "scheduleId": show.schedule, "seatIds": seats });
+        let step = Step { path: "/api/booking/seats/select", key: "take", body: &body };
+        insist(&world, &fan, step, turn).await.expect(201);
+        let mine = fan.api.get("/api/booking/reservations").await.expect(200);
+        assert_eq!(mine["items"].as_array().unwrap().len(), 1, "{mine}");
+    }
+    World::assert_sound(&world.findings().await);
 }

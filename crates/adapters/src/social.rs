@@ -1,0 +1,186 @@
+//! OpenID Connect with Kakao, Naver and Google: discovery, an authorization code with PKCE, and an
+//! ID token that is checked against the service's published keys.
+
+mod id_token;
+
+use crate::gateways::client::{Client, Sent};
+use crate::gateways::wire::{Call, Content, Reply};
+use app::ports::clock::{Chance, Clock};
+use app::ports::social::{Flow, SocialPerson, SocialService};
+use app::seals::sha256;
+use app::{Error, Result};
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::accounts::SocialProvider;
+use domain::{Refusal, Timestamp};
+use id_token::Expected;
+use jsonwebtoken::jwk::JwkSet;
+use serde::Deserialize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The secret stands here in plain text, so this cannot be printed.
+pub struct SocialSettings {
+    pub provider: SocialProvider,
+    pub issuer: String,
+    pub client_id: String,
+    pub client_secret: String,
+    /// Where the service sends browsers back to.
+    pub redirect_uri: String,
+}
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Keys are asked for again at most this often: a forged key id must not make us ask and ask.
+const KEYS_KEPT_FOR: Duration = Duration::from_secs(60);
+
+/// Where the service says its parts are.
+#[derive(Clone, Debug, Deserialize)]
+struct Discovery {
+    issuer: String,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    jwks_uri: String,
+}
+
+#[derive(Clone)]
+struct Keys {
+    set: Arc<JwkSet>,
+    asked_at: Timestamp,
+}
+
+pub struct Oidc {
+    settings: SocialSettings,
+    client: Client,
+    clock: Arc<dyn Clock>,
+    discovery: Mutex<Option<Discovery>>,
+    keys: Mutex<Option<Keys>>,
+}
+
+impl Oidc {
+    pub fn new(
+        settings: SocialSettings,
+        chance: Arc<dyn Chance>,
+        clock: Arc<dyn Clock>,
+    ) -> std::result::Result<Oidc, String> {
+        let client = Client::new(settings.provider.slug(), PATIENCE, chance)?;
+        let (discovery, keys) = Default::default();
+        Ok(Oidc { settings, client, clock, discovery, keys })
+    }
+
+    /// Asked for once; what a service says about itself does not change.
+    async fn discovery(&self) -> Result<Discovery> {
+        if let Some(known) = lock(&self.discovery).clone() {
+            return Ok(known);
+        }
+        let issuer = self.settings.issuer.trim_end_matches('/');
+        let found: Discovery =
+            self.get(&format!("{issuer}/.well-known/openid-configuration")).await?;
+        if found.issuer != self.settings.issuer {
+            return Err(Error::unavailable(format!("{issuer} says it is {}", found.issuer)));
+        }
+        *lock(&self.discovery) = Some(found.clone());
+        Ok(found)
+    }
+
+    /// The service's keys; asked for anew when one of them is not among those we know.
+    async fn keys(&self, kid: &str, now: Timestamp) -> Result<Arc<JwkSet>> {
+        let known = lock(&self.keys).clone();
+        if let Some(keys) = known {
+            let is_young = now < keys.asked_at.plus(KEYS_KEPT_FOR);
+            if is_young || keys.set.find(kid).is_some() {
+                return Ok(keys.set);
+            }
+        }
+        let url = self.discovery().await?.jwks_uri;
+        let set: Arc<JwkSet> = Arc::new(self.get(&url).await?);
+        *lock(&self.keys) = Some(Keys { set: set.clone(), asked_at: now });
+        Ok(set)
+    }
+
+    async fn get<T: for<'de> Deserialize<'de>>(&self, url: &str) -> Result<T> {
+        let call = Call {
+            url: url.to_owned(),
+            headers: Vec::new(),
+            body: Content::None,
+            may_repeat: true,
+        };
+        let reply = self.send(&call).await?;
+        serde_json::from_str(&reply.text)
+            .map_err(|_error| Error::unavailable(format!("{url} does not answer as it should")))
+    }
+
+    async fn send(&self, call: &Call) -> Result<Reply> {
+        match self.client.send(call, self.clock.now()).await {
+            Sent::Answered(reply) if reply.status < 500 => Ok(reply),
+            Sent::Answered(_) | Sent::Lost | Sent::Nowhere => {
+                let name = self.settings.provider.slug();
+                Err(Error::unavailable(format!("{name} does not answer")))
+            }
+        }
+    }
+
+    /// Spends the code for an ID token.
+    async fn id_token(&self, code: &str, verifier: &str) -> Result<String> {
+        let SocialSettings { client_id, client_secret, redirect_uri, .. } = &self.settings;
+        let form = vec![
+            ("grant_type", "authorization_code".to_owned()),
+            ("code", code.to_owned()),
+            ("redirect_uri", redirect_uri.clone()),
+            ("client_id", client_id.clone()),
+            ("client_secret", client_secret.clone()),
+            ("code_verifier", verifier.to_owned()),
+        ];
+        let url = self.discovery().await?.token_endpoint;
+        let call = Call { url, headers: Vec::new(), body: Content::Form(form), may_repeat: false };
+        let reply = self.send(&call).await?;
+        let token = reply.json()["id_token"].as_str().map(str::to_owned);
+        Ok(token.filter(|_| reply.is_ok()).ok_or(Refusal::SocialFailed)?)
+    }
+}
+
+#[async_trait]
+impl SocialService for Oidc {
+    fn provider(&self) -> SocialProvider {
+        self.settings.provider
+    }
+
+    async fn page(&self, flow: Flow<'_>) -> Result<String> {
+        let start = self.discovery().await?.authorization_endpoint;
+        let challenge = URL_SAFE_NO_PAD.encode(sha256(flow.verifier.as_bytes()));
+        let mut url = reqwest::Url::parse(&start).map_err(Error::broken)?;
+        url.query_pairs_mut()
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &self.settings.client_id)
+            .append_pair("redirect_uri", &self.settings.redirect_uri)
+            .append_pair("scope", "openid email profile")
+            .append_pair("state", flow.state)
+            .append_pair("nonce", flow.nonce)
+            .append_pair("code_challenge", &challenge)
+            .append_pair("code_challenge_method", "S256");
+        Ok(url.into())
+    }
+
+    async fn person(&self, code: &str, flow: Flow<'_>, now: Timestamp) -> Result<SocialPerson> {
+        let token = self.id_token(code, flow.verifier).await?;
+        let kid = id_token::key_id(&token).ok_or(Refusal::SocialFailed)?;
+        let keys = self.keys(&kid, now).await?;
+        let expected = Expected {
+            issuer: &self.settings.issuer,
+            audience: &self.settings.client_id,
+            nonce: flow.nonce,
+            now,
+        };
+        let read = id_token::read(&token, &keys, &expected);
+        read.map_err(|why| {
+            let provider = self.settings.provider.slug();
+            tracing::warn!(provider, why, "An ID token does not hold");
+            Refusal::SocialFailed.into()
+        })
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,48 @@
+//! How a crowd pays: wallets are filled, seats held, and then everything is bought at once.
+
+use super::{Crowd, read_all};
+use crate::client::Call;
+use crate::volley::Volley;
+use crate::wire::{Held, Requested};
+use domain::wallet;
+use serde_json::json;
+use std::io::Result;
+use std::ops::Range;
+
+/// Seats of one purchase.
+const SEATS: usize = 2;
+
+/// Fans who hold seats and have the money for them.
+pub struct ReadyToPay {
+    fans: Range<usize>,
+    held: Vec<Held>,
+}
+
+impl Crowd {
+    /// These fans fill their wallets and hold two seats each.
+    pub async fn prepare_to_pay(&self, fans: Range<usize>) -> Result<ReadyToPay> {
+        let charge = Call::post("/api/wallet/charge", &json!({ "amount": wallet::CHARGE_MAX }));
+        let charges = fans.clone().map(|fan| self.ask(fan, "charge", &charge));
+        self.fire(charges.collect()).await?;
+        let held = read_all(&self.hold(fans.clone(), SEATS).await?)?;
+        Ok(ReadyToPay { fans, held })
+    }
+
+    /// They request and confirm their payments. The time is that of both, the answers are those
+    /// of the second.
+    pub async fn pay(&self, ready: ReadyToPay) -> Result<Volley> {
+        let requests = ready.fans.clone().zip(&ready.held).map(|(fan, held)| {
+            let body = json!({ "reservationId": held.reservation_id, "method": "WALLET" });
+            self.ask(fan, "request", &Call::post("/api/payment/request", &body))
+        });
+        let requested = self.fire_keeping(requests.collect()).await?;
+        let payments: Vec<Requested> = read_all(&requested)?;
+        let confirms = ready.fans.zip(&payments).map(|(fan, payment)| {
+            let body = json!({ "paymentId": payment.payment_id, "amount": payment.amount });
+            self.ask(fan, "confirm", &Call::post("/api/payment/confirm", &body))
+        });
+        let mut confirmed = self.fire(confirms.collect()).await?;
+        confirmed.elapsed += requested.elapsed;
+        Ok(confirmed)
+    }
+}

@@ -1,0 +1,90 @@
+//! The audit log for organisers.
+
+use crate::api::App;
+use crate::api::csv::{self, Format};
+use crate::api::error::{ApiResult, Failure, Problem};
+use crate::api::extract::{Admin, Params, page_limit};
+use app::audit;
+use app::paging::{PAGE_MAX, Page};
+use app::ports::audit::{AuditAsk, AuditView};
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use domain::text::Line;
+use domain::{Timestamp, UserId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(show))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct AuditParams {
+    /// Only what this person did.
+    #[param(value_type = Option<String>, format = Uuid)]
+    actor_id: Option<UserId>,
+    /// Only this action, `event.open`, or all of a kind, `event`.
+    #[param(value_type = Option<String>, max_length = 60)]
+    action: Option<Line<60>>,
+    /// Only what was done to this.
+    #[param(value_type = Option<String>, max_length = 200)]
+    subject: Option<Line<200>>,
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Timestamp>,
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Timestamp>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    #[param(minimum = 1)]
+    cursor: Option<i64>,
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+    /// Why it is exported, which a file needs; the log keeps it.
+    #[param(value_type = Option<String>, max_length = 200)]
+    reason: Option<Line<200>>,
+}
+
+/// What organisers did and whom they looked at, newest first.
+#[utoipa::path(get, path = "/api/admin/audit", tag = "admin",
+    security(("accessToken" = [])), params(AuditParams),
+    responses((status = 200, body = Page<AuditView>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn show(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Params(params): Params<AuditParams>,
+) -> ApiResult<Response> {
+    let asked = AuditAsk {
+        actor: params.actor_id,
+        action: params.action.map(|it| it.as_str().to_owned()),
+        subject: params.subject.map(|it| it.as_str().to_owned()),
+        from: params.from.unwrap_or(Timestamp::from_ms(0)),
+        to: params.to.unwrap_or(Timestamp::FAR_FUTURE),
+        before: params.cursor.unwrap_or(i64::MAX),
+        limit: page_limit(params.limit)?,
+    };
+    match params.format {
+        Format::Json => Ok(Json(audit::entries(&app.platform, asked).await?).into_response()),
+        Format::Csv if params.reason.is_none() => {
+            Err(Failure::Field { pointer: "reason".into(), problem: "blank".into() }.into())
+        }
+        Format::Csv => {
+            let page = move |before: Option<i64>| {
+                let before = before.unwrap_or(asked.before);
+                let asked = AuditAsk { before, limit: PAGE_MAX, ..asked.clone() };
+                let app = app.clone();
+                async move { audit::entries(&app.platform, asked).await }
+            };
+            csv::file("audit", COLUMNS, page).await
+        }
+    }
+}
+
+const COLUMNS: &[&str] = &["seq", "at", "actorId", "action", "subject", "details"];

@@ -1,0 +1,255 @@
+//! What organisers look up, as pages and as files.
+
+use crate::api::App;
+use crate::api::csv::{self, Format};
+use crate::api::error::{ApiResult, Problem};
+use crate::api::extract::{Admin, PageParams, Params, page_limit};
+use app::lookups::{self, PersonLine, ReservationLine};
+use app::paging::{PAGE_MAX, Page};
+use app::ports::lookups::{LetterRow, Look, PaymentRow, PaymentSearch, ReservationSearch};
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use domain::payments::PaymentStatus;
+use domain::reservations::ReservationStatus;
+use domain::{ScheduleId, UserId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(find_reservations))
+        .routes(routes!(find_payments))
+        .routes(routes!(find_people))
+        .routes(routes!(all_letters))
+}
+
+/// What a file looks through at a time.
+fn whole_page(before: Option<Uuid>) -> Look {
+    Look { before, limit: PAGE_MAX }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ReservationParams {
+    /// A booking number or an id, whole.
+    query: Option<String>,
+    #[param(inline)]
+    status: Option<ReservationStatus>,
+    #[param(value_type = Option<String>, format = Uuid)]
+    schedule_id: Option<ScheduleId>,
+    #[param(value_type = Option<String>, format = Uuid)]
+    user_id: Option<UserId>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    cursor: Option<Uuid>,
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+}
+
+impl ReservationParams {
+    fn search(&self) -> ReservationSearch {
+        let text = self.query.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        let id = text.and_then(|text| text.parse().ok());
+        ReservationSearch {
+            status: self.status,
+            schedule: self.schedule_id,
+            user: self.user_id,
+            booking_number: text.filter(|_| id.is_none()).map(str::to_uppercase),
+            id,
+        }
+    }
+}
+
+const RESERVATION_COLUMNS: &[&str] = &[
+    "id",
+    "bookingNumber",
+    "status",
+    "scheduleId",
+    "eventTitle",
+    "startsAt",
+    "seats",
+    "amount",
+    "userId",
+    "email",
+    "createdAt",
+];
+
+/// Reservations of everybody, newest first; `format=csv` gives a file of all of them. A page looks
+/// at 5,000 rows at most: it may be short and still have a `nextCursor`.
+#[utoipa::path(get, path = "/api/admin/reservations", tag = "admin",
+    security(("accessToken" = [])), params(ReservationParams),
+    responses((status = 200, content((Page<ReservationLine> = "application/json"),
+                                     (String = "text/csv"))),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn find_reservations(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Params(params): Params<ReservationParams>,
+) -> ApiResult<Response> {
+    let search = params.search();
+    match params.format {
+        Format::Json => {
+            let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
+            let page = lookups::reservations(&app.platform, search, look).await?;
+            Ok(Json(page).into_response())
+        }
+        Format::Csv => {
+            let page = move |before| {
+                let (app, search) = (app.clone(), search.clone());
+                async move { lookups::reservations(&app.platform, search, whole_page(before)).await }
+            };
+            csv::file("reservations", RESERVATION_COLUMNS, page).await
+        }
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PaymentParams {
+    /// The id of a payment or a reservation, or a booking number, whole.
+    query: Option<String>,
+    #[param(inline)]
+    status: Option<PaymentStatus>,
+    #[param(value_type = Option<String>, format = Uuid)]
+    user_id: Option<UserId>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    cursor: Option<Uuid>,
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+}
+
+/// What an organiser typed may be the id of a payment or of a reservation: both are looked for.
+async fn payments(app: &App, params: &PaymentParams, look: Look) -> app::Result<Page<PaymentRow>> {
+    let text = params.query.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let search =
+        PaymentSearch { status: params.status, user: params.user_id, ..Default::default() };
+    let Some(text) = text else {
+        return lookups::payments(&app.platform, search, look).await;
+    };
+    let Ok(id) = text.parse::<Uuid>() else {
+        let search = PaymentSearch { booking_number: Some(text.to_uppercase()), ..search };
+        return lookups::payments(&app.platform, search, look).await;
+    };
+    let by_id = PaymentSearch { id: Some(domain::PaymentId::new(id)), ..search.clone() };
+    let found = lookups::payments(&app.platform, by_id, look).await?;
+    if !found.items.is_empty() {
+        return Ok(found);
+    }
+    let search = PaymentSearch { reservation: Some(domain::ReservationId::new(id)), ..search };
+    lookups::payments(&app.platform, search, look).await
+}
+
+const PAYMENT_COLUMNS: &[&str] = &[
+    "id",
+    "reservationId",
+    "bookingNumber",
+    "userId",
+    "method",
+    "gateway",
+    "status",
+    "amount",
+    "captured",
+    "refunded",
+    "createdAt",
+];
+
+/// Payments of everybody, newest first; `format=csv` gives a file of all of them.
+#[utoipa::path(get, path = "/api/admin/payments", tag = "admin",
+    security(("accessToken" = [])), params(PaymentParams),
+    responses((status = 200, content((Page<PaymentRow> = "application/json"),
+                                     (String = "text/csv"))),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn find_payments(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Params(params): Params<PaymentParams>,
+) -> ApiResult<Response> {
+    match params.format {
+        Format::Json => {
+            let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
+            Ok(Json(payments(&app, &params, look).await?).into_response())
+        }
+        Format::Csv => {
+            let params = std::sync::Arc::new(params);
+            let page = move |before| {
+                let (app, params) = (app.clone(), params.clone());
+                async move { payments(&app, &params, whole_page(before)).await }
+            };
+            csv::file("payments", PAYMENT_COLUMNS, page).await
+        }
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PeopleParams {
+    /// An id or a whole address: personal fields are stored sealed.
+    query: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    cursor: Option<Uuid>,
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+}
+
+const PERSON_COLUMNS: &[&str] = &["id", "email", "name", "role", "status", "balance", "createdAt"];
+
+/// People with accounts, newest first; `format=csv` gives a file of all of them.
+#[utoipa::path(get, path = "/api/admin/users", tag = "admin",
+    security(("accessToken" = [])), params(PeopleParams),
+    responses((status = 200, content((Page<PersonLine> = "application/json"),
+                                     (String = "text/csv"))),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn find_people(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Params(params): Params<PeopleParams>,
+) -> ApiResult<Response> {
+    let text = params.query.unwrap_or_default();
+    let search = lookups::person_search(&app.platform, &text);
+    match params.format {
+        Format::Json => {
+            let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
+            Ok(Json(lookups::people(&app.platform, search, look).await?).into_response())
+        }
+        Format::Csv => {
+            let page = move |before| {
+                let (app, search) = (app.clone(), search.clone());
+                async move { lookups::people(&app.platform, search, whole_page(before)).await }
+            };
+            csv::file("users", PERSON_COLUMNS, page).await
+        }
+    }
+}
+
+/// The letters in all mailboxes, newest first: where notifications go while no provider is
+/// configured.
+#[utoipa::path(get, path = "/api/admin/mailbox", tag = "admin",
+    security(("accessToken" = [])), params(PageParams),
+    responses((status = 200, body = Page<LetterRow>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn all_letters(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Params(params): Params<PageParams>,
+) -> ApiResult<Json<Page<LetterRow>>> {
+    let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
+    Ok(Json(lookups::letters(&app.platform, look).await?))
+}

@@ -1,0 +1,90 @@
+//! Cookies of the browser pages. `__Host-` keeps them with this very host, and scripts cannot read
+//! them; programs use the `Authorization` header instead.
+
+use app::accounts::LoggedIn;
+use axum::Json;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use domain::accounts::{ACCESS_TOKEN_LENGTH, REFRESH_TOKEN_LENGTH};
+
+pub(super) const ACCESS: &str = "__Host-podo_access";
+pub(super) const REFRESH: &str = "__Host-podo_refresh";
+
+/// A cookie and how long it is kept. `Strict` ones do not come along when somebody follows a link
+/// from another site to us.
+pub(super) struct Cookie<'c> {
+    pub(super) name: &'c str,
+    pub(super) value: &'c str,
+    pub(super) same_site: &'c str,
+    pub(super) max_age_s: u64,
+}
+
+impl Cookie<'_> {
+    pub(super) fn text(&self) -> String {
+        let Cookie { name, value, same_site, max_age_s } = self;
+        format!(
+            "{name}={value}; Path=/; Secure; HttpOnly; SameSite={same_site}; Max-Age={max_age_s}"
+        )
+    }
+}
+
+/// The headers that log a browser in.
+pub(super) fn of_session(logged_in: &LoggedIn) -> [(header::HeaderName, String); 2] {
+    let refresh = Cookie {
+        name: REFRESH,
+        value: &logged_in.refresh_token,
+        same_site: "Strict",
+        max_age_s: REFRESH_TOKEN_LENGTH.as_secs(),
+    };
+    [of_access(&logged_in.access_token), (header::SET_COOKIE, refresh.text())]
+}
+
+/// The header that keeps somebody logged in as long as the token lives.
+pub(super) fn of_access(access_token: &str) -> (header::HeaderName, String) {
+    let max_age_s = ACCESS_TOKEN_LENGTH.as_secs();
+    let access = Cookie { name: ACCESS, value: access_token, same_site: "Lax", max_age_s };
+    (header::SET_COOKIE, access.text())
+}
+
+/// The session for programs in the body, for browsers in cookies.
+pub(super) fn with_session(logged_in: LoggedIn) -> Response {
+    (AppendHeaders(of_session(&logged_in)), Json(logged_in)).into_response()
+}
+
+/// Nothing to say, and the cookies go.
+pub(super) fn without_session() -> Response {
+    let gone = |name, same_site| {
+        (header::SET_COOKIE, Cookie { name, value: "", same_site, max_age_s: 0 }.text())
+    };
+    let cookies = AppendHeaders([gone(ACCESS, "Lax"), gone(REFRESH, "Strict")]);
+    (StatusCode::NO_CONTENT, cookies).into_response()
+}
+
+/// The cookie of this name. HTTP/2 may bring cookies in several headers.
+pub(super) fn find<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|it| it.to_str().ok());
+    texts.into_iter().find_map(|text| find_in(text, name))
+}
+
+/// The same in the text of one header.
+pub(super) fn find_in<'h>(text: &'h str, name: &str) -> Option<&'h str> {
+    let value = |pair: &'h str| pair.trim().strip_prefix(name)?.strip_prefix('=');
+    text.split(';').find_map(value).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cookie_is_found_by_its_whole_name() {
+        let text = "a=1; __Host-podo_access_old=2;__Host-podo_access=3; b=4";
+        assert_eq!(find_in(text, ACCESS), Some("3"));
+        assert_eq!(find_in(text, REFRESH), None);
+        assert_eq!(find_in("__Host-podo_access=", ACCESS), None);
+        let mut headers = HeaderMap::new();
+        headers.append(header::COOKIE, "a=1".parse().unwrap());
+        headers.append(header::COOKIE, "__Host-podo_refresh=5".parse().unwrap());
+        assert_eq!(find(&headers, REFRESH), Some("5"));
+    }
+}

@@ -1,0 +1,111 @@
+//! Lists as files: the same rows, all of them, as comma-separated values.
+
+use super::error::ApiError;
+use app::Result;
+use app::paging::Page;
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures::stream;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::future::Future;
+use std::str::FromStr;
+use utoipa::ToSchema;
+
+/// How a list is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Format {
+    #[default]
+    Json,
+    Csv,
+}
+
+/// Spreadsheets take a file for Korean only when it begins with this.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// A file of everything that `page` gives, page after page, sent while it is read. `columns` are
+/// the fields of a row, in their order.
+pub(super) async fn file<T, C, F>(
+    name: &str,
+    columns: &'static [&'static str],
+    page: impl Fn(Option<C>) -> F + Send + 'static,
+) -> std::result::Result<Response, ApiError>
+where
+    T: Serialize,
+    C: FromStr + Send + 'static,
+    F: Future<Output = Result<Page<T>>> + Send,
+{
+    // The first page is read before the answer begins, so that a refusal can still be told.
+    let first = page(None).await?;
+    let head = format!("{BYTE_ORDER_MARK}{}\r\n{}", columns.join(","), lines(&first, columns));
+    let next = cursor(&first);
+    let rest = stream::unfold((page, next), move |(page, next)| async move {
+        let found = page(Some(next?)).await;
+        let (text, next) = match found {
+            Ok(found) => (Ok(lines(&found, columns)), cursor(&found)),
+            // A file that ends early must not look like a whole one.
+            Err(error) => (Err(std::io::Error::other(error.to_string())), None),
+        };
+        Some((text.map(Bytes::from), (page, next)))
+    });
+    let body = futures::StreamExt::chain(stream::iter([Ok(Bytes::from(head))]), rest);
+    let kind = (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned());
+    let saved = (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}.csv\""));
+    Ok(([kind, saved], Body::from_stream(body)).into_response())
+}
+
+fn cursor<T, C: FromStr>(page: &Page<T>) -> Option<C> {
+    page.next_cursor.as_ref().and_then(|text| text.parse().ok())
+}
+
+fn lines<T: Serialize>(page: &Page<T>, columns: &[&str]) -> String {
+    let mut text = String::new();
+    for item in &page.items {
+        let row = serde_json::to_value(item).unwrap_or_default();
+        let cells: Vec<String> = columns.iter().map(|name| cell(row.get(name))).collect();
+        text.push_str(&cells.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+/// Text in quotes. What begins like a formula gets a quote before it: a spreadsheet would run it.
+fn cell(value: Option<&Value>) -> String {
+    let text = match value {
+        None | Some(Value::Null) => return String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(items)) => {
+            let items = items.iter().map(|item| item.as_str().unwrap_or_default());
+            items.collect::<Vec<_>>().join(" ")
+        }
+        Some(other @ (Value::Bool(_) | Value::Number(_) | Value::Object(_))) => {
+            return other.to_string();
+        }
+    };
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let mark = if is_formula { "'" } else { "" };
+    format!("\"{mark}{}\"", text.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn text_cannot_leave_its_cell_or_become_a_formula() {
+        assert_eq!(cell(Some(&json!("a,\"b\""))), r#""a,""b""""#);
+        assert_eq!(cell(Some(&json!("=1+1"))), "\"'=1+1\"");
+        assert_eq!(cell(Some(&json!(150_000))), "150000");
+        assert_eq!(cell(Some(&json!(["A-1", "A-2"]))), "\"A-1 A-2\"");
+        assert_eq!(cell(None), "");
+    }
+
+    #[test]
+    fn rows_have_the_columns_in_their_order() {
+        let page = Page { items: vec![json!({ "b": 2, "a": "x" })], next_cursor: None };
+        assert_eq!(lines(&page, &["a", "b", "c"]), "\"x\",2,\r\n");
+    }
+}

@@ -1,0 +1,119 @@
+//! The OpenAPI document: what the handlers say of themselves, and what is true of all of them.
+
+use std::collections::BTreeMap;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::{Content, ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder};
+
+const PROBLEM: &str = "#/components/schemas/Problem";
+/// As `app::keys` takes them.
+const KEY: &str = "^([!#-~]{1,200}|\"[!#-~]{1,200}\")$";
+
+const PROBLEM_KIND: &str = "application/problem+json";
+
+/// Says once what every handler would have to repeat.
+pub(super) fn polish(mut document: OpenApi) -> OpenApi {
+    for item in document.paths.paths.values_mut() {
+        operations(item).for_each(polish_operation);
+    }
+    let components = document.components.get_or_insert_default();
+    let known = components.schemas.clone();
+    components.schemas.values_mut().for_each(|schema| merge_tags(schema, &known));
+    document
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    let PathItem { get, put, post, delete, patch, .. } = item;
+    [get, put, post, delete, patch].into_iter().flatten()
+}
+
+/// Problems have a content type of their own, and any call may end in one. Keys are short and plain.
+fn polish_operation(operation: &mut Operation) {
+    for parameter in operation.parameters.iter_mut().flatten() {
+        if let RefOr::T(parameter) = parameter
+            && parameter.name == "Idempotency-Key"
+        {
+            let key = ObjectBuilder::new().schema_type(Type::String).pattern(Some(KEY)).build();
+            parameter.schema = Some(RefOr::T(Schema::Object(key)));
+        }
+    }
+    let responses = &mut operation.responses.responses;
+    for response in responses.values_mut() {
+        if let RefOr::T(response) = response {
+            name_problem(response);
+        }
+    }
+    let problem = ContentBuilder::new().schema(Some(Ref::new(PROBLEM))).build();
+    let any = ResponseBuilder::new()
+        .description(
+            "A problem: the request cannot be read or is not allowed, too many came, or something \
+             is away for a moment",
+        )
+        .content(PROBLEM_KIND, problem)
+        .build();
+    responses.insert("default".to_owned(), RefOr::T(any));
+}
+
+fn name_problem(response: &mut Response) {
+    let json = "application/json";
+    let is_problem = |content: &RefOr<Content>| match content {
+        RefOr::T(Content { schema: Some(RefOr::Ref(named)), .. }) => named.ref_location == PROBLEM,
+        RefOr::T(_) | RefOr::Ref(_) => false,
+    };
+    if response.content.get(json).is_some_and(is_problem)
+        && let Some(content) = response.content.shift_remove(json)
+    {
+        response.content.insert(PROBLEM_KIND.to_owned(), content);
+    }
+}
+
+type Schemas = BTreeMap<String, RefOr<Schema>>;
+
+/// A variant that is named by a member is written as its own members and the name. Both together
+/// would contradict each other, since each allows no other members.
+fn merge_tags(schema: &mut RefOr<Schema>, known: &Schemas) {
+    let RefOr::T(Schema::OneOf(one_of)) = schema else { return };
+    for variant in &mut one_of.items {
+        if let Some(merged) = merge(variant, known) {
+            *variant = RefOr::T(merged);
+        }
+    }
+}
+
+fn merge(variant: &RefOr<Schema>, known: &Schemas) -> Option<Schema> {
+    let RefOr::T(Schema::AllOf(both)) = variant else { return None };
+    let [RefOr::Ref(content), RefOr::T(Schema::Object(tag))] = both.items.as_slice() else {
+        return None;
+    };
+    let name = content.ref_location.rsplit('/').next()?;
+    let RefOr::T(Schema::Object(content)) = known.get(name)? else { return None };
+    let mut merged = content.clone();
+    merged.properties.extend(tag.properties.clone());
+    merged.required.extend(tag.required.clone());
+    Some(Schema::Object(merged))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn every_call_may_end_in_a_problem() {
+        let document = serde_json::to_value(crate::api::openapi()).unwrap();
+        let log_in = &document["paths"]["/api/auth/login"]["post"]["responses"];
+        for status in ["401", "default"] {
+            let content = log_in[status]["content"].as_object().unwrap();
+            assert_eq!(content.keys().collect::<Vec<_>>(), ["application/problem+json"]);
+        }
+        assert!(log_in["200"]["content"]["application/json"].is_object());
+    }
+
+    #[test]
+    fn a_variant_says_its_name_among_its_members() {
+        let document = serde_json::to_value(crate::api::openapi()).unwrap();
+        let grid = &document["components"]["schemas"]["SeatTemplate"]["oneOf"][0];
+        assert_eq!(grid["additionalProperties"], false);
+        assert!(grid["properties"]["rows"].is_object(), "{grid}");
+        assert_eq!(grid["properties"]["layoutType"]["enum"], json!(["grid"]));
+    }
+}

@@ -1,0 +1,74 @@
+//! Whether a browser that wants to change something shows a page of ours: another site's page must
+//! not act with the cookies of whoever looks at it.
+
+use crate::api::extract::text_of;
+use axum::http::{HeaderMap, Request, header};
+
+/// Where other sites send browsers or messages to on purpose. Nothing there believes a cookie.
+const OPEN_TO_ALL: [&str; 2] = ["/api/payment/return/", "/api/payment/webhooks/"];
+
+/// `home` is where fans reach us, if it is known. Programs send neither of the headers that browsers
+/// always send; they have no cookies that somebody else could use.
+pub(super) fn is_ours<B>(request: &Request<B>, home: &str) -> bool {
+    let path = request.uri().path();
+    if request.method().is_safe() || OPEN_TO_ALL.iter().any(|start| path.starts_with(start)) {
+        return true;
+    }
+    let headers = request.headers();
+    let origin = text_of(headers, "origin");
+    if origin.is_some() && origin == Some(home) {
+        return true;
+    }
+    match (text_of(headers, "sec-fetch-site"), origin) {
+        (Some("same-origin" | "none"), _) | (None, None) => true,
+        (Some(_), _) => false,
+        (None, Some(origin)) => host_of(origin) == host_asked(request, headers),
+    }
+}
+
+/// `podo.kr:8080` of `https://podo.kr:8080`.
+fn host_of(origin: &str) -> Option<&str> {
+    origin.split_once("://").map(|(_, host)| host)
+}
+
+fn host_asked<'r, B>(request: &'r Request<B>, headers: &'r HeaderMap) -> Option<&'r str> {
+    let in_http2 = request.uri().authority().map(|authority| authority.as_str());
+    in_http2.or_else(|| text_of(headers, header::HOST.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::Method;
+
+    fn asks(method: Method, path: &str, headers: &[(&str, &str)]) -> bool {
+        let mut request = Request::builder().method(method).uri(path).header("host", "podo.kr");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        is_ours(&request.body(()).unwrap(), "https://tickets.podo.kr")
+    }
+
+    #[test]
+    fn pages_of_ours_and_programs_may_change_something() {
+        let posts = |headers: &[(&str, &str)]| asks(Method::POST, "/api/wallet/charge", headers);
+        assert!(posts(&[]));
+        assert!(posts(&[("origin", "https://podo.kr")]));
+        assert!(posts(&[("origin", "https://podo.kr"), ("sec-fetch-site", "same-origin")]));
+        assert!(posts(&[("origin", "https://tickets.podo.kr"), ("sec-fetch-site", "same-site")]));
+    }
+
+    #[test]
+    fn pages_of_others_may_only_look() {
+        let evil = [("origin", "https://evil.example")];
+        assert!(!asks(Method::POST, "/api/wallet/charge", &evil));
+        assert!(!asks(Method::DELETE, "/api/queue/leave", &[("origin", "null")]));
+        assert!(!asks(Method::POST, "/api/auth/login", &[("sec-fetch-site", "cross-site")]));
+        assert!(!asks(Method::POST, "/api/auth/login", &[("sec-fetch-site", "same-site")]));
+        assert!(!asks(Method::PUT, "/api/x", &[("origin", "https://podo.kr.evil.example")]));
+        assert!(asks(Method::GET, "/api/wallet", &evil));
+        assert!(asks(Method::POST, "/api/payment/return/inicis", &evil));
+        assert!(asks(Method::POST, "/api/payment/webhooks/toss", &evil));
+        assert!(!asks(Method::POST, "/api/payment/return", &evil));
+    }
+}

@@ -1,0 +1,91 @@
+//! Logging in with an account at Kakao, Naver or Google.
+
+use super::App;
+use super::cookies::{self, Cookie};
+use super::error::{ApiError, ApiResult, Problem};
+use super::extract::{CameFrom, Params, text_of};
+use app::accounts::{SOCIAL_WITHIN, SocialReturn, finish_social, start_social};
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use domain::Refusal;
+use domain::accounts::SocialProvider;
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(start)).routes(routes!(callback))
+}
+
+/// `Lax`: it must come along when the service sends the browser back.
+fn flow_cookie(value: &str, max_age_s: u64) -> (HeaderName, String) {
+    let name = "__Host-podo_social";
+    (header::SET_COOKIE, Cookie { name, value, same_site: "Lax", max_age_s }.text())
+}
+
+fn provider_in(path: &str) -> ApiResult<SocialProvider> {
+    Ok(SocialProvider::from_slug(path).ok_or(Refusal::NotFound)?)
+}
+
+/// Sends the browser to `kakao`, `naver` or `google` to log in there.
+#[utoipa::path(get, path = "/api/auth/{provider}/start", tag = "accounts",
+    params(("provider" = String, Path)),
+    responses((status = 303), (status = 404, body = Problem), (status = 503, body = Problem)))]
+pub(super) async fn start(
+    State(app): State<App>,
+    Path(provider): Path<String>,
+) -> ApiResult<Response> {
+    let begun = start_social(&app.platform, provider_in(&provider)?).await?;
+    let cookie = flow_cookie(&begun.kept, SOCIAL_WITHIN.as_secs());
+    let headers = AppendHeaders([cookie, (header::LOCATION, begun.url)]);
+    Ok((StatusCode::SEE_OTHER, headers).into_response())
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct CallbackParams {
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    state: String,
+}
+
+/// Where the service sends the browser back to. Logs in with cookies, and goes on to the first page;
+/// whoever is new gets an account.
+#[utoipa::path(get, path = "/api/auth/{provider}/callback", tag = "accounts",
+    params(("provider" = String, Path), CallbackParams),
+    responses((status = 303), (status = 401, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 503, body = Problem)))]
+pub(super) async fn callback(
+    State(app): State<App>,
+    Path(provider): Path<String>,
+    CameFrom(origin): CameFrom,
+    headers: HeaderMap,
+    Params(params): Params<CallbackParams>,
+) -> ApiResult<Response> {
+    let provider = provider_in(&provider)?;
+    let kept = cookies::find(&headers, "__Host-podo_social").unwrap_or_default();
+    let back = SocialReturn { code: &params.code, state: &params.state, kept };
+    let done = flow_cookie("", 0);
+    match finish_social(&app.platform, provider, back, origin).await {
+        Ok(logged_in) => {
+            let [access, refresh] = cookies::of_session(&logged_in);
+            let to = (header::LOCATION, "/?welcome".to_owned());
+            let headers = AppendHeaders([done, access, refresh, to]);
+            Ok((StatusCode::SEE_OTHER, headers).into_response())
+        }
+        Err(error) => tell(error.into(), &headers, done),
+    }
+}
+
+/// A browser is sent to a page that can show the problem; a program gets the problem itself.
+fn tell(error: ApiError, asked: &HeaderMap, done: (HeaderName, String)) -> ApiResult<Response> {
+    let is_browser = text_of(asked, "accept").is_some_and(|it| it.contains("text/html"));
+    if !is_browser {
+        return Err(error);
+    }
+    let to = (header::LOCATION, format!("/?problem={}", error.code()));
+    Ok((StatusCode::SEE_OTHER, AppendHeaders([done, to])).into_response())
+}

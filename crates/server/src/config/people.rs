@@ -1,0 +1,98 @@
+//! Settings about people: who certifies them, through whom they log in, what organisers need.
+
+use super::Switch;
+use adapters::gateways::IdentitySettings;
+use adapters::social::SocialSettings;
+use anyhow::{Result, bail};
+use domain::accounts::SocialProvider;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct People {
+    pub identity_url: String,
+    pub identity_store_id: String,
+    pub identity_channel_key: String,
+    pub identity_secret: SecretString,
+    pub kakao_issuer: String,
+    pub kakao_client_id: String,
+    pub kakao_client_secret: SecretString,
+    pub naver_issuer: String,
+    pub naver_client_id: String,
+    pub naver_client_secret: SecretString,
+    pub google_issuer: String,
+    pub google_client_id: String,
+    pub google_client_secret: SecretString,
+    pub admin_codes: Switch,
+}
+
+impl People {
+    pub(super) fn check(&self, public_url: &str) -> Result<()> {
+        let identity = [
+            self.identity_store_id.as_str(),
+            &self.identity_channel_key,
+            self.identity_secret.expose_secret(),
+        ];
+        all_or_none("identity", &identity)?;
+        for (provider, (_, id, secret)) in self.services() {
+            all_or_none(provider.slug(), &[id, secret.expose_secret()])?;
+            if !id.is_empty() && public_url.is_empty() {
+                bail!("public_url: {} must know where to send fans back to", provider.slug());
+            }
+        }
+        Ok(())
+    }
+
+    /// Who certifies persons, if it is set up.
+    pub fn identity(&self) -> Option<IdentitySettings> {
+        (!self.identity_store_id.is_empty()).then(|| IdentitySettings {
+            url: self.identity_url.trim_end_matches('/').to_owned(),
+            store_id: self.identity_store_id.clone(),
+            channel_key: self.identity_channel_key.clone(),
+            secret: self.identity_secret.expose_secret().to_owned(),
+        })
+    }
+
+    /// The services that are set up.
+    pub fn social(&self, public_url: &str) -> Vec<SocialSettings> {
+        let home = public_url.trim_end_matches('/');
+        let settings = |(provider, (issuer, id, secret)): (SocialProvider, Service<'_>)| {
+            (!id.is_empty()).then(|| SocialSettings {
+                provider,
+                issuer: issuer.to_owned(),
+                client_id: id.to_owned(),
+                client_secret: secret.expose_secret().to_owned(),
+                redirect_uri: format!("{home}/api/auth/{}/callback", provider.slug()),
+            })
+        };
+        self.services().into_iter().filter_map(settings).collect()
+    }
+
+    fn services(&self) -> [(SocialProvider, Service<'_>); 3] {
+        SocialProvider::ALL.map(|provider| {
+            let service: Service<'_> = match provider {
+                SocialProvider::Kakao => {
+                    (&self.kakao_issuer, &self.kakao_client_id, &self.kakao_client_secret)
+                }
+                SocialProvider::Naver => {
+                    (&self.naver_issuer, &self.naver_client_id, &self.naver_client_secret)
+                }
+                SocialProvider::Google => {
+                    (&self.google_issuer, &self.google_client_id, &self.google_client_secret)
+                }
+            };
+            (provider, service)
+        })
+    }
+}
+
+/// Issuer, client id, client secret.
+type Service<'s> = (&'s str, &'s str, &'s SecretString);
+
+fn all_or_none(name: &str, values: &[&str]) -> Result<()> {
+    let n_set = values.iter().filter(|value| !value.is_empty()).count();
+    if n_set != 0 && n_set != values.len() {
+        bail!("{name}: set all of its keys or none; `podo check-config --manual` lists them");
+    }
+    Ok(())
+}

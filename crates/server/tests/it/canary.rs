@@ -1,0 +1,100 @@
+//! A person whose every secret is easy to recognise, and a search for them in files.
+
+use crate::client::{Api, send, text};
+use reqwest::Method;
+use serde_json::json;
+use std::path::Path;
+use testbed::Gateways;
+
+const EMAIL: &str = "canary.7421963@podo.kr";
+const NAME: &str = "카나리칠사이일";
+const NEXT_NAME: &str = "카나리구육삼";
+const PHONE: &str = "01074219637";
+const NEXT_PHONE: &str = "01096377421";
+const PASSWORD: &str = "canary sour grapes 7421";
+const WRONG: &str = "canary sweet grapes 9637";
+const CI: &str = "CIcanary+7Zq3Vb1xkT0mWq9sJ5nYp2LrHd8Ff6GgKk4Cc/AaEeIiOoUuXxZz==";
+const DI: &str = "DIcanary4Cc/AaEeIiOoUuXxZz";
+const CODE_SECRET: usize = 32;
+
+pub(crate) const BOSS: [(&str, &str); 2] =
+    [("PODO_ADMIN_EMAIL", "boss@podo.kr"), ("PODO_ADMIN_PASSWORD", "sour green grapes")];
+
+/// Settings of a server that asks this stand-in who people are.
+pub(crate) fn settings(portone: &Gateways) -> [(&'static str, String); 6] {
+    [
+        ("PODO_IDENTITY_URL", portone.url()),
+        ("PODO_IDENTITY_STORE_ID", "store".to_owned()),
+        ("PODO_IDENTITY_CHANNEL_KEY", "channel".to_owned()),
+        ("PODO_IDENTITY_SECRET", "canary-secret-of-portone".to_owned()),
+        (BOSS[0].0, BOSS[0].1.to_owned()),
+        (BOSS[1].0, BOSS[1].1.to_owned()),
+    ]
+}
+
+/// Lives a life on the platform; everything about it that must be found nowhere.
+pub(crate) async fn live(url: &str, portone: &Gateways) -> Vec<String> {
+    let stranger = Api::at(url);
+    let body = json!({ "email": EMAIL, "password": PASSWORD, "name": NAME, "phone": PHONE });
+    stranger.post("/api/auth/signup", &body).await.expect(201);
+    let wrong = json!({ "email": EMAIL, "password": WRONG });
+    stranger.post("/api/auth/login", &wrong).await.refused(401, "LOGIN_FAILED");
+    let right = json!({ "email": EMAIL, "password": PASSWORD });
+    let session = stranger.post("/api/auth/login", &right).await.expect(200);
+    let refresh = json!({ "refreshToken": text(&session, "refreshToken") });
+    let next = stranger.post("/api/auth/refresh", &refresh).await.expect(200);
+    let fan = stranger.with_token(&text(&next, "accessToken"));
+    let change = json!({ "name": NEXT_NAME, "phone": NEXT_PHONE });
+    send(fan.call(Method::PATCH, "/api/users/me").json(&change)).await.expect(200);
+    let started = fan.post("/api/users/me/identity/start", &json!({})).await.expect(201);
+    let id = text(&started, "identityVerificationId");
+    portone.pass_identity(&id, Some(CI), Some(DI));
+    let proof = json!({ "identityVerificationId": id });
+    fan.post("/api/users/me/identity", &proof).await.expect(200);
+    let begun = fan.post("/api/users/me/totp", &json!({ "password": PASSWORD })).await.expect(201);
+    search_as_organiser(&stranger).await;
+    let secret = text(&begun, "secret");
+    assert_eq!(secret.len(), CODE_SECRET);
+    let known = [EMAIL, NAME, NEXT_NAME, PHONE, NEXT_PHONE, PASSWORD, WRONG, CI, DI];
+    let mut known: Vec<String> = known.iter().map(ToString::to_string).collect();
+    known.push(secret);
+    known.push("canary-secret-of-portone".to_owned());
+    for session in [&session, &next] {
+        known.extend(["accessToken", "refreshToken"].map(|it| text(session, it)));
+    }
+    known
+}
+
+/// An organiser looks for the person by all their names.
+async fn search_as_organiser(stranger: &Api) {
+    let body = json!({ "email": BOSS[0].1, "password": BOSS[1].1 });
+    let session = stranger.post("/api/auth/login", &body).await.expect(200);
+    let boss = stranger.with_token(&text(&session, "accessToken"));
+    for (name, value) in [("subject", EMAIL), ("action", PHONE), ("subject", NAME)] {
+        let query = serde_urlencoded::to_string([(name, value)]).unwrap();
+        boss.get(&format!("/api/admin/audit?{query}")).await.expect(200);
+    }
+}
+
+/// Which of these are found in the files below a folder, as text or as hexadecimal digits.
+pub(crate) fn found_in(folder: &Path, secrets: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(found_in(&path, secrets));
+        } else if let Ok(bytes) = std::fs::read(&path) {
+            // What is no text becomes a mark; text beside it stays.
+            let text = String::from_utf8_lossy(&bytes);
+            let is_in = |secret: &&String| contains(&text, secret);
+            let here = secrets.iter().filter(is_in);
+            found.extend(here.map(|secret| format!("{secret} in {}", path.display())));
+        }
+    }
+    found
+}
+
+fn contains(text: &str, secret: &str) -> bool {
+    let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+    text.contains(secret) || text.contains(&hex)
+}

@@ -1,0 +1,165 @@
+//! Logging in with an account at another service, against a stand-in that speaks OpenID Connect.
+
+use crate::client::{Answer, Api, send, text};
+use crate::world::World;
+use reqwest::{Client, Method, redirect};
+use serde_json::{Value, json};
+use std::time::Duration;
+use testbed::IdentityProvider;
+use testbed::identity_provider::{CLIENT_ID, CLIENT_SECRET, TokenFault};
+
+async fn world_with(provider: &IdentityProvider) -> World {
+    let url = provider.url();
+    World::with(&[
+        ("PODO_PUBLIC_URL", "https://podo.example"),
+        ("PODO_KAKAO_ISSUER", url.as_str()),
+        ("PODO_KAKAO_CLIENT_ID", CLIENT_ID),
+        ("PODO_KAKAO_CLIENT_SECRET", CLIENT_SECRET),
+        ("PODO_GOOGLE_ISSUER", url.as_str()),
+        ("PODO_GOOGLE_CLIENT_ID", CLIENT_ID),
+        ("PODO_GOOGLE_CLIENT_SECRET", CLIENT_SECRET),
+    ])
+    .await
+}
+
+/// A browser that does not follow redirects by itself.
+struct Browser {
+    http: Client,
+    url: String,
+}
+
+/// A log-in that the browser began.
+struct Begun {
+    cookie: String,
+    /// What comes behind the callback's `?`.
+    query: String,
+}
+
+impl Browser {
+    fn new(world: &World) -> Browser {
+        let http = Client::builder().redirect(redirect::Policy::none()).build().unwrap();
+        Browser { http, url: world.running.url() }
+    }
+
+    /// Goes to the service, where somebody is logged in, and is sent back.
+    async fn begin(&self, provider: &str) -> Begun {
+        let start = format!("{}/api/auth/{provider}/start", self.url);
+        let answer = send(self.http.get(start)).await;
+        answer.expect(303);
+        let cookie = answer.header("set-cookie").split(';').next().unwrap().to_owned();
+        let page = send(self.http.get(answer.header("location"))).await;
+        page.expect(302);
+        let back = format!("https://podo.example/api/auth/{provider}/callback?");
+        let query = page.header("location").strip_prefix(&back).unwrap().to_owned();
+        Begun { cookie, query }
+    }
+
+    async fn come_back(&self, provider: &str, begun: &Begun) -> Answer {
+        let url = format!("{}/api/auth/{provider}/callback?{}", self.url, begun.query);
+        send(self.http.get(url).header("Cookie", &begun.cookie)).await
+    }
+
+    async fn log_in(&self, provider: &str) -> Answer {
+        let begun = self.begin(provider).await;
+        self.come_back(provider, &begun).await
+    }
+}
+
+/// Who the cookies of an answer log in.
+async fn me(world: &World, answer: &Answer) -> Value {
+    answer.expect(303);
+    assert_eq!(answer.header("location"), "/?welcome");
+    let cookies = answer.headers.get_all("set-cookie").iter();
+    let cookies: Vec<_> =
+        cookies.map(|it| it.to_str().unwrap().split(';').next().unwrap()).collect();
+    let call = world.stranger.call(Method::GET, "/api/users/me");
+    send(call.header("Cookie", cookies.join("; "))).await.expect(200)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_log_in_makes_an_account_and_the_next_finds_it() {
+    let kakao = IdentityProvider::start().unwrap();
+    let world = world_with(&kakao).await;
+    let browser = Browser::new(&world);
+    kakao.log_in(json!({ "sub": "42", "email": "Fan@Podo.kr", "nickname": "포도팬" }));
+    let first = me(&world, &browser.log_in("kakao").await).await;
+    assert_eq!(
+        (text(&first, "email"), text(&first, "name")),
+        ("fan@podo.kr".into(), "포도팬".into())
+    );
+    kakao.log_in(json!({ "sub": "42", "email": "moved@podo.kr" }));
+    let second = me(&world, &browser.log_in("kakao").await).await;
+    assert_eq!(first["id"], second["id"]);
+    // The same name at another service is somebody else, and so is another name here.
+    kakao.log_in(json!({ "sub": "42" }));
+    let google = me(&world, &browser.log_in("google").await).await;
+    assert_ne!(first["id"], google["id"]);
+    assert_eq!(google["email"], "");
+    // An account without a password is not opened with one.
+    let body = json!({ "email": "fan@podo.kr", "password": "" });
+    world.stranger.post("/api/auth/login", &body).await.refused(401, "LOGIN_FAILED");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_has_an_account_is_not_taken_over() {
+    let kakao = IdentityProvider::start().unwrap();
+    let world = world_with(&kakao).await;
+    let body = json!({ "email": "fan@podo.kr", "password": "sour green grapes", "name": "포도" });
+    world.stranger.post("/api/auth/signup", &body).await.expect(201);
+    kakao.log_in(json!({ "sub": "7", "email": "fan@podo.kr", "email_verified": true }));
+    let browser = Browser::new(&world);
+    browser.log_in("kakao").await.refused(409, "EMAIL_TAKEN");
+    // An address that the service itself does not vouch for is left out.
+    kakao.log_in(json!({ "sub": "8", "email": "fan@podo.kr", "email_verified": false }));
+    let other = me(&world, &browser.log_in("kakao").await).await;
+    assert_eq!(other["email"], "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_does_not_hold_logs_nobody_in() {
+    let google = IdentityProvider::start().unwrap();
+    let world = world_with(&google).await;
+    let browser = Browser::new(&world);
+    for fault in TokenFault::ALL {
+        google.break_tokens(fault);
+        let answer = browser.log_in("google").await;
+        assert_eq!(answer.status, 401, "{fault:?}: {}", answer.text);
+        answer.refused(401, "SOCIAL_FAILED");
+        assert!(answer.headers.get("set-cookie").is_none(), "{fault:?}");
+    }
+    google.break_tokens(TokenFault::None);
+    me(&world, &browser.log_in("google").await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_browser_that_began_ends_it_and_only_once() {
+    let kakao = IdentityProvider::start().unwrap();
+    let world = world_with(&kakao).await;
+    let browser = Browser::new(&world);
+    let (mine, theirs) = (browser.begin("kakao").await, browser.begin("kakao").await);
+    // Somebody slips us the end of their own log-in.
+    let mixed = Begun { cookie: mine.cookie.clone(), query: theirs.query.clone() };
+    browser.come_back("kakao", &mixed).await.refused(401, "SOCIAL_FAILED");
+    let nothing = Begun { cookie: String::new(), query: mine.query.clone() };
+    browser.come_back("kakao", &nothing).await.refused(401, "SOCIAL_FAILED");
+    browser.come_back("google", &mine).await.refused(401, "SOCIAL_FAILED");
+    me(&world, &browser.come_back("kakao", &mine).await).await;
+    browser.come_back("kakao", &mine).await.refused(401, "SOCIAL_FAILED");
+    let late = browser.begin("kakao").await;
+    world.clock.advance(Duration::from_secs(601));
+    browser.come_back("kakao", &late).await.refused(401, "SOCIAL_FAILED");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_is_shown_the_problem_on_a_page_and_unknown_services_are_nowhere() {
+    let kakao = IdentityProvider::start().unwrap();
+    let world = world_with(&kakao).await;
+    let call = world.stranger.call(Method::GET, "/api/auth/kakao/callback?error=access_denied");
+    let browser = Client::builder().redirect(redirect::Policy::none()).build().unwrap();
+    let call = browser.execute(call.header("Accept", "text/html").build().unwrap());
+    let answer = call.await.unwrap();
+    assert_eq!(answer.headers()["location"], "/?problem=SOCIAL_FAILED");
+    let api: &Api = &world.stranger;
+    api.get("/api/auth/naver/start").await.refused(404, "NOT_FOUND");
+    api.get("/api/auth/myspace/start").await.refused(404, "NOT_FOUND");
+}

@@ -1,0 +1,170 @@
+// A world for one test file: the real binary on a free port, a concert on sale, real Chromium.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const ADMIN = { email: "organiser@podo.kr", password: "grapes-in-the-sun" };
+const DAY_MS = 86_400_000;
+
+/** Starts everything; `close()` ends it and fails when a page broke a rule. */
+export async function openWorld() {
+  const data = mkdtempSync(join(tmpdir(), "podo-browser-"));
+  const server = await startServer(data);
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const broken = [];
+  const world = { url: server.url, browser, broken, admin: await organiser(server.url) };
+  return Object.assign(world, {
+    show: (plan) => makeShow(world, plan),
+    open: (options) => openTab(world, options),
+    fan: (options) => openFan(world, options),
+    async close() {
+      await browser.close();
+      server.process.kill("SIGTERM");
+      await server.ended;
+      rmSync(data, { recursive: true, force: true });
+      if (broken.length) throw new Error(`pages broke rules:\n${broken.join("\n")}`);
+    },
+  });
+}
+
+function startServer(data) {
+  const binary = process.env.PODO ?? new URL("../../target/debug/podo", import.meta.url).pathname;
+  const env = {
+    ...process.env,
+    PODO_LIMITS: "off",
+    PODO_ADMIN_EMAIL: ADMIN.email,
+    PODO_ADMIN_PASSWORD: ADMIN.password,
+  };
+  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data", data], { env, stdio: ["ignore", "pipe", process.env.SHOW_LOG ? "inherit" : "ignore"] });
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  return new Promise((resolve, reject) => {
+    child.stdout.once("data", (line) => resolve({ process: child, ended, url: String(line).trim().split("\n")[0] }));
+    child.once("exit", (code) => reject(new Error(`podo ended with ${code}`)));
+  });
+}
+
+async function call(url, method, path, { token, body, headers } = {}) {
+  const response = await fetch(url + path, {
+    method,
+    headers: { ...(body ? { "Content-Type": "application/json" } : {}), ...(token ? { Authorization: `Bearer ${token}` } : {}), ...headers },
+    body: body ? JSON.stringify(body) : undefined,
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return /json/.test(response.headers.get("content-type") ?? "") ? JSON.parse(text) : text;
+}
+
+async function organiser(url) {
+  const { accessToken: token } = await call(url, "POST", "/api/auth/login", { body: ADMIN });
+  return { ...ADMIN, token, call: (method, path, body) => call(url, method, path, { token, body }) };
+}
+
+let made = 0;
+
+/** A concert on sale. `plan`: opensInMs, queue settings, template, prices. */
+async function makeShow({ admin }, { opensInMs = -1_000, queue = {}, template, prices = { VIP: 150_000, S: 100_000 } } = {}) {
+  made += 1;
+  const venue = await admin.call("POST", "/api/admin/venues", { name: `Arena ${made}`, address: "Road 1", city: "서울" });
+  const seatTemplate = template ?? blocks(2, 6, 10);
+  const hall = await admin.call("POST", `/api/admin/venues/${venue.id}/halls`, { name: "Hall", seatTemplate });
+  const event = await admin.call("POST", "/api/admin/events", { title: `포도의 밤 ${made}`, artist: "청포도", description: "첫 공연", venueId: venue.id, hallId: hall.id });
+  const now = Date.now();
+  const at = (ms) => new Date(now + ms).toISOString();
+  const schedule = await admin.call("POST", `/api/admin/events/${event.id}/schedules`, {
+    startsAt: at(30 * DAY_MS), endsAt: at(30 * DAY_MS + 7_200_000), saleStartsAt: at(opensInMs), saleEndsAt: at(29 * DAY_MS), prices });
+  await admin.call("POST", `/api/admin/events/${event.id}/open`, {});
+  const settings = { mode: "AUTO", maxActive: 1_000, admitPerSecond: 500, entryTtlSeconds: 600, ...queue };
+  const setQueue = (changes) => admin.call("PUT", `/api/admin/schedules/${schedule.id}/queue`, { ...settings, ...changes });
+  await setQueue({});
+  return { eventId: event.id, scheduleId: schedule.id, setQueue, live: () => admin.call("GET", `/api/admin/schedules/${schedule.id}/live`) };
+}
+
+/** Blocks of seats beside each other, the first of them dearer. */
+export function blocks(nBlocks, nRows, nSeats) {
+  return {
+    layoutType: "sections",
+    stage: { x: 0, y: 0, width: nBlocks * (nSeats + 2) * 12, height: 40 },
+    sections: Array.from({ length: nBlocks }, (_, block) => ({
+      name: String(101 + block),
+      grade: block ? "S" : "VIP",
+      rows: Array.from({ length: nRows }, (_, row) => ({
+        label: String(row + 1), count: nSeats, line: { x: (block % 20) * (nSeats + 3) * 12, y: 80 + Math.floor(block / 20) * (nRows + 3) * 12 + row * 12, dx: 12, dy: 0 } })),
+    })),
+  };
+}
+
+/** A tab that notes every broken rule: errors, policy violations, requests to other hosts. */
+async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light" } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500 });
+  await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
+  const page = await context.newPage();
+  watch(page, url, broken);
+  const words = (await import(new URL(`./words/${language}.mjs`, import.meta.url))).default;
+  return { context, page, words, go: (path) => page.goto(url + path) };
+}
+
+export function watch(page, url, broken) {
+  page.on("pageerror", (error) => broken.push(`${page.url()}: ${error.stack}`));
+  page.on("console", (message) => {
+    // A refused call is part of many journeys; anything else is a mistake.
+    const isMistake = message.type() === "error" && !/Failed to load resource|net::ERR_INTERNET_DISCONNECTED/.test(message.text());
+    if (isMistake) broken.push(`${page.url()}: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    const isOurs = request.url().startsWith(url) || /^(data|blob):/.test(request.url());
+    if (!isOurs) broken.push(`${page.url()} asked ${request.url()}`);
+  });
+}
+
+let fans = 0;
+
+/** A tab with somebody who just signed up through the pages. */
+async function openFan(world, options) {
+  fans += 1;
+  const tab = await openTab(world, options);
+  const account = { email: `fan${fans}.${Date.now()}@podo.kr`, password: "green-grapes-2026", name: "김포도" };
+  await tab.go("/#/login?new=yes");
+  await tab.page.locator("input[name=email]").fill(account.email);
+  await tab.page.locator("input[name=password]").fill(account.password);
+  await tab.page.locator("input[name=name]").fill(account.name);
+  await tab.page.locator("form button.primary").click();
+  await tab.page.waitForURL(/#\/$/);
+  return { ...tab, account, enter: (show, how) => enter(tab, show, how) };
+}
+
+/** Through the waiting room to the map. */
+async function enter({ page, go }, { scheduleId }, { isBlind } = {}) {
+  await go(`/#/queue/${scheduleId}`);
+  await page.waitForURL(/#\/seats\//);
+  await page.locator("seat-map canvas").first().waitFor();
+  if (!isBlind) await page.locator(".chip em").first().filter({ hasText: /\d/ }).waitFor();
+}
+
+/** Where a seat is on the screen. */
+export function placeOf(page, seat) {
+  return page.evaluate((i) => {
+    const map = document.querySelector("seat-map");
+    const box = map.getBoundingClientRect();
+    const { plan, view } = map;
+    return { x: box.left + plan.x[i] * view.scale + view.left, y: box.top + plan.y[i] * view.scale + view.top };
+  }, seat);
+}
+
+/** Opens a seat's section and taps the seat. */
+export async function pick(page, seat) {
+  await page.evaluate((i) => {
+    const map = document.querySelector("seat-map");
+    map.openSection(map.plan.section[i]);
+    // On a small screen a section may be larger than the room for it.
+    const [top, right, bottom, left] = map.insets;
+    map.look((view) => view.panBy(
+      left + (view.width - left - right) / 2 - (map.plan.x[i] * view.scale + view.left),
+      top + (view.height - top - bottom) / 2 - (map.plan.y[i] * view.scale + view.top)));
+  }, seat);
+  await page.waitForTimeout(100);
+  const { x, y } = await placeOf(page, seat);
+  await page.mouse.click(x, y);
+}

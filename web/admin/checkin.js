@@ -1,0 +1,88 @@
+// At the gate: a scanner types the code, or the camera reads it. Each ticket passes once.
+
+import { call } from "../shared/api.js";
+import { announce, el } from "../shared/dom.js";
+import { clockTime, count } from "../shared/format.js";
+import { t } from "../shared/i18n.js";
+import { card, heading } from "./form.js";
+
+const LOOK_EVERY_MS = 250;
+const SAME_AGAIN_MS = 3_000;
+
+export function checkIn(page) {
+  const input = el("input", { type: "text", autocomplete: "off", spellcheck: "false", "aria-label": t("code"), class: "scan" });
+  const result = el("div", { class: "gate", role: "status", "aria-live": "assertive" }, t("gateReady"));
+  const log = el("ul", { class: "log num" });
+  const passed = el("b", { class: "num" }, "0");
+  let n = 0;
+
+  async function check(code) {
+    if (!code) return;
+    try {
+      const ticket = await call("POST", "/api/admin/checkin", { body: { code } });
+      n += 1;
+      passed.textContent = count(n);
+      say("ok", t("gateYes"), `${ticket.grade} · ${ticket.seatNumber}`);
+    } catch (error) {
+      say("no", t("gateNo"), error.message);
+    }
+  }
+
+  function say(kind, title, words) {
+    result.className = `gate ${kind}`;
+    result.replaceChildren(el("b", {}, title), el("span", {}, words));
+    announce(`${title} ${words}`);
+    const time = clockTime(Date.now()).slice(0, 8);
+    log.prepend(el("li", {}, el("time", {}, time), el("span", {}, `${title} · ${words}`)));
+    while (20 < log.children.length) log.lastElementChild.remove();
+  }
+
+  const form = el("form", { class: "row" }, input, el("button", { class: "btn brand" }, t("checkCode")));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    check(input.value.trim());
+    input.value = "";
+    input.focus();
+  });
+  page.main.replaceChildren(
+    heading(t("navCheckIn"), t("gateWords")),
+    el("div", { class: "two wide" },
+      el("div", { class: "stack" },
+        card(t("scanner"), [t("gatePassed"), " ", passed], el("div", { class: "pad stack" }, form, result)),
+        camera(page, check)),
+      card(t("gateLog"), null, log)));
+  input.focus();
+}
+
+/** Browsers that can read codes offer it; elsewhere a hand scanner types faster than any camera. */
+function camera(page, check) {
+  if (!("BarcodeDetector" in window)) return card(t("camera"), null, el("p", { class: "pad quiet" }, t("cameraNone")));
+  const video = el("video", { class: "camera", muted: true, playsinline: true });
+  const button = el("button", { class: "btn", type: "button" }, t("cameraStart"));
+  button.addEventListener("click", async () => {
+    try {
+      const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
+      page.signal.addEventListener("abort", () => stream.getTracks().forEach((track) => track.stop()));
+      video.srcObject = stream;
+      await video.play();
+      button.remove();
+      look(page, video, check);
+    } catch (error) {
+      button.textContent = t("cameraRefused");
+    }
+  });
+  return card(t("camera"), null, el("div", { class: "pad stack" }, video, button));
+}
+
+function look(page, video, check) {
+  const detector = new BarcodeDetector({ formats: ["qr_code"] });
+  let last = { code: null, at: 0 };
+  const timer = setInterval(async () => {
+    const [found] = await detector.detect(video).catch(() => []);
+    const isNew = found && (found.rawValue !== last.code || SAME_AGAIN_MS < performance.now() - last.at);
+    if (!isNew) return;
+    last = { code: found.rawValue, at: performance.now() };
+    check(found.rawValue);
+  }, LOOK_EVERY_MS);
+  page.signal.addEventListener("abort", () => clearInterval(timer));
+}

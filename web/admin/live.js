@@ -1,0 +1,122 @@
+// The live monitor: the queue, the seats and the money of one date, at most a second old.
+
+import { get, pushed } from "../shared/api.js";
+import { every, pause, serverNow } from "../shared/clock.js";
+import { el, icon } from "../shared/dom.js";
+import { moment } from "../shared/format.js";
+import { t } from "../shared/i18n.js";
+import { save } from "../shared/table.js";
+import { badge } from "./form.js";
+import { cards } from "./live/cards.js";
+import { controls } from "./live/controls.js";
+import { gradeTable } from "./live/grades.js";
+import { heatMap } from "./live/heat.js";
+import { newsBox } from "./live/news.js";
+import { allSchedules, mostWanted, schedulePicker } from "./schedules.js";
+
+const RETRY_MS = 2_000;
+
+/** Without news for this long something is wrong between us and the server. */
+const OLD_MS = 20_000;
+
+export async function live(page) {
+  const schedules = await allSchedules(page.signal);
+  if (!schedules.length) return showNothing(page);
+  const chosen = schedules.find(({ id }) => id === page.id) ?? mostWanted(schedules);
+  const first = await get(`/api/admin/schedules/${chosen.id}/live`, { signal: page.signal });
+  const parts = [
+    cards(),
+    gradeTable(chosen.prices),
+    controls(chosen.id, first.settings),
+    newsBox(),
+  ];
+  const [figures, grades, admission, news] = parts;
+  const age = ageOf(page);
+  const state = el("span", {});
+  page.main.className = "wide";
+  page.main.replaceChildren(
+    el("div", { class: "hd" },
+      el("div", {},
+        el("h1", {}, chosen.event.title),
+        el("p", { class: "quiet num" }, `${moment(chosen.startsAt)} · ${chosen.event.venueName} · `, sinceOpening(page, chosen))),
+      state,
+      age.element,
+      el("span", { class: "grow" }),
+      schedulePicker(schedules, chosen.id, (id) => page.go(`#/live/${id}`)),
+      csv(chosen, () => figures.history())),
+    figures.element,
+    el("div", { class: "monitor" },
+      heatMap(page, chosen),
+      el("div", { class: "stack slim" }, admission.element, grades.element, news.element)));
+  const take = (view) => {
+    age.fresh();
+    state.replaceChildren(badge(view.settings.mode));
+    parts.forEach((part) => part.take(view));
+  };
+  take(first);
+  follow(page, chosen.id, take, age).catch(page.fail);
+}
+
+async function follow(page, id, take, age) {
+  const path = `/api/admin/schedules/${id}/live`;
+  for (;;) {
+    for await (const view of pushed(`${path}/stream`, { signal: page.signal, onOpen: age.fresh })) take(view);
+    age.lost();
+    await pause(RETRY_MS, page.signal);
+    const view = await get(path, { signal: page.signal }).catch(() => null);
+    if (view) take(view);
+  }
+}
+
+/** How old the figures are. The server is silent while nothing changes, and a heartbeat proves it. */
+function ageOf(page) {
+  const element = el("span", { class: "badge num" });
+  let at = performance.now();
+  let isLost = false;
+  const show = () => {
+    const ms = performance.now() - at;
+    const isOld = isLost || OLD_MS < ms;
+    element.className = isOld ? "badge danger num" : "badge ok num";
+    element.textContent = isLost ? t("ageLost") : t("age", (ms / 1000).toFixed(1));
+  };
+  every(200, page.signal, show);
+  return {
+    element,
+    fresh() {
+      [at, isLost] = [performance.now(), false];
+      show();
+    },
+    lost: () => (isLost = true),
+  };
+}
+
+function sinceOpening(page, schedule) {
+  const text = el("span", {});
+  every(1_000, page.signal, () => {
+    const seconds = Math.floor((serverNow() - Date.parse(schedule.saleStartsAt)) / 1000);
+    const [minutes, rest] = [Math.floor(Math.abs(seconds) / 60), Math.abs(seconds) % 60];
+    text.textContent = seconds < 0 ? t("opensIn", minutes, rest) : t("openFor", minutes, rest);
+  });
+  return text;
+}
+
+/** What was seen since the page was opened. */
+function csv(schedule, history) {
+  const button = el("button", { class: "btn", type: "button" }, icon("download"), t("csv"));
+  button.addEventListener("click", () => {
+    const rows = history();
+    const heads = Object.keys(rows[0] ?? {});
+    const text = [heads, ...rows.map((row) => heads.map((head) => row[head]))].map((row) => row.join(",")).join("\r\n");
+    save(new Blob([text], { type: "text/csv" }), `live-${schedule.id}.csv`);
+  });
+  return button;
+}
+
+function showNothing({ main }) {
+  main.className = "narrow";
+  main.replaceChildren(
+    el("div", { class: "card pad stack" },
+      el("h1", {}, t("navLive")),
+      el("p", { class: "quiet" }, t("noDatesYet")),
+      el("p", {}, el("a", { class: "btn primary", href: "#/events/new" }, t("newEvent")))));
+}

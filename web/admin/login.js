@@ -1,0 +1,45 @@
+// Who is there: organisers log in with their own accounts.
+
+import { call } from "../shared/api.js";
+import { el, problemBox, whileBusy } from "../shared/dom.js";
+import { t } from "../shared/i18n.js";
+import { safeHash } from "../shared/router.js";
+import { begin, end } from "../shared/session.js";
+import { field } from "./form.js";
+
+export function login(page) {
+  page.main.className = "narrow";
+  const problem = problemBox();
+  const submit = el("button", { class: "btn primary wide" }, t("login"));
+  const form = el("form", { class: "stack" },
+    field({ name: "email", type: "email", label: t("email"), autocomplete: "email", required: true }),
+    field({ name: "password", type: "password", label: t("password"), autocomplete: "current-password", required: true }),
+    problem.element,
+    submit);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    whileBusy(submit, () => send(page, form, problem));
+  });
+  page.main.replaceChildren(
+    el("div", { class: "card pad stack" },
+      el("h1", {}, t("controlRoom")),
+      el("p", { class: "quiet" }, t("loginWho")),
+      form));
+  form.querySelector("input").focus();
+}
+
+async function send(page, form, problem) {
+  problem.show("");
+  try {
+    const { email, password } = Object.fromEntries(new FormData(form));
+    const answer = await call("POST", "/api/auth/login", { body: { email, password }, isPublic: true });
+    begin(answer);
+    if (answer.user.role !== "ADMIN") {
+      end();
+      return problem.show(t("adminsOnly"));
+    }
+    page.go(safeHash(page.query.get("next")));
+  } catch (error) {
+    problem.show(error.message);
+  }
+}

@@ -1,0 +1,57 @@
+// People with accounts. Names and addresses are stored sealed, so they are found by the whole address.
+
+import { call } from "../shared/api.js";
+import { ask } from "../shared/dialog.js";
+import { el } from "../shared/dom.js";
+import { stamp, won } from "../shared/format.js";
+import { t } from "../shared/i18n.js";
+import { csvButton, pagedTable } from "../shared/table.js";
+import { badge, field, heading } from "./form.js";
+
+const PATH = "/api/admin/users";
+
+export function users({ main, query: asked, signal }) {
+  const filters = el("form", { class: "filters" },
+    field({ label: t("searchUser"), name: "query", type: "search", value: asked.get("query") }));
+  const query = () => Object.fromEntries(new FormData(filters));
+  const table = pagedTable({
+    caption: t("navUsers"),
+    path: PATH,
+    query,
+    signal,
+    columns: [
+      { head: t("email"), cell: (it) => it.email },
+      { head: t("name"), cell: (it) => it.name },
+      { head: t("role"), cell: (it) => t("roleOf", it.role) },
+      { head: t("colstatus"), cell: (it) => badge(it.status) },
+      { head: t("wallet"), isNumber: true, cell: (it) => won(it.balance) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
+      { head: t("colactions"), cell: (it) => el("div", { class: "row" },
+        el("a", { class: "btn small", href: `#/reservations?user=${it.id}` }, t("navReservations")),
+        el("button", { class: "btn small", type: "button", onclick: () => adjust(it, () => table.reload()) }, t("adjust"))) },
+    ],
+  });
+  filters.addEventListener("submit", (event) => event.preventDefault());
+  filters.addEventListener("change", () => table.reload());
+  main.className = "wide";
+  main.replaceChildren(
+    heading(t("navUsers"), t("usersWords"), csvButton({ path: PATH, query, name: "users", problem: table.problem })),
+    el("section", { class: "card" }, filters, table.element));
+  return table.reload();
+}
+
+async function adjust(user, reload) {
+  const done = await ask({
+    title: t("adjustOf", user.email),
+    content: el("div", { class: "stack" },
+      field({ label: t("adjustAmount"), name: "amount", type: "number", required: true, hint: t("adjustHint") }),
+      field({ label: t("reason"), name: "reason", required: true, maxlength: 200 })),
+    yes: t("adjust"),
+    isDanger: true,
+    act: (form) => call("POST", `/api/admin/users/${user.id}/wallet`, {
+      body: { amount: Number(form.get("amount")), reason: form.get("reason") },
+      key: crypto.randomUUID?.() ?? String(Math.random()),
+    }),
+  });
+  if (done) reload();
+}

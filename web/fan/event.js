@@ -1,0 +1,95 @@
+// One concert: its dates with prices and what is left, the hall, and the rules.
+
+import "../shared/seatmap/element.js";
+import { get } from "../shared/api.js";
+import { every, msUntil, serverNow } from "../shared/clock.js";
+import { el, icon } from "../shared/dom.js";
+import { count, countdown, moment, won } from "../shared/format.js";
+import { t } from "../shared/i18n.js";
+import { readPlan } from "../shared/seatmap/plan.js";
+import { stateOf } from "../shared/seatmap/states.js";
+import { gradesOf, toneOf } from "./grades.js";
+import { poster } from "./poster.js";
+import { standbyBox } from "./standby.js";
+
+const SOON_MS = 24 * 3_600_000;
+
+export async function eventDetail(page) {
+  const { main, id, signal } = page;
+  const event = await get(`/api/events/${id}`, { signal, isPublic: true });
+  const schedules = await Promise.all(event.schedules.map(({ id }) => get(`/api/schedules/${id}`, { signal, isPublic: true })));
+  main.replaceChildren(
+    el("div", { class: "stack loose" },
+      el("div", { class: "billing" },
+        poster(event.title, "poster tall"),
+        el("div", { class: "stack tight" },
+          el("h1", {}, event.title),
+          el("p", { class: "big" }, event.artist),
+          el("p", { class: "quiet" }, `${event.venueName} · ${event.hallName} · ${event.city}`),
+          event.description ? el("p", { class: "prose" }, event.description) : null)),
+      el("h2", {}, t("dates")),
+      schedules.length ? schedules.map((schedule) => scheduleCard(page, schedule)) : el("p", { class: "quiet" }, t("noDates")),
+      schedules.length ? preview(page, schedules[0]) : null,
+      rules()));
+}
+
+function scheduleCard(page, schedule) {
+  const grades = gradesOf(schedule);
+  const left = grades.reduce((sum, it) => sum + (it.left ?? 0), 0);
+  const isOver = Date.parse(schedule.saleEndsAt) <= serverNow();
+  return el("section", { class: "card pad stack", "aria-label": moment(schedule.startsAt) },
+    el("div", { class: "row apart" },
+      el("div", {},
+        el("h3", { class: "num" }, moment(schedule.startsAt)),
+        el("p", { class: "quiet num" }, t("saleWindow", moment(schedule.saleStartsAt), moment(schedule.saleEndsAt)))),
+      enterLink(page, schedule, isOver)),
+    el("ul", { class: "grades num" }, grades.map(({ grade, price, left: free }, index) =>
+      el("li", { class: toneOf(index) },
+        el("span", { class: "tag" }, grade),
+        el("b", {}, won(price)),
+        el("span", { class: "quiet" }, free === undefined ? "" : free ? t("seatsLeft", count(free)) : t("soldOut"))))),
+    left === 0 && !isOver ? standbyBox(page, schedule, grades) : null);
+}
+
+function enterLink(page, schedule, isOver) {
+  if (isOver || schedule.status === "CANCELLED") {
+    return el("span", { class: "badge" }, schedule.status === "CANCELLED" ? t("dateCanceled") : t("saleOver"));
+  }
+  const link = el("a", { class: "btn primary", href: `#/queue/${schedule.id}` });
+  every(1_000, page.signal, () => {
+    const left = msUntil(schedule.saleStartsAt);
+    link.textContent = left === 0 ? t("enter") : left < SOON_MS ? t("enterLobbyIn", countdown(left)) : t("enterLobby");
+  });
+  return link;
+}
+
+/** The hall as it stands now, to look at. */
+function preview(page, schedule) {
+  const map = document.createElement("seat-map");
+  map.setAttribute("role", "img");
+  map.setAttribute("aria-label", t("seatMap"));
+  map.words = { stage: t("stage") };
+  const box = el("section", { class: "card hall-preview" }, el("h2", {}, t("seatPreview")), map);
+  fill(page, schedule, map).catch(() => box.remove());
+  return box;
+}
+
+async function fill({ signal }, schedule, map) {
+  const options = { signal, isPublic: true };
+  const [layout, { seats }] = await Promise.all([
+    get(`/api/schedules/${schedule.id}/layout`, { ...options, cache: "default" }),
+    get(`/api/schedules/${schedule.id}/seats`, { ...options, cache: "no-cache" }),
+  ]);
+  const plan = readPlan(layout, gradesOf(schedule).map((it) => it.grade));
+  map.show(plan, Uint8Array.from({ length: plan.n }, (_, i) => stateOf(seats[i])));
+}
+
+function rules() {
+  const rule = (picture, title, words) => el("li", {}, icon(picture), el("span", {}, el("b", {}, title), el("br"), words));
+  return el("section", { class: "card pad stack" },
+    el("h2", {}, t("rules")),
+    el("ul", { class: "rules" },
+      rule("clock", t("ruleQueue"), t("ruleQueueWords")),
+      rule("ticket", t("ruleHold"), t("ruleHoldWords")),
+      rule("undo", t("ruleRefund"), t("ruleRefundWords"))));
+}

@@ -1,0 +1,148 @@
+// My page: who I am, my wallet, what I booked, where I am logged in.
+
+import { act, call, get, remove } from "../shared/api.js";
+import { ask } from "../shared/dialog.js";
+import { announce, el, problemBox, whileBusy } from "../shared/dom.js";
+import { moment, won } from "../shared/format.js";
+import { t } from "../shared/i18n.js";
+import { end, user } from "../shared/session.js";
+import { goToGateway } from "./gateways.js";
+
+const CHARGES = [50_000, 100_000, 300_000];
+
+export async function me(page) {
+  if (!user()) return page.login();
+  const options = { signal: page.signal };
+  const [profile, wallet, ledger, reservations, sessions, logins] = await Promise.all([
+    get("/api/users/me", options),
+    get("/api/wallet", options),
+    get("/api/wallet/ledger?limit=10", options),
+    get("/api/booking/reservations?limit=10", options),
+    get("/api/users/me/sessions", options),
+    get("/api/users/me/logins?limit=10", options),
+  ]);
+  page.main.replaceChildren(
+    el("div", { class: "stack loose" },
+      el("h1", {}, t("me")),
+      el("div", { class: "columns" },
+        profileCard(page, profile),
+        walletCard(page, wallet, ledger.items),
+        bookingsCard(reservations.items),
+        sessionsCard(page, sessions.items, logins.items))));
+}
+
+function profileCard(page, profile) {
+  const problem = problemBox();
+  const input = (name, type, value) => el("label", { class: "field" }, t(name), el("input", { name, type, value: value ?? "", autocomplete: name === "phone" ? "tel" : name }));
+  const save = el("button", { class: "btn brand" }, t("saveIt"));
+  const form = el("form", { class: "stack" }, input("name", "text", profile.name), input("phone", "tel", profile.phone), problem.element, el("div", { class: "row" }, save));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    whileBusy(save, async () => {
+      const { name, phone } = Object.fromEntries(new FormData(form));
+      try {
+        await call("PATCH", "/api/users/me", { body: { name, phone: phone || null } });
+        problem.show("");
+        announce(t("saved"));
+      } catch (error) {
+        problem.show(error.message);
+      }
+    });
+  });
+  return el("section", { class: "card pad stack" },
+    el("h2", {}, t("profile")),
+    el("p", { class: "quiet" }, profile.email),
+    form,
+    el("div", { class: "row" },
+      el("button", { class: "btn", type: "button", onclick: changePassword }, t("changePassword")),
+      el("button", { class: "link", type: "button", onclick: () => withdraw(page) }, t("withdraw"))));
+}
+
+function changePassword() {
+  const field = (name, autocomplete) => el("label", { class: "field" }, t(name), el("input", { name, type: "password", autocomplete, required: true }));
+  return ask({
+    title: t("changePassword"),
+    content: el("div", { class: "stack" }, field("currentPassword", "current-password"), field("newPassword", "new-password"), el("p", { class: "quiet" }, t("passwordHint"))),
+    yes: t("saveIt"),
+    act: (form) => call("POST", "/api/users/me/password", { body: Object.fromEntries(form) }),
+  });
+}
+
+async function withdraw(page) {
+  const done = await ask({
+    title: t("withdraw"),
+    content: el("div", { class: "stack" },
+      el("p", {}, t("withdrawWords")),
+      el("label", { class: "field" }, t("password"), el("input", { name: "password", type: "password", autocomplete: "current-password", required: true }))),
+    yes: t("withdraw"),
+    isDanger: true,
+    act: (form) => call("DELETE", "/api/users/me", { body: Object.fromEntries(form) }),
+  });
+  if (!done) return;
+  end();
+  page.go("#/");
+}
+
+function walletCard(page, wallet, movements) {
+  const problem = problemBox();
+  const charge = (amount) => {
+    const button = el("button", { class: "btn small", type: "button" }, `+ ${won(amount)}`);
+    button.addEventListener("click", () => whileBusy(button, async () => {
+      try {
+        const answer = await act("/api/wallet/charge", { amount });
+        if (answer.checkout) return goToGateway(answer.chargeId, answer.checkout);
+        page.again();
+      } catch (error) {
+        problem.show(error.message);
+      }
+    }));
+    return button;
+  };
+  return el("section", { class: "card pad stack" },
+    el("h2", {}, t("wallet")),
+    el("p", { class: "amount num" }, won(wallet.balance)),
+    el("div", { class: "row" }, CHARGES.map(charge)),
+    problem.element,
+    movements.length ? el("ul", { class: "lines num" }, movements.map((it) =>
+      el("li", {},
+        el("span", {}, t(`ledger${it.kind}`), el("small", { class: "quiet" }, moment(it.createdAt))),
+        el("b", { class: it.amount < 0 ? "minus" : "plus" }, `${it.amount < 0 ? "−" : "+"}${won(Math.abs(it.amount))}`)))) : el("p", { class: "quiet" }, t("noMovements")));
+}
+
+function bookingsCard(reservations) {
+  const line = (it) => el("li", {},
+    el("span", {}, it.seats.map((seat) => seat.number).join(", "), el("small", { class: "quiet" }, it.bookingNumber ?? moment(it.createdAt))),
+    el("span", { class: "row" }, el("b", {}, won(it.amount)),
+      ["HELD", "PAYING"].includes(it.status) ? el("a", { class: "btn small", href: `#/checkout/${it.id}` }, t("goOnPaying")) : el("span", { class: "badge" }, t(`booking${it.status}`))));
+  return el("section", { class: "card pad stack" },
+    el("div", { class: "row apart" }, el("h2", {}, t("bookings")), el("a", { href: "#/tickets" }, t("myTickets"))),
+    reservations.length ? el("ul", { class: "lines num" }, reservations.map(line)) : el("p", { class: "quiet" }, t("noBookings")));
+}
+
+function sessionsCard(page, sessions, logins) {
+  const endOne = (it) => {
+    const button = el("button", { class: "btn small", type: "button" }, t("endSession"));
+    button.addEventListener("click", () => whileBusy(button, async () => {
+      await remove(`/api/users/me/sessions/${it.id}`);
+      page.again();
+    }));
+    return button;
+  };
+  const agent = (text) => deviceOf(text ?? "");
+  return el("section", { class: "card pad stack" },
+    el("h2", {}, t("sessions")),
+    el("ul", { class: "lines" }, sessions.map((it) => el("li", {},
+      el("span", {}, agent(it.agent), el("small", { class: "quiet num" }, `${it.ip ?? ""} · ${moment(it.lastUsedAt)}`)),
+      it.current ? el("span", { class: "badge ok" }, t("thisDevice")) : endOne(it)))),
+    el("h3", {}, t("logins")),
+    el("ul", { class: "lines" }, logins.map((it) => el("li", {},
+      el("span", {}, agent(it.agent), el("small", { class: "quiet num" }, `${it.ip ?? ""} · ${moment(it.at)}`)),
+      el("span", { class: it.success ? "badge ok" : "badge danger" }, it.success ? t("loginYes") : t("loginNo"))))));
+}
+
+/** Browsers describe themselves at length; people want to know which device it was. */
+function deviceOf(agent) {
+  const browser = agent.match(/(Edg|OPR|SamsungBrowser|Firefox|Chrome|Safari)/)?.[1] ?? t("unknownDevice");
+  const system = agent.match(/(iPhone|iPad|Android|Windows|Mac OS X|Linux)/)?.[1];
+  return [browser, system].filter(Boolean).join(" · ");
+}

@@ -1,0 +1,31 @@
+// One ticket on one sheet of paper.
+
+import { get } from "../../shared/api.js";
+import { el, icon } from "../../shared/dom.js";
+import { moment } from "../../shared/format.js";
+import { t } from "../../shared/i18n.js";
+import { user } from "../../shared/session.js";
+import { poster } from "../poster.js";
+import { showCode } from "./code.js";
+
+export async function printTicket(page) {
+  if (!user()) return page.login();
+  const ticket = await get(`/api/tickets/${page.id}`, { signal: page.signal });
+  const code = el("div", { class: "code large" });
+  page.main.className = "narrow";
+  page.main.replaceChildren(
+    el("section", { class: "card sheet" },
+      el("div", { class: "head" },
+        poster(ticket.eventTitle, "poster"),
+        el("div", {}, el("h1", {}, ticket.eventTitle), el("p", { class: "quiet num" }, moment(ticket.startsAt)), el("p", { class: "quiet" }, ticket.venueName))),
+      el("div", { class: "pad stack center-text" },
+        el("p", { class: "hero small num" }, ticket.seatNumber),
+        el("p", { class: "big" }, ticket.grade),
+        code,
+        el("p", { class: "num quiet" }, `${t("bookingNumber")} ${ticket.bookingNumber}`),
+        el("p", { class: "quiet" }, t("gateNote")))),
+    el("div", { class: "row center no-print" },
+      el("button", { class: "btn primary", type: "button", onclick: () => print() }, icon("print"), t("print")),
+      el("a", { class: "btn", href: "#/tickets" }, t("myTickets"))));
+  await showCode(page, ticket, code);
+}

@@ -1,0 +1,96 @@
+// A payment company's own window, opened by its own script. This is the one page that loads a script
+// from another host, and it knows which hosts those are; it holds no login.
+
+import { el } from "../shared/dom.js";
+import { t, useWords } from "../shared/i18n.js";
+import { recall } from "../shared/session.js";
+
+const WORDS = {
+  ko: {
+    title: "결제창을 여는 중이에요",
+    wait: "결제 회사의 창이 열려요. 닫히면 아래에서 다시 열 수 있어요.",
+    open: "결제창 다시 열기",
+    back: "결제 화면으로",
+    missing: "결제 정보가 이 창에 없어요. 결제 화면에서 다시 시작해 주세요.",
+    trouble: "결제창을 열지 못했어요. 결제된 금액은 없어요.",
+  },
+  en: {
+    title: "Opening the payment window",
+    wait: "The payment company's window opens. If it was closed, open it again below.",
+    open: "Open it again",
+    back: "Back to payment",
+    missing: "This window knows of no payment. Please start again from the payment page.",
+    trouble: "The payment window could not be opened. You have not been charged.",
+  },
+};
+
+/** Whose scripts we run, each with how its window is opened. */
+const COMPANIES = {
+  toss: {
+    host: /^js\.tosspayments\.com$/,
+    open: async ({ clientKey, customerKey, ...order }) =>
+      window.TossPayments(clientKey).payment({ customerKey }).requestPayment(order),
+  },
+  portone: {
+    host: /^cdn\.portone\.io$/,
+    open: async (order) => window.PortOne.requestPayment(order),
+  },
+  inicis: {
+    host: /^(stg)?stdpay\.inicis\.com$/,
+    open: async (order) => window.INIStdPay.pay(postForm("inicis", order, order.returnUrl).id),
+  },
+  kcp: {
+    host: /^(test)?spay\.kcp\.co\.kr$/,
+    open: async (order) => window.KCP_Pay_Execute_Web(postForm("kcp", order, order.Ret_URL)),
+  },
+};
+
+function postForm(name, fields, action) {
+  const form = el("form", { id: `${name}-order`, name: `${name}-order`, method: "post", action }, Object.entries(fields).map(([key, value]) =>
+    el("input", { type: "hidden", name: key, value })));
+  document.body.append(form);
+  return form;
+}
+
+function loadScript(address, host) {
+  const target = new URL(address);
+  if (target.protocol !== "https:" || !host.test(target.hostname)) throw new Error(`not a payment company: ${address}`);
+  return new Promise((resolve, reject) => {
+    const script = el("script", { src: target.href, charset: "UTF-8" });
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", () => reject(new Error(t("trouble"))));
+    document.head.append(script);
+  });
+}
+
+async function open(checkout, problem) {
+  problem.hidden = true;
+  try {
+    const company = COMPANIES[checkout.gateway];
+    const { scriptUrl, ...order } = checkout.data;
+    await loadScript(scriptUrl, company.host);
+    await company.open(order);
+  } catch (error) {
+    console.error(error);
+    problem.textContent = t("trouble");
+    problem.hidden = false;
+  }
+}
+
+function show() {
+  const id = new URLSearchParams(location.search).get("payment") ?? "";
+  const checkout = /^[\w-]+$/.test(id) ? recall("checkout", id) : null;
+  const problem = el("p", { class: "note danger", role: "alert", hidden: true });
+  document.title = `${t("title")} — podo`;
+  document.getElementById("main").replaceChildren(
+    el("div", { class: "card pad stack" },
+      el("h1", {}, t("title")),
+      checkout ? el("p", { class: "quiet" }, t("wait")) : el("p", { class: "note danger", role: "alert" }, t("missing")),
+      problem,
+      checkout ? el("button", { class: "btn primary wide", type: "button", onclick: () => open(checkout, problem) }, t("open")) : null,
+      el("a", { class: "btn", href: `/#/paid/${encodeURIComponent(id)}` }, t("back"))));
+  if (checkout && COMPANIES[checkout.gateway]) open(checkout, problem);
+}
+
+useWords(WORDS);
+show();

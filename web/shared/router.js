@@ -1,0 +1,95 @@
+// One page at a time: picks the view for the address behind `#`, shows trouble, moves the focus.
+
+import { Problem } from "./api.js";
+import { el } from "./dom.js";
+import { t } from "./i18n.js";
+
+let leave = new AbortController();
+
+/**
+ * `routes` are pairs of a pattern and a view; `onShow` draws what is around the page; `home` is
+ * where the way back leads, `login` where people say who they are.
+ */
+export function openPages({ routes, onShow, home, login, title }) {
+  const main = document.getElementById("main");
+
+  async function show({ isFirst = false } = {}) {
+    leave.abort(new DOMException("the page was left", "AbortError"));
+    leave = new AbortController();
+    const page = openPage(leave.signal);
+    main.className = "";
+    main.replaceChildren(el("p", { class: "quiet", role: "status" }, t("loading")));
+    onShow(page);
+    try {
+      await page.view(page);
+      afterShow(isFirst);
+    } catch (error) {
+      page.fail(error);
+    }
+  }
+
+  function afterShow(isFirst) {
+    const heading = main.querySelector("h1");
+    if (!heading) return;
+    document.title = `${heading.textContent} — ${title()}`;
+    // A screen reader hears where it is now; on the first page it does so by itself.
+    if (isFirst) return;
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }
+
+  /** What a view gets: where to draw, what was asked for, when to stop, where to go next. */
+  function openPage(signal) {
+    const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
+    const found = routes.map(([pattern, view]) => [path.match(pattern), view]).find(([match]) => match);
+    return {
+      main,
+      signal,
+      path,
+      view: found?.[1] ?? notFound,
+      id: found?.[0][1],
+      query: new URLSearchParams(query),
+      go: (hash) => (signal.aborted ? null : location.assign(hash)),
+      again: () => (signal.aborted ? null : show()),
+      login: toLogin,
+      fail: (error) => (signal.aborted ? null : showFailure(error)),
+    };
+  }
+
+  function notFound() {
+    main.className = "narrow";
+    main.replaceChildren(
+      el("div", { class: "card pad stack" },
+        el("h1", {}, t("notFound")),
+        el("p", {}, el("a", { class: "btn", href: home }, t("toStart")))));
+  }
+
+  function showFailure(error) {
+    if (error.name === "AbortError") return;
+    if (error instanceof Problem && error.status === 401) return toLogin();
+    if (!(error instanceof Problem)) console.error(error);
+    const text = error instanceof Problem ? error.message : t("troubleUnknown");
+    main.className = "narrow";
+    main.replaceChildren(
+      el("div", { class: "card pad stack" },
+        el("h1", {}, t("troubleTitle")),
+        el("p", { class: "note danger", role: "alert" }, text),
+        el("div", { class: "row" },
+          el("button", { class: "btn", type: "button", onclick: () => show() }, t("tryAgain")),
+          el("a", { class: "btn", href: home }, t("toStart")))));
+  }
+
+  /** Back to where they were, as soon as we know who they are. */
+  function toLogin() {
+    location.replace(`${login}?next=${encodeURIComponent(location.hash)}`);
+  }
+
+  window.addEventListener("hashchange", () => show());
+  return show;
+}
+
+/** Only addresses within this page: the link may have come from anywhere. */
+export function safeHash(next) {
+  return next?.startsWith("#/") ? next : "#/";
+}

@@ -1,0 +1,117 @@
+// The seats as pixels: small pictures are copied into one buffer, and only what changed is put on
+// the canvas. Twenty thousand seats are drawn in a few milliseconds, a change in microseconds.
+
+import { COLOURS } from "./plan.js";
+import { FREE, makeSprites } from "./sprites.js";
+
+export class SeatLayer {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.pen = canvas.getContext("2d");
+  }
+
+  resize() {
+    const { width, height } = this.canvas;
+    this.image = new ImageData(width, height);
+    this.pixels = new Uint32Array(this.image.data.buffer);
+    this.isEmpty = false;
+  }
+
+  /** Forgets the pictures: the theme has changed. */
+  forget() {
+    this.madeFor = null;
+  }
+
+  spritesFor({ theme, view, dpr, detail }) {
+    const key = `${view.scale.toFixed(4)} ${dpr} ${detail}`;
+    if (this.madeFor !== key) {
+      this.sprites = makeSprites(theme, view.scale * dpr, detail);
+      this.madeFor = key;
+    }
+    return this.sprites;
+  }
+
+  drawAll(map, seen) {
+    const isBlank = map.detail === 0 || map.mode === "heat";
+    if (isBlank && this.isEmpty) return;
+    this.pixels.fill(0);
+    this.isEmpty = isBlank;
+    if (!isBlank) {
+      const sprites = this.spritesFor(map);
+      for (const { first, count } of seen) {
+        for (let i = first; i < first + count; i += 1) this.blit(map, sprites, i);
+      }
+    }
+    this.pen.putImageData(this.image, 0, 0);
+    if (map.detail === 3 && !isBlank) this.drawNumbers(map, seen);
+  }
+
+  /** Copies one seat; gives its corner, or nothing when it is out of sight. */
+  blit(map, sprites, i) {
+    const { view, plan, dpr } = map;
+    const { size, half } = sprites;
+    const { width, height } = this.canvas;
+    const x = Math.round((plan.x[i] * view.scale + view.left) * dpr - half);
+    const y = Math.round((plan.y[i] * view.scale + view.top) * dpr - half);
+    if (x <= -size || y <= -size || width <= x || height <= y) return null;
+    const pixels = sprites.at(map.status[i], Math.min(plan.grade[i], COLOURS - 1), map.isFaint(i));
+    const [fromX, toX] = [Math.max(0, -x), Math.min(size, width - x)];
+    for (let row = Math.max(0, -y); row < Math.min(size, height - y); row += 1) {
+      const [from, to] = [row * size, (y + row) * width + x];
+      for (let column = fromX; column < toX; column += 1) {
+        const pixel = pixels[from + column];
+        if (pixel) this.pixels[to + column] = pixel;
+      }
+    }
+    return [x, y];
+  }
+
+  drawChanged(map, changed) {
+    if (map.detail === 0 || map.mode === "heat") return;
+    const sprites = this.spritesFor(map);
+    const { size } = sprites;
+    const { width, height } = this.canvas;
+    const again = [];
+    for (const i of changed) {
+      const corner = this.cornerOf(map, sprites, i);
+      if (!corner) continue;
+      const [x0, y0] = [Math.max(0, corner[0]), Math.max(0, corner[1])];
+      const [x1, y1] = [Math.min(width, corner[0] + size), Math.min(height, corner[1] + size)];
+      for (let row = y0; row < y1; row += 1) this.pixels.fill(0, row * width + x0, row * width + x1);
+      this.blit(map, sprites, i);
+      this.pen.putImageData(this.image, 0, 0, x0, y0, x1 - x0, y1 - y0);
+      again.push(i);
+    }
+    if (map.detail === 3) again.forEach((i) => this.drawNumber(map, i));
+  }
+
+  cornerOf({ view, plan, dpr }, { size, half }, i) {
+    const x = Math.round((plan.x[i] * view.scale + view.left) * dpr - half);
+    const y = Math.round((plan.y[i] * view.scale + view.top) * dpr - half);
+    const isSeen = -size < x && -size < y && x < this.canvas.width && y < this.canvas.height;
+    return isSeen ? [x, y] : null;
+  }
+
+  drawNumbers(map, seen) {
+    for (const { first, count } of seen) {
+      for (let i = first; i < first + count; i += 1) this.drawNumber(map, i);
+    }
+  }
+
+  drawNumber(map, i) {
+    const { view, plan, dpr, theme } = map;
+    if (map.status[i] !== FREE || map.isFaint(i)) return;
+    const [x, y] = [(plan.x[i] * view.scale + view.left) * dpr, (plan.y[i] * view.scale + view.top) * dpr];
+    if (x < 0 || y < 0 || this.canvas.width < x || this.canvas.height < y) return;
+    this.pen.font = `700 ${Math.round(view.scale * 3.5 * dpr)}px ${theme.font}`;
+    this.pen.textAlign = "center";
+    this.pen.textBaseline = "middle";
+    this.pen.fillStyle = theme.onGrades[Math.min(plan.grade[i], COLOURS - 1)];
+    this.pen.fillText(lastNumber(plan.seats[i].number), x, y + dpr * 0.5);
+  }
+}
+
+/** `107-5-7` is seat 7 of its row. */
+function lastNumber(number) {
+  return number.match(/(\d+)\D*$/)?.[1] ?? "";
+}

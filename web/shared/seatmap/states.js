@@ -1,0 +1,9 @@
+// Letters of the API and states of the map.
+
+import { FREE, HELD, SOLD } from "./sprites.js";
+
+const STATES = { A: FREE, H: HELD, S: SOLD };
+
+export function stateOf(letter) {
+  return STATES[letter] ?? SOLD;
+}

@@ -1,0 +1,81 @@
+// A list that comes in pages: a table with a button for more, filters above, and a file of all of it.
+
+import { accessToken } from "./session.js";
+import { get, Problem } from "./api.js";
+import { el, problemBox, whileBusy } from "./dom.js";
+import { language, t } from "./i18n.js";
+
+/**
+ * `columns` are `{ head, cell(item), isNumber }`. `path` is where the pages come from; `query` gives
+ * the filters as an object. `reload()` starts anew.
+ */
+export function pagedTable({ caption, columns, path, query = () => ({}), empty, signal }) {
+  const body = el("tbody", {});
+  const problem = problemBox();
+  const nothing = el("p", { class: "quiet pad", hidden: true }, empty ?? t("nothingHere"));
+  const more = el("button", { class: "btn", type: "button", hidden: true }, t("more"));
+  let cursor = null;
+  let round = 0;
+
+  async function load(isFirst) {
+    round += 1;
+    const mine = round;
+    problem.show("");
+    try {
+      const page = await get(`${path}?${search(query(), isFirst ? null : cursor)}`, { signal });
+      // Somebody typed on while we asked.
+      if (mine !== round) return;
+      if (isFirst) body.replaceChildren();
+      body.append(...page.items.map(row));
+      cursor = page.nextCursor ?? null;
+      more.hidden = !cursor;
+      nothing.hidden = body.children.length > 0 || Boolean(cursor);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      if (!(error instanceof Problem)) throw error;
+      problem.show(error.message);
+    }
+  }
+
+  function row(item) {
+    return el("tr", {}, columns.map(({ cell, isNumber }, i) =>
+      el(i ? "td" : "th", { scope: i ? null : "row", class: isNumber ? "right num" : null }, cell(item))));
+  }
+
+  more.addEventListener("click", () => whileBusy(more, () => load(false)));
+  const element = el("div", { class: "stack tight" },
+    problem.element,
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+      el("table", {},
+        el("caption", { class: "sr" }, caption),
+        el("thead", {}, el("tr", {}, columns.map(({ head, isNumber }) =>
+          el("th", { scope: "col", class: isNumber ? "right" : null }, head)))),
+        body)),
+    nothing,
+    el("div", { class: "row center" }, more));
+  return { element, reload: () => load(true), problem };
+}
+
+function search(filters, cursor) {
+  const given = Object.entries({ ...filters, cursor }).filter(([, value]) => value);
+  return new URLSearchParams(given).toString();
+}
+
+/** A button that saves everything the filters find. A link could not send the login. */
+export function csvButton({ path, query = () => ({}), name, problem }) {
+  const button = el("button", { class: "btn", type: "button" }, t("csv"));
+  button.addEventListener("click", () => whileBusy(button, async () => {
+    const response = await fetch(`${path}?${search({ ...query(), format: "csv" }, null)}`, {
+      headers: { Authorization: `Bearer ${accessToken()}`, "Accept-Language": language() },
+    }).catch(() => null);
+    if (!response?.ok) return problem.show(t("csvFailed"));
+    save(await response.blob(), `${name}.csv`);
+  }));
+  return button;
+}
+
+export function save(blob, name) {
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -1,0 +1,62 @@
+//! The pages in real Chromium: their tests, and pictures of them. What npm brings stays in `target`.
+
+use crate::shell::{command, root, run};
+use anyhow::Context;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOURCE: &str = "tests/browser";
+
+/// The tests, each file in a process of its own, two at a time.
+pub(crate) fn test() -> anyhow::Result<()> {
+    let folder = prepare()?;
+    let mut tests = node(&folder, &["--test", "--test-concurrency=2"]);
+    let mut files: Vec<String> = names(&folder)?;
+    files.retain(|name| name.ends_with(".test.mjs"));
+    files.sort_unstable();
+    run(tests.args(files))
+}
+
+/// Every page, light, dark and on a phone, into `target/screens`.
+pub(crate) fn screens() -> anyhow::Result<()> {
+    let folder = prepare()?;
+    let pictures = root().join("target/screens");
+    run(node(&folder, &["screens.mjs"]).arg(pictures))
+}
+
+fn node(folder: &Path, arguments: &[&str]) -> Command {
+    let mut node = command("node", arguments);
+    node.current_dir(folder).env("PODO", root().join("target/debug/podo"));
+    node
+}
+
+/// A folder of its own with the tests, the words of the pages and what npm brings; the server is
+/// built beside it.
+fn prepare() -> anyhow::Result<PathBuf> {
+    run(&mut command("cargo", &["build", "--package", "server", "--bin", "podo"]))?;
+    let folder = root().join("target/browser");
+    copy(&root().join(SOURCE), &folder, |name| name.to_owned())?;
+    let words = |name: &str| name.replace(".js", ".mjs");
+    copy(&root().join("web/fan/words"), &folder.join("words"), words)?;
+    run(command("npm", &["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
+    Ok(folder)
+}
+
+fn copy(from: &Path, to: &Path, rename: impl Fn(&str) -> String) -> anyhow::Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("{} cannot be made", to.display()))?;
+    for name in names(from)? {
+        let (source, copy) = (from.join(&name), to.join(rename(&name)));
+        fs::copy(&source, copy).with_context(|| format!("{} is not read", source.display()))?;
+    }
+    Ok(())
+}
+
+fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
+    let files = entries.filter_map(|entry| {
+        let entry = entry.ok().filter(|entry| entry.path().is_file())?;
+        entry.file_name().into_string().ok()
+    });
+    Ok(files.collect())
+}

@@ -1,0 +1,91 @@
+//! `cargo xtask test --only fuzz`: schemathesis reads the served OpenAPI document, makes up requests
+//! that fit it and that do not, follows what the answers lead to, and checks every answer.
+
+use crate::shell::{command, root, run, succeeds};
+use anyhow::{Context, bail};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+const VERSION: &str = "4.32.5";
+
+/// The whole run: long enough for every route in every phase.
+const SECONDS: &str = "180";
+
+/// Chance is the same every time, so that a failure can be seen again.
+const SEED: &str = "20261116";
+
+const EMAIL: &str = "fuzz@podo.example";
+const PASSWORD: &str = "sour green grapes";
+
+pub(crate) fn check() -> anyhow::Result<()> {
+    let schemathesis = provide()?;
+    run(&mut command("cargo", &["build", "--quiet", "-p", "server"]))?;
+    let server = Server::start()?;
+    let document = format!("{}/api/openapi.json", server.url);
+    let settings = root().join("xtask/fuzz/schemathesis.toml");
+    let mut fuzz = Command::new(schemathesis);
+    fuzz.current_dir(server.folder.clone());
+    fuzz.args(["--config-file"]).arg(settings).args(["run", &document]);
+    fuzz.args(["--checks", "all", "--max-time", SECONDS, "--seed", SEED, "--workers", "1"]);
+    // A stream does not end.
+    fuzz.args(["--exclude-path-regex", "/stream$", "--continue-on-failure", "--no-color"]);
+    fuzz.env("SCHEMATHESIS_HOOKS", root().join("xtask/fuzz/hooks.py"));
+    fuzz.env("PODO_URL", &server.url).env("PODO_EMAIL", EMAIL).env("PODO_PASSWORD", PASSWORD);
+    run(&mut fuzz)
+}
+
+/// schemathesis in an environment of its own, which nothing else can disturb.
+fn provide() -> anyhow::Result<PathBuf> {
+    let home = root().join("target/tools/schemathesis");
+    let program = home.join("bin/st");
+    let is_there = succeeds(Command::new(&program).arg("--version"));
+    if !is_there {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+        let package = format!("schemathesis=={VERSION}");
+        run(Command::new(home.join("bin/pip")).args(["install", "--quiet", &package]))?;
+    }
+    Ok(program)
+}
+
+/// The real program on a free port, ended when dropped.
+struct Server {
+    process: Child,
+    url: String,
+    folder: PathBuf,
+}
+
+impl Server {
+    fn start() -> anyhow::Result<Server> {
+        let folder = root().join("target/fuzz");
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        std::fs::create_dir_all(&folder)?;
+        let log = std::fs::File::create(folder.join("podo.log"))?;
+        let mut podo = command("target/debug/podo", &["serve", "--listen", "127.0.0.1:0"]);
+        podo.arg("--data").arg(folder.join("data"));
+        // Limits would only slow the search down; they have tests of their own.
+        podo.env("PODO_LIMITS", "off").env("PODO_ADMIN_EMAIL", EMAIL);
+        podo.env("PODO_ADMIN_PASSWORD", PASSWORD).stdout(Stdio::piped()).stderr(log);
+        let mut process = podo.spawn().context("podo cannot be started")?;
+        let mut line = String::new();
+        if let Some(output) = process.stdout.take() {
+            BufReader::new(output).read_line(&mut line)?;
+        }
+        match line.trim().strip_prefix("http://") {
+            Some(address) => Ok(Server { url: format!("http://{address}"), process, folder }),
+            None => {
+                process.kill().ok();
+                bail!("podo did not start: see {}", folder.join("podo.log").display())
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
