@@ -1,26 +1,19 @@
 //! `cargo xtask test --only deny`: licences, sources and crates that we do without.
 
-use crate::shell::{command, root, run, succeeds};
-use std::path::PathBuf;
-use std::process::Command;
+use crate::shell::{command, run, succeeds};
 
 const VERSION: &str = "0.20.2";
 
 pub(crate) fn check() -> anyhow::Result<()> {
-    let program = provide()?;
-    let mut deny = Command::new(program);
-    deny.current_dir(root()).args(["--offline", "--all-features", "check"]);
-    run(deny.args(["bans", "licenses", "sources"]))
+    provide()?;
+    let arguments = ["deny", "--offline", "--all-features", "check", "bans", "licenses", "sources"];
+    run(&mut command("cargo", &arguments))
 }
 
-/// The version that we know, built once.
-fn provide() -> anyhow::Result<PathBuf> {
-    let home = root().join("target/tools");
-    let program = home.join("bin/cargo-deny");
-    if !succeeds(Command::new(&program).arg("--version")) {
-        let mut install = command("cargo", &["install", "cargo-deny", "--locked"]);
-        install.args(["--version", VERSION, "--root"]).arg(&home);
-        run(install.arg("--target-dir").arg(home.join("build")))?;
+/// Built once, and kept where cargo keeps its tools.
+fn provide() -> anyhow::Result<()> {
+    if succeeds(&mut command("cargo", &["deny", "--version"])) {
+        return Ok(());
     }
-    Ok(program)
+    run(&mut command("cargo", &["install", "cargo-deny", "--locked", "--version", VERSION]))
 }

@@ -60,9 +60,9 @@ pub trait Store:
     + refunds::Refunds
     + reports::Reports
     + reservations::Reservations
+    + sales::Sales
     + sealed::SealedFields
     + signals::Signals
-    + sales::Sales
     + standby::Standbys
     + tickets::Tickets
     + wallets::Wallets
@@ -89,10 +89,9 @@ impl<T> Store for T where
         + refunds::Refunds
         + reports::Reports
         + reservations::Reservations
+        + sales::Sales
         + sealed::SealedFields
         + signals::Signals
-        + standby::Standbys
-        + sales::Sales
         + standby::Standbys
         + tickets::Tickets
         + wallets::Wallets

@@ -20,9 +20,7 @@ pub enum Refusal {
     IdentityNotOffered,
     IdentityUnproven,
     IdentityTaken,
-    IdentityRests {
-        until: Timestamp,
-    },
+    IdentityRests { until: Timestamp },
     IdentityRequired,
     ReadOnly,
     OwnRole,
@@ -30,45 +28,27 @@ pub enum Refusal {
     CodeWrong,
     CodeOn,
     SocialFailed,
-    TooManyRequests {
-        retry_after_s: u64,
-    },
+    TooManyRequests { retry_after_s: u64 },
 
     // What is asked about
     NotFound,
-    Invalid {
-        field: &'static str,
-        problem: crate::text::FieldError,
-    },
-    InvalidTemplate {
-        at: String,
-        problem: String,
-    },
-    InvalidSchedule {
-        field: &'static str,
-    },
+    Invalid { field: &'static str, problem: crate::text::FieldError },
+    InvalidTemplate { at: String, problem: String },
+    InvalidSchedule { field: &'static str },
     NameTaken,
     EventNotOpen,
     WrongEventState,
     SaleBegun,
     InUse,
-    /// A message that was set aside is being replayed, or was closed.
     DeadLetterClosed,
-    /// An organiser's address that we do not call.
     WebhookUrlRefused,
 
     // The queue
     PlaceTokenInvalid,
     NotInQueue,
     QueueClosed,
-    ChallengeRequired {
-        salt: String,
-        bits: u8,
-        expires_at: Timestamp,
-    },
-    SaleNotOpen {
-        opens_at: Timestamp,
-    },
+    ChallengeRequired { salt: String, bits: u8, expires_at: Timestamp },
+    SaleNotOpen { opens_at: Timestamp },
     SaleClosed,
     EntryRequired,
     EntryExpired,
@@ -76,23 +56,14 @@ pub enum Refusal {
 
     // Seats and reservations
     NoSeats,
-    TooManySeats {
-        max: usize,
-    },
+    TooManySeats { max: usize },
     SeatRepeated,
     ForeignSeat,
-    SeatTaken {
-        taken: Vec<SeatId>,
-        alternatives: Vec<Vec<SeatId>>,
-    },
+    SeatTaken { taken: Vec<SeatId>, alternatives: Vec<Vec<SeatId>> },
     NoneTogether,
     UnknownGrade,
-    SeatLimit {
-        max: u32,
-    },
-    HoldChurn {
-        retry_after_s: u64,
-    },
+    SeatLimit { max: u32 },
+    HoldChurn { retry_after_s: u64 },
     HoldOver,
     PaymentRunning,
     AlreadyPaid,
@@ -105,9 +76,7 @@ pub enum Refusal {
     AmountMismatch,
     PaymentNotReady,
     PaymentOver,
-    PaymentDeclined {
-        reason: String,
-    },
+    PaymentDeclined { reason: String },
     PaymentKeyMissing,
     UnknownGateway,
     WalletLimit,
@@ -119,9 +88,7 @@ pub enum Refusal {
     // Tickets
     TicketInvalid,
     TicketElsewhere,
-    TicketUsed {
-        at: Option<Timestamp>,
-    },
+    TicketUsed { at: Option<Timestamp> },
     TicketVoid,
     TicketTransferred,
 

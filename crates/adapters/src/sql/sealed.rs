@@ -44,6 +44,8 @@ async fn count(tx: &mut dyn Tx, question: &Count) -> Result<u64> {
     let sql = match question.0 {
         SealedTable::Users => "select count(*) from users",
         SealedTable::Signals => "select count(*) from bot_signals where appeal is not null",
+        SealedTable::Devices => "select count(*) from devices",
+        SealedTable::Endpoints => "select count(*) from webhook_endpoints",
     };
     Ok(tx.row(sql, &[]).await?.map_or(Ok(0), |row| row.get(0))?)
 }
@@ -57,6 +59,11 @@ async fn rows(tx: &mut dyn Tx, question: &RowsOf) -> Result<Vec<SealedRow>> {
         SealedTable::Signals => {
             "select id, appeal from bot_signals
               where $1 < id and appeal is not null order by id limit $2"
+        }
+        SealedTable::Devices => "select id, token from devices where $1 < id order by id limit $2",
+        SealedTable::Endpoints => {
+            "select id, secret, previous_secret from webhook_endpoints
+              where $1 < id order by id limit $2"
         }
     };
     let after = question.after.unwrap_or(Uuid::nil());
@@ -80,6 +87,13 @@ async fn reseal(tx: &mut dyn Tx, command: &Reseal) -> Result<bool> {
         }
         SealedTable::Signals => {
             "update bot_signals set appeal = $3, updated_at = $2 where id = $1 and appeal = $4"
+        }
+        SealedTable::Devices => {
+            "update devices set token = $3 where id = $1 and created_at <= $2 and token = $4"
+        }
+        SealedTable::Endpoints => {
+            "update webhook_endpoints set secret = $3, previous_secret = $4, updated_at = $2
+              where id = $1 and secret = $5 and previous_secret is not distinct from $6"
         }
     };
     let mut values: Vec<Value> = params![command.known.id, command.now].to_vec();

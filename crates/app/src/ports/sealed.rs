@@ -10,16 +10,22 @@ use uuid::Uuid;
 pub enum SealedTable {
     Users,
     Signals,
+    Devices,
+    Endpoints,
 }
 
 impl SealedTable {
-    pub const ALL: [SealedTable; 2] = [SealedTable::Users, SealedTable::Signals];
+    pub const ALL: [SealedTable; 4] =
+        [SealedTable::Users, SealedTable::Signals, SealedTable::Devices, SealedTable::Endpoints];
 
     /// The name under which rows are sealed, and the columns by the names of their seals.
     pub const fn seals(self) -> (&'static str, &'static [&'static str]) {
         match self {
             SealedTable::Users => ("users", &["email", "name", "phone", "ci", "di", "totp"]),
             SealedTable::Signals => ("bot_signals", &["appeal"]),
+            SealedTable::Devices => ("devices", &["token"]),
+            // The secret and the one before it.
+            SealedTable::Endpoints => ("webhook_endpoints", &["secret", "secret"]),
         }
     }
 }

@@ -19,12 +19,12 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(audit::routes())
         .merge(catalog::routes())
+        .merge(dead_letters::routes())
+        .merge(jobs::routes())
         .merge(lookups::routes())
         .merge(templates::routes())
         .merge(queue::routes())
         .merge(simulation::routes())
-        .merge(dead_letters::routes())
-        .merge(jobs::routes())
         .merge(webhooks::routes())
 }
 

@@ -70,11 +70,11 @@ mod identity;
 #[path = "../it/keys.rs"]
 mod keys;
 
-#[path = "../it/lookups.rs"]
-mod lookups;
-
 #[path = "../it/letters.rs"]
 mod letters;
+
+#[path = "../it/lookups.rs"]
+mod lookups;
 
 #[path = "../it/messages.rs"]
 mod messages;

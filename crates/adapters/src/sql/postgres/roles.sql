@@ -21,6 +21,9 @@ grant insert on common.outbox to podo_user;
 -- One role changes the key of every sealed field.
 grant usage on schema reservation_service to podo_user;
 grant select (id, appeal), update (appeal, updated_at) on reservation_service.bot_signals to podo_user;
+grant usage on schema event_service to podo_user;
+grant select (id, secret, previous_secret), update (secret, previous_secret, updated_at)
+    on event_service.webhook_endpoints to podo_user;
 -- Who changes a role leaves an entry.
 grant select, insert on common.audit_log to podo_user;
 
