@@ -12,7 +12,7 @@ use domain::accounts::Role;
 use domain::reservations::ReservationStatus;
 use domain::{ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
 
 /// A reservation as organisers see it.
@@ -56,16 +56,18 @@ pub async fn reservations(
     look: Look,
 ) -> Result<Page<ReservationLine>> {
     let found = platform.store.find_reservations(search, look).await?;
-    let mut emails: HashMap<UserId, Option<String>> = HashMap::new();
-    let mut items = Vec::with_capacity(found.rows.len());
-    for row in found.rows {
-        if !emails.contains_key(&row.user) {
-            let email = accounts::user_view(platform, row.user).await?.map(|user| user.email);
-            emails.insert(row.user, email);
+    let fans: BTreeSet<UserId> = found.rows.iter().map(|row| row.user).collect();
+    let mut emails = BTreeMap::new();
+    for fan in fans {
+        if let Some(user) = accounts::user_view(platform, fan).await? {
+            emails.insert(fan, user.email);
         }
-        let email = emails.get(&row.user).cloned().flatten();
-        items.push(reservation_line(row, email));
     }
+    let line = |row: ReservationRow| {
+        let email = emails.get(&row.user).cloned();
+        reservation_line(row, email)
+    };
+    let items = found.rows.into_iter().map(line).collect();
     Ok(Page { items, next_cursor: found.next.map(|id| id.to_string()) })
 }
 
