@@ -67,6 +67,8 @@ const ROOM = [
   ["admin-checkin", () => "#/checkin", ".gate"],
   ["admin-simulation", () => "#/simulation", "input[name=fans]"],
   ["admin-mailbox", () => "#/mailbox", "table"],
+  ["admin-signals", () => "#/signals", "table"],
+  ["admin-audit", () => "#/audit", "tbody tr"],
 ];
 
 async function adminPages(world, show, options, look) {
