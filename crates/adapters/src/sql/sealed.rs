@@ -60,9 +60,7 @@ async fn rows(tx: &mut dyn Tx, question: &RowsOf) -> Result<Vec<SealedRow>> {
             "select id, appeal from bot_signals
               where $1 < id and appeal is not null order by id limit $2"
         }
-        SealedTable::Devices => {
-            "select id, token from devices where $1 < id order by id limit $2"
-        }
+        SealedTable::Devices => "select id, token from devices where $1 < id order by id limit $2",
         SealedTable::Endpoints => {
             "select id, secret, previous_secret from webhook_endpoints
               where $1 < id order by id limit $2"

@@ -15,12 +15,8 @@ pub enum SealedTable {
 }
 
 impl SealedTable {
-    pub const ALL: [SealedTable; 4] = [
-        SealedTable::Users,
-        SealedTable::Signals,
-        SealedTable::Devices,
-        SealedTable::Endpoints,
-    ];
+    pub const ALL: [SealedTable; 4] =
+        [SealedTable::Users, SealedTable::Signals, SealedTable::Devices, SealedTable::Endpoints];
 
     /// The name under which rows are sealed, and the columns by the names of their seals.
     pub const fn seals(self) -> (&'static str, &'static [&'static str]) {
