@@ -53,10 +53,10 @@ test("a reload, a closed tab, another device and an outage keep the place", asyn
 });
 
 test("those who come before the opening see the clock, and are let in when it strikes", async () => {
-  const show = await world.show({ opensInMs: 6_000 });
   const fan = await world.fan();
+  const show = await world.show({ opensInMs: 8_000 });
   await fan.go(`/#/queue/${show.scheduleId}`);
   await fan.page.locator(".hero[role=timer]").filter({ hasText: /00:0\d/ }).waitFor();
-  await fan.page.waitForURL(/#\/seats\//, { timeout: 20_000 });
+  await fan.page.waitForURL(/#\/seats\//, { timeout: 30_000 });
   await fan.context.close();
 });

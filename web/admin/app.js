@@ -17,7 +17,7 @@ import { reconciliation } from "./reconciliation.js";
 import { refunds } from "./refunds.js";
 import { reservations } from "./reservations.js";
 import { simulation } from "./simulation.js";
-import { audit, jobs, mailbox, messages } from "./system.js";
+import { audit, jobs, mailbox, messages, signals } from "./system.js";
 import { users } from "./users.js";
 import { venueList } from "./venues.js";
 import { hallPlan } from "./venues/plan.js";
@@ -43,6 +43,7 @@ const ROUTES = [
   [/^mailbox$/, mailbox],
   [/^messages$/, messages],
   [/^jobs$/, jobs],
+  [/^signals$/, signals],
   [/^audit$/, audit],
 ];
 
@@ -61,14 +62,16 @@ const MENU = [
   ["mailbox", "letter", "navMailbox"],
   ["messages", "send", "navMessages"],
   ["jobs", "clock", "navJobs"],
+  ["signals", "warn", "navSignals"],
   ["audit", "shield", "navAudit"],
 ];
 
-const isAdmin = () => user()?.role === "ADMIN";
+/** Staff may look at everything; the server lets only organisers change it. */
+const isInside = () => ["ADMIN", "STAFF"].includes(user()?.role);
 
 /** Nobody but organisers sees anything here; the server refuses them too. */
 const guarded = ROUTES.map(([pattern, view]) =>
-  [pattern, (page) => (view === login || isAdmin() ? view(page) : page.login())]);
+  [pattern, (page) => (view === login || isInside() ? view(page) : page.login())]);
 
 const show = openPages({
   routes: guarded,
@@ -80,7 +83,7 @@ const show = openPages({
 
 function showMenu({ path }) {
   document.getElementById("skip").textContent = t("skip");
-  document.body.classList.toggle("alone", !isAdmin());
+  document.body.classList.toggle("alone", !isInside());
   const section = path.split("/")[0].replace("live", "").replace("halls", "venues");
   const link = ([address, picture, words]) =>
     el("a", { href: `#/${address}`, "aria-current": address === section ? "page" : null }, icon(picture), t(words));
@@ -89,7 +92,7 @@ function showMenu({ path }) {
     el("a", { href: "/" }, icon("back"), t("navFanPages")),
     el("button", { class: "link", type: "button", onclick: logout }, t("logout")),
   ];
-  document.getElementById("nav").replaceChildren(...(isAdmin() ? [...MENU.map(link), ...others] : [others[1]]));
+  document.getElementById("nav").replaceChildren(...(isInside() ? [...MENU.map(link), ...others] : [others[1]]));
   const theme = document.getElementById("theme");
   theme.replaceChildren(icon("moon"), el("span", { class: "sr" }, t("theme")));
   for (const button of document.querySelectorAll("[data-language]")) {

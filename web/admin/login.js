@@ -10,15 +10,18 @@ import { field } from "./form.js";
 export function login(page) {
   page.main.className = "narrow";
   const problem = problemBox();
+  const code = field({ name: "code", label: t("code2"), inputmode: "numeric", autocomplete: "one-time-code", maxlength: 6, hint: t("code2Hint") });
+  code.hidden = true;
   const submit = el("button", { class: "btn primary wide" }, t("login"));
   const form = el("form", { class: "stack" },
     field({ name: "email", type: "email", label: t("email"), autocomplete: "email", required: true }),
     field({ name: "password", type: "password", label: t("password"), autocomplete: "current-password", required: true }),
+    code,
     problem.element,
     submit);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    whileBusy(submit, () => send(page, form, problem));
+    whileBusy(submit, () => send(page, { form, code, problem }));
   });
   page.main.replaceChildren(
     el("div", { class: "card pad stack" },
@@ -28,18 +31,23 @@ export function login(page) {
   form.querySelector("input").focus();
 }
 
-async function send(page, form, problem) {
+async function send(page, { form, code, problem }) {
   problem.show("");
   try {
-    const { email, password } = Object.fromEntries(new FormData(form));
-    const answer = await call("POST", "/api/auth/login", { body: { email, password }, isPublic: true });
+    const { email, password, code: digits } = Object.fromEntries(new FormData(form));
+    const body = { email, password, ...(digits ? { code: digits } : {}) };
+    const answer = await call("POST", "/api/auth/login", { body, isPublic: true });
     begin(answer);
-    if (answer.user.role !== "ADMIN") {
+    if (!["ADMIN", "STAFF"].includes(answer.user.role)) {
       end();
       return problem.show(t("adminsOnly"));
     }
     page.go(safeHash(page.query.get("next")));
   } catch (error) {
+    if (error.code === "CODE_REQUIRED") {
+      code.hidden = false;
+      code.querySelector("input").focus();
+    }
     problem.show(error.message);
   }
 }

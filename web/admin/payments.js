@@ -37,7 +37,7 @@ export function payments({ main, query: asked, signal }) {
   filters.addEventListener("input", () => table.reload());
   main.className = "wide";
   main.replaceChildren(
-    heading(t("navPayments"), t("paymentsWords"), csvButton({ path: PATH, query, name: "payments", problem: table.problem })),
+    heading(t("navPayments"), t("paymentsWords"), csvButton({ path: PATH, query, name: "payments" })),
     el("section", { class: "card" }, filters, table.element));
   return table.reload();
 }

@@ -38,7 +38,7 @@ export function reservations({ main, query: asked, signal }) {
   filters.addEventListener("input", () => table.reload());
   main.className = "wide";
   main.replaceChildren(
-    heading(t("navReservations"), t("reservationsWords"), csvButton({ path: PATH, query, name: "reservations", problem: table.problem })),
+    heading(t("navReservations"), t("reservationsWords"), csvButton({ path: PATH, query, name: "reservations" })),
     el("section", { class: "card" }, filters, table.element));
   return table.reload();
 }

@@ -8,11 +8,14 @@ import { t } from "../shared/i18n.js";
 import { csvButton, pagedTable } from "../shared/table.js";
 import { badge, heading, shortId } from "./form.js";
 
+const DEAD = "/api/admin/dlq";
+const VERDICTS = ["UPHELD", "LIFTED"];
+
 function listPage({ main, signal }, { title, words, path, columns, hasCsv, name }) {
   const table = pagedTable({ caption: title, path, signal, columns });
   main.className = "wide";
   main.replaceChildren(
-    heading(title, words, hasCsv ? csvButton({ path, name, problem: table.problem }) : null),
+    heading(title, words, hasCsv ? csvButton({ path, name }) : null),
     el("section", { class: "card" }, table.element));
   return table.reload();
 }
@@ -31,25 +34,53 @@ export function mailbox(page) {
   });
 }
 
+/** Messages that somebody gave up: sent again, or put away. */
 export function messages(page) {
-  const again = async (button, message) => whileBusy(button, async () => {
-    await call("POST", `/api/admin/messages/${message.id}/retry`, { body: {} });
+  const act = (button, method, path) => whileBusy(button, async () => {
+    await call(method, path, method === "POST" ? { body: {} } : {});
     page.again();
   });
+  const buttons = (it) => {
+    const again = el("button", { class: "btn small", type: "button", onclick: () => act(again, "POST", `${DEAD}/${it.id}/replay`) }, t("again"));
+    const away = el("button", { class: "btn small", type: "button", onclick: () => act(away, "DELETE", `${DEAD}/${it.id}`) }, t("putAway"));
+    return el("div", { class: "row" }, again, away);
+  };
   return listPage(page, {
     title: t("navMessages"),
     words: t("messagesWords"),
-    path: "/api/admin/messages",
+    path: DEAD,
+    columns: [
+      { head: t("colkind"), cell: (it) => it.type },
+      { head: t("colconsumer"), cell: (it) => it.consumer },
+      { head: t("colstatus"), cell: (it) => badge(it.status) },
+      { head: t("colerror"), cell: (it) => el("span", { class: "quiet" }, it.error) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
+      { head: t("colactions"), cell: buttons },
+    ],
+  });
+}
+
+/** What looked like a robot, what the fan says about it, and what an organiser decides. */
+export function signals(page) {
+  const decide = (button, it, verdict) => whileBusy(button, async () => {
+    await call("POST", `/api/admin/signals/${it.id}/verdict`, { body: { verdict } });
+    page.again();
+  });
+  const buttons = (it) => (it.verdict ? badge(it.verdict) : el("div", { class: "row" }, VERDICTS.map((verdict) => {
+    const button = el("button", { class: "btn small", type: "button", onclick: () => decide(button, it, verdict) }, t("state", verdict));
+    return button;
+  })));
+  return listPage(page, {
+    title: t("navSignals"),
+    words: t("signalsWords"),
+    path: "/api/admin/signals",
     columns: [
       { head: t("colkind"), cell: (it) => it.kind },
-      { head: t("coltopic"), cell: (it) => it.topic },
-      { head: t("colstatus"), cell: (it) => badge(it.status ?? "DEAD") },
-      { head: t("colerror"), cell: (it) => el("span", { class: "quiet" }, it.lastError ?? it.error ?? "") },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
-      { head: t("colactions"), cell: (it) => {
-        const button = el("button", { class: "btn small", type: "button", onclick: () => again(button, it) }, t("again"));
-        return button;
-      } },
+      { head: t("colreason"), cell: (it) => `${it.reason} (×${count(it.seen)})` },
+      { head: t("colfan"), cell: (it) => el("a", { href: `#/users?query=${it.userId}` }, shortId(it.userId)) },
+      { head: t("colappeal"), cell: (it) => it.appeal ?? "–" },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.updatedAt)) },
+      { head: t("colactions"), cell: buttons },
     ],
   });
 }
@@ -63,7 +94,7 @@ export function audit(page) {
     hasCsv: true,
     columns: [
       { head: t("colseq"), cell: (it) => count(it.seq) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt ?? it.at)) },
+      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.at)) },
       { head: t("colaction"), cell: (it) => el("code", {}, it.action) },
       { head: t("colsubject"), cell: (it) => it.subject },
       { head: t("colactor"), cell: (it) => shortId(it.actorId) },
@@ -77,7 +108,7 @@ const JOBS_EVERY_MS = 2_000;
 export async function jobs(page) {
   const problem = problemBox();
   const body = el("tbody", {});
-  const heads = ["job", "status", "lastRun", "done", "took", "error"];
+  const heads = ["job", "runs", "status", "lastRun", "done", "took", "error", "actions"];
   page.main.className = "wide";
   page.main.replaceChildren(
     heading(t("navJobs"), t("jobsWords")),
@@ -90,7 +121,7 @@ export async function jobs(page) {
   every(JOBS_EVERY_MS, page.signal, async () => {
     try {
       const { items } = await get("/api/admin/jobs", { signal: page.signal });
-      body.replaceChildren(...items.map(jobRow));
+      body.replaceChildren(...items.map((job) => jobRow(page, job)));
       problem.show("");
     } catch (error) {
       if (error.name !== "AbortError") problem.show(error.message);
@@ -98,12 +129,17 @@ export async function jobs(page) {
   });
 }
 
-function jobRow(job) {
+function jobRow(page, { name, about, runs, last }) {
+  const run = el("button", { class: "btn small", type: "button", onclick: () => whileBusy(run, () => call("POST", `/api/admin/jobs/${name}/run`, { body: {} }).catch(() => null)) }, t("runNow"));
+  const state = last ? badge(last.error ? "FAILED" : "OK") : "–";
+  const tookMs = last ? Date.parse(last.finishedAt) - Date.parse(last.startedAt) : null;
   return el("tr", {},
-    el("th", { scope: "row" }, job.name),
-    el("td", {}, badge(job.lastError ? "FAILED" : "OK")),
-    el("td", {}, job.lastRunAt ? moment(job.lastRunAt) : "–"),
-    el("td", { class: "right" }, count(job.done ?? 0)),
-    el("td", { class: "right" }, job.tookMs === undefined ? "–" : `${count(job.tookMs)} ms`),
-    el("td", { class: "quiet" }, job.lastError ?? ""));
+    el("th", { scope: "row" }, name, el("br"), el("small", { class: "quiet" }, about)),
+    el("td", {}, runs),
+    el("td", {}, state),
+    el("td", {}, last ? stamp(last.startedAt) : "–"),
+    el("td", { class: "right" }, last ? count(last.done) : "–"),
+    el("td", { class: "right" }, tookMs === null ? "–" : `${count(tookMs)} ms`),
+    el("td", { class: "quiet" }, last?.error ?? ""),
+    el("td", {}, run));
 }

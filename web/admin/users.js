@@ -6,7 +6,7 @@ import { el } from "../shared/dom.js";
 import { stamp, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { csvButton, pagedTable } from "../shared/table.js";
-import { badge, field, heading } from "./form.js";
+import { badge, choice, field, heading } from "./form.js";
 
 const PATH = "/api/admin/users";
 
@@ -28,14 +28,15 @@ export function users({ main, query: asked, signal }) {
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: (it) => el("div", { class: "row" },
         el("a", { class: "btn small", href: `#/reservations?user=${it.id}` }, t("navReservations")),
-        el("button", { class: "btn small", type: "button", onclick: () => adjust(it, () => table.reload()) }, t("adjust"))) },
+        el("button", { class: "btn small", type: "button", onclick: () => adjust(it, () => table.reload()) }, t("adjust")),
+        el("button", { class: "btn small", type: "button", onclick: () => changeRole(it, () => table.reload()) }, t("role"))) },
     ],
   });
   filters.addEventListener("submit", (event) => event.preventDefault());
   filters.addEventListener("change", () => table.reload());
   main.className = "wide";
   main.replaceChildren(
-    heading(t("navUsers"), t("usersWords"), csvButton({ path: PATH, query, name: "users", problem: table.problem })),
+    heading(t("navUsers"), t("usersWords"), csvButton({ path: PATH, query, name: "users" })),
     el("section", { class: "card" }, filters, table.element));
   return table.reload();
 }
@@ -52,6 +53,17 @@ async function adjust(user, reload) {
       body: { amount: Number(form.get("amount")), reason: form.get("reason") },
       key: crypto.randomUUID?.() ?? String(Math.random()),
     }),
+  });
+  if (done) reload();
+}
+
+async function changeRole(user, reload) {
+  const done = await ask({
+    title: t("roleChange", user.email),
+    content: choice({ label: t("role"), name: "role", options: ["USER", "STAFF", "ADMIN"].map((it) => [it, t("roleOf", it)]), value: user.role }),
+    yes: t("saveIt"),
+    isDanger: true,
+    act: (form) => call("PUT", `/api/admin/users/${user.id}/role`, { body: { role: form.get("role") } }),
   });
   if (done) reload();
 }

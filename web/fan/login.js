@@ -30,31 +30,57 @@ function showForm(page, box, isNew) {
   const form = el("form", { class: "stack", novalidate: true }, fields.map((it) => it.element), problem.element, submit);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    whileBusy(submit, () => send(page, { fields, problem, isNew }));
+    whileBusy(submit, () => send(page, { fields, problem, isNew, askCode }));
   });
+  /** An account with a second factor wants a code too; nobody else is shown the field. */
+  const askCode = () => {
+    if (fields.some((it) => it.input.name === "code")) return;
+    const code = field({ name: "code", type: "text", autocomplete: "one-time-code", label: t("secondCode") });
+    fields.push(code);
+    problem.element.before(code.element);
+    code.input.focus();
+  };
   const other = () => showForm(page, box, !isNew);
   box.replaceChildren(
     el("h1", {}, isNew ? t("signUp") : t("login")),
     form,
-    el("button", { class: "link", type: "button", onclick: other }, isNew ? t("haveAccount") : t("noAccount")));
+    el("button", { class: "link", type: "button", onclick: other }, isNew ? t("haveAccount") : t("noAccount")),
+    socialButtons());
   fields[0].input.focus();
 }
 
-async function send(page, { fields, problem, isNew }) {
+async function send(page, { fields, problem, isNew, askCode }) {
   problem.show("");
   fields.forEach((it) => it.complain(it.input.value ? null : t("fillIn")));
   const empty = fields.find((it) => !it.input.value);
   if (empty) return empty.input.focus();
   const values = Object.fromEntries(fields.map((it) => [it.input.name, it.input.value]));
-  const { email, password } = values;
+  const { email, password, code } = values;
   try {
     if (isNew) await call("POST", "/api/auth/signup", { body: values, isPublic: true });
-    begin(await call("POST", "/api/auth/login", { body: { email, password }, isPublic: true }));
+    begin(await call("POST", "/api/auth/login", { body: { email, password, ...(code ? { code } : {}) }, isPublic: true }));
     page.go(safeHash(page.query.get("next")));
   } catch (error) {
+    if (error.code === "CODE_REQUIRED") askCode();
     problem.show(error.message);
     complainPerField(fields, error.body?.errors);
   }
+}
+
+const SERVICES = ["kakao", "naver", "google"];
+
+/** Other services that vouch for people; those that are not set up are not shown. */
+function socialButtons() {
+  const box = el("div", { class: "stack tight", hidden: true });
+  for (const service of SERVICES) {
+    const address = `/api/auth/${service}/start`;
+    fetch(address, { redirect: "manual", cache: "no-store" }).then((answer) => {
+      if (answer.type !== "opaqueredirect") return;
+      box.hidden = false;
+      box.append(el("a", { class: `btn wide ${service}`, href: address }, t(`login${service}`)));
+    }).catch(() => null);
+  }
+  return box;
 }
 
 /** `errors` may be a list of {field, detail} or an object by field. */

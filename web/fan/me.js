@@ -13,13 +13,14 @@ const CHARGES = [50_000, 100_000, 300_000];
 export async function me(page) {
   if (!user()) return page.login();
   const options = { signal: page.signal };
-  const [profile, wallet, ledger, reservations, sessions, logins] = await Promise.all([
+  const [profile, wallet, ledger, reservations, sessions, logins, signals] = await Promise.all([
     get("/api/users/me", options),
     get("/api/wallet", options),
     get("/api/wallet/ledger?limit=10", options),
     get("/api/booking/reservations?limit=10", options),
     get("/api/users/me/sessions", options),
     get("/api/users/me/logins?limit=10", options),
+    get("/api/users/me/signals", options),
   ]);
   page.main.replaceChildren(
     el("div", { class: "stack loose" },
@@ -27,6 +28,7 @@ export async function me(page) {
       el("div", { class: "columns" },
         profileCard(page, profile),
         walletCard(page, wallet, ledger.items),
+        signals.items.length ? signalsCard(page, signals.items) : null,
         bookingsCard(reservations.items),
         sessionsCard(page, sessions.items, logins.items))));
 }
@@ -55,6 +57,7 @@ function profileCard(page, profile) {
     form,
     el("div", { class: "row" },
       el("button", { class: "btn", type: "button", onclick: changePassword }, t("changePassword")),
+      el("button", { class: "btn", type: "button", onclick: addSecondFactor }, t("secondFactor")),
       el("button", { class: "link", type: "button", onclick: () => withdraw(page) }, t("withdraw"))));
 }
 
@@ -65,6 +68,26 @@ function changePassword() {
     content: el("div", { class: "stack" }, field("currentPassword", "current-password"), field("newPassword", "new-password"), el("p", { class: "quiet" }, t("passwordHint"))),
     yes: t("saveIt"),
     act: (form) => call("POST", "/api/users/me/password", { body: Object.fromEntries(form) }),
+  });
+}
+
+/** The password, then the secret for the app, then the first code as proof. */
+async function addSecondFactor() {
+  const field = (name, words, type) => el("label", { class: "field" }, words, el("input", { name, type, required: true, autocomplete: "off" }));
+  let begun = null;
+  await ask({
+    title: t("secondFactor"),
+    content: el("div", { class: "stack" }, el("p", { class: "quiet" }, t("secondFactorWords")), field("password", t("password"), "password")),
+    yes: t("next"),
+    act: async (form) => (begun = await call("POST", "/api/users/me/totp", { body: { password: form.get("password") } })),
+  });
+  if (!begun) return;
+  await ask({
+    title: t("secondFactor"),
+    content: el("div", { class: "stack" }, el("p", {}, t("secondFactorSecret")), el("code", { class: "hash" }, begun.secret),
+      el("a", { href: begun.uri }, t("secondFactorOpen")), field("code", t("secondCode"), "text")),
+    yes: t("saveIt"),
+    act: (form) => call("POST", "/api/users/me/totp/confirm", { body: { code: form.get("code") } }),
   });
 }
 
@@ -117,6 +140,24 @@ function bookingsCard(reservations) {
   return el("section", { class: "card pad stack" },
     el("div", { class: "row apart" }, el("h2", {}, t("bookings")), el("a", { href: "#/tickets" }, t("myTickets"))),
     reservations.length ? el("ul", { class: "lines num" }, reservations.map(line)) : el("p", { class: "quiet" }, t("noBookings")));
+}
+
+/** What made us think of a robot, said openly, with a way to object. */
+function signalsCard(page, signals) {
+  const object = (it) => ask({
+    title: t("appeal"),
+    content: el("label", { class: "field" }, t("appealWords"), el("textarea", { name: "text", required: true, maxlength: 1000 })),
+    yes: t("appealSend"),
+    act: (form) => call("POST", `/api/users/me/signals/${it.id}/appeal`, { body: { text: form.get("text") } }),
+  }).then((done) => done && page.again());
+  return el("section", { class: "card pad stack" },
+    el("h2", {}, t("signals")),
+    el("p", { class: "quiet" }, t("signalsWords")),
+    el("ul", { class: "lines" }, signals.map((it) => el("li", {},
+      el("span", {}, it.reason, el("small", { class: "quiet num" }, moment(it.updatedAt))),
+      it.verdict ? el("span", { class: "badge" }, t(`verdict${it.verdict}`))
+        : it.appeal ? el("span", { class: "badge warn" }, t("appealed"))
+          : el("button", { class: "btn small", type: "button", onclick: () => object(it) }, t("appeal"))))));
 }
 
 function sessionsCard(page, sessions, logins) {

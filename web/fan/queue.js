@@ -124,7 +124,7 @@ function buildRoom(page, schedule) {
     const message = answer.message ?? (answer.paused ? t("pausedWords") : "");
     notice.textContent = message;
     notice.hidden = !message;
-    if (answer.number !== undefined) ticket.textContent = t("queueNumber", count(answer.number));
+    if (answer.number !== undefined) ticket.textContent = t("queueNumber", answer.number.toString(36).toUpperCase());
     if (answer.state !== shown?.state) shown = panelFor(page, answer, { schedule, alerts });
     if (body.firstChild !== shown.element) body.replaceChildren(shown.element);
     const said = shown.update(answer);

@@ -2,7 +2,8 @@
 
 import { accessToken } from "./session.js";
 import { get, Problem } from "./api.js";
-import { el, problemBox, whileBusy } from "./dom.js";
+import { ask } from "./dialog.js";
+import { el, icon, problemBox, whileBusy } from "./dom.js";
 import { language, t } from "./i18n.js";
 
 /**
@@ -61,17 +62,24 @@ function search(filters, cursor) {
   return new URLSearchParams(given).toString();
 }
 
-/** A button that saves everything the filters find. A link could not send the login. */
-export function csvButton({ path, query = () => ({}), name, problem }) {
-  const button = el("button", { class: "btn", type: "button" }, t("csv"));
-  button.addEventListener("click", () => whileBusy(button, async () => {
-    const response = await fetch(`${path}?${search({ ...query(), format: "csv" }, null)}`, {
-      headers: { Authorization: `Bearer ${accessToken()}`, "Accept-Language": language() },
-    }).catch(() => null);
-    if (!response?.ok) return problem.show(t("csvFailed"));
+/**
+ * A button that saves everything the filters find, after a reason was given: it stands in the audit
+ * log. A link could not send the login.
+ */
+export function csvButton({ path, query = () => ({}), name }) {
+  const download = async (reason) => {
+    const headers = { "Accept-Language": language(), ...(accessToken() ? { Authorization: `Bearer ${accessToken()}` } : {}) };
+    const response = await fetch(`${path}?${search({ ...query(), format: "csv", reason }, null)}`, { headers }).catch(() => null);
+    if (!response?.ok) throw new Error(t("csvFailed"));
     save(await response.blob(), `${name}.csv`);
-  }));
-  return button;
+  };
+  const press = () => ask({
+    title: t("csv"),
+    content: el("label", { class: "field" }, t("csvReason"), el("input", { name: "reason", required: true, maxlength: 200 })),
+    yes: t("csvSave"),
+    act: (form) => download(form.get("reason")),
+  });
+  return el("button", { class: "btn", type: "button", onclick: press }, icon("download"), t("csv"));
 }
 
 export function save(blob, name) {

@@ -3,6 +3,7 @@
 
 mod bench;
 mod browser;
+mod deny;
 mod engines;
 mod fuzz;
 mod openapi;

@@ -88,6 +88,11 @@ const NEEDS: &[Need] = &[
         package: "python3-venv",
         why: "runs schemathesis, which makes up requests",
     },
+    Need {
+        look_for: &[LookFor::Command("/usr/sbin/haproxy")],
+        package: "haproxy",
+        why: "checks the settings that we ship for it",
+    },
     Need { look_for: NGINX, package: "nginx-light", why: "stands before several nodes in tests" },
     Need {
         look_for: &[LookFor::Command("make")],

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the steps of CI, in order, stopping at the first that fails.
 
 use crate::shell::{command, run as run_command};
-use crate::{browser, fuzz, openapi, packages, tidy};
+use crate::{browser, deny, fuzz, openapi, packages, tidy};
 use anyhow::bail;
 use std::time::Instant;
 
@@ -21,6 +21,7 @@ const STEPS: &[Step] = &[
     Step { name: "doc", about: "the docs build without warnings", run: doc },
     Step { name: "openapi", about: "docs/openapi.json is fresh", run: openapi::check },
     Step { name: "fuzz", about: "made-up requests get proper answers", run: fuzz::check },
+    Step { name: "deny", about: "what we build on is welcome", run: deny::check },
     Step { name: "tidy", about: "the tree keeps its shape", run: tidy::check_tree },
 ];
 

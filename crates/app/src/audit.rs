@@ -17,13 +17,15 @@ pub async fn entries(platform: &Platform, asked: AuditAsk) -> Result<Page<AuditV
     Ok(Page { items: rows, next_cursor })
 }
 
-/// Notes that an organiser looks at something personal, before it is shown.
-pub async fn note_read(
+/// Notes that an organiser looks at something personal (`read`) or asks for a change (`call`), before
+/// it happens. A change that happens leaves an entry of its own beside it.
+pub async fn note_call(
     platform: &Platform,
     actor: UserId,
+    action: &'static str,
     subject: String,
     details: Value,
 ) -> Result<()> {
-    let note = AuditNote { actor, action: "read", subject, details, now: platform.now() };
+    let note = AuditNote { actor, action, subject, details, now: platform.now() };
     platform.store.note(note).await
 }

@@ -13,6 +13,7 @@ use domain::reservations::ReservationStatus;
 use domain::{ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use utoipa::ToSchema;
 
 /// A reservation as organisers see it.
@@ -59,11 +60,13 @@ pub async fn reservations(
     let mut emails: HashMap<UserId, Option<String>> = HashMap::new();
     let mut items = Vec::with_capacity(found.rows.len());
     for row in found.rows {
-        if !emails.contains_key(&row.user) {
-            let email = accounts::user_view(platform, row.user).await?.map(|user| user.email);
-            emails.insert(row.user, email);
-        }
-        let email = emails.get(&row.user).cloned().flatten();
+        let email = match emails.entry(row.user) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let user = accounts::user_view(platform, row.user).await?;
+                new.insert(user.map(|user| user.email)).clone()
+            }
+        };
         items.push(reservation_line(row, email));
     }
     Ok(Page { items, next_cursor: found.next.map(|id| id.to_string()) })

@@ -1,12 +1,11 @@
-//! A real nginx in front of nodes, as a load balancer.
+//! A real nginx in front of nodes, with the settings that we ship.
 
 use crate::NotStarted;
 use crate::engine::{self, Kind, Process, port};
 use rustix::process::Signal;
-use std::fmt::Write;
 use std::io::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 
@@ -21,9 +20,20 @@ const ACCOUNT: &str = "www-data";
 const MISSING: &str = "nginx is not installed; install Debian's package `nginx-light`, \
      or run `cargo xtask test --only packages` as root";
 
-/// Paths that begin so go to these servers in turn.
-pub struct Route<'r> {
-    pub path: &'r str,
+/// The settings that we ship. Only the address to listen on is another, and all fans of a test may
+/// come from one address.
+const SETTINGS: &str = include_str!("../../../deploy/nginx/nginx.conf");
+const LISTEN: &str = "listen 0.0.0.0:8080";
+const LIMITS: [(&str, &str); 3] = [
+    ("rate=200r/s", "rate=100000r/s"),
+    ("burst=400", "burst=100000"),
+    ("limit_conn open 400", "limit_conn open 10000"),
+];
+
+/// Servers that answer in turn for a group of routes.
+pub struct Group<'g> {
+    /// `queue`, `booking`, `payment`, `catalog` or `admin`.
+    pub name: &'g str,
     pub servers: Vec<SocketAddr>,
 }
 
@@ -36,15 +46,15 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Starts it as an ordinary user; the longest path that fits is taken.
-    pub fn start(routes: &[Route<'_>]) -> std::result::Result<Nginx, NotStarted> {
+    /// Starts it as an ordinary user. All five groups must be there.
+    pub fn start(groups: &[Group<'_>]) -> std::result::Result<Nginx, NotStarted> {
         let folder = TempDir::with_prefix("podo-nginx-")
             .map_err(|error| NotStarted::new(KIND.name, &error, String::new()))?;
         let mut nginx = Nginx { process: None, port: 0, folder };
         port::on_free_port(|port| {
             let started = port.and_then(|port| {
                 nginx.port = port;
-                nginx.serve(routes)
+                nginx.serve(groups)
             });
             nginx.process = Some(started.map_err(|error| nginx.not_started(&error))?);
             Ok(())
@@ -62,16 +72,22 @@ impl Nginx {
         engine::log_path(self.folder.path())
     }
 
-    fn serve(&self, routes: &[Route<'_>]) -> Result<Process> {
+    fn serve(&self, groups: &[Group<'_>]) -> Result<Process> {
         let folder = self.folder.path();
         let file = folder.join("nginx.conf");
-        std::fs::write(&file, settings(folder, self.port, routes))?;
+        std::fs::write(&file, settings(self.port)?)?;
+        std::fs::write(folder.join("upstreams.conf"), upstreams(groups))?;
         let is_root = rustix::process::geteuid().is_root();
         if is_root {
             engine::run(Command::new("chown").arg("-R").arg(ACCOUNT).arg(folder))?;
         }
         let mut command = command(is_root)?;
-        command.arg("-e").arg("stderr").arg("-p").arg(folder).arg("-c").arg(&file);
+        command
+            .args(["-g", "daemon off;", "-e", "stderr"])
+            .arg("-p")
+            .arg(folder)
+            .arg("-c")
+            .arg(&file);
         command.current_dir("/");
         let mut process = Process::spawn(KIND, &mut command, folder)?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
@@ -98,30 +114,22 @@ fn command(is_root: bool) -> Result<Command> {
     Ok(command)
 }
 
-fn settings(folder: &Path, port: u16, routes: &[Route<'_>]) -> String {
-    let mut upstreams = String::new();
-    let mut locations = String::new();
-    for (index, Route { path, servers }) in routes.iter().enumerate() {
-        let servers: String = servers.iter().map(|it| format!("server {it};")).collect();
-        let upstream = format!("upstream u{index} {{ {servers} keepalive 64; }}\n");
-        let location = format!("location {path} {{ proxy_pass http://u{index}; }}\n");
-        upstreams.write_str(&upstream).expect("writing to a string does not fail");
-        locations.write_str(&location).expect("writing to a string does not fail");
-    }
-    let folders: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .iter()
-        .map(|name| format!("{name}_temp_path {}/{name};\n", folder.display()))
-        .collect();
-    // A server that does not answer is left out for a second. nginx sends a POST to another one
-    // only when nothing of it was sent yet: what moves money is repeated by its key, not blindly.
-    format!(
-        "daemon off;\nworker_processes 1;\npid {pid};\nevents {{ worker_connections 4096; }}\n\
-         http {{\naccess_log off;\n{folders}{upstreams}\
-         server {{\nlisten 127.0.0.1:{port};\nproxy_http_version 1.1;\n\
-         proxy_set_header Connection \"\";\nproxy_set_header Host $host;\n\
-         proxy_connect_timeout 2s;\n{locations}}}\n}}\n",
-        pid = folder.join("nginx.pid").display(),
-    )
+fn settings(port: u16) -> Result<String> {
+    let listen = format!("listen 127.0.0.1:{port}");
+    let changes = LIMITS.into_iter().chain([(LISTEN, listen.as_str())]);
+    changes.into_iter().try_fold(SETTINGS.to_owned(), |settings, (ours, theirs)| {
+        let gone = || Error::other(format!("deploy/nginx/nginx.conf does not say `{ours}`"));
+        settings.contains(ours).then(|| settings.replace(ours, theirs)).ok_or_else(gone)
+    })
+}
+
+/// What deploy/nginx/upstreams.conf is for these groups.
+fn upstreams(groups: &[Group<'_>]) -> String {
+    let group = |Group { name, servers }: &Group<'_>| {
+        let servers = servers.iter().map(|it| format!("server {it} max_fails=1 fail_timeout=1s; "));
+        format!("upstream podo_{name} {{ {}keepalive 64; }}\n", servers.collect::<String>())
+    };
+    groups.iter().map(group).collect()
 }
 
 #[cfg(test)]
@@ -133,13 +141,14 @@ mod tests {
     fn each_path_goes_to_its_servers() {
         let queue = http::tests::serve(&[201]);
         let rest = http::tests::serve(&[202]);
-        let routes = [
-            Route { path: "/", servers: vec![rest] },
-            Route { path: "/api/queue/", servers: vec![queue] },
-        ];
-        let nginx = Nginx::start(&routes).unwrap();
+        let rest = ["booking", "payment", "catalog", "admin"]
+            .map(|name| Group { name, servers: vec![rest] });
+        let queue = Group { name: "queue", servers: vec![queue] };
+        let groups: Vec<Group<'_>> = rest.into_iter().chain([queue]).collect();
+        let nginx = Nginx::start(&groups).unwrap();
         let address = http::address(&nginx.url()).unwrap();
         assert_eq!(http::get_status(address, "/api/queue/enter").unwrap(), 201);
         assert_eq!(http::get_status(address, "/api/events").unwrap(), 202);
+        assert_eq!(http::get_status(address, "/metrics").unwrap(), 404, "not for the world");
     }
 }

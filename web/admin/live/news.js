@@ -32,7 +32,7 @@ function findings(last, view) {
   if (view.settings.admitPerSecond !== last.settings.admitPerSecond) found.push(t("newsRate", count(view.settings.admitPerSecond)));
   if (view.settings.maxActive !== last.settings.maxActive) found.push(t("newsCap", count(view.settings.maxActive)));
   if (view.expired > last.expired) found.push(t("newsExpired", count(view.expired - last.expired)));
-  if (view.admitPercent < last.admitPercent) found.push(t("newsSlower", view.admitPercent));
+  if (view.admitPercent < 100 && last.admitPercent === 100) found.push(t("newsSlower", view.admitPercent));
   if (view.admitPercent === 100 && last.admitPercent < 100) found.push(t("newsWell"));
   if (SLOW_MS <= view.p99Ms && last.p99Ms < SLOW_MS) found.push(t("newsSlow", count(view.p99Ms)));
   if (view.errorRatio > 0 && last.errorRatio === 0) found.push(t("newsErrors"));

@@ -56,7 +56,9 @@ function openDesk(page, { isNew, template }) {
   }
 
   function show(found) {
-    const grades = Object.keys(found.grades);
+    // As they are drawn: organisers begin with the dearest.
+    const drawn = found.layout.sections.flatMap(({ seats }) => seats.map(({ grade }) => grade));
+    const grades = [...new Set(drawn)];
     plan = readPlan(found.layout, grades);
     map.show(plan, new Uint8Array(plan.n));
     const fact = (name, value) => el("span", {}, el("b", {}, count(value)), ` ${name}`);
@@ -70,13 +72,16 @@ function openDesk(page, { isNew, template }) {
   }
 
   /** A tap on a section gives it the grade of the brush. */
-  map.addEventListener("section", ({ detail }) => {
-    const name = plan.sections[detail].name;
+  map.addEventListener("section", ({ detail }) => paintSection(detail));
+  map.addEventListener("seat", ({ detail }) => paintSection(plan.section[detail]));
+
+  function paintSection(index) {
+    const name = plan.sections[index].name;
     const section = current.sections?.find((it) => it.name === name);
     if (!section || !paint.value) return;
     current = { ...current, sections: current.sections.map((it) => (it === section ? painted(it, paint.value) : it)) };
     check();
-  });
+  }
 
   return {
     check,

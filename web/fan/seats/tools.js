@@ -50,8 +50,9 @@ export function mapTools(sale, grid) {
     tip.style.left = `${plan.x[i] * view.scale + view.left}px`;
     tip.style.top = `${plan.y[i] * view.scale + view.top}px`;
     const state = sale.stateOf(i);
-    tip.replaceChildren(el("b", {}, sale.nameOf(i)),
-      el("span", {}, state === FREE ? `${plan.seats[i].grade} · ${won(sale.priceOf(i))}` : t(`state${state}`)));
+    tip.replaceChildren(...[el("b", {}, sale.nameOf(i)),
+      special(plan.seats[i]),
+      el("span", {}, state === FREE ? `${plan.seats[i].grade} · ${won(sale.priceOf(i))}` : t(`state${state}`))].filter(Boolean));
   }
 
   map.addEventListener("viewchange", showCrumb);
@@ -60,7 +61,7 @@ export function mapTools(sale, grid) {
     el("div", { class: "map-top" }, legend.element, el("div", { class: "row" }, crumb), stale.element),
     list.element,
     tip,
-    key(map),
+    key(sale.plan.seats),
     el("div", { class: "map-tools" }, list.button, zoomButtons(map, grid)),
   ];
   return { elements, refresh, refreshSoon, stale: stale.show };
@@ -131,11 +132,19 @@ function listView({ map, plan, grades, openSection }) {
   return { element, button, refresh };
 }
 
+/** What is particular about a seat, in words. */
+function special({ accessible, restrictedView }) {
+  const words = [accessible && t("accessible"), restrictedView && t("restrictedView")].filter(Boolean);
+  return words.length ? el("span", {}, words.join(" · ")) : null;
+}
+
 /** Shapes tell states apart, not only colours. */
-function key(map) {
+function key(seats) {
   const shape = (kind, words) => el("span", {}, el("i", { class: `shape ${kind}` }), words);
   return el("div", { class: "map-key", "aria-hidden": "true" },
-    shape("free", t("state0")), shape("mine", t("state3")), shape("held", t("state1")), shape("sold", t("state2")));
+    shape("free", t("state0")), shape("mine", t("state3")), shape("held", t("state1")), shape("sold", t("state2")),
+    seats.some((seat) => seat.accessible) ? shape("accessible", t("accessible")) : null,
+    seats.some((seat) => seat.restrictedView) ? shape("restricted", t("restrictedView")) : null);
 }
 
 function zoomButtons(map, grid) {

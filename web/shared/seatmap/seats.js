@@ -1,7 +1,7 @@
 // The seats as pixels: small pictures are copied into one buffer, and only what changed is put on
 // the canvas. Twenty thousand seats are drawn in a few milliseconds, a change in microseconds.
 
-import { COLOURS } from "./plan.js";
+import { COLOURS, PITCH } from "./plan.js";
 import { FREE, makeSprites } from "./sprites.js";
 
 export class SeatLayer {
@@ -107,7 +107,20 @@ export class SeatLayer {
     this.pen.textAlign = "center";
     this.pen.textBaseline = "middle";
     this.pen.fillStyle = theme.onGrades[Math.min(plan.grade[i], COLOURS - 1)];
-    this.pen.fillText(lastNumber(plan.seats[i].number), x, y + dpr * 0.5);
+    const { number, accessible, restrictedView } = plan.seats[i];
+    this.pen.fillText(restrictedView ? "!" : lastNumber(number), x, y + dpr * 0.5);
+    if (accessible) this.drawDashes(x, y, view.scale * PITCH * 0.45 * dpr, theme.ink);
+  }
+
+  /** Room for a wheelchair. */
+  drawDashes(x, y, radius, colour) {
+    this.pen.strokeStyle = colour;
+    this.pen.lineWidth = Math.max(1, radius * 0.14);
+    this.pen.setLineDash([radius * 0.4, radius * 0.3]);
+    this.pen.beginPath();
+    this.pen.arc(x, y, radius, 0, 2 * Math.PI);
+    this.pen.stroke();
+    this.pen.setLineDash([]);
   }
 }
 

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use aws_lc_rs::digest::{SHA256, digest};
 use domain::{Timestamp, UserId};
 use serde::Serialize;
+use uuid::Uuid;
 
 work!(Sales: AuditNote => keep, ());
 work!(ReadOnly or_replica: AuditAsk => list, Vec<AuditView>);
@@ -67,6 +68,9 @@ pub(super) struct AuditEntry<'e, D> {
     pub(super) details: &'e D,
 }
 
+/// What writers of the chain wait for.
+const CHAIN: Uuid = Uuid::from_u128(0x0a0d_17c4);
+
 /// Notes what somebody did to a subject.
 pub(super) async fn note(
     tx: &mut dyn Tx,
@@ -84,6 +88,8 @@ pub(super) async fn append<D: Serialize + Sync>(
     entry: AuditEntry<'_, D>,
     now: Timestamp,
 ) -> Result<()> {
+    // Entries follow each other, so their writers do.
+    tx.lock(CHAIN).await?;
     let last = tx.row("select seq, hash from audit_log order by seq desc limit 1", &[]).await?;
     let (seq, previous) = match last {
         Some(row) => (row.get::<i64>(0)? + 1, row.get::<Vec<u8>>(1)?),

@@ -202,6 +202,7 @@ impl Failure {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: one line for each refusal")]
 fn refusal_status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::LoginRequired

@@ -143,8 +143,8 @@ impl FromRequestParts<App> for Admin {
             Role::Staff => return Err(Refusal::ReadOnly.into()),
             Role::User => return Err(Refusal::AdminOnly.into()),
         }
-        if parts.method.is_safe() && staff::is_personal(parts.uri.path()) {
-            staff::note_read(parts, app, caller.user).await?;
+        if staff::is_noted(&parts.method, parts.uri.path()) {
+            staff::note_call(parts, app, caller.user).await?;
         }
         Ok(Admin(caller.user))
     }

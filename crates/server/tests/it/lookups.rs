@@ -101,7 +101,8 @@ async fn a_file_has_every_row_and_the_sum_of_the_payments() {
     for seat in 0..2 {
         world.fan_inside(&show).await.buy(&show, seat).await;
     }
-    let file = world.organiser.get("/api/admin/payments?format=csv&status=CAPTURED").await;
+    let file =
+        world.organiser.get("/api/admin/payments?format=csv&status=CAPTURED&reason=a+test").await;
     assert_eq!(file.status, 200);
     assert!(file.header("content-type").starts_with("text/csv"), "{:?}", file.headers);
     assert!(file.header("content-disposition").contains("payments.csv"));
@@ -112,8 +113,11 @@ async fn a_file_has_every_row_and_the_sum_of_the_payments() {
     let live = format!("/api/admin/schedules/{}/live", show.schedule);
     let live = world.organiser.get(&live).await.expect(200);
     assert_eq!((lines.len(), Some(sum)), (3, live["revenue"].as_i64()));
+    let silent = world.organiser.get("/api/admin/users?format=csv").await;
+    silent.refused(422, "INVALID");
     for path in ["reservations", "users"] {
-        let file = world.organiser.get(&format!("/api/admin/{path}?format=csv")).await;
+        let file =
+            world.organiser.get(&format!("/api/admin/{path}?format=csv&reason=a+test")).await;
         assert!(file.status == 200 && file.text.lines().count() > 2, "{path}: {}", file.text);
     }
 }

@@ -13,6 +13,7 @@ mod audit;
 mod bad_input;
 mod best;
 mod catalog;
+mod deploy;
 mod detach;
 mod edge;
 mod entry;

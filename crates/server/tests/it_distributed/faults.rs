@@ -6,7 +6,7 @@ use crate::sale::{MAX_ACTIVE, N_SEATS, Sale, prepare};
 use crate::system::{Live, System};
 use crate::world::until;
 use std::time::Duration;
-use testbed::nginx::Route;
+use testbed::nginx::Group;
 use testbed::{Nginx, Podo, Postgres, http};
 use tokio::task::block_in_place;
 
@@ -144,24 +144,32 @@ async fn a_leader_is_paused_past_its_lease_and_resumed() {
         .await;
 }
 
-/// Three nodes behind a real load balancer: one is killed and comes back, and Redis is emptied
-/// while it is away.
+/// Three nodes behind the load balancer that we ship, two that admit and two that work: one of each
+/// kind is killed, one of the three comes back, and Redis is emptied meanwhile.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_behind_the_load_balancer_is_killed() {
+async fn nodes_behind_the_load_balancer_are_killed_one_by_one() {
     let mut system = System::start(Live::single());
     let (show, buyers) = prepare(&system).await;
-    let mut nodes: Vec<Podo> = (0..3).map(|_| system.node("api")).collect();
-    let _backstage = system.node("admitter,worker");
-    let servers = nodes.iter().map(|node| http::address(node.url()).unwrap()).collect();
-    let balancer = Nginx::start(&[Route { path: "/", servers }]).unwrap();
+    let start = |n_nodes: usize, roles: &str| -> Vec<Podo> {
+        (0..n_nodes).map(|_| system.node(roles)).collect()
+    };
+    let (mut shops, mut admitters) = (start(3, "api"), start(2, "admitter"));
+    let mut workers = start(2, "worker");
+    let servers: Vec<_> = shops.iter().map(|node| http::address(node.url()).unwrap()).collect();
+    let groups = ["queue", "booking", "payment", "catalog", "admin"]
+        .map(|name| Group { name, servers: servers.clone() });
+    let balancer = Nginx::start(&groups).unwrap();
 
     let sale = Sale::new(show, &[&balancer.url()]);
     let hurt = async || {
         let redis = system.live.server();
         block_in_place(|| {
-            nodes[1].kill_9().unwrap();
+            shops[1].kill_9().unwrap();
             redis.cli(&["flushall"]).unwrap();
-            nodes[1].restart().unwrap();
+            shops[1].restart().unwrap();
+            admitters[0].kill_9().unwrap();
+            workers[0].kill_9().unwrap();
+            shops[2].kill_9().unwrap();
         });
     };
     sale.run(buyers, hurt).await;

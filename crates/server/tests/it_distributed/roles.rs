@@ -4,11 +4,11 @@ use crate::client::Api;
 use crate::fan::Fan;
 use crate::system::{Live, System};
 use crate::world::Plan;
-use testbed::nginx::Route;
+use testbed::nginx::Group;
 use testbed::{Nginx, Podo, http};
 
-fn route<'r>(path: &'r str, node: &Podo) -> Route<'r> {
-    Route { path, servers: vec![http::address(node.url()).unwrap()] }
+fn group<'g>(name: &'g str, node: &Podo) -> Group<'g> {
+    Group { name, servers: vec![http::address(node.url()).unwrap()] }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -20,13 +20,14 @@ async fn a_purchase_goes_over_nodes_that_each_do_a_part() {
     let booking = system.node("booking");
     let rest = system.node("payment,catalog,admin");
     let _backstage = system.node("admitter,worker");
-    let routes = [
-        route("/api/queue/", &queue),
-        route("/api/booking/", &booking),
-        route("/api/tickets", &booking),
-        route("/", &rest),
+    let groups = [
+        group("queue", &queue),
+        group("booking", &booking),
+        group("payment", &rest),
+        group("catalog", &rest),
+        group("admin", &rest),
     ];
-    let balancer = Nginx::start(&routes).unwrap();
+    let balancer = Nginx::start(&groups).unwrap();
     let at =
         |url: &str, fan: &Fan| Fan { id: fan.id, api: Api::at(url).with_token(fan.api.token()) };
 

@@ -2,7 +2,7 @@
 
 use crate::api::App;
 use crate::api::csv::{self, Format};
-use crate::api::error::{ApiResult, Problem};
+use crate::api::error::{ApiError, ApiResult, Failure, Problem};
 use crate::api::extract::{Admin, PageParams, Params, page_limit};
 use app::lookups::{self, PersonLine, ReservationLine};
 use app::paging::{PAGE_MAX, Page};
@@ -12,6 +12,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use domain::payments::PaymentStatus;
 use domain::reservations::ReservationStatus;
+use domain::text::Line;
 use domain::{ScheduleId, UserId};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -25,6 +26,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(find_payments))
         .routes(routes!(find_people))
         .routes(routes!(all_letters))
+}
+
+/// Many people at once: whoever takes them away says why.
+fn reason_wanted() -> ApiError {
+    Failure::Field { pointer: "reason".into(), problem: "blank".into() }.into()
 }
 
 /// What a file looks through at a time.
@@ -51,6 +57,9 @@ pub(super) struct ReservationParams {
     #[serde(default)]
     #[param(inline)]
     format: Format,
+    /// Why a file is made; it stands in the audit log.
+    #[param(value_type = Option<String>, max_length = 200)]
+    reason: Option<Line<200>>,
 }
 
 impl ReservationParams {
@@ -101,6 +110,7 @@ pub(super) async fn find_reservations(
             let page = lookups::reservations(&app.platform, search, look).await?;
             Ok(Json(page).into_response())
         }
+        Format::Csv if params.reason.is_none() => Err(reason_wanted()),
         Format::Csv => {
             let page = move |before| {
                 let (app, search) = (app.clone(), search.clone());
@@ -128,6 +138,9 @@ pub(super) struct PaymentParams {
     #[serde(default)]
     #[param(inline)]
     format: Format,
+    /// Why a file is made; it stands in the audit log.
+    #[param(value_type = Option<String>, max_length = 200)]
+    reason: Option<Line<200>>,
 }
 
 /// What an organiser typed may be the id of a payment or of a reservation: both are looked for.
@@ -182,6 +195,7 @@ pub(super) async fn find_payments(
             let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
             Ok(Json(payments(&app, &params, look).await?).into_response())
         }
+        Format::Csv if params.reason.is_none() => Err(reason_wanted()),
         Format::Csv => {
             let params = std::sync::Arc::new(params);
             let page = move |before| {
@@ -206,6 +220,9 @@ pub(super) struct PeopleParams {
     #[serde(default)]
     #[param(inline)]
     format: Format,
+    /// Why a file is made; it stands in the audit log.
+    #[param(value_type = Option<String>, max_length = 200)]
+    reason: Option<Line<200>>,
 }
 
 const PERSON_COLUMNS: &[&str] = &["id", "email", "name", "role", "status", "balance", "createdAt"];
@@ -229,6 +246,7 @@ pub(super) async fn find_people(
             let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
             Ok(Json(lookups::people(&app.platform, search, look).await?).into_response())
         }
+        Format::Csv if params.reason.is_none() => Err(reason_wanted()),
         Format::Csv => {
             let page = move |before| {
                 let (app, search) = (app.clone(), search.clone());

@@ -1,17 +1,19 @@
-//! Organisers who look at personal data leave an entry in the audit log, whatever route shows it: a
-//! new one is personal until it is named here.
+//! Organisers who look at personal data or ask for a change leave an entry in the audit log, whatever
+//! route it is: a new one is personal until it is named here.
 
 use super::{App, ConnectInfo, Parts};
 use crate::api::error::ApiError;
+use axum::http::Method;
 use domain::{Timestamp, UserId};
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 use uuid::Uuid;
 
 /// What is below these shows nobody.
-const IMPERSONAL: [&str; 7] = [
+const IMPERSONAL: [&str; 8] = [
     "/api/admin/events",
     "/api/admin/halls",
+    "/api/admin/jobs",
     "/api/admin/layouts",
     "/api/admin/reconciliation",
     "/api/admin/schedules",
@@ -19,23 +21,37 @@ const IMPERSONAL: [&str; 7] = [
     "/api/admin/venues",
 ];
 
+/// Changes nothing, and is asked again and again while somebody draws.
+const PREVIEW: &str = "/api/admin/layouts/preview";
+
 /// Except for this.
 const PLACES: &str = "/queue/history";
 
-pub(super) fn is_personal(path: &str) -> bool {
+pub(super) fn is_noted(method: &Method, path: &str) -> bool {
+    match method.is_safe() {
+        true => is_personal(path),
+        false => path != PREVIEW,
+    }
+}
+
+fn is_personal(path: &str) -> bool {
     let is_below = |start: &&str| {
         path.strip_prefix(*start).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    path.ends_with(PLACES) || !IMPERSONAL.iter().any(|start| is_below(&start))
+    path.ends_with(PLACES) || !IMPERSONAL.iter().any(is_below)
 }
 
 /// Who, when, from where, whose, what.
-pub(super) async fn note_read(parts: &Parts, app: &App, actor: UserId) -> Result<(), ApiError> {
+pub(super) async fn note_call(parts: &Parts, app: &App, actor: UserId) -> Result<(), ApiError> {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     let ip = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical().to_string());
     let details = json!({ "ip": ip, "query": without_names(parts.uri.query()) });
-    let subject = parts.uri.path().to_owned();
-    Ok(app::audit::note_read(&app.platform, actor, subject, details).await?)
+    let path = parts.uri.path();
+    let (action, subject) = match parts.method.is_safe() {
+        true => ("read", path.to_owned()),
+        false => ("call", format!("{} {path}", parts.method)),
+    };
+    Ok(app::audit::note_call(&app.platform, actor, action, subject, details).await?)
 }
 
 /// What was searched for, without the names, addresses and numbers of people: the log must not

@@ -1,0 +1,87 @@
+//! The files in deploy/ say what is true: their metrics exist, their programs accept them, their
+//! settings are settings.
+
+use crate::world::{Plan, World};
+use server::config::DEFAULT;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn deploy() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy")
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// The words in a text that begin so, up to what cannot belong to a name.
+fn words(text: &str, start: &str) -> BTreeSet<String> {
+    let is_end = |letter: char| !letter.is_ascii_alphanumeric() && letter != '_';
+    let words = text.split(is_end).filter(|word| word.starts_with(start));
+    words.map(str::to_owned).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_metric_that_an_alert_or_a_chart_names_exists() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    world.fan_inside(&show).await.buy(&show, 0).await;
+    let metrics = world.stranger.get("/metrics").await.text;
+    let known: BTreeSet<&str> = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .collect();
+    let folder = deploy();
+    for file in ["prometheus/alerts.yml", "grafana/podo.json"] {
+        let named = words(&std::fs::read_to_string(folder.join(file)).unwrap(), "podo_");
+        assert!(!named.is_empty());
+        for name in named {
+            let is_known = ["", "_total", "_bucket", "_count", "_sum"]
+                .iter()
+                .any(|end| name.strip_suffix(end).is_some_and(|name| known.contains(name)));
+            assert!(is_known, "{file} names {name}; known are {known:#?}");
+        }
+    }
+}
+
+#[test]
+fn every_setting_that_is_set_exists() {
+    let known: BTreeSet<String> = DEFAULT
+        .lines()
+        .filter_map(|line| line.split_once(" = "))
+        .map(|(name, _)| format!("PODO_{}", name.to_uppercase()))
+        .collect();
+    for file in files(&deploy()) {
+        for name in words(&std::fs::read_to_string(&file).unwrap(), "PODO_") {
+            assert!(known.contains(&name), "{}: {name} is no setting", file.display());
+        }
+    }
+}
+
+#[test]
+fn manifests_and_dashboards_can_be_read() {
+    let mut n_read = 0;
+    for file in files(&deploy()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        match file.extension().and_then(|end| end.to_str()) {
+            Some("yaml" | "yml") => {
+                let documents = yaml_rust2::YamlLoader::load_from_str(&text);
+                assert!(!documents.unwrap().is_empty(), "{}", file.display());
+            }
+            Some("json") => drop(serde_json::from_str::<serde_json::Value>(&text).unwrap()),
+            _ => continue,
+        }
+        n_read += 1;
+    }
+    assert!(n_read >= 8, "{n_read} files were read");
+}
+
+#[test]
+fn haproxy_accepts_its_settings() {
+    let file = deploy().join("haproxy/haproxy.cfg");
+    let haproxy = Command::new("/usr/sbin/haproxy").arg("-c").arg("-f").arg(file).output();
+    let said = haproxy.expect("Debian's package `haproxy`");
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+}
