@@ -76,12 +76,11 @@ async fn blocking<T: Send + 'static>(
 }
 
 fn explain(error: &KafkaError) -> String {
-    match error {
-        KafkaError::ClientConfig(_, what, key, value) => {
-            format!("`{key}` = `{value}` is not possible here: {what}")
-        }
-        other => other.to_string(),
+    // The value may be a secret.
+    if let KafkaError::ClientConfig(_, what, key, _) = error {
+        return format!("`{key}` is not possible here: {what}");
     }
+    error.to_string()
 }
 
 fn unavailable(error: &KafkaError) -> Error {

@@ -100,7 +100,7 @@ async fn handle(platform: &Platform, worker: &dyn Worker, parcels: &[Parcel]) ->
             Ok(message) if !worker.wants(message.kind) => {}
             Ok(message) => messages.push((message, parcel)),
             Err(error) => {
-                set_aside(platform, worker, parcel, None, &error, 1).await?;
+                set_aside(platform, worker, parcel, None, (&error, 1)).await?;
                 round.failed += 1;
             }
         }
@@ -138,7 +138,7 @@ async fn try_one(
             Ok(()) => return Ok(true),
             Err(error) if is_passing(&error) => return Err(error),
             Err(error) if n_tries >= TRIES_MAX => {
-                set_aside(platform, worker, parcel, Some(message), &error, n_tries).await?;
+                set_aside(platform, worker, parcel, Some(message), (&error, n_tries)).await?;
                 return Ok(false);
             }
             Err(_again) => {}
@@ -159,8 +159,7 @@ async fn set_aside(
     worker: &dyn Worker,
     parcel: &Parcel,
     message: Option<&Message>,
-    error: &Error,
-    n_tries: u32,
+    (error, n_tries): (&Error, u32),
 ) -> Result<()> {
     let consumer = worker.name();
     let message_id = message.map_or_else(|| id_of(parcel), |message| message.id);

@@ -47,7 +47,7 @@ fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
                 share.amount = share.amount.checked_add(seat.price).unwrap_or(Won::MAX);
             }
             None => {
-                shares.push(GradeShare { grade: seat.grade.clone(), seats: 1, amount: seat.price })
+                shares.push(GradeShare { grade: seat.grade.clone(), seats: 1, amount: seat.price });
             }
         }
     }
