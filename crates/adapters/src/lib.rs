@@ -2,7 +2,10 @@
 
 pub mod clock;
 pub mod gateways;
+#[cfg(feature = "kafka")]
+pub mod kafka;
 pub mod memory;
+pub mod notify;
 pub mod passwords;
 pub mod redis;
 pub mod social;

@@ -114,7 +114,7 @@ pub fn new_user(
 }
 
 /// Which table, column and row a sealed value belongs to.
-fn field(column: &str, user: UserId) -> String {
+pub(crate) fn field(column: &str, user: UserId) -> String {
     format!("users.{column}.{user}")
 }
 

@@ -2,23 +2,29 @@
 
 mod admit;
 mod clean;
+mod deliver;
 mod expire;
+mod notify;
 mod offer;
 mod reconcile;
 mod refund;
 mod refund_canceled;
 mod relay;
+mod replay;
 mod settle;
 mod webhooks;
 
 pub use admit::{admit_fans, open_rooms};
-pub use clean::forget_old_rows;
+pub use clean::{forget_messages, forget_rooms, keep_less};
+pub use deliver::deliver_webhooks;
 pub use expire::expire_holds;
+pub use notify::send_notices;
 pub use offer::offer_seats;
 pub use reconcile::reconcile_seats;
 pub use refund::make_refunds;
 pub use refund_canceled::refund_canceled_shows;
 pub use relay::relay_messages;
+pub use replay::replay_dead_letters;
 pub use settle::settle_unknown_payments;
 pub use webhooks::follow_webhooks;
 

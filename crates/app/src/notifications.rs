@@ -1,96 +1,120 @@
-//! The notification worker: turns messages into letters to fans, once per message.
+//! What fans want to get and where, and the sending of one letter.
 
-use crate::error::Result;
-use crate::ports::Store;
-use crate::ports::bus::Consumer;
-use crate::ports::clock::Clock;
-use crate::ports::messages::{Consume, Letter, Message};
-use async_trait::async_trait;
-use domain::messages::MessageKind;
-use domain::{Timestamp, UserId, Won};
-use serde::Deserialize;
-use std::sync::Arc;
+use crate::error::{Error, Result};
+use crate::platform::Platform;
+use crate::ports::channels::{Mail, Sent};
+use crate::ports::notifications::{
+    ChannelKind, Device, Notice, NoticeOutcome, NotificationSettings,
+};
+use domain::text::{FieldError, Line};
+use domain::{DeviceId, Refusal, Timestamp, UserId};
+use std::time::Duration;
 
-pub struct NotificationWorker {
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
+/// After this many tries a letter is only in the mailbox.
+const TRIES_MAX: u32 = 8;
+
+/// A device's token is as long as its maker likes, within reason.
+pub type PushToken = Line<4096>;
+
+/// Most devices of one fan.
+const DEVICES_MAX: usize = 20;
+
+pub async fn settings(platform: &Platform, user: UserId) -> Result<NotificationSettings> {
+    platform.store.notification_settings(user).await
 }
 
-impl NotificationWorker {
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> NotificationWorker {
-        NotificationWorker { store, clock }
+pub async fn set_settings(
+    platform: &Platform,
+    user: UserId,
+    settings: NotificationSettings,
+) -> Result<()> {
+    platform.store.set_notification_settings(user, settings, platform.now()).await
+}
+
+pub async fn add_device(platform: &Platform, user: UserId, token: &PushToken) -> Result<DeviceId> {
+    let now = platform.now();
+    if platform.store.devices_of(user).await?.len() >= DEVICES_MAX {
+        let problem = FieldError::OutOfRange { min: 0, max: DEVICES_MAX as i64 };
+        return Err(Refusal::Invalid { field: "token", problem }.into());
+    }
+    let device = DeviceId::new(platform.chance.id(now));
+    let sealed = platform.seals.seal(&place(device), token.as_str(), &*platform.chance);
+    let token_hash = platform.seals.lookup("push token", token.as_str());
+    platform.store.add_device(Device { device, user, token: sealed, token_hash }, now).await?;
+    Ok(device)
+}
+
+pub async fn remove_device(platform: &Platform, user: UserId, device: DeviceId) -> Result<()> {
+    match platform.store.remove_device(user, device).await? {
+        true => Ok(()),
+        false => Err(Refusal::NotFound.into()),
     }
 }
 
-/// What a letter needs of a message's payload.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Facts {
-    #[serde(default)]
-    user_id: Option<UserId>,
-    #[serde(default)]
-    total_amount: Option<Won>,
-    #[serde(default)]
-    amount: Option<Won>,
-    #[serde(default)]
-    seat_ids: Vec<String>,
+fn place(device: DeviceId) -> String {
+    format!("devices.token.{device}")
 }
 
-#[async_trait]
-impl Consumer for NotificationWorker {
-    fn name(&self) -> &'static str {
-        "notification"
-    }
-
-    async fn consume(&self, message: &Message) -> Result<()> {
-        let now = self.clock.now();
-        let letters: Vec<Letter> = letter_for(message, now)?.into_iter().collect();
-        // Most messages concern no letter: there is nothing to remember of them.
-        if letters.is_empty() {
-            return Ok(());
-        }
-        let command = Consume { message: message.id, consumer: self.name(), letters, now };
-        self.store.consume(command).await?;
-        Ok(())
-    }
-}
-
-fn letter_for(message: &Message, now: Timestamp) -> Result<Option<Letter>> {
-    let facts: Facts =
-        serde_json::from_str(&message.payload).map_err(crate::error::Error::broken)?;
-    let n_seats = facts.seat_ids.len();
-    let amount = facts.total_amount.or(facts.amount).unwrap_or(Won::ZERO).get();
-    let (subject, body) = match message.kind {
-        MessageKind::UserSignedUp => {
-            ("포도에 오신 것을 환영합니다".to_owned(), "가입이 완료되었습니다.".to_owned())
-        }
-        MessageKind::ReservationConfirmed => (
-            "예매가 완료되었습니다".to_owned(),
-            format!("좌석 {n_seats}석, {amount}원 결제가 완료되었습니다."),
-        ),
-        MessageKind::ReservationCanceled => (
-            "예매가 취소되었습니다".to_owned(),
-            format!("좌석 {n_seats}석의 예매가 취소되었습니다."),
-        ),
-        MessageKind::ReservationReduced => (
-            "예매 일부가 취소되었습니다".to_owned(),
-            format!("좌석 {n_seats}석, {amount}원의 예매가 남아 있습니다."),
-        ),
-        MessageKind::PaymentRefunded => {
-            ("환불이 완료되었습니다".to_owned(), format!("{amount}원이 환불되었습니다."))
-        }
-        MessageKind::StandbyOffered => (
-            "기다리시던 좌석이 나왔습니다".to_owned(),
-            format!("좌석 {n_seats}석을 잡아 두었습니다. 제한 시간 안에 결제해 주세요."),
-        ),
-        MessageKind::ReservationHeld
-        | MessageKind::ReservationExtended
-        | MessageKind::ReservationPaying
-        | MessageKind::ReservationDeclined
-        | MessageKind::ReservationReleased
-        | MessageKind::ReservationExpired
-        | MessageKind::RefundDue
-        | MessageKind::ScheduleOpened => return Ok(None),
+/// Sends a letter that this hand alone has taken, and says what became of it.
+pub(crate) async fn send(platform: &Platform, notice: &Notice) -> Result<NoticeOutcome> {
+    let now = platform.now();
+    let failed = |error: &str| NoticeOutcome::Failed { error: error.to_owned() };
+    let Some(channel) = platform.channels.get(notice.channel) else {
+        return Ok(failed("this channel is not set up any more"));
     };
-    Ok(Some(Letter { user: facts.user_id, subject, body, created_at: now }))
+    let Some(to) = address_of(platform, notice).await? else {
+        return Ok(failed("the fan has no such address"));
+    };
+    let Notice { message, subject, body, .. } = notice.clone();
+    let id = format!("{message}.{}", notice.recipient);
+    let sent = channel.send(&Mail { id, to, subject, body }, now).await;
+    Ok(match sent {
+        Sent::Accepted => NoticeOutcome::Sent,
+        Sent::NotNow { error, .. } if notice.attempts >= TRIES_MAX => {
+            NoticeOutcome::Failed { error }
+        }
+        Sent::NotNow { error, after } => {
+            NoticeOutcome::Later { at: next_at(platform, notice.attempts, after, now), error }
+        }
+        Sent::Refused { error } => NoticeOutcome::Failed { error },
+        Sent::Gone { error } => {
+            if notice.channel == ChannelKind::Push {
+                let device = DeviceId::new(notice.recipient);
+                platform.store.remove_device(notice.user, device).await?;
+            }
+            NoticeOutcome::Failed { error }
+        }
+        Sent::Unknown { error } => NoticeOutcome::Unknown { error },
+    })
+}
+
+/// Doubling from two seconds, at most ten minutes, unless the channel says how long.
+fn next_at(
+    platform: &Platform,
+    attempts: u32,
+    after: Option<Duration>,
+    now: Timestamp,
+) -> Timestamp {
+    let doubled = Duration::from_secs(2_u64 << attempts.min(9)).min(Duration::from_secs(600));
+    let jitter = Duration::from_millis(platform.chance.number() % 1_000);
+    now.plus(after.unwrap_or(doubled) + jitter)
+}
+
+/// Opened here and nowhere before: what waits to be sent holds no address.
+async fn address_of(platform: &Platform, notice: &Notice) -> Result<Option<String>> {
+    let open = |column: &str, sealed: &[u8]| {
+        platform.seals.open(&crate::accounts::field(column, notice.user), sealed)
+    };
+    if notice.channel == ChannelKind::Push {
+        let devices = platform.store.devices_of(notice.user).await?;
+        let device = devices.into_iter().find(|it| it.device.uuid() == notice.recipient);
+        let opened = device.map(|it| platform.seals.open(&place(it.device), &it.token));
+        return opened.transpose();
+    }
+    let Some(user) = platform.store.user(notice.user).await? else { return Ok(None) };
+    match notice.channel {
+        ChannelKind::Email => open("email", &user.email).map(Some),
+        ChannelKind::Sms => user.phone.map(|phone| open("phone", &phone)).transpose(),
+        ChannelKind::Push => Err(Error::broken("devices are looked up by themselves")),
+    }
 }

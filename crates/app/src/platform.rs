@@ -5,7 +5,9 @@ use crate::catalog::Shelf;
 use crate::layouts::Layouts;
 use crate::ports::Store;
 use crate::ports::bus::Bus;
+use crate::ports::channels::Channels;
 use crate::ports::clock::{Chance, Clock};
+use crate::ports::courier::Courier;
 use crate::ports::gateway::Gateway;
 use crate::ports::holds::Holds;
 use crate::ports::identity::Certifier;
@@ -23,6 +25,7 @@ use crate::seat_map::SeatMaps;
 use crate::sessions::Sessions;
 use crate::signals::Noted;
 use crate::vitals::Vitals;
+use crate::workers::Tallies;
 use domain::queue::HealthLimits;
 use domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
@@ -55,6 +58,8 @@ pub struct Platform {
     pub revocations: Arc<dyn Revocations>,
     pub seat_versions: Arc<dyn SeatVersions>,
     pub bus: Arc<dyn Bus>,
+    pub channels: Channels,
+    pub courier: Arc<dyn Courier>,
     pub passwords: Arc<dyn Passwords>,
     pub gateways: Vec<Arc<dyn Gateway>>,
     /// Who certifies persons, if anybody does.
@@ -76,6 +81,9 @@ pub struct Platform {
     pub layouts: Layouts,
     pub seat_maps: SeatMaps,
     pub reconciliation: Reconciliation,
+    /// What the workers and the jobs of this node did.
+    pub worker_tallies: Tallies,
+    pub job_tallies: Tallies,
     pub rules: Rules,
 }
 

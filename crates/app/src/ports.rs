@@ -4,16 +4,22 @@ pub mod accounts;
 pub mod audit;
 pub mod bus;
 pub mod catalog;
+pub mod channels;
 pub mod clock;
+pub mod courier;
+pub mod dead_letters;
 pub mod gateway;
 pub mod holds;
 pub mod identity;
 pub mod invariants;
+pub mod job_runs;
 pub mod keys;
 pub mod leases;
 pub mod limits;
 pub mod lookups;
 pub mod messages;
+pub mod notifications;
+pub mod organisers;
 pub mod passwords;
 pub mod payments;
 pub mod queue;
@@ -23,6 +29,7 @@ pub mod refunds;
 pub mod reports;
 pub mod reservations;
 pub mod revocations;
+pub mod sales;
 pub mod sealed;
 pub mod seat_versions;
 pub mod signals;
@@ -38,11 +45,15 @@ pub trait Store:
     accounts::Accounts
     + audit::AuditLog
     + catalog::Catalog
+    + dead_letters::DeadLetters
     + invariants::Invariants
+    + job_runs::JobRuns
     + keys::Keys
     + leases::Leases
     + lookups::Lookups
     + messages::Messages
+    + notifications::Notifications
+    + organisers::Organisers
     + payments::Payments
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
@@ -51,6 +62,7 @@ pub trait Store:
     + reservations::Reservations
     + sealed::SealedFields
     + signals::Signals
+    + sales::Sales
     + standby::Standbys
     + tickets::Tickets
     + wallets::Wallets
@@ -62,11 +74,15 @@ impl<T> Store for T where
     T: accounts::Accounts
         + audit::AuditLog
         + catalog::Catalog
+        + dead_letters::DeadLetters
         + invariants::Invariants
+        + job_runs::JobRuns
         + keys::Keys
         + leases::Leases
         + lookups::Lookups
         + messages::Messages
+        + notifications::Notifications
+        + organisers::Organisers
         + payments::Payments
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
@@ -76,6 +92,7 @@ impl<T> Store for T where
         + sealed::SealedFields
         + signals::Signals
         + standby::Standbys
+        + sales::Sales
         + standby::Standbys
         + tickets::Tickets
         + wallets::Wallets

@@ -21,12 +21,26 @@ pub enum Purpose {
     Challenge,
 }
 
+impl Purpose {
+    /// In the order of their numbers.
+    const ALL: [Purpose; 4] =
+        [Purpose::Ticket, Purpose::Lookup, Purpose::Identity, Purpose::Challenge];
+
+    const fn label(self) -> &'static str {
+        match self {
+            Purpose::Ticket => "podo ticket 1",
+            Purpose::Lookup => "podo lookup 1",
+            Purpose::Identity => "podo identity 1",
+            Purpose::Challenge => "podo challenge 1",
+        }
+    }
+}
+
 pub struct Seals {
     tokens: TokenKeys,
-    ticket: hmac::Key,
-    lookup: hmac::Key,
-    identity: hmac::Key,
-    challenge: hmac::Key,
+    /// One for each purpose. Boxed, because a key is a thousand bytes and the platform that has them
+    /// is moved about.
+    codes: Box<[hmac::Key; Purpose::ALL.len()]>,
     sessions: [u8; 32],
     fields: FieldKeys,
 }
@@ -38,10 +52,7 @@ impl Seals {
         let code_key = |purpose| hmac::Key::new(hmac::HMAC_SHA256, &derive(master, purpose));
         Seals {
             tokens: TokenKeys::new(&token_secret(master), None),
-            ticket: code_key("podo ticket 1"),
-            lookup: code_key("podo lookup 1"),
-            identity: code_key("podo identity 1"),
-            challenge: code_key("podo challenge 1"),
+            codes: Box::new(Purpose::ALL.map(|purpose| code_key(purpose.label()))),
             sessions: derive(master, "podo sessions 1"),
             fields: FieldKeys::new(master, None, None),
         }
@@ -68,12 +79,7 @@ impl Seals {
     }
 
     fn key(&self, purpose: Purpose) -> &hmac::Key {
-        match purpose {
-            Purpose::Ticket => &self.ticket,
-            Purpose::Lookup => &self.lookup,
-            Purpose::Identity => &self.identity,
-            Purpose::Challenge => &self.challenge,
-        }
+        &self.codes[purpose as usize]
     }
 
     pub fn code(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {

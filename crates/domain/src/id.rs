@@ -84,6 +84,14 @@ ids! {
     LedgerId
     TicketId
     MessageId
+    /// A message that a worker, or the relay, gave up.
+    DeadLetterId
+    /// Where an organiser wants to be told.
+    EndpointId
+    /// One message on its way to an organiser.
+    DeliveryId
+    /// A phone or browser that takes push messages.
+    DeviceId
     /// One process of the system, from its start to its end.
     NodeId
 }

@@ -10,6 +10,7 @@ pub mod hall;
 pub mod id;
 pub mod messages;
 pub mod money;
+pub mod organisers;
 pub mod payments;
 pub mod queue;
 pub mod reconciliation;
@@ -25,8 +26,9 @@ pub mod time;
 pub mod wallet;
 
 pub use id::{
-    EventId, HallId, LedgerId, LoginId, MessageId, NodeId, PaymentId, RefundId, ReservationId,
-    ScheduleId, SeatId, SessionId, SignalId, StandbyId, TicketId, UserId, VenueId,
+    DeadLetterId, DeliveryId, DeviceId, EndpointId, EventId, HallId, LedgerId, LoginId, MessageId,
+    NodeId, PaymentId, RefundId, ReservationId, ScheduleId, SeatId, SessionId, SignalId, StandbyId,
+    TicketId, UserId, VenueId,
 };
 pub use money::Won;
 pub use refusal::Refusal;

@@ -21,6 +21,8 @@ pub enum MessageKind {
     PaymentRefunded,
     ScheduleOpened,
     StandbyOffered,
+    /// A worker gave a message up.
+    DeadLettered,
 }
 
 /// Where a message goes.
@@ -30,16 +32,20 @@ pub enum Topic {
     BookingCompleted,
     Notification,
     SeatSync,
+    /// What workers gave up, for whoever watches from outside.
+    DeadLetter,
 }
 
 impl Topic {
-    pub const ALL: [Topic; 3] = [Topic::BookingCompleted, Topic::Notification, Topic::SeatSync];
+    pub const ALL: [Topic; 4] =
+        [Topic::BookingCompleted, Topic::Notification, Topic::SeatSync, Topic::DeadLetter];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Topic::BookingCompleted => "booking-completed",
             Topic::Notification => "notification",
             Topic::SeatSync => "seat-sync",
+            Topic::DeadLetter => "dead-letter",
         }
     }
 
@@ -49,7 +55,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 14] = [
+    pub const ALL: [MessageKind; 15] = [
         MessageKind::UserSignedUp,
         MessageKind::ReservationHeld,
         MessageKind::ReservationExtended,
@@ -64,6 +70,7 @@ impl MessageKind {
         MessageKind::PaymentRefunded,
         MessageKind::ScheduleOpened,
         MessageKind::StandbyOffered,
+        MessageKind::DeadLettered,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -82,6 +89,7 @@ impl MessageKind {
             MessageKind::PaymentRefunded => "PaymentRefunded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
             MessageKind::StandbyOffered => "StandbyOffered",
+            MessageKind::DeadLettered => "DeadLettered",
         }
     }
 
@@ -105,17 +113,53 @@ impl MessageKind {
             | MessageKind::ReservationExpired
             | MessageKind::ReservationCanceled
             | MessageKind::ReservationReduced => Topic::SeatSync,
+            MessageKind::DeadLettered => Topic::DeadLetter,
         }
     }
 }
 
-/// After this many failed deliveries a message is dead: set aside, alerted, never hidden.
-pub const ATTEMPTS_MAX: u32 = 12;
+/// The language that somebody is written to in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    Ko,
+    En,
+}
+
+impl Language {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Language::Ko => "ko",
+            Language::En => "en",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Language> {
+        [Language::Ko, Language::En].into_iter().find(|language| language.as_str() == text)
+    }
+}
+
+/// After this many failed deliveries a message is dead: set aside, alerted, never hidden. The tries
+/// take an hour, so that a bus that is away for a while costs no message.
+pub const ATTEMPTS_MAX: u32 = 60;
+
+/// How often a worker tries a message before it is set aside.
+pub const TRIES_MAX: u32 = 3;
+
+/// The version of the published form; it grows when a field changes its meaning or goes.
+pub const FORM: u32 = 1;
 
 /// How long to wait before the next try: doubling from 200 ms, at most a minute.
 pub fn retry_delay_ms(attempts: u32) -> i64 {
     let doubled = 200_i64.saturating_mul(1_i64 << attempts.min(20));
     doubled.min(60_000)
+}
+
+/// Up to a quarter less by `chance`, so that what failed together does not come back together.
+pub fn jittered_ms(delay_ms: i64, chance: u64) -> i64 {
+    let quarter = u64::try_from(delay_ms / 4).unwrap_or(0);
+    delay_ms - i64::try_from(chance % (quarter + 1)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -134,5 +178,12 @@ mod tests {
         assert_eq!(retry_delay_ms(0), 200);
         assert_eq!(retry_delay_ms(3), 1_600);
         assert_eq!(retry_delay_ms(u32::MAX), 60_000);
+    }
+
+    #[test]
+    fn retries_that_began_together_spread_over_a_quarter() {
+        let delays = (0..10_000).map(|chance| jittered_ms(retry_delay_ms(5), chance * 7_919));
+        let (least, most) = delays.fold((i64::MAX, 0), |(a, b), it| (a.min(it), b.max(it)));
+        assert_eq!((least, most), (4_800, 6_400));
     }
 }

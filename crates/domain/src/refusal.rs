@@ -20,7 +20,9 @@ pub enum Refusal {
     IdentityNotOffered,
     IdentityUnproven,
     IdentityTaken,
-    IdentityRests { until: Timestamp },
+    IdentityRests {
+        until: Timestamp,
+    },
     IdentityRequired,
     ReadOnly,
     OwnRole,
@@ -28,25 +30,45 @@ pub enum Refusal {
     CodeWrong,
     CodeOn,
     SocialFailed,
-    TooManyRequests { retry_after_s: u64 },
+    TooManyRequests {
+        retry_after_s: u64,
+    },
 
     // What is asked about
     NotFound,
-    Invalid { field: &'static str, problem: crate::text::FieldError },
-    InvalidTemplate { at: String, problem: String },
-    InvalidSchedule { field: &'static str },
+    Invalid {
+        field: &'static str,
+        problem: crate::text::FieldError,
+    },
+    InvalidTemplate {
+        at: String,
+        problem: String,
+    },
+    InvalidSchedule {
+        field: &'static str,
+    },
     NameTaken,
     EventNotOpen,
     WrongEventState,
     SaleBegun,
     InUse,
+    /// A message that was set aside is being replayed, or was closed.
+    DeadLetterClosed,
+    /// An organiser's address that we do not call.
+    WebhookUrlRefused,
 
     // The queue
     PlaceTokenInvalid,
     NotInQueue,
     QueueClosed,
-    ChallengeRequired { salt: String, bits: u8, expires_at: Timestamp },
-    SaleNotOpen { opens_at: Timestamp },
+    ChallengeRequired {
+        salt: String,
+        bits: u8,
+        expires_at: Timestamp,
+    },
+    SaleNotOpen {
+        opens_at: Timestamp,
+    },
     SaleClosed,
     EntryRequired,
     EntryExpired,
@@ -54,14 +76,23 @@ pub enum Refusal {
 
     // Seats and reservations
     NoSeats,
-    TooManySeats { max: usize },
+    TooManySeats {
+        max: usize,
+    },
     SeatRepeated,
     ForeignSeat,
-    SeatTaken { taken: Vec<SeatId>, alternatives: Vec<Vec<SeatId>> },
+    SeatTaken {
+        taken: Vec<SeatId>,
+        alternatives: Vec<Vec<SeatId>>,
+    },
     NoneTogether,
     UnknownGrade,
-    SeatLimit { max: u32 },
-    HoldChurn { retry_after_s: u64 },
+    SeatLimit {
+        max: u32,
+    },
+    HoldChurn {
+        retry_after_s: u64,
+    },
     HoldOver,
     PaymentRunning,
     AlreadyPaid,
@@ -74,7 +105,9 @@ pub enum Refusal {
     AmountMismatch,
     PaymentNotReady,
     PaymentOver,
-    PaymentDeclined { reason: String },
+    PaymentDeclined {
+        reason: String,
+    },
     PaymentKeyMissing,
     UnknownGateway,
     WalletLimit,
@@ -86,7 +119,9 @@ pub enum Refusal {
     // Tickets
     TicketInvalid,
     TicketElsewhere,
-    TicketUsed { at: Option<Timestamp> },
+    TicketUsed {
+        at: Option<Timestamp>,
+    },
     TicketVoid,
     TicketTransferred,
 
@@ -104,6 +139,7 @@ impl Refusal {
     }
 
     /// The stable name of this refusal in the API.
+    #[expect(clippy::too_many_lines, reason = "a table: one line for each refusal")]
     pub const fn code(&self) -> &'static str {
         match self {
             Refusal::LoginRequired => "LOGIN_REQUIRED",
@@ -138,6 +174,8 @@ impl Refusal {
             Refusal::WrongEventState => "WRONG_EVENT_STATE",
             Refusal::SaleBegun => "SALE_BEGUN",
             Refusal::InUse => "IN_USE",
+            Refusal::DeadLetterClosed => "DEAD_LETTER_CLOSED",
+            Refusal::WebhookUrlRefused => "WEBHOOK_URL_REFUSED",
             Refusal::PlaceTokenInvalid => "QUEUE_TOKEN_INVALID",
             Refusal::NotInQueue => "NOT_IN_QUEUE",
             Refusal::QueueClosed => "QUEUE_CLOSED",

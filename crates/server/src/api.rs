@@ -14,6 +14,7 @@ mod extract;
 mod health;
 mod identity;
 mod language;
+mod notifications;
 mod payment;
 mod plain;
 mod problems;
@@ -32,6 +33,7 @@ mod wallet;
 mod webhooks;
 
 use crate::assets;
+use crate::jobs::Job;
 use crate::layouts::Layouts;
 use crate::proxies::Proxies;
 use crate::roles::Roles;
@@ -80,6 +82,8 @@ pub struct Shared {
     /// Where fans reach us, if the settings say it: `https://podo.kr`.
     pub home: String,
     pub roles: Roles,
+    /// Every job and when it runs.
+    pub jobs: Vec<(Job, String)>,
 }
 
 type App = Arc<Shared>;
@@ -133,6 +137,7 @@ fn documented() -> OpenApiRouter<App> {
         .merge(second_factor::routes())
         .merge(signals::routes())
         .merge(social::routes())
+        .merge(notifications::routes())
         .merge(refunds::routes())
         .merge(webhooks::routes())
         .merge(wallet::routes())

@@ -4,8 +4,10 @@
 mod admin;
 mod bench;
 mod demo;
+mod dlq;
 mod draw;
 mod fans;
+mod jobs;
 mod migrate;
 mod reconcile;
 mod reconcile_day;
@@ -58,6 +60,9 @@ enum Command {
     /// Manage organisers, and repair what only an operator should.
     #[command(subcommand)]
     Admin(admin::Admin),
+    /// Look at the jobs, or run one now.
+    #[command(subcommand)]
+    Jobs(jobs::Jobs),
     /// Recompute the draw of a lobby from its published seed.
     VerifyDraw(draw::VerifyDraw),
 }
@@ -87,6 +92,7 @@ fn start(cli: Cli) -> Result<ExitCode> {
         Command::Verify(verify) => in_runtime(verify::run(verify, load()?)),
         Command::Bench(bench) => in_runtime(bench::run(bench, load()?)),
         Command::Admin(command) => in_runtime(admin::run(command, load()?)),
+        Command::Jobs(command) => in_runtime(jobs::run(command, load()?)),
         Command::VerifyDraw(draw) => draw::run(&draw),
         Command::Migrate(migrate) => in_runtime(migrate::run(migrate, load()?)),
         Command::CheckConfig { manual } => {

@@ -1,14 +1,19 @@
 //! Settings: the built-in defaults, a file, the environment and flags, in this order.
 
+mod bus;
+mod channels;
 mod gateways;
 mod people;
 
+pub use bus::Bus;
+pub use channels::Channels;
 pub use gateways::Gateways;
 pub use people::People;
 
 use crate::proxies::Proxies;
 use crate::roles::Roles;
 use adapters::gateways::GatewaySettings;
+use adapters::notify::ChannelSettings;
 use adapters::sql::{Connections, PostgresSettings};
 use anyhow::{Context, Result, anyhow, bail};
 use domain::queue::HealthLimits;
@@ -37,7 +42,10 @@ pub struct Config {
     pub store_ca: String,
     pub live_url: String,
     pub live_ca: PathBuf,
-    pub bus_url: String,
+    #[serde(flatten)]
+    pub bus: Bus,
+    #[serde(flatten)]
+    pub channels: Channels,
     pub hold_seconds: u32,
     pub offer_seconds: u32,
     pub admit_every_ms: u32,
@@ -173,6 +181,8 @@ impl Config {
                 self.roles
             );
         }
+        self.bus.check()?;
+        self.channels.check()?;
         self.gateways.check(&self.public_url, self.sandbox)?;
         self.people.check(&self.public_url)?;
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
@@ -235,6 +245,22 @@ impl Config {
         }
     }
 
+    /// How Kafka is reached.
+    #[cfg(feature = "kafka")]
+    pub fn kafka(&self) -> Result<adapters::kafka::KafkaSettings> {
+        self.bus.kafka()
+    }
+
+    /// What letters leave the house over.
+    pub fn channels(&self) -> Result<ChannelSettings> {
+        self.channels.settings()
+    }
+
+    /// Private networks that organisers' webhooks may be in.
+    pub fn webhook_networks(&self) -> Result<Vec<ipnet::IpNet>> {
+        self.channels.networks()
+    }
+
     /// What counts, without secrets.
     pub fn describe(&self) -> &str {
         &self.shown
@@ -250,8 +276,11 @@ impl Config {
 
 /// All settings as TOML. Of a secret it is shown only whether there is one.
 fn describe(table: &Table) -> String {
-    let is_secret =
-        |key: &str| ["secret", "password", "_key"].iter().any(|word| key.contains(word));
+    let is_secret = |key: &str| {
+        ["secret", "password", "_key", "smtp_url", "bus_options"]
+            .iter()
+            .any(|word| key.contains(word))
+    };
     let line = |(key, value): (&String, &Value)| match (value.as_str(), value.as_array()) {
         (Some(""), _) => format!("{key} = \"\"\n"),
         (Some(_), _) if is_secret(key) => format!("{key} = \"(set)\"\n"),

@@ -2,15 +2,18 @@
 
 use crate::api::{Edge, Shared};
 use crate::config::Config;
-use crate::tasks::{Job, Schedule, Tasks, run_job};
+use crate::jobs::{Job, Schedule, Timing, run_job};
+use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use crate::web;
 use crate::wire::Wired;
+use crate::workers::{join, prepare_bus, run_ear, run_worker};
 use anyhow::{Context, Result};
 use app::Platform;
 use app::accounts::{SignUp, create_admin, recall_ended_sessions};
 use app::jobs::open_rooms;
 use app::reconciliation::fill_filter;
+use app::workers::ALL;
 use domain::accounts::{Email, NewPassword, Role};
 use domain::text::Line;
 use secrecy::ExposeSecret;
@@ -40,6 +43,7 @@ impl Running {
         open_rooms(&platform, platform.now()).await?;
         fill_filter(&platform).await?;
         recall_ended_sessions(&platform).await?;
+        start_workers(config, &platform, &tasks).await;
         for schedule in schedules(config) {
             tasks.spawn(run_job(platform.clone(), tasks.clone(), schedule));
         }
@@ -61,6 +65,7 @@ impl Running {
             proxies: config.proxies()?,
             home: config.public_url.trim_end_matches('/').to_owned(),
             roles: config.roles.clone(),
+            jobs: all_schedules(config).map(|it| (it.job, it.timing.to_string())).to_vec(),
         });
         let accepting = tasks.spawn(web::serve(listener, Edge::new(shared), tasks.clone()));
         Ok(Running { platform, address, tasks, accepting })
@@ -80,24 +85,49 @@ impl Running {
     }
 }
 
+/// The workers take their places before the relay publishes: in the process, nobody else would
+/// keep what they missed.
+async fn start_workers(config: &Config, platform: &Arc<Platform>, tasks: &Tasks) {
+    tasks.spawn(prepare_bus(platform.clone(), tasks.clone()));
+    tasks.spawn(run_ear(platform.clone(), tasks.clone()));
+    if !config.roles.works {
+        return;
+    }
+    let places = ALL.map(async |worker| (worker, join(platform, worker).await));
+    for (worker, place) in futures::future::join_all(places).await {
+        tasks.spawn(run_worker(platform.clone(), tasks.clone(), worker, place));
+    }
+}
+
+/// When each job runs.
+pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
+    let every = |ms: u32| Timing::Every(Duration::from_millis(u64::from(ms)));
+    Job::ALL.map(|job| {
+        let timing = match job {
+            Job::AdmitFans => every(config.admit_every_ms),
+            Job::ExpireHolds | Job::OfferSeats => every(config.sweep_every_ms),
+            Job::RelayMessages => every(100),
+            Job::SettlePayments
+            | Job::MakeRefunds
+            | Job::FollowWebhooks
+            | Job::ReplayDeadLetters
+            | Job::SendNotices
+            | Job::DeliverWebhooks => every(1_000),
+            Job::RefundCanceled => every(2_000),
+            Job::ReconcileSeats => Timing::Every(config.reconcile_every()),
+            Job::ForgetMessages => Timing::Daily { hour: 2 },
+            Job::ForgetRooms => Timing::Daily { hour: 3 },
+            Job::KeepLess => Timing::Daily { hour: 4 },
+        };
+        Schedule { job, timing }
+    })
+}
+
 /// The jobs of this node.
 fn schedules(config: &Config) -> impl Iterator<Item = Schedule> {
-    let ms = |ms: u32| Duration::from_millis(u64::from(ms));
-    let all = [
-        Schedule { job: Job::AdmitFans, every: ms(config.admit_every_ms) },
-        Schedule { job: Job::ExpireHolds, every: ms(config.sweep_every_ms) },
-        Schedule { job: Job::OfferSeats, every: ms(config.sweep_every_ms) },
-        Schedule { job: Job::RelayMessages, every: ms(100) },
-        Schedule { job: Job::SettlePayments, every: ms(1_000) },
-        Schedule { job: Job::MakeRefunds, every: ms(1_000) },
-        Schedule { job: Job::RefundCanceled, every: ms(2_000) },
-        Schedule { job: Job::FollowWebhooks, every: ms(1_000) },
-        Schedule { job: Job::ForgetOldRows, every: Duration::from_secs(600) },
-        Schedule { job: Job::ReconcileSeats, every: config.reconcile_every() },
-    ];
     let (admits, works) = (config.roles.admits, config.roles.works);
     let is_ours = move |job: Job| if job == Job::AdmitFans { admits } else { works };
-    all.into_iter().filter(move |schedule| is_ours(schedule.job))
+    all_schedules(config).into_iter().filter(move |schedule| is_ours(schedule.job))
 }
 
 /// The first organiser, from the settings.

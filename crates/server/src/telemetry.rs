@@ -68,6 +68,7 @@ pub struct Metrics {
     pub reconcile_healed: Family<KindLabel, Counter>,
     pub outbox_pending: Gauge,
     pub outbox_dead: Gauge,
+    pub messages: MessageMetrics,
     pub purchases: Counter,
 }
 
@@ -83,6 +84,7 @@ impl Metrics {
         let (reconcile_rounds, reconcile_suspected) = (Counter::default(), Gauge::default());
         let reconcile_healed = Family::default();
         let (outbox_pending, outbox_dead) = (Gauge::default(), Gauge::default());
+        let messages = MessageMetrics::register(&mut registry);
         let purchases = Counter::default();
         registry.register("build", "This build", Info::new([("version", VERSION)]));
         registry.register_with_unit(
@@ -120,6 +122,7 @@ impl Metrics {
             reconcile_healed,
             outbox_pending,
             outbox_dead,
+            messages,
             purchases,
         }
     }
@@ -171,6 +174,50 @@ impl QueueMetrics {
         registry.register("queue_streams", "Open streams of waiting fans", it.streams.clone());
         let what = "What is left of the rate while this node is unwell";
         registry.register("queue_admit_ratio", what, it.admit_ratio.clone());
+        it
+    }
+}
+
+/// What the relay, the workers and the jobs do. Counts are those of this node.
+pub struct MessageMetrics {
+    pub lag: Gauge<f64, AtomicU64>,
+    pub dead_letters: Family<WorkerLabel, Gauge>,
+    pub consumed: Family<WorkerLabel, Counter>,
+    pub set_aside: Family<WorkerLabel, Counter>,
+    pub job_rounds: Family<JobLabel, Counter>,
+    pub job_done: Family<JobLabel, Counter>,
+    pub job_failed: Family<JobLabel, Counter>,
+    pub job_last: Family<JobLabel, Gauge>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct WorkerLabel {
+    pub worker: String,
+}
+
+impl MessageMetrics {
+    fn register(registry: &mut Registry) -> MessageMetrics {
+        let it = MessageMetrics {
+            lag: Gauge::default(),
+            dead_letters: Family::default(),
+            consumed: Family::default(),
+            set_aside: Family::default(),
+            job_rounds: Family::default(),
+            job_done: Family::default(),
+            job_failed: Family::default(),
+            job_last: Family::default(),
+        };
+        let what = "Age of the oldest message that is not published";
+        registry.register_with_unit("outbox_lag", what, Unit::Seconds, it.lag.clone());
+        let what = "Messages set aside that nobody replayed or dropped";
+        registry.register("dead_letters", what, it.dead_letters.clone());
+        registry.register("messages_consumed", "Messages done", it.consumed.clone());
+        registry.register("messages_set_aside", "Messages given up", it.set_aside.clone());
+        registry.register("job_rounds", "Rounds of a job", it.job_rounds.clone());
+        registry.register("job_done", "What the rounds did", it.job_done.clone());
+        registry.register("job_failed", "What the rounds failed at", it.job_failed.clone());
+        let what = "When the last noted round of a job began, on any node";
+        registry.register_with_unit("job_last_run", what, Unit::Seconds, it.job_last.clone());
         it
     }
 }

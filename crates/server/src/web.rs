@@ -29,6 +29,10 @@ const CONNECTIONS_MAX: usize = 100_000;
 /// A client that does not finish its request line and headers in this time is let go.
 const HEADERS_WITHIN: Duration = Duration::from_secs(10);
 
+/// A request line with its headers is no longer than this.
+const HEAD_MAX: usize = 16 * 1024;
+const HEADERS_MAX: usize = 100;
+
 /// How long running requests may take when the process ends.
 const DRAIN_WITHIN: Duration = Duration::from_secs(25);
 
@@ -97,7 +101,8 @@ async fn serve_connection(
     // this hyper may drop it before its first step.
     builder.http1().half_close(true);
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
-    builder.http2().timer(TokioTimer::new());
+    builder.http1().max_buf_size(HEAD_MAX).max_headers(HEADERS_MAX);
+    builder.http2().timer(TokioTimer::new()).max_header_list_size(HEAD_MAX as u32);
     let (reader, writer) = stream.into_split();
     let stream = tokio::io::join(read.chain(reader), writer);
     Some(builder.serve_connection(TokioIo::new(stream), service).into_owned())

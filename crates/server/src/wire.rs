@@ -5,14 +5,15 @@ use crate::secret;
 use adapters::clock::{SystemChance, SystemClock};
 use adapters::gateways::PortOneIdentity;
 use adapters::gateways::sandbox::Sandbox;
+use adapters::notify::Outside;
 use adapters::passwords::Argon2Pool;
 use adapters::social::Oidc;
 use adapters::sql::SqlStore;
 use adapters::{memory, redis};
 use anyhow::{Context, Result, anyhow, bail};
 use app::Platform;
-use app::notifications::NotificationWorker;
 use app::platform::Rules;
+use app::ports::bus::Bus;
 use app::ports::clock::{Chance, Clock};
 use app::ports::gateway::Gateway;
 use app::ports::holds::Holds;
@@ -84,12 +85,9 @@ pub async fn platform_on(
     chance: Arc<dyn Chance>,
 ) -> Result<Wired> {
     let live = Live::open(config).await?;
-    if config.bus_url != "memory:" {
-        bail!("bus_url: `{}` is unknown (memory:)", config.bus_url);
-    }
+    let bus = open_bus(config)?;
     let seals = seals(config, &secret::load_or_make(&config.data, &*chance)?)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let worker = NotificationWorker::new(store.clone(), clock.clone());
     let n_password_threads = std::thread::available_parallelism().map_or(1, |n| n.get() - 1);
     let passwords = Argon2Pool::start(n_password_threads).map_err(|error| anyhow!(error))?;
     let (gateways, sandbox) = gateways(config, &store, &chance)?;
@@ -101,7 +99,11 @@ pub async fn platform_on(
         limits: live.limits,
         revocations: live.revocations,
         seat_versions: live.seat_versions,
-        bus: Arc::new(memory::Bus::new(vec![Arc::new(worker)])),
+        bus,
+        channels: config.channels()?.open().map_err(|error| anyhow!(error))?,
+        courier: Arc::new(
+            Outside::new(config.webhook_networks()?).map_err(|error| anyhow!(error))?,
+        ),
         passwords: Arc::new(passwords),
         gateways,
         certifier: certifier(config, &chance, &clock)?,
@@ -121,6 +123,8 @@ pub async fn platform_on(
         layouts: Default::default(),
         seat_maps: Default::default(),
         reconciliation: Reconciliation::default(),
+        worker_tallies: Default::default(),
+        job_tallies: Default::default(),
         rules: Rules {
             hold_length: config.hold_length(),
             offer_length: config.offer_length(),
@@ -131,6 +135,21 @@ pub async fn platform_on(
         },
     };
     Ok(Wired { platform, sandbox })
+}
+
+/// What carries messages to the workers.
+fn open_bus(config: &Config) -> Result<Arc<dyn Bus>> {
+    match config.bus.bus_url.split_once(':') {
+        Some(("memory", "")) => Ok(Arc::new(memory::Bus::default())),
+        #[cfg(feature = "kafka")]
+        Some(("kafka", _)) => {
+            let bus = adapters::kafka::Bus::open(config.kafka()?);
+            Ok(Arc::new(bus.map_err(|error| anyhow!(error)).context("bus_url")?))
+        }
+        #[cfg(not(feature = "kafka"))]
+        Some(("kafka", _)) => bail!("bus_url: this program was built without Kafka"),
+        Some(_) | None => bail!("bus_url: unknown; use memory: or kafka://HOST:PORT,HOST:PORT…"),
+    }
 }
 
 /// All keys, with those of the place and entry tokens as the operator set them.

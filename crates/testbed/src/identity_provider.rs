@@ -195,7 +195,7 @@ impl Desk {
     }
 
     fn claims(&self, nonce: &str) -> Value {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs());
+        let now = seconds_now();
         let mut claims = self.person.clone();
         let mut set = |name: &str, value: Value| claims[name] = value;
         set("iss", json!(self.issuer));
@@ -226,7 +226,16 @@ impl Desk {
             TokenFault::Unsigned => ("none", KEY_ID),
             TokenFault::PublicKeyAsSecret => ("HS256", KEY_ID),
             TokenFault::UnknownKey => ("RS256", "key-9"),
-            _ => ("RS256", KEY_ID),
+            TokenFault::None
+            | TokenFault::OtherIssuer
+            | TokenFault::OtherAudience
+            | TokenFault::OtherNonce
+            | TokenFault::NoNonce
+            | TokenFault::OtherParty
+            | TokenFault::TooOld
+            | TokenFault::FromTheFuture
+            | TokenFault::OtherKey
+            | TokenFault::Changed => ("RS256", KEY_ID),
         };
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let header = part(&json!({ "alg": algorithm, "kid": key_id, "typ": "JWT" }));
@@ -250,7 +259,15 @@ impl Desk {
                 return URL_SAFE_NO_PAD.encode(aws_lc_rs::hmac::sign(&key, message));
             }
             TokenFault::OtherKey | TokenFault::UnknownKey => &self.other_key,
-            _ => &self.key,
+            TokenFault::None
+            | TokenFault::OtherIssuer
+            | TokenFault::OtherAudience
+            | TokenFault::OtherNonce
+            | TokenFault::NoNonce
+            | TokenFault::OtherParty
+            | TokenFault::TooOld
+            | TokenFault::FromTheFuture
+            | TokenFault::Changed => &self.key,
         };
         let mut signature = vec![0; key.public_modulus_len()];
         let random = rand::SystemRandom::new();
@@ -258,6 +275,11 @@ impl Desk {
             .expect("a signature is as long as the modulus");
         URL_SAFE_NO_PAD.encode(signature)
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "another company has a clock of its own")]
+fn seconds_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
 }
 
 fn random() -> String {

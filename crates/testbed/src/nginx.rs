@@ -5,7 +5,7 @@ use crate::engine::{self, Kind, Process, port};
 use rustix::process::Signal;
 use std::io::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
 

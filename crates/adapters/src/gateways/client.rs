@@ -135,7 +135,8 @@ fn failure(error: &reqwest::Error) -> Failure {
     }
 }
 
-fn tls() -> Result<ClientConfig, String> {
+/// Trusts whom the system trusts.
+pub(crate) fn tls() -> Result<ClientConfig, String> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))

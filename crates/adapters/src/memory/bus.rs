@@ -1,29 +1,210 @@
-//! The bus in the process: a published message goes to every consumer at once.
+//! The bus in the process: a parcel is accepted when every group is done with it, so that nothing
+//! is lost between the outbox and a worker when the process ends.
 
-use app::Result;
-use app::ports::bus::{Bus as BusPort, Consumer};
-use app::ports::messages::Message;
+use app::ports::bus::{Bus as BusPort, Parcel, Subscription};
+use app::{Error, Result};
 use async_trait::async_trait;
-use std::sync::Arc;
+use domain::messages::Topic;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::{Notify, oneshot};
 
+/// Who publishes waits this long for the workers; then it may publish again.
+const DONE_WITHIN: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Default)]
 pub struct Bus {
-    consumers: Vec<Arc<dyn Consumer>>,
+    shared: Arc<Mutex<Shared>>,
 }
 
-impl Bus {
-    pub fn new(consumers: Vec<Arc<dyn Consumer>>) -> Bus {
-        Bus { consumers }
-    }
+#[derive(Default)]
+struct Shared {
+    groups: HashMap<String, Arc<Group>>,
+    n_members: u64,
+}
+
+struct Group {
+    topics: Vec<Topic>,
+    state: Mutex<State>,
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Waiting>,
+    /// Which member works on which key.
+    busy: HashMap<String, u64>,
+    n_members: u32,
+}
+
+struct Waiting {
+    parcel: Parcel,
+    done: oneshot::Sender<()>,
 }
 
 #[async_trait]
 impl BusPort for Bus {
-    /// Accepted when every consumer is done with it. If one fails the message is published again,
-    /// so consumers must not mind a repeat.
-    async fn publish(&self, message: &Message) -> Result<()> {
-        for consumer in &self.consumers {
-            consumer.consume(message).await?;
+    async fn publish(&self, parcel: &Parcel) -> Result<()> {
+        let groups: Vec<Arc<Group>> = self.lock().groups.values().cloned().collect();
+        let wants = |group: &Arc<Group>| group.topics.contains(&parcel.topic);
+        let answers = groups.into_iter().filter(wants).map(|group| group.add(parcel.clone()));
+        let all = futures::future::try_join_all(answers.collect::<Vec<_>>());
+        match tokio::time::timeout(DONE_WITHIN, all).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(_left)) => Err(Error::unavailable("the workers have stopped")),
+            Err(_elapsed) => Err(Error::unavailable("the workers are behind")),
+        }
+    }
+
+    async fn subscribe(&self, group: &str, topics: &[Topic]) -> Result<Box<dyn Subscription>> {
+        Ok(Box::new(self.join(group.to_owned(), topics)))
+    }
+
+    async fn listen(&self, topics: &[Topic]) -> Result<Box<dyn Subscription>> {
+        let name = format!("listener {}", self.lock().n_members);
+        Ok(Box::new(self.join(name, topics)))
+    }
+}
+
+impl Bus {
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().expect("nothing panics under this lock")
+    }
+
+    fn join(&self, name: String, topics: &[Topic]) -> Member {
+        let mut shared = self.lock();
+        shared.n_members += 1;
+        let number = shared.n_members;
+        let group = shared.groups.entry(name.clone()).or_insert_with(|| {
+            let (state, arrived) = (Mutex::default(), Notify::new());
+            Arc::new(Group { topics: topics.to_vec(), state, arrived })
+        });
+        let group = group.clone();
+        group.lock().n_members += 1;
+        Member { bus: self.clone(), name, number, group, taken: Vec::new() }
+    }
+}
+
+impl Group {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("nothing panics under this lock")
+    }
+
+    fn add(&self, parcel: Parcel) -> oneshot::Receiver<()> {
+        let (done, answer) = oneshot::channel();
+        self.lock().waiting.push_back(Waiting { parcel, done });
+        self.arrived.notify_one();
+        answer
+    }
+
+    /// Takes what no other member works on; a key of another is left with all that follows of it.
+    fn take(&self, member: u64, limit: usize) -> Vec<Waiting> {
+        let mut state = self.lock();
+        let mut taken = Vec::new();
+        let mut left = VecDeque::with_capacity(state.waiting.len());
+        while let Some(next) = state.waiting.pop_front() {
+            // Who published it has given up and comes again.
+            if next.done.is_closed() {
+                continue;
+            }
+            let is_others = state.busy.get(&next.parcel.key).is_some_and(|it| *it != member);
+            if is_others || taken.len() >= limit {
+                left.push_back(next);
+                if taken.len() >= limit {
+                    break;
+                }
+                continue;
+            }
+            state.busy.insert(next.parcel.key.clone(), member);
+            taken.push(next);
+        }
+        left.append(&mut state.waiting);
+        state.waiting = left;
+        taken
+    }
+
+    /// Nobody works on these keys any more.
+    fn let_go(&self, taken: &[Waiting]) {
+        let keys: HashSet<&str> = taken.iter().map(|it| it.parcel.key.as_str()).collect();
+        self.lock().busy.retain(|key, _| !keys.contains(key.as_str()));
+        self.arrived.notify_waiters();
+    }
+}
+
+struct Member {
+    bus: Bus,
+    name: String,
+    number: u64,
+    group: Arc<Group>,
+    taken: Vec<Waiting>,
+}
+
+#[async_trait]
+impl Subscription for Member {
+    async fn receive(&mut self, limit: usize, patience: Duration) -> Result<Vec<Parcel>> {
+        let deadline = tokio::time::Instant::now() + patience;
+        let group = self.group.clone();
+        loop {
+            let arrived = group.arrived.notified();
+            let taken = group.take(self.number, limit);
+            if !taken.is_empty() {
+                let parcels = taken.iter().map(|it| it.parcel.clone()).collect();
+                self.taken.extend(taken);
+                return Ok(parcels);
+            }
+            if tokio::time::timeout_at(deadline, arrived).await.is_err() {
+                return Ok(Vec::new());
+            }
+        }
+    }
+
+    async fn commit(&mut self) -> Result<()> {
+        self.group.let_go(&self.taken);
+        for waiting in self.taken.drain(..) {
+            // Who published it may have given up; then it comes again and is known.
+            let _ = waiting.done.send(());
         }
         Ok(())
     }
+
+    async fn rewind(&mut self) -> Result<()> {
+        self.put_back();
+        Ok(())
+    }
+}
+
+impl Member {
+    fn put_back(&mut self) {
+        self.group.let_go(&self.taken);
+        let mut state = self.group.lock();
+        for waiting in self.taken.drain(..).rev() {
+            state.waiting.push_front(waiting);
+        }
+    }
+}
+
+/// What it did not finish is for the other members; with the last of them the group ends, and who
+/// published hears of it.
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.put_back();
+        let mut shared = self.bus.lock();
+        let n_left = {
+            let mut state = self.group.lock();
+            state.n_members -= 1;
+            state.n_members
+        };
+        if n_left == 0 {
+            shared.groups.remove(&self.name);
+            self.group.lock().waiting.clear();
+        }
+        drop(shared);
+        self.group.arrived.notify_waiters();
+    }
+}
+
+#[tokio::test]
+async fn keeps_the_contract() {
+    app::ports::bus::contract::check(&Bus::default(), 1).await;
 }

@@ -3,10 +3,13 @@
 use super::store::SqlStore;
 use super::tx::{Tx, work};
 use super::value::{Row, params};
+use super::{dead_letters, notifications};
 use app::Result;
+use app::messages::wrap;
+use app::ports::dead_letters::{RELAY, SetAside};
 use app::ports::messages::{Backlog, Consume, Letter, Message, Messages};
 use async_trait::async_trait;
-use domain::messages::{ATTEMPTS_MAX, MessageKind, Topic, retry_delay_ms};
+use domain::messages::{ATTEMPTS_MAX, MessageKind, Topic, jittered_ms, retry_delay_ms};
 use domain::{MessageId, Timestamp, UserId};
 use std::time::Duration;
 
@@ -21,7 +24,7 @@ struct Published {
 }
 
 struct Failed {
-    message: MessageId,
+    message: Message,
     error: String,
     now: Timestamp,
 }
@@ -37,12 +40,14 @@ struct Forget {
     limit: u32,
 }
 
+struct ConsumeAll(Vec<Consume>);
+
 struct CountBacklog;
 
 work!(Worker: DueMessages => due, Vec<Message>);
 work!(Worker: Published => published, ());
 work!(Worker: Failed => failed, ());
-work!(Worker: Consume => consume, bool);
+work!(Worker: ConsumeAll => consume_all, Vec<bool>);
 work!(Sales or_replica: MailboxOf => mailbox, Vec<Letter>);
 work!(Worker: Forget => forget, u64);
 work!(Worker: CountBacklog => backlog, Backlog);
@@ -53,21 +58,20 @@ impl Messages for SqlStore {
         self.read(DueMessages { now, limit }).await
     }
 
+    async fn written(&self) {
+        self.wait_for_write().await;
+    }
+
     async fn messages_published(&self, messages: Vec<MessageId>, now: Timestamp) -> Result<()> {
         self.write(Published { messages, now }).await
     }
 
-    async fn message_failed(
-        &self,
-        message: MessageId,
-        error: String,
-        now: Timestamp,
-    ) -> Result<()> {
-        self.write(Failed { message, error, now }).await
+    async fn message_failed(&self, message: &Message, error: String, now: Timestamp) -> Result<()> {
+        self.write(Failed { message: message.clone(), error, now }).await
     }
 
-    async fn consume(&self, command: Consume) -> Result<bool> {
-        self.write(command).await
+    async fn consume(&self, commands: Vec<Consume>) -> Result<Vec<bool>> {
+        self.write(ConsumeAll(commands)).await
     }
 
     async fn mailbox(&self, user: UserId, limit: u32) -> Result<Vec<Letter>> {
@@ -120,45 +124,87 @@ fn read(row: &Row) -> Result<Message> {
 async fn published(tx: &mut dyn Tx, command: &Published) -> Result<()> {
     let sql = "update outbox set status = 'PUBLISHED', published_at = $2, last_error = null
                 where id = $1 and status = 'PENDING'";
-    for message in &command.messages {
-        tx.execute(sql, params![*message, command.now]).await?;
-    }
+    let set = |message: &MessageId| params![*message, command.now].to_vec();
+    tx.execute_each(sql, command.messages.iter().map(set).collect()).await?;
     Ok(())
 }
 
 async fn failed(tx: &mut dyn Tx, command: &Failed) -> Result<()> {
     let sql = "update outbox set attempts = attempts + 1, last_error = $2
                 where id = $1 and status = 'PENDING' returning attempts";
-    let Some(row) = tx.row(sql, params![command.message, &command.error]).await? else {
+    let message = &command.message;
+    let Some(row) = tx.row(sql, params![message.id, &command.error]).await? else {
         return Ok(());
     };
     let attempts: u32 = row.get(0)?;
     if attempts >= ATTEMPTS_MAX {
-        let dead = "update outbox set status = 'DEAD' where id = $1";
-        tx.execute(dead, params![command.message]).await?;
-        return Ok(());
+        return die(tx, command, attempts).await;
     }
-    let delay = Duration::from_millis(retry_delay_ms(attempts).unsigned_abs());
+    let delay = jittered_ms(retry_delay_ms(attempts), tx.chance().number());
+    let next_at = command.now.plus(Duration::from_millis(delay.unsigned_abs()));
     let later = "update outbox set next_at = $2 where id = $1";
-    tx.execute(later, params![command.message, command.now.plus(delay)]).await?;
+    tx.execute(later, params![message.id, next_at]).await?;
     Ok(())
 }
 
-async fn consume(tx: &mut dyn Tx, command: &Consume) -> Result<bool> {
-    let seen = "insert into processed_messages (message_id, consumer, processed_at)
-                values ($1, $2, $3) on conflict (message_id, consumer) do nothing";
-    let values = params![command.message, command.consumer, command.now];
-    if tx.execute(seen, values).await? == 0 {
-        return Ok(false);
+/// Sets a message aside that cannot be published. Those behind it go on: its number shows the gap.
+async fn die(tx: &mut dyn Tx, command: &Failed, attempts: u32) -> Result<()> {
+    let message = &command.message;
+    let dead = "update outbox set status = 'DEAD' where id = $1";
+    tx.execute(dead, params![message.id]).await?;
+    let parcel = wrap(message)?;
+    let aside = SetAside {
+        message_id: message.id,
+        consumer: RELAY.to_owned(),
+        topic: message.topic.as_str().to_owned(),
+        kind: message.kind.as_str().to_owned(),
+        key: parcel.key,
+        body: String::from_utf8_lossy(&parcel.body).into_owned(),
+        error: command.error.clone(),
+        attempts,
+        now: command.now,
+    };
+    dead_letters::insert(tx, &aside).await?;
+    Ok(())
+}
+
+/// Marks messages as seen by a consumer, in the transaction of what it does about them; says which
+/// of them it had not seen before.
+pub(super) async fn mark(
+    tx: &mut dyn Tx,
+    consumer: &str,
+    messages: impl Iterator<Item = MessageId>,
+    now: Timestamp,
+) -> Result<Vec<bool>> {
+    let sql = "insert into processed_messages (message_id, consumer, processed_at)
+               values ($1, $2, $3) on conflict (message_id, consumer) do nothing";
+    let sets = messages.map(|message| params![message, consumer, now].to_vec());
+    let changed = tx.execute_each(sql, sets.collect()).await?;
+    Ok(changed.into_iter().map(|n_changed| n_changed > 0).collect())
+}
+
+async fn consume_all(tx: &mut dyn Tx, ConsumeAll(commands): &ConsumeAll) -> Result<Vec<bool>> {
+    let mut answers = Vec::with_capacity(commands.len());
+    for command in commands {
+        let one = std::iter::once(command.message);
+        let is_new = mark(tx, command.consumer, one, command.now).await?[0];
+        if is_new {
+            deliver(tx, command).await?;
+        }
+        answers.push(is_new);
     }
+    Ok(answers)
+}
+
+async fn deliver(tx: &mut dyn Tx, command: &Consume) -> Result<()> {
     let deliver = "insert into mailbox (message_id, channel, user_id, subject, body, created_at)
                    values ($1, 'MAILBOX', $2, $3, $4, $5)";
-    for letter in &command.letters {
-        let values =
-            params![command.message, letter.user, &letter.subject, &letter.body, letter.created_at];
-        tx.execute(deliver, values).await?;
-    }
-    Ok(true)
+    let letter = |letter: &Letter| {
+        let (subject, body) = (&letter.subject, &letter.body);
+        params![command.message, letter.user, subject, body, letter.created_at].to_vec()
+    };
+    tx.add(deliver, command.letters.iter().map(letter).collect()).await?;
+    notifications::plan(tx, &command.notices, command.now).await
 }
 
 async fn mailbox(tx: &mut dyn Tx, question: &MailboxOf) -> Result<Vec<Letter>> {
@@ -191,7 +237,7 @@ async fn forget(tx: &mut dyn Tx, command: &Forget) -> Result<u64> {
 
 async fn backlog(tx: &mut dyn Tx, _: &CountBacklog) -> Result<Backlog> {
     let sql = "select count(*), min(created_at) from outbox where status = 'PENDING'";
-    let dead = "select count(*) from outbox where status = 'DEAD'";
+    let dead = "select count(*) from dead_letters where status in ('OPEN', 'REPLAY')";
     let pending = tx.row(sql, &[]).await?;
     let dead = tx.row(dead, &[]).await?;
     let (pending, oldest_pending_at) = match pending {

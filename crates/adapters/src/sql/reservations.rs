@@ -12,6 +12,7 @@ use super::outbox::{self, Outgoing};
 use super::tx::Tx;
 use super::value::{Row, params};
 use app::ports::reservations::{Freed, ReservedSeat};
+use app::ports::sales::GradeShare;
 use app::{Error, Result};
 use domain::catalog::ResaleDelay;
 use domain::messages::MessageKind;
@@ -31,8 +32,26 @@ struct ReservationPayload {
     event_schedule_id: ScheduleId,
     status: ReservationStatus,
     seat_ids: Vec<domain::SeatId>,
+    /// The same seats by grade, with their prices.
+    grades: Vec<GradeShare>,
     total_amount: Won,
     at: Timestamp,
+}
+
+fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
+    let mut shares: Vec<GradeShare> = Vec::new();
+    for seat in seats {
+        match shares.iter_mut().find(|share| share.grade == seat.grade) {
+            Some(share) => {
+                share.seats += 1;
+                share.amount = share.amount.checked_add(seat.price).unwrap_or(Won::MAX);
+            }
+            None => {
+                shares.push(GradeShare { grade: seat.grade.clone(), seats: 1, amount: seat.price })
+            }
+        }
+    }
+    shares
 }
 
 pub(super) async fn load(tx: &mut dyn Tx, id: ReservationId) -> Result<Option<Reservation>> {
@@ -160,6 +179,7 @@ async fn tell(
         event_schedule_id: reservation.schedule,
         status: reservation.status,
         seat_ids: seats.iter().map(|seat| seat.id).collect(),
+        grades: shares(seats),
         total_amount: reservation.amount,
         at: now,
     };

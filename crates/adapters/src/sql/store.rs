@@ -9,9 +9,12 @@ use app::Result;
 use app::ports::clock::Chance;
 use std::path::Path;
 use std::sync::Arc;
+use tokio::sync::Notify;
 
 pub struct SqlStore {
     engine: Engine,
+    /// Rung after every write.
+    wrote: Notify,
 }
 
 enum Engine {
@@ -20,10 +23,18 @@ enum Engine {
 }
 
 impl SqlStore {
+    fn on(engine: Engine) -> SqlStore {
+        SqlStore { engine, wrote: Notify::new() }
+    }
+
+    /// Resolves when something was written since the last time.
+    pub(super) async fn wait_for_write(&self) {
+        self.wrote.notified().await;
+    }
+
     /// Opens or creates a SQLite file and brings its schema up to date.
     pub fn sqlite(path: &Path, chance: Arc<dyn Chance>) -> std::result::Result<SqlStore, String> {
-        Sqlite::open(path, chance, Vec::new())
-            .map(|sqlite| SqlStore { engine: Engine::Sqlite(sqlite) })
+        Sqlite::open(path, chance, Vec::new()).map(|sqlite| SqlStore::on(Engine::Sqlite(sqlite)))
     }
 
     /// The same with some guards off, for the tests that show what they are for.
@@ -33,7 +44,7 @@ impl SqlStore {
         chance: Arc<dyn Chance>,
         off: Vec<Guard>,
     ) -> std::result::Result<SqlStore, String> {
-        Sqlite::open(path, chance, off).map(|sqlite| SqlStore { engine: Engine::Sqlite(sqlite) })
+        Sqlite::open(path, chance, off).map(|sqlite| SqlStore::on(Engine::Sqlite(sqlite)))
     }
 
     /// Connects to PostgreSQL and brings its schema up to date.
@@ -42,7 +53,7 @@ impl SqlStore {
         chance: Arc<dyn Chance>,
     ) -> std::result::Result<SqlStore, String> {
         let postgres = Postgres::open(settings, chance, Vec::new()).await?;
-        Ok(SqlStore { engine: Engine::Postgres(postgres) })
+        Ok(SqlStore::on(Engine::Postgres(postgres)))
     }
 
     /// The same with some guards off, for the tests that show what they are for.
@@ -53,7 +64,7 @@ impl SqlStore {
         off: Vec<Guard>,
     ) -> std::result::Result<SqlStore, String> {
         let postgres = Postgres::open(settings, chance, off).await?;
-        Ok(SqlStore { engine: Engine::Postgres(postgres) })
+        Ok(SqlStore::on(Engine::Postgres(postgres)))
     }
 
     /// The same store with a transaction of its own for every command, for the benchmark that shows
@@ -64,7 +75,7 @@ impl SqlStore {
             Engine::Postgres(postgres) => Engine::Postgres(postgres.without_batches()),
             sqlite @ Engine::Sqlite(_) => sqlite,
         };
-        SqlStore { engine }
+        SqlStore::on(engine)
     }
 
     /// Brings PostgreSQL's schema up to date and, if asked, the roles and their rights: for the
@@ -77,18 +88,22 @@ impl SqlStore {
     }
 
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
-        match &self.engine {
+        let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
             Engine::Postgres(postgres) => postgres.write(work).await,
-        }
+        };
+        self.wrote.notify_one();
+        written
     }
 
     /// The same for a command that comes in crowds.
     pub(super) async fn write_in_batch<W: Work>(&self, work: W) -> Result<W::Output> {
-        match &self.engine {
+        let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
             Engine::Postgres(postgres) => postgres.write_in_batch(work).await,
-        }
+        };
+        self.wrote.notify_one();
+        written
     }
 
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {

@@ -132,8 +132,8 @@ macro_rules! id_values {
 }
 
 id_values! {
-    EventId HallId LedgerId LoginId MessageId NodeId PaymentId RefundId ReservationId ScheduleId SessionId
-    SignalId StandbyId TicketId UserId VenueId
+    DeadLetterId DeliveryId DeviceId EndpointId EventId HallId LedgerId LoginId MessageId NodeId PaymentId
+    RefundId ReservationId ScheduleId SessionId SignalId StandbyId TicketId UserId VenueId
 }
 
 /// The parameters of a statement.

@@ -50,5 +50,8 @@ mod settle;
 #[path = "../store/wallet.rs"]
 mod wallet;
 
+#[path = "../store/workers.rs"]
+mod workers;
+
 #[path = "../store/world.rs"]
 mod world;

@@ -277,9 +277,9 @@ async fn jobs(world: &World) {
     store.live_entries(world.schedule, at(0)).await.unwrap();
     store.expire_entries(at(5_000), 100).await.unwrap();
     let due = store.due_messages(at(5_000), 100).await.unwrap();
-    let (first, second) = (due[0].id, due[1].id);
+    let first = due[0].id;
     store.messages_published(vec![first], at(5_000)).await.unwrap();
-    store.message_failed(second, "busy".into(), at(5_000)).await.unwrap();
+    store.message_failed(&due[1], "busy".into(), at(5_000)).await.unwrap();
     let letter = Letter {
         user: Some(world.admin),
         subject: "Hello".into(),
@@ -287,8 +287,9 @@ async fn jobs(world: &World) {
         created_at: at(0),
     };
     let letters = vec![letter];
-    let consume = Consume { message: first, consumer: "notifications", letters, now: at(0) };
-    store.consume(consume).await.unwrap();
+    let (consumer, notices) = ("notifications", Vec::new());
+    let consume = Consume { message: first, consumer, letters, notices, now: at(0) };
+    store.consume(vec![consume]).await.unwrap();
     store.backlog().await.unwrap();
 }
 

@@ -20,4 +20,5 @@ mod refund_part;
 mod settle;
 mod updates;
 mod wallet;
+mod workers;
 mod world;

@@ -107,7 +107,8 @@ impl Shelf {
         }
     }
 
-    fn clear(&self) {
+    /// Everything is asked for again.
+    pub(crate) fn clear(&self) {
         self.lists.lock().clear();
         self.events.lock().clear();
     }

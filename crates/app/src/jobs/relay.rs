@@ -2,16 +2,19 @@
 
 use super::Round;
 use crate::error::Result;
+use crate::messages::wrap;
 use crate::platform::Platform;
 use crate::ports::messages::Message;
+use domain::messages::ATTEMPTS_MAX;
 use domain::{MessageId, Timestamp};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use std::collections::HashMap;
 
 const ROUND_MAX: u32 = 500;
 
-/// How many aggregates are published at once: consumers that write share their commits.
-const AT_ONCE: usize = 64;
+/// How many aggregates are published at once: they share the bus's batches, and in the process the
+/// commits of the workers.
+const AT_ONCE: usize = 500;
 
 /// A message that cannot be published is tried again later; the later ones of its aggregate wait
 /// for it, everybody else's go on.
@@ -59,9 +62,15 @@ async fn publish_in_order(
 ) -> Result<Published> {
     let mut published = Vec::with_capacity(messages.len());
     for message in messages {
-        if let Err(error) = platform.bus.publish(&message).await {
-            tracing::warn!(message.id = %message.id, %error, "A message was not published");
-            platform.store.message_failed(message.id, error.to_string(), now).await?;
+        let parcel = wrap(&message)?;
+        if let Err(error) = platform.bus.publish(&parcel).await {
+            if message.attempts + 1 >= ATTEMPTS_MAX {
+                tracing::error!(message.id = %message.id, %error,
+                    "A message is set aside after its last try; see `podo admin dlq list`");
+            } else {
+                tracing::warn!(message.id = %message.id, %error, "A message was not published");
+            }
+            platform.store.message_failed(&message, error.to_string(), now).await?;
             return Ok(Published { messages: published, is_stuck: true });
         }
         published.push(message.id);

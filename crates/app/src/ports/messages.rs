@@ -1,5 +1,6 @@
 //! The outbox, what consumers did with it, and the mailbox.
 
+use super::notifications::Notice;
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::messages::{MessageKind, Topic};
@@ -42,6 +43,7 @@ pub struct Consume {
     pub message: MessageId,
     pub consumer: &'static str,
     pub letters: Vec<Letter>,
+    pub notices: Vec<Notice>,
     pub now: Timestamp,
 }
 
@@ -51,14 +53,17 @@ pub trait Messages: Send + Sync {
     /// same aggregate; those put off until later are left out together with what follows them.
     async fn due_messages(&self, now: Timestamp, limit: u32) -> Result<Vec<Message>>;
 
+    /// Resolves when something was written in this process since the last time: there may be a
+    /// message. Other processes are not heard of.
+    async fn written(&self);
+
     async fn messages_published(&self, messages: Vec<MessageId>, now: Timestamp) -> Result<()>;
 
     /// Puts a message off, or sets it aside as DEAD when it has failed too often.
-    async fn message_failed(&self, message: MessageId, error: String, now: Timestamp)
-    -> Result<()>;
+    async fn message_failed(&self, message: &Message, error: String, now: Timestamp) -> Result<()>;
 
-    /// False when this consumer has seen the message before.
-    async fn consume(&self, command: Consume) -> Result<bool>;
+    /// All of it or nothing. Each is false when its consumer has seen the message before.
+    async fn consume(&self, commands: Vec<Consume>) -> Result<Vec<bool>>;
 
     async fn mailbox(&self, user: UserId, limit: u32) -> Result<Vec<Letter>>;
 

@@ -2,10 +2,13 @@
 
 mod audit;
 mod catalog;
+mod dead_letters;
+mod jobs;
 mod lookups;
 mod queue;
 mod simulation;
 mod templates;
+mod webhooks;
 
 use super::App;
 use axum::http::header;
@@ -20,6 +23,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(templates::routes())
         .merge(queue::routes())
         .merge(simulation::routes())
+        .merge(dead_letters::routes())
+        .merge(jobs::routes())
+        .merge(webhooks::routes())
 }
 
 /// The schema of seat templates, for editors and for those who write them by hand.

@@ -80,9 +80,8 @@ fn cell(value: Option<&Value>) -> String {
             let items = items.iter().map(|item| item.as_str().unwrap_or_default());
             items.collect::<Vec<_>>().join(" ")
         }
-        Some(other @ (Value::Bool(_) | Value::Number(_) | Value::Object(_))) => {
-            return other.to_string();
-        }
+        Some(members @ Value::Object(_)) => members.to_string(),
+        Some(other @ (Value::Bool(_) | Value::Number(_))) => return other.to_string(),
     };
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let mark = if is_formula { "'" } else { "" };
@@ -100,6 +99,7 @@ mod tests {
         assert_eq!(cell(Some(&json!("=1+1"))), "\"'=1+1\"");
         assert_eq!(cell(Some(&json!(150_000))), "150000");
         assert_eq!(cell(Some(&json!(["A-1", "A-2"]))), "\"A-1 A-2\"");
+        assert_eq!(cell(Some(&json!({ "a": "b,c" }))), r#""{""a"":""b,c""}""#.to_owned() + "\"");
         assert_eq!(cell(None), "");
     }
 

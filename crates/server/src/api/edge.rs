@@ -32,12 +32,15 @@ pub struct Edge {
     shared: App,
     router: Router,
     routes: Routes,
+    /// Whether fans reach us by https: then browsers are told to stay there.
+    is_encrypted: bool,
 }
 
 impl Edge {
     pub fn new(shared: App) -> Edge {
         let router = super::router(shared.clone());
-        Edge { shared, router, routes: Routes::default() }
+        let is_encrypted = shared.home.starts_with("https://");
+        Edge { shared, router, routes: Routes::default(), is_encrypted }
     }
 
     /// Whether an address is a proxy of ours.
@@ -77,6 +80,10 @@ impl Edge {
             response.headers_mut().extend(allow.map(|methods| (header::ALLOW, methods)));
         }
         harden(&mut response);
+        if self.is_encrypted {
+            let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, year);
+        }
         if let Some(n_left) = n_left.filter(|_| is_api) {
             tell_limit(&mut response, self.shared.requests_per_second_per_ip, n_left);
         }

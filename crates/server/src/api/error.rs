@@ -202,6 +202,7 @@ impl Failure {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "a table: one line for each refusal")]
 fn refusal_status(refusal: &Refusal) -> StatusCode {
     match refusal {
         Refusal::LoginRequired
@@ -241,6 +242,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::WalletLimit
         | Refusal::IdentityUnproven
         | Refusal::InvalidPolicy
+        | Refusal::WebhookUrlRefused
         | Refusal::TicketInvalid
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::RefreshRetry
@@ -278,6 +280,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::TicketElsewhere
         | Refusal::TicketUsed { .. }
         | Refusal::TicketVoid
+        | Refusal::DeadLetterClosed
         | Refusal::TicketTransferred
         | Refusal::KeyRunning => StatusCode::CONFLICT,
     }

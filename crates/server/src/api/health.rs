@@ -1,7 +1,7 @@
 //! Is it alive, is it ready, what does it count.
 
 use super::App;
-use crate::telemetry::{JobLabel, KindLabel, ScheduleLabel};
+use crate::telemetry::{JobLabel, KindLabel, ScheduleLabel, WorkerLabel};
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
@@ -45,12 +45,51 @@ async fn refresh_gauges(app: &App) -> app::Result<()> {
     let backlog = platform.store.backlog().await?;
     metrics.outbox_pending.set(i64::try_from(backlog.pending).unwrap_or(i64::MAX));
     metrics.outbox_dead.set(i64::try_from(backlog.dead).unwrap_or(i64::MAX));
+    let age_ms = backlog.oldest_pending_at.map_or(0, |at| now.ms() - at.ms()).max(0);
+    metrics.messages.lag.set(age_ms as f64 / 1_000.0);
+    count_messages(app).await?;
     count_reconciliation(app);
     metrics.leads.clear();
     for job in platform.store.leads_of(platform.node, now).await? {
         metrics.leads.get_or_create(&JobLabel { job }).set(1);
     }
     count_queues(app, now).await
+}
+
+async fn count_messages(app: &App) -> app::Result<()> {
+    let (platform, metrics) = (&app.platform, &app.metrics.messages);
+    // Those without any are shown as zero, so that an alert can end.
+    metrics.dead_letters.clear();
+    let names = app::workers::ALL.iter().map(|worker| worker.name());
+    for worker in names.chain([app::ports::dead_letters::RELAY]) {
+        metrics.dead_letters.get_or_create(&WorkerLabel { worker: worker.to_owned() }).set(0);
+    }
+    for (worker, n_open) in platform.store.open_dead_letters().await? {
+        let n_open = i64::try_from(n_open).unwrap_or(i64::MAX);
+        metrics.dead_letters.get_or_create(&WorkerLabel { worker }).set(n_open);
+    }
+    for (worker, tally) in platform.worker_tallies.all() {
+        let label = WorkerLabel { worker: worker.to_owned() };
+        let set = |family: &Family<WorkerLabel, Counter>, number: u64| {
+            family.get_or_create(&label).inner().store(number, Ordering::Relaxed);
+        };
+        set(&metrics.consumed, tally.done);
+        set(&metrics.set_aside, tally.failed);
+    }
+    for (job, tally) in platform.job_tallies.all() {
+        let label = JobLabel { job: job.to_owned() };
+        let set = |family: &Family<JobLabel, Counter>, number: u64| {
+            family.get_or_create(&label).inner().store(number, Ordering::Relaxed);
+        };
+        set(&metrics.job_rounds, tally.rounds);
+        set(&metrics.job_done, tally.done);
+        set(&metrics.job_failed, tally.failed);
+    }
+    for run in platform.store.job_runs().await? {
+        let label = JobLabel { job: run.job };
+        metrics.job_last.get_or_create(&label).set(run.started_at.ms() / 1_000);
+    }
+    Ok(())
 }
 
 async fn count_queues(app: &App, now: Timestamp) -> app::Result<()> {

@@ -5,18 +5,38 @@ use super::cookies::{self, Cookie};
 use super::error::{ApiError, ApiResult, Problem};
 use super::extract::{CameFrom, Params, text_of};
 use app::accounts::{SOCIAL_WITHIN, SocialReturn, finish_social, start_social};
+use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use domain::Refusal;
 use domain::accounts::SocialProvider;
-use serde::Deserialize;
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(start)).routes(routes!(callback))
+    OpenApiRouter::new().routes(routes!(options)).routes(routes!(start)).routes(routes!(callback))
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct LoginOptions {
+    /// Services whose accounts log in here: `/api/auth/{service}/start`.
+    social: Vec<&'static str>,
+    /// Whether a person can prove who they are.
+    identity: bool,
+}
+
+/// How people can log in here.
+#[utoipa::path(get, path = "/api/auth/options", tag = "accounts",
+    responses((status = 200, body = LoginOptions)))]
+pub(super) async fn options(State(app): State<App>) -> Json<LoginOptions> {
+    let services = app.platform.social.iter();
+    Json(LoginOptions {
+        social: services.map(|service| service.provider().slug()).collect(),
+        identity: app.platform.certifier.is_some(),
+    })
 }
 
 /// `Lax`: it must come along when the service sends the browser back.

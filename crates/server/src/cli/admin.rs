@@ -1,5 +1,6 @@
 //! `podo admin`.
 
+use super::dlq::{self, Dlq};
 use super::reconcile::{self, ReconcileSeats};
 use super::reconcile_day::{self, Reconcile};
 use super::rotate;
@@ -36,6 +37,9 @@ pub(super) enum Admin {
     ReconcileSeats(ReconcileSeats),
     /// Compare the gateways' books, our payments and the tickets of a day; exit 1 when they differ.
     Reconcile(Reconcile),
+    /// Look at messages that were given up, try them again, or drop them.
+    #[command(subcommand)]
+    Dlq(Dlq),
 }
 
 pub(super) async fn run(command: Admin, config: Config) -> Result<ExitCode> {
@@ -48,6 +52,7 @@ pub(super) async fn run(command: Admin, config: Config) -> Result<ExitCode> {
         Admin::RotateKeys => rotate::run(config).await,
         Admin::ReconcileSeats(command) => reconcile::run(command, config).await,
         Admin::Reconcile(command) => reconcile_day::run(command, config).await,
+        Admin::Dlq(command) => dlq::run(command, config).await,
     }
 }
 

@@ -94,3 +94,30 @@ async fn a_crowd_of_silent_guests_takes_nobody_elses_room() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     world.stranger.get("/api/events").await.expect(200);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn browsers_are_told_to_stay_with_https_where_there_is_https() {
+    let encrypted = World::with(&[("PODO_PUBLIC_URL", "https://podo.example")]).await;
+    let answer = encrypted.stranger.get("/api/events").await;
+    assert_eq!(answer.header("strict-transport-security"), "max-age=31536000; includeSubDomains");
+    let plain = World::start().await.stranger.get("/livez").await;
+    assert_eq!(plain.header("strict-transport-security"), "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_is_far_too_long_is_not_read() {
+    let world = World::start().await;
+    let ask = async |length: usize, n_headers: usize| {
+        let mut call = world.stranger.call(Method::GET, "/api/events");
+        for number in 0..n_headers {
+            call = call.header(format!("x-{number}"), "x".repeat(length / n_headers));
+        }
+        crate::client::try_send(call).await.map_or(0, |answer| answer.status)
+    };
+    assert_eq!(ask(8 * 1_024, 1).await, 200);
+    for (length, n_headers) in [(32 * 1_024, 1), (1 << 20, 8), (200, 200)] {
+        let status = ask(length, n_headers).await;
+        assert!([0, 400, 431].contains(&status), "{length} bytes in {n_headers}: {status}");
+    }
+    assert_eq!(ask(1, 1).await, 200);
+}

@@ -17,6 +17,7 @@ const OF_THE_EDGE: [&str; 9] = [
     "UNAVAILABLE",
 ];
 
+#[expect(clippy::too_many_lines, reason = "a table: one line for each refusal")]
 fn refusals() -> Vec<Refusal> {
     vec![
         Refusal::LoginRequired,
@@ -51,6 +52,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::WrongEventState,
         Refusal::SaleBegun,
         Refusal::InUse,
+        Refusal::DeadLetterClosed,
+        Refusal::WebhookUrlRefused,
         Refusal::PlaceTokenInvalid,
         Refusal::NotInQueue,
         Refusal::QueueClosed,

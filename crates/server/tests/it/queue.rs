@@ -392,7 +392,7 @@ async fn a_day_after_the_concert_its_waiting_room_is_gone() {
     // The concert ends 31 days after the opening.
     for (days, is_there) in [(31, true), (1, false)] {
         world.clock.advance(day * days);
-        app::jobs::forget_old_rows(platform, platform.now()).await.unwrap();
+        app::jobs::forget_rooms(platform, platform.now()).await.unwrap();
         assert_eq!(counts().await.front > 0, is_there);
     }
 }

@@ -160,6 +160,8 @@ async fn a_person_is_shown_the_problem_on_a_page_and_unknown_services_are_nowher
     let answer = call.await.unwrap();
     assert_eq!(answer.headers()["location"], "/?problem=SOCIAL_FAILED");
     let api: &Api = &world.stranger;
+    let options = api.get("/api/auth/options").await.expect(200);
+    assert_eq!(options, json!({ "social": ["kakao", "google"], "identity": false }));
     api.get("/api/auth/naver/start").await.refused(404, "NOT_FOUND");
     api.get("/api/auth/myspace/start").await.refused(404, "NOT_FOUND");
 }

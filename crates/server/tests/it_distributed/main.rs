@@ -2,6 +2,7 @@
 //! memory.
 #![cfg(test)]
 
+mod bus;
 mod engine;
 mod faults;
 mod live;
@@ -71,6 +72,12 @@ mod keys;
 
 #[path = "../it/lookups.rs"]
 mod lookups;
+
+#[path = "../it/letters.rs"]
+mod letters;
+
+#[path = "../it/messages.rs"]
+mod messages;
 
 #[path = "../it/policy.rs"]
 mod policy;

@@ -5,7 +5,8 @@ use server::config::{Config, Overrides};
 use server::wire;
 use std::process::Command;
 use tempfile::TempDir;
-use testbed::{Launch, Podo, Postgres, Redis, RedisCluster};
+use testbed::kafka::OPTIONS;
+use testbed::{Kafka, Launch, Podo, Postgres, Redis, RedisCluster};
 
 const DATABASE: &str = "podo";
 
@@ -49,6 +50,8 @@ impl Live {
 pub(crate) struct System {
     pub(crate) postgres: Postgres,
     pub(crate) live: Live,
+    /// Without it messages stay in the process.
+    pub(crate) kafka: Option<Kafka>,
     /// The secret key is in here: all nodes share it.
     folder: TempDir,
 }
@@ -60,18 +63,31 @@ impl System {
 
     pub(crate) fn on(postgres: Postgres, live: Live) -> System {
         postgres.create_database(DATABASE).unwrap();
-        System { postgres, live, folder: TempDir::with_prefix("podo-").unwrap() }
+        let folder = TempDir::with_prefix("podo-").unwrap();
+        System { postgres, live, kafka: None, folder }
     }
 
-    fn settings(&self) -> [(&'static str, String); 6] {
-        [
+    /// The same with a broker between the nodes.
+    pub(crate) fn with_kafka() -> System {
+        let kafka = Some(Kafka::start().unwrap());
+        System { kafka, ..System::start(Live::single()) }
+    }
+
+    pub(crate) fn broker(&mut self) -> &mut Kafka {
+        self.kafka.as_mut().expect("this test runs on Kafka")
+    }
+
+    fn settings(&self) -> Vec<(&'static str, String)> {
+        let mut settings = vec![
             ("PODO_STORE_URL", self.postgres.url(DATABASE)),
             ("PODO_LIVE_URL", self.live.url()),
             ("PODO_LISTEN", "127.0.0.1:0".to_owned()),
             ("PODO_LIMITS", "off".to_owned()),
             ("PODO_ADMIT_EVERY_MS", "50".to_owned()),
             ("PODO_SWEEP_EVERY_MS", "200".to_owned()),
-        ]
+        ];
+        settings.extend(self.kafka.iter().flat_map(kafka_settings));
+        settings
     }
 
     /// Makes a sale and what it needs inside this process, then leaves.
@@ -130,4 +146,15 @@ impl System {
     pub(crate) fn ask(&self, sql: &str) -> String {
         self.postgres.psql(DATABASE, sql).unwrap()
     }
+}
+
+/// What makes a node use this broker.
+pub(crate) fn kafka_settings(kafka: &Kafka) -> [(&'static str, String); 4] {
+    let options = OPTIONS.map(|(key, value)| format!("{key}={value}"));
+    [
+        ("PODO_BUS_URL", kafka.url()),
+        ("PODO_BUS_OPTIONS", options.join(",")),
+        ("PODO_BUS_IDEMPOTENCE", "off".to_owned()),
+        ("PODO_BUS_CREATE_TOPICS", "off".to_owned()),
+    ]
 }

@@ -15,6 +15,8 @@ grant select on common.refinery_schema_history
 grant usage on schema user_service to podo_user;
 grant select, insert, update on user_service.users, user_service.auth_tokens to podo_user;
 grant select, insert, delete on user_service.login_history, user_service.social_accounts to podo_user;
+grant select, insert, update, delete on user_service.notification_settings, user_service.devices
+    to podo_user;
 grant insert on common.outbox to podo_user;
 -- One role changes the key of every sealed field.
 grant usage on schema reservation_service to podo_user;
@@ -74,6 +76,13 @@ grant select, delete on common.idempotency_keys to podo_worker;
 grant select, insert, update, delete on common.outbox to podo_worker;
 grant select, insert, delete on common.processed_messages to podo_worker;
 grant insert on common.mailbox to podo_worker;
+grant select, insert, update on common.dead_letters, common.job_runs, common.notifications
+    to podo_worker;
+grant delete on common.dead_letters, common.notifications to podo_worker;
+grant select, insert, update on reservation_service.booked, reservation_service.sales_by_grade
+    to podo_worker;
+grant select, update on event_service.webhook_endpoints to podo_worker;
+grant select, insert, update, delete on event_service.webhook_deliveries to podo_worker;
 grant select, insert, update on common.leases to podo_worker;
 grant select, insert on common.audit_log to podo_worker;
 
@@ -87,3 +96,6 @@ grant select (id, user_id, session_id, issued_at, expires_at, spent_at, revoked_
     on user_service.auth_tokens to podo_readonly;
 grant select on all tables in schema event_service, reservation_service, payment_service, common
     to podo_readonly;
+revoke select on event_service.webhook_endpoints from podo_readonly;
+grant select (id, url, kinds, status, created_at, updated_at)
+    on event_service.webhook_endpoints to podo_readonly;

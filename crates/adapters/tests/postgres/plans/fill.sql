@@ -91,4 +91,11 @@ insert into processed_messages select reservation_id, 'notifications', t from n;
 
 insert into mailbox select reservation_id, 'MAILBOX', user_id, 'Hello', 'Fan', t from n;
 
+insert into dead_letters
+select reservation_id, reservation_id, 'booking', 'seat-sync', 'ReservationHeld', 'k', '{}', 'broken', 3,
+       'REPLAYED', t, t from n;
+
+insert into notifications
+select reservation_id, 'EMAIL', user_id, user_id, 'Hello', 'Fan', 'SENT', 1, t, null, t, t from n;
+
 analyze;

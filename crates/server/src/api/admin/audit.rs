@@ -54,13 +54,19 @@ pub(super) struct AuditParams {
 /// What organisers did and whom they looked at, newest first.
 #[utoipa::path(get, path = "/api/admin/audit", tag = "admin",
     security(("accessToken" = [])), params(AuditParams),
-    responses((status = 200, body = Page<AuditView>), (status = 401, body = Problem),
-              (status = 403, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 200, content((Page<AuditView> = "application/json"),
+                                     (String = "text/csv"))),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 422, body = Problem)))]
 pub(super) async fn show(
     State(app): State<App>,
     Admin(_actor): Admin,
     Params(params): Params<AuditParams>,
 ) -> ApiResult<Response> {
+    if params.cursor.is_some_and(|cursor| cursor < 1) {
+        let problem = format!("out_of_range:1..{}", i64::MAX);
+        return Err(Failure::Field { pointer: "cursor".into(), problem }.into());
+    }
     let asked = AuditAsk {
         actor: params.actor_id,
         action: params.action.map(|it| it.as_str().to_owned()),

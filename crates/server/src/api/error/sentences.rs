@@ -35,6 +35,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "인증 코드가 맞지 않거나 이미 쓰였습니다.",
         "The code is not right, or was used already.",
     ),
+    (
+        "DEAD_LETTER_CLOSED",
+        "이미 다시 보내고 있거나 처리가 끝난 메시지입니다.",
+        "This message is being replayed, or was replayed or dropped already.",
+    ),
     ("EMAIL_TAKEN", "이미 가입된 이메일입니다.", "There is an account with this address already."),
     (
         "ENTRY_EXPIRED",
@@ -273,6 +278,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "There is money in your wallet. Please have it paid out first.",
     ),
     ("WEBHOOK_INVALID", "서명을 확인할 수 없습니다.", "The signature does not match."),
+    (
+        "WEBHOOK_URL_REFUSED",
+        "공개된 인터넷의 https 주소여야 합니다.",
+        "The address must be https, on the public internet.",
+    ),
     (
         "WRONG_EVENT_STATE",
         "지금 상태에서는 할 수 없습니다.",

@@ -38,7 +38,7 @@ fn is_personal(path: &str) -> bool {
     let is_below = |start: &&str| {
         path.strip_prefix(*start).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    path.ends_with(PLACES) || !IMPERSONAL.iter().any(|start| is_below(&start))
+    path.ends_with(PLACES) || !IMPERSONAL.iter().any(is_below)
 }
 
 /// Who, when, from where, whose, what.

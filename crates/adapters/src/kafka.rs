@@ -1,0 +1,89 @@
+//! The bus on Kafka: one topic per kind of news, keys that keep their order, offsets that are
+//! committed after the effect.
+
+mod member;
+mod settings;
+mod topics;
+
+pub use settings::KafkaSettings;
+
+use app::ports::bus::{Bus as BusPort, Parcel, Subscription};
+use app::{Error, Result};
+use async_trait::async_trait;
+use domain::messages::Topic;
+use member::Member;
+use rdkafka::error::KafkaError;
+use rdkafka::message::{Header, OwnedHeaders};
+use rdkafka::producer::{FutureProducer, FutureRecord, Producer};
+use rdkafka::util::Timeout;
+use std::time::Duration;
+
+/// How long anything that is asked of the brokers may take.
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+pub struct Bus {
+    settings: KafkaSettings,
+    producer: FutureProducer,
+}
+
+impl Bus {
+    /// Nobody is called yet: a bus that is away must not keep a node from starting.
+    pub fn open(settings: KafkaSettings) -> std::result::Result<Bus, String> {
+        let producer = settings.producer().create().map_err(|error| explain(&error))?;
+        Ok(Bus { settings, producer })
+    }
+}
+
+#[async_trait]
+impl BusPort for Bus {
+    async fn publish(&self, parcel: &Parcel) -> Result<()> {
+        let name = self.settings.name_of(parcel.topic);
+        let headers = parcel.headers.iter().fold(OwnedHeaders::new(), |headers, (key, value)| {
+            headers.insert(Header { key, value: Some(value) })
+        });
+        let record = FutureRecord::to(&name)
+            .key(parcel.key.as_str())
+            .payload(parcel.body.as_slice())
+            .headers(headers);
+        let sent = self.producer.send(record, Timeout::After(ANSWER_WITHIN)).await;
+        sent.map(drop).map_err(|(error, _)| unavailable(&error))
+    }
+
+    async fn subscribe(&self, group: &str, topics: &[Topic]) -> Result<Box<dyn Subscription>> {
+        Ok(Box::new(Member::join(&self.settings, group, topics)?))
+    }
+
+    async fn listen(&self, topics: &[Topic]) -> Result<Box<dyn Subscription>> {
+        let (settings, topics) = (self.settings.clone(), topics.to_vec());
+        let listener = blocking(move || Member::listen(&settings, &topics)).await?;
+        Ok(Box::new(listener))
+    }
+
+    async fn prepare(&self) -> Result<()> {
+        if self.settings.makes_topics {
+            topics::make(&self.settings).await?;
+        }
+        let (settings, producer) = (self.settings.clone(), self.producer.clone());
+        blocking(move || topics::check(&settings, producer.client())).await
+    }
+}
+
+/// Runs what makes its thread wait.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(Error::broken)?
+}
+
+fn explain(error: &KafkaError) -> String {
+    match error {
+        KafkaError::ClientConfig(_, what, key, value) => {
+            format!("`{key}` = `{value}` is not possible here: {what}")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn unavailable(error: &KafkaError) -> Error {
+    Error::unavailable(format!("Kafka: {error}"))
+}

@@ -1,0 +1,93 @@
+//! How the brokers are reached and what is asked of them.
+
+use domain::messages::Topic;
+use rdkafka::ClientConfig;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Secrets stand here in plain text, so it cannot be printed.
+#[derive(Clone, Default)]
+pub struct KafkaSettings {
+    /// `host:port,host:port`.
+    pub brokers: String,
+    /// In front of every topic and group, so that several houses can share the brokers.
+    pub prefix: String,
+    /// Whether topics that are missing are made; brokers before 0.10.1 make them only themselves.
+    pub makes_topics: bool,
+    pub partitions: u32,
+    pub replication: u32,
+    pub retention: Duration,
+    /// Whether brokers tell repeated sends apart; those before 0.11 cannot.
+    pub idempotence: bool,
+    /// `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
+    pub security: String,
+    /// `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
+    pub mechanism: String,
+    pub username: String,
+    pub password: String,
+    /// Certificates (PEM) to trust; the system's when it is left out.
+    pub ca: Option<PathBuf>,
+    /// Any other property of librdkafka.
+    pub options: Vec<(String, String)>,
+}
+
+impl KafkaSettings {
+    pub(super) fn name_of(&self, topic: Topic) -> String {
+        format!("{}{}", self.prefix, topic.as_str())
+    }
+
+    pub(super) fn topic_of(&self, name: &str) -> Option<Topic> {
+        name.strip_prefix(&self.prefix).and_then(Topic::parse)
+    }
+
+    fn client(&self) -> ClientConfig {
+        let mut config = ClientConfig::new();
+        config.set("bootstrap.servers", &self.brokers).set("client.id", "podo");
+        config.set("security.protocol", &self.security);
+        if self.security.starts_with("sasl") {
+            config.set("sasl.mechanism", &self.mechanism);
+            config.set("sasl.username", &self.username).set("sasl.password", &self.password);
+        }
+        if let Some(ca) = &self.ca {
+            config.set("ssl.ca.location", ca.display().to_string());
+        }
+        // Brokers that come back are found within a second.
+        config.set("reconnect.backoff.ms", "100").set("reconnect.backoff.max.ms", "1000");
+        config
+    }
+
+    /// Last, so that an operator can set anything.
+    fn with_options(&self, mut config: ClientConfig) -> ClientConfig {
+        for (key, value) in &self.options {
+            config.set(key, value);
+        }
+        config
+    }
+
+    /// Every replica has a record before it counts as sent, and a repeat after a broken connection
+    /// changes no order: with idempotence by its number, without by having one request under way.
+    pub(super) fn producer(&self) -> ClientConfig {
+        let mut config = self.client();
+        config.set("acks", "all").set("message.timeout.ms", "5000").set("linger.ms", "5");
+        config.set("partitioner", "murmur2_random");
+        match self.idempotence {
+            true => config.set("enable.idempotence", "true"),
+            false => config.set("max.in.flight.requests.per.connection", "1"),
+        };
+        self.with_options(config)
+    }
+
+    pub(super) fn admin(&self) -> ClientConfig {
+        self.with_options(self.client())
+    }
+
+    pub(super) fn consumer(&self, group: &str) -> ClientConfig {
+        let mut config = self.client();
+        config.set("group.id", format!("{}{group}", self.prefix));
+        config.set("enable.auto.commit", "false").set("enable.auto.offset.store", "false");
+        config.set("auto.offset.reset", "earliest").set("allow.auto.create.topics", "true");
+        config.set("session.timeout.ms", "6000").set("heartbeat.interval.ms", "1500");
+        config.set("fetch.wait.max.ms", "100").set("topic.metadata.refresh.interval.ms", "10000");
+        self.with_options(config)
+    }
+}

@@ -1,0 +1,103 @@
+//! The topics: made when they are missing, checked when the node starts.
+
+use super::{ANSWER_WITHIN, KafkaSettings, unavailable};
+use app::{Error, Result};
+use domain::messages::Topic;
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::client::{Client, ClientContext, DefaultClientContext};
+use rdkafka::config::FromClientConfig;
+use rdkafka::types::RDKafkaErrorCode;
+use std::time::{Duration, Instant};
+
+/// Pause between two looks for a topic that is being made.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Makes what is missing.
+pub(super) async fn make(settings: &KafkaSettings) -> Result<()> {
+    let admin = AdminClient::<DefaultClientContext>::from_config(&settings.admin())
+        .map_err(|error| unavailable(&error))?;
+    let retention = settings.retention.as_millis().to_string();
+    let names: Vec<String> = Topic::ALL.iter().map(|topic| settings.name_of(*topic)).collect();
+    let (partitions, replication) = (number(settings.partitions), number(settings.replication));
+    let topics: Vec<NewTopic<'_>> = names
+        .iter()
+        .map(|name| {
+            NewTopic::new(name, partitions, TopicReplication::Fixed(replication))
+                .set("retention.ms", &retention)
+        })
+        .collect();
+    let options = AdminOptions::new().operation_timeout(Some(ANSWER_WITHIN));
+    let options = options.request_timeout(Some(ANSWER_WITHIN));
+    let made = admin.create_topics(&topics, &options).await;
+    let made = made.map_err(|error| unavailable(&error))?;
+    for outcome in made {
+        match outcome {
+            Ok(name) => tracing::info!(topic = name, "Made a topic"),
+            Err((
+                _,
+                RDKafkaErrorCode::TopicAlreadyExists | RDKafkaErrorCode::UnsupportedFeature,
+            )) => {}
+            Err((name, code)) => tracing::warn!(
+                topic = name, %code,
+                "A topic was not made; make it by hand, or see bus_partitions and bus_replication"
+            ),
+        }
+    }
+    Ok(())
+}
+
+/// Says what will not work well: members of a group without a partition have nothing to do.
+pub(super) fn check<C: ClientContext>(settings: &KafkaSettings, client: &Client<C>) -> Result<()> {
+    for topic in Topic::ALL {
+        let name = settings.name_of(topic);
+        let n_partitions = partitions_of(client, &name)?;
+        let n_wanted = number(settings.partitions);
+        if n_partitions < n_wanted {
+            tracing::warn!(
+                topic = name,
+                n_partitions,
+                n_wanted,
+                "A topic has fewer partitions than bus_partitions: more than {n_partitions} nodes \
+                 with the role `worker` have nothing to do"
+            );
+        }
+    }
+    let Ok(groups) = client.fetch_group_list(None, ANSWER_WITHIN) else { return Ok(()) };
+    let is_ours =
+        |name: &str| name.strip_prefix(&settings.prefix).is_some_and(|it| it.starts_with("podo-"));
+    for group in groups.groups().iter().filter(|group| is_ours(group.name())) {
+        let n_members = group.members().len();
+        if n_members > settings.partitions as usize {
+            tracing::warn!(
+                group = group.name(),
+                n_members,
+                n_partitions = settings.partitions,
+                "More workers than partitions: some of them have nothing to do"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// How many partitions a topic has. Asking makes brokers make it, where they may: then the answer
+/// takes a moment.
+pub(super) fn partitions_of<C: ClientContext>(client: &Client<C>, name: &str) -> Result<i32> {
+    let start = Instant::now();
+    loop {
+        let metadata = client.fetch_metadata(Some(name), ANSWER_WITHIN);
+        let metadata = metadata.map_err(|error| unavailable(&error))?;
+        let found = metadata.topics().iter().find(|topic| topic.name() == name);
+        let n_partitions = found.map_or(0, |topic| topic.partitions().len());
+        if let Ok(n_partitions @ 1..) = i32::try_from(n_partitions) {
+            return Ok(n_partitions);
+        }
+        if ANSWER_WITHIN <= start.elapsed() {
+            return Err(Error::unavailable(format!("Kafka has no topic `{name}` yet")));
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+fn number(setting: u32) -> i32 {
+    i32::try_from(setting).unwrap_or(i32::MAX)
+}

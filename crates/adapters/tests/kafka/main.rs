@@ -1,0 +1,113 @@
+//! The contract of the bus on a real broker, and what only several members of a group show.
+#![cfg(test)]
+
+use adapters::kafka::{Bus, KafkaSettings};
+use app::ports::bus::{self, Bus as _, Parcel, Subscription};
+use domain::messages::Topic;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use testbed::Kafka;
+use testbed::kafka::{OPTIONS, PARTITIONS};
+
+/// What a real broker takes for a group to find itself.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn settings(kafka: &Kafka, prefix: &str) -> KafkaSettings {
+    let options = OPTIONS.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    KafkaSettings {
+        brokers: kafka.address(),
+        prefix: prefix.to_owned(),
+        partitions: PARTITIONS,
+        replication: 1,
+        retention: Duration::from_secs(3_600),
+        security: "plaintext".to_owned(),
+        options: options.to_vec(),
+        ..KafkaSettings::default()
+    }
+}
+
+fn parcel(key: usize, number: usize) -> Parcel {
+    Parcel {
+        topic: Topic::BookingCompleted,
+        key: key.to_string(),
+        headers: Vec::new(),
+        body: number.to_string().into_bytes(),
+    }
+}
+
+/// One broker for all of it: starting one takes longer than the rules do.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_bus_keeps_the_contract_and_members_share_the_work() {
+    let mut kafka = tokio::task::block_in_place(|| Kafka::start().unwrap());
+    let bus = Bus::open(settings(&kafka, "contract-")).unwrap();
+    bus.prepare().await.unwrap();
+    bus::contract::check(&bus, 1).await;
+    members_share_keys_and_take_over(&Bus::open(settings(&kafka, "members-")).unwrap()).await;
+    tokio::task::block_in_place(|| kafka.kill_9().unwrap());
+    assert!(bus.publish(&parcel(0, 0)).await.is_err(), "nobody took it");
+    tokio::task::block_in_place(|| kafka.restart().unwrap());
+    let mut n_tries = 0;
+    while bus.publish(&parcel(0, 1)).await.is_err() {
+        n_tries += 1;
+        assert!(n_tries < 12, "the broker is back");
+    }
+}
+
+type Seen = BTreeMap<String, Vec<usize>>;
+
+/// Receives until nothing comes for a while, or until enough has come.
+async fn read(member: &mut dyn Subscription, enough: usize) -> Seen {
+    let mut seen = Seen::new();
+    let mut patience = PATIENCE;
+    while seen.values().map(Vec::len).sum::<usize>() < enough {
+        let parcels = member.receive(50, patience).await.unwrap();
+        if parcels.is_empty() {
+            break;
+        }
+        for parcel in parcels {
+            let number = String::from_utf8(parcel.body).unwrap().parse().unwrap();
+            seen.entry(parcel.key).or_default().push(number);
+        }
+        member.commit().await.unwrap();
+        patience = Duration::from_secs(3);
+    }
+    seen
+}
+
+/// Two members; one leaves in the middle. Nothing is lost, and each key keeps its order.
+async fn members_share_keys_and_take_over(bus: &Bus) {
+    let topics = [Topic::BookingCompleted];
+    let mut one = bus.subscribe("workers", &topics).await.unwrap();
+    bus.publish(&parcel(0, 0)).await.unwrap();
+    assert_eq!(read(&mut *one, 1).await.len(), 1, "the first has all of it");
+    let mut two = bus.subscribe("workers", &topics).await.unwrap();
+    // Both ask while the group finds itself again.
+    let (none, also_none) = tokio::join!(
+        one.receive(1, Duration::from_secs(8)),
+        two.receive(1, Duration::from_secs(8))
+    );
+    assert!(none.unwrap().is_empty() && also_none.unwrap().is_empty());
+    let keys = 30;
+    for number in 1..=10 {
+        let sent = (0..keys).map(|key| async move { bus.publish(&parcel(key, number)).await });
+        for sent in futures::future::join_all(sent).await {
+            sent.unwrap();
+        }
+    }
+    let (at_one, at_two) = tokio::join!(read(&mut *one, 300), read(&mut *two, 300));
+    assert!(!at_one.is_empty() && !at_two.is_empty(), "both have a share");
+    assert!(at_one.keys().all(|key| !at_two.contains_key(key)), "a key is with one of them");
+    assert_eq!(at_one.len() + at_two.len(), keys);
+    for numbers in at_one.values().chain(at_two.values()) {
+        assert_eq!(*numbers, (1..=10).collect::<Vec<_>>(), "in order, once");
+    }
+    // The second takes some and leaves without a word: they come again, to the first.
+    for key in 0..keys {
+        bus.publish(&parcel(key, 11)).await.unwrap();
+    }
+    let taken = two.receive(50, PATIENCE).await.unwrap();
+    assert!(!taken.is_empty());
+    drop(two);
+    let rest = read(&mut *one, keys).await;
+    assert_eq!(rest.len(), keys, "nothing is lost with a member");
+}

@@ -1,0 +1,145 @@
+//! The words of letters, in Korean and English.
+
+use crate::error::{Error, Result};
+use crate::ports::messages::Message;
+use domain::Won;
+use domain::messages::{Language, MessageKind};
+use serde::Deserialize;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LetterText {
+    pub subject: String,
+    pub body: String,
+}
+
+/// What a letter needs of a message's data.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Facts {
+    #[serde(default)]
+    total_amount: Option<Won>,
+    #[serde(default)]
+    amount: Option<Won>,
+    #[serde(default)]
+    seat_ids: Vec<String>,
+}
+
+/// Whether messages of this kind are worth a letter.
+pub fn is_worth_one(kind: MessageKind) -> bool {
+    english(kind, 1, "").is_some()
+}
+
+/// The letter that a message is worth; most are worth none.
+pub fn write(message: &Message, language: Language) -> Result<Option<LetterText>> {
+    let facts: Facts = serde_json::from_str(&message.payload).map_err(Error::broken)?;
+    let n_seats = facts.seat_ids.len();
+    let amount = facts.total_amount.or(facts.amount).unwrap_or(Won::ZERO).get();
+    let text = match language {
+        Language::Ko => korean(message.kind, n_seats, &grouped(amount)),
+        Language::En => english(message.kind, n_seats, &grouped(amount)),
+    };
+    let letter = |(subject, body): (&str, String)| LetterText { subject: subject.to_owned(), body };
+    Ok(text.map(letter))
+}
+
+fn korean(kind: MessageKind, n: usize, won: &str) -> Option<(&'static str, String)> {
+    Some(match kind {
+        MessageKind::UserSignedUp => {
+            ("포도에 오신 것을 환영합니다", "가입이 완료되었습니다.".to_owned())
+        }
+        MessageKind::ReservationConfirmed => {
+            ("예매가 완료되었습니다", format!("좌석 {n}석, {won}원 결제가 완료되었습니다."))
+        }
+        MessageKind::ReservationCanceled => {
+            ("예매가 취소되었습니다", format!("좌석 {n}석의 예매가 취소되었습니다."))
+        }
+        MessageKind::ReservationReduced => {
+            ("예매 일부가 취소되었습니다", format!("좌석 {n}석, {won}원의 예매가 남아 있습니다."))
+        }
+        MessageKind::PaymentRefunded => {
+            ("환불이 완료되었습니다", format!("{won}원이 환불되었습니다."))
+        }
+        MessageKind::StandbyOffered => (
+            "기다리시던 좌석이 나왔습니다",
+            format!("좌석 {n}석을 잡아 두었습니다. 제한 시간 안에 결제해 주세요."),
+        ),
+        MessageKind::ReservationHeld
+        | MessageKind::ReservationExtended
+        | MessageKind::ReservationPaying
+        | MessageKind::ReservationDeclined
+        | MessageKind::ReservationReleased
+        | MessageKind::ReservationExpired
+        | MessageKind::RefundDue
+        | MessageKind::ScheduleOpened
+        | MessageKind::DeadLettered => return None,
+    })
+}
+
+fn english(kind: MessageKind, n: usize, won: &str) -> Option<(&'static str, String)> {
+    let seats = if n == 1 { "1 seat".to_owned() } else { format!("{n} seats") };
+    Some(match kind {
+        MessageKind::UserSignedUp => ("Welcome to Podo", "Your account is ready.".to_owned()),
+        MessageKind::ReservationConfirmed => {
+            ("Your booking is complete", format!("{seats}, {won} won paid."))
+        }
+        MessageKind::ReservationCanceled => {
+            ("Your booking is canceled", format!("The booking of {seats} was canceled."))
+        }
+        MessageKind::ReservationReduced => (
+            "A part of your booking is canceled",
+            format!("{seats} for {won} won are still yours."),
+        ),
+        MessageKind::PaymentRefunded => {
+            ("Your refund is complete", format!("{won} won were given back."))
+        }
+        MessageKind::StandbyOffered => (
+            "The seats you waited for are here",
+            format!("We are holding {seats} for you. Please pay in time."),
+        ),
+        MessageKind::ReservationHeld
+        | MessageKind::ReservationExtended
+        | MessageKind::ReservationPaying
+        | MessageKind::ReservationDeclined
+        | MessageKind::ReservationReleased
+        | MessageKind::ReservationExpired
+        | MessageKind::RefundDue
+        | MessageKind::ScheduleOpened
+        | MessageKind::DeadLettered => return None,
+    })
+}
+
+/// 150000 as 150,000.
+fn grouped(amount: i64) -> String {
+    let digits = amount.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        let n_left = digits.len() - index;
+        if index > 0 && n_left.is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_languages_write_the_same_letters() {
+        for kind in MessageKind::ALL {
+            let ways = (korean(kind, 2, "1"), english(kind, 2, "1"));
+            assert_eq!(ways.0.is_some(), ways.1.is_some(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn won_are_grouped_by_thousands() {
+        for (amount, text) in
+            [(0, "0"), (999, "999"), (150_000, "150,000"), (1_000_000, "1,000,000")]
+        {
+            assert_eq!(grouped(amount), text);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Messages that were given up: looked at, replayed, dropped.
+
+use crate::api::App;
+use crate::api::error::{ApiResult, Problem};
+use crate::api::extract::{Admin, Id, Params, page};
+use app::paging::Page;
+use app::ports::dead_letters::{DeadLetter, DeadLetterStatus, DeadLetterVerb};
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::{DeadLetterId, Refusal};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(list))
+        .routes(routes!(show, drop_one))
+        .routes(routes!(replay))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListParams {
+    /// Only these; all of them when left out.
+    #[param(inline)]
+    status: Option<DeadLetterStatus>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    cursor: Option<Uuid>,
+}
+
+/// Messages that a worker, or the relay, gave up; the newest first.
+#[utoipa::path(get, path = "/api/admin/dlq", tag = "admin",
+    security(("accessToken" = [])), params(ListParams),
+    responses((status = 200, body = Page<DeadLetter>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn list(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Params(params): Params<ListParams>,
+) -> ApiResult<Json<Page<DeadLetter>>> {
+    let page = page(params.limit, params.cursor)?;
+    let rows = app.platform.store.dead_letters(params.status, page).await?;
+    Ok(Json(Page::cut(rows, page.limit, |dead| dead.id.uuid())))
+}
+
+/// One of them with the message as it was on the bus.
+#[utoipa::path(get, path = "/api/admin/dlq/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = DeadLetterId, Path)),
+    responses((status = 200, body = DeadLetter), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(super) async fn show(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(id): Id<DeadLetterId>,
+) -> ApiResult<Json<DeadLetter>> {
+    let dead = app.platform.store.dead_letter(id).await?;
+    Ok(Json(dead.ok_or(Refusal::NotFound)?))
+}
+
+/// Tries it again, within a second or two.
+#[utoipa::path(post, path = "/api/admin/dlq/{id}/replay", tag = "admin",
+    security(("accessToken" = [])), params(("id" = DeadLetterId, Path)),
+    responses((status = 202), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn replay(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(id): Id<DeadLetterId>,
+) -> ApiResult<StatusCode> {
+    let platform = &app.platform;
+    let (verb, now) = (DeadLetterVerb::Replay, platform.now());
+    platform.store.close_dead_letter(id, verb, actor, now).await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Gives it up for good; it stays in the list as dropped.
+#[utoipa::path(delete, path = "/api/admin/dlq/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = DeadLetterId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(super) async fn drop_one(
+    State(app): State<App>,
+    Admin(actor): Admin,
+    Id(id): Id<DeadLetterId>,
+) -> ApiResult<StatusCode> {
+    let platform = &app.platform;
+    let (verb, now) = (DeadLetterVerb::Drop, platform.now());
+    platform.store.close_dead_letter(id, verb, actor, now).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,119 @@
+//! The jobs as organisers see them, and sales as the workers counted them.
+
+use crate::api::App;
+use crate::api::error::{ApiResult, Problem};
+use crate::api::extract::{Admin, Id};
+use crate::jobs::{Job, run_by_hand};
+use app::ports::sales::GradeStatistics;
+use axum::Json;
+use axum::extract::State;
+use domain::{NodeId, Refusal, ScheduleId, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(run)).routes(routes!(statistics))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct JobView {
+    name: &'static str,
+    about: &'static str,
+    /// When it runs.
+    runs: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<LastRun>,
+}
+
+/// The last round that was noted, on whichever node; rounds that do nothing are noted seldom.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct LastRun {
+    node: NodeId,
+    started_at: Timestamp,
+    finished_at: Timestamp,
+    done: u64,
+    failed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Jobs {
+    items: Vec<JobView>,
+}
+
+/// Every job: when it runs, and how it last went.
+#[utoipa::path(get, path = "/api/admin/jobs", tag = "admin", security(("accessToken" = [])),
+    responses((status = 200, body = Jobs), (status = 401, body = Problem),
+              (status = 403, body = Problem)))]
+pub(super) async fn list(State(app): State<App>, Admin(_actor): Admin) -> ApiResult<Json<Jobs>> {
+    let mut runs = app.platform.store.job_runs().await?;
+    let mut last = |name: &str| {
+        let index = runs.iter().position(|run| run.job == name)?;
+        let run = runs.swap_remove(index);
+        Some(LastRun {
+            node: run.node,
+            started_at: run.started_at,
+            finished_at: run.finished_at,
+            done: run.done,
+            failed: run.failed,
+            error: run.error,
+        })
+    };
+    let view = |(job, runs): &(Job, String)| JobView {
+        name: job.name(),
+        about: job.about(),
+        runs: runs.clone(),
+        last: last(job.name()),
+    };
+    Ok(Json(Jobs { items: app.jobs.iter().map(view).collect() }))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RoundView {
+    done: u64,
+    failed: u64,
+    /// There is more to do: run it again.
+    is_full: bool,
+}
+
+/// Runs one round of a job on this node, now.
+#[utoipa::path(post, path = "/api/admin/jobs/{name}/run", tag = "admin",
+    security(("accessToken" = [])), params(("name" = String, Path)),
+    responses((status = 200, body = RoundView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(super) async fn run(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(name): Id<String>,
+) -> ApiResult<Json<RoundView>> {
+    let job = Job::named(&name).ok_or(Refusal::NotFound)?;
+    let round = run_by_hand(&app.platform, job).await?;
+    Ok(Json(RoundView { done: round.done, failed: round.failed, is_full: round.is_full }))
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Statistics {
+    grades: Vec<GradeStatistics>,
+}
+
+/// What is sold of a date, by grade, as the booking worker counted it from messages: a moment behind
+/// the seats themselves, and cheap to ask for.
+#[utoipa::path(get, path = "/api/admin/schedules/{id}/statistics", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = Statistics), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(super) async fn statistics(
+    State(app): State<App>,
+    Admin(_actor): Admin,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<Json<Statistics>> {
+    app.platform.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
+    Ok(Json(Statistics { grades: app.platform.store.statistics(schedule).await? }))
+}

@@ -1,0 +1,197 @@
+//! Messages over a real broker: once in effect, whatever happens to the broker and to the workers.
+
+use crate::messages::{confirmed, n_letters, one_seat, wait_for_sold};
+use crate::sale::{N_SEATS, Sale, prepare};
+use crate::system::{System, kafka_settings};
+use crate::world::{Plan, World, config, until};
+use adapters::kafka::Bus;
+use app::messages::{open, wrap};
+use app::ports::bus::{Bus as _, Parcel};
+use domain::messages::{MessageKind, Topic};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use testbed::Kafka;
+use tokio::task::block_in_place;
+
+const BOOKED: &str = "예매가 완료되었습니다";
+
+/// Every buyer has one letter, every seat was counted once, and nothing waits.
+async fn all_messages_acted_once(system: &System, sale: &Sale) {
+    let letters = format!(
+        "select count(*), count(distinct message_id) from common.mailbox where subject = '{BOOKED}'"
+    );
+    let sold = format!(
+        "select sum(sold), count(*) from reservation_service.sales_by_grade
+          where schedule_id = '{}'",
+        sale.show.schedule
+    );
+    let pending = "select count(*) from common.outbox where status <> 'PUBLISHED'";
+    let expected = (format!("{N_SEATS}|{N_SEATS}"), format!("{N_SEATS}|1"), "0".to_owned());
+    let start = Instant::now();
+    loop {
+        let seen = (system.ask(&letters), system.ask(&sold), system.ask(pending));
+        if seen == expected {
+            return;
+        }
+        assert!(start.elapsed() < Duration::from_secs(60), "{seen:?}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// The broker is away in the middle of a sale, then a crowd of messages waits for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn selling_goes_on_without_the_broker_and_every_message_arrives_later() {
+    let mut system = block_in_place(System::with_kafka);
+    let (show, buyers) = prepare(&system).await;
+    let nodes = [system.node("api,admitter,worker"), system.node("api,admitter,worker")];
+    let sale = Sale::new(show, &[nodes[0].url(), nodes[1].url()]);
+    sale.run(buyers, async || {
+        block_in_place(|| system.broker().kill_9()).unwrap();
+        tokio::time::sleep(Duration::from_secs(6)).await;
+    })
+    .await;
+    sale.check(&system).await;
+    assert_ne!(system.ask("select count(*) from common.outbox where status = 'PENDING'"), "0");
+    let crowd = "insert into common.outbox
+        select gen_random_uuid(), gen_random_uuid(), 1, 'seat-sync', 'ReservationHeld',
+               gen_random_uuid(), '{}', 'PENDING', 0, now(), null, now(), null
+          from generate_series(1, 10000)";
+    system.ask(crowd);
+    block_in_place(|| system.broker().restart()).unwrap();
+    all_messages_acted_once(&system, &sale).await;
+    let rate = "select round(count(*) / extract(epoch from max(published_at) - min(published_at)))
+                  from common.outbox where payload = '{}'";
+    eprintln!("10,000 messages were published at {} a second", system.ask(rate));
+}
+
+/// A worker is killed with messages in its hands, twice; the other takes over, and it comes back.
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_are_killed_and_come_back_and_nothing_acts_twice() {
+    let system = block_in_place(System::with_kafka);
+    let (show, buyers) = prepare(&system).await;
+    let shop = system.node("api,admitter");
+    let mut workers = [system.node("worker"), system.node("worker")];
+    let sale = Sale::new(show, &[shop.url()]);
+    sale.run(buyers, async || {
+        for worker in &mut workers {
+            block_in_place(|| {
+                worker.kill_9().unwrap();
+                worker.restart().unwrap();
+            });
+        }
+    })
+    .await;
+    sale.check(&system).await;
+    all_messages_acted_once(&system, &sale).await;
+    let n_dead = system.ask("select count(*) from common.dead_letters");
+    assert_eq!(n_dead, "0");
+    let (is_fine, listed) = system.podo(&["admin", "dlq", "list"]);
+    assert!(is_fine && listed.contains("No message was given up."), "{listed}");
+    let (is_fine, jobs) = system.podo(&["jobs", "list"]);
+    assert!(is_fine && jobs.contains("clean-messages  daily 02:00 UTC"), "{jobs}");
+    let (is_fine, ran) = system.podo(&["jobs", "run", "expire"]);
+    assert!(is_fine && ran.contains("0 failed"), "{ran}");
+}
+
+/// Everything that is on a topic, by somebody who reads it from the beginning.
+async fn read_all(bus: &Bus, topics: &[Topic], enough: usize) -> Vec<Parcel> {
+    let mut reader = bus.subscribe("a-reader", topics).await.unwrap();
+    let mut parcels = Vec::new();
+    let mut patience = Duration::from_secs(20);
+    while parcels.len() < enough {
+        let some = reader.receive(1_000, patience).await.unwrap();
+        if some.is_empty() {
+            break;
+        }
+        parcels.extend(some);
+        patience = Duration::from_secs(2);
+    }
+    parcels
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_is_told_on_its_topic_and_acts_once_however_often_it_comes() {
+    let kafka = block_in_place(|| Kafka::start().unwrap());
+    let settings = kafka_settings(&kafka);
+    let settings: Vec<(&str, &str)> =
+        settings.iter().map(|(key, value)| (*key, value.as_str())).collect();
+    let folder = TempDir::with_prefix("podo-").unwrap();
+    let config = config(folder.path(), &settings);
+    let world = World::on(&config, server::wire::platform(&config).await.unwrap()).await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let bought = fan.buy(&show, 0).await;
+    wait_for_sold(&world.organiser, show.schedule, 1).await;
+
+    // Another program sees it, and sends it again and again; nonsense too.
+    let bus = Bus::open(config.kafka().unwrap()).unwrap();
+    let told = read_all(&bus, &[Topic::BookingCompleted], 1).await;
+    let message = open(&told[0]).unwrap();
+    assert_eq!((told.len(), message.kind), (1, MessageKind::ReservationConfirmed));
+    assert_eq!(told[0].key, show.schedule.to_string());
+    assert!(message.payload.contains(&bought.reservation), "{}", message.payload);
+    let again = (0..1_000).map(|_| bus.publish(&told[0]));
+    for sent in futures::future::join_all(again).await {
+        sent.unwrap();
+    }
+    let nonsense = Parcel { body: b"nonsense".to_vec(), ..told[0].clone() };
+    bus.publish(&nonsense).await.unwrap();
+    let behind = confirmed(&world, &show, &one_seat());
+    bus.publish(&wrap(&behind).unwrap()).await.unwrap();
+    wait_for_sold(&world.organiser, show.schedule, 2).await;
+    until("two workers set the nonsense aside", async || {
+        let listed = world.organiser.get("/api/admin/dlq?status=OPEN").await.expect(200);
+        (listed["items"].as_array().unwrap().len() == 2).then_some(())
+    })
+    .await;
+    assert_eq!(n_letters(&fan, BOOKED).await, 1);
+    two_relays_keep_the_order(&world, &config, &bus).await;
+    World::assert_sound(&world.findings().await);
+}
+
+/// A second relay that believes it leads, beside the one that does: a reader that knows repeats by
+/// their id sees every reservation's messages in order.
+async fn two_relays_keep_the_order(world: &World, config: &server::config::Config, bus: &Bus) {
+    let show = world.show(Plan::default()).await;
+    let fans = world.fans(10).await;
+    let other = server::wire::platform(config).await.unwrap().platform;
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let relay = async {
+        while !is_over.load(std::sync::atomic::Ordering::SeqCst) {
+            app::jobs::relay_messages(&other, other.now()).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let churn = async {
+        let each = fans.into_iter().enumerate().map(|(index, mut fan)| {
+            let show = show.clone();
+            async move {
+                fan.go_inside(&show).await;
+                for _ in 0..3 {
+                    let hold = fan.hold(&show, &[u32::try_from(index).unwrap()]).await;
+                    fan.release(&hold).await.expect(204);
+                }
+            }
+        });
+        futures::future::join_all(each).await;
+        until("all of it is published", async || {
+            let backlog = other.store.backlog().await.unwrap();
+            (backlog.pending == 0).then_some(())
+        })
+        .await;
+        is_over.store(true, std::sync::atomic::Ordering::SeqCst);
+    };
+    tokio::join!(relay, churn);
+    let told = read_all(bus, &[Topic::SeatSync], usize::MAX).await;
+    let mut seen = BTreeSet::new();
+    let mut orders: BTreeMap<uuid::Uuid, Vec<i64>> = BTreeMap::new();
+    let key = show.schedule.to_string();
+    for message in told.iter().filter(|it| it.key == key).map(|it| open(it).unwrap()) {
+        if seen.insert(message.id) {
+            orders.entry(message.aggregate).or_default().push(message.seq);
+        }
+    }
+    assert_eq!(orders.len(), 30);
+    assert!(orders.values().all(|seqs| *seqs == [1, 2]), "{orders:?}");
+}
