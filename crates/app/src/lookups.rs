@@ -12,7 +12,8 @@ use domain::accounts::Role;
 use domain::reservations::ReservationStatus;
 use domain::{ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use utoipa::ToSchema;
 
 /// A reservation as organisers see it.
@@ -56,18 +57,18 @@ pub async fn reservations(
     look: Look,
 ) -> Result<Page<ReservationLine>> {
     let found = platform.store.find_reservations(search, look).await?;
-    let fans: BTreeSet<UserId> = found.rows.iter().map(|row| row.user).collect();
-    let mut emails = BTreeMap::new();
-    for fan in fans {
-        if let Some(user) = accounts::user_view(platform, fan).await? {
-            emails.insert(fan, user.email);
-        }
+    let mut emails: HashMap<UserId, Option<String>> = HashMap::new();
+    let mut items = Vec::with_capacity(found.rows.len());
+    for row in found.rows {
+        let email = match emails.entry(row.user) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let user = accounts::user_view(platform, row.user).await?;
+                new.insert(user.map(|user| user.email)).clone()
+            }
+        };
+        items.push(reservation_line(row, email));
     }
-    let line = |row: ReservationRow| {
-        let email = emails.get(&row.user).cloned();
-        reservation_line(row, email)
-    };
-    let items = found.rows.into_iter().map(line).collect();
     Ok(Page { items, next_cursor: found.next.map(|id| id.to_string()) })
 }
 
