@@ -1,11 +1,11 @@
 // The control room: picks the view for the address, draws the menu, asks who is there.
 
-import { call, refresh } from "../shared/api.js";
+import { call } from "../shared/api.js";
 import { el, icon } from "../shared/dom.js";
-import { language, setLanguage, t, useWords } from "../shared/i18n.js";
+import { language, t } from "../shared/i18n.js";
 import { openPages } from "../shared/router.js";
-import { end, mayComeBack, user } from "../shared/session.js";
-import { applyTheme, switchTheme } from "../shared/theme.js";
+import { end, user } from "../shared/session.js";
+import { startApp } from "../shared/start.js";
 import { checkIn } from "./checkin.js";
 import { eventList } from "./events.js";
 import { eventDetail } from "./events/detail.js";
@@ -107,23 +107,4 @@ async function logout() {
   location.hash = "#/login";
 }
 
-async function start() {
-  applyTheme();
-  useWords({ ko, en });
-  for (const button of document.querySelectorAll("[data-language]")) {
-    button.addEventListener("click", () => {
-      setLanguage(button.dataset.language);
-      show();
-    });
-  }
-  document.getElementById("theme").addEventListener("click", switchTheme);
-  document.getElementById("skip").addEventListener("click", (event) => {
-    // The address belongs to the router.
-    event.preventDefault();
-    document.getElementById("main").focus();
-  });
-  if (mayComeBack()) await refresh().catch(() => null);
-  await show({ isFirst: true });
-}
-
-start();
+startApp({ ko, en }, show);

@@ -1,11 +1,11 @@
 // The fan's page: picks the view for the address, the language and the login in the header.
 
-import { call, refresh } from "../shared/api.js";
+import { call } from "../shared/api.js";
 import { el, icon } from "../shared/dom.js";
-import { language, setLanguage, t, useWords } from "../shared/i18n.js";
+import { language, t } from "../shared/i18n.js";
 import { openPages } from "../shared/router.js";
-import { end, mayComeBack, user } from "../shared/session.js";
-import { applyTheme, switchTheme } from "../shared/theme.js";
+import { end, user } from "../shared/session.js";
+import { startApp } from "../shared/start.js";
 import { checkout } from "./checkout.js";
 import { eventDetail } from "./event.js";
 import { eventList } from "./events.js";
@@ -63,24 +63,5 @@ function adoptPlainAddress() {
   if (plain && !location.hash) history.replaceState(null, "", `/#/${plain.slice(1).join("/")}`);
 }
 
-async function start() {
-  adoptPlainAddress();
-  applyTheme();
-  useWords({ ko, en });
-  for (const button of document.querySelectorAll("[data-language]")) {
-    button.addEventListener("click", () => {
-      setLanguage(button.dataset.language);
-      show();
-    });
-  }
-  document.getElementById("theme").addEventListener("click", switchTheme);
-  document.getElementById("skip").addEventListener("click", (event) => {
-    // The address belongs to the router.
-    event.preventDefault();
-    document.getElementById("main").focus();
-  });
-  if (mayComeBack()) await refresh().catch(() => null);
-  await show({ isFirst: true });
-}
-
-start();
+adoptPlainAddress();
+startApp({ ko, en }, show);

@@ -47,6 +47,12 @@ fn korean(kind: MessageKind, n: usize, won: &str) -> Option<(&'static str, Strin
         MessageKind::UserSignedUp => {
             ("포도에 오신 것을 환영합니다", "가입이 완료되었습니다.".to_owned())
         }
+        MessageKind::SessionCopied => (
+            "로그아웃되었습니다",
+            "로그인 정보가 다른 곳에서 쓰인 것 같아 그 기기의 로그인을 끝냈습니다. \
+             본인이 아니라면 비밀번호를 바꿔 주세요."
+                .to_owned(),
+        ),
         MessageKind::ReservationConfirmed => {
             ("예매가 완료되었습니다", format!("좌석 {n}석, {won}원 결제가 완료되었습니다."))
         }
@@ -79,6 +85,12 @@ fn english(kind: MessageKind, n: usize, won: &str) -> Option<(&'static str, Stri
     let seats = if n == 1 { "1 seat".to_owned() } else { format!("{n} seats") };
     Some(match kind {
         MessageKind::UserSignedUp => ("Welcome to Podo", "Your account is ready.".to_owned()),
+        MessageKind::SessionCopied => (
+            "You were logged out",
+            "A log-in of yours seems to have been used elsewhere, so we ended it. If that was not \
+             you, please change your password."
+                .to_owned(),
+        ),
         MessageKind::ReservationConfirmed => {
             ("Your booking is complete", format!("{seats}, {won} won paid."))
         }

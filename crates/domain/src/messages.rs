@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MessageKind {
     UserSignedUp,
+    /// Somebody had a copy of a refresh token; the session was ended.
+    SessionCopied,
     ReservationHeld,
     ReservationExtended,
     ReservationPaying,
@@ -55,8 +57,9 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 15] = [
+    pub const ALL: [MessageKind; 16] = [
         MessageKind::UserSignedUp,
+        MessageKind::SessionCopied,
         MessageKind::ReservationHeld,
         MessageKind::ReservationExtended,
         MessageKind::ReservationPaying,
@@ -76,6 +79,7 @@ impl MessageKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             MessageKind::UserSignedUp => "UserSignedUp",
+            MessageKind::SessionCopied => "SessionCopied",
             MessageKind::ReservationHeld => "ReservationHeld",
             MessageKind::ReservationExtended => "ReservationExtended",
             MessageKind::ReservationPaying => "ReservationPaying",
@@ -101,6 +105,7 @@ impl MessageKind {
         match self {
             MessageKind::ReservationConfirmed => Topic::BookingCompleted,
             MessageKind::UserSignedUp
+            | MessageKind::SessionCopied
             | MessageKind::RefundDue
             | MessageKind::PaymentRefunded
             | MessageKind::ScheduleOpened

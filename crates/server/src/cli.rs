@@ -2,9 +2,11 @@
 #![expect(clippy::print_stdout, reason = "answers to a person's command go to standard output")]
 
 mod admin;
+mod backup;
 mod bench;
 mod demo;
 mod dlq;
+mod doctor;
 mod draw;
 mod fans;
 mod jobs;
@@ -45,6 +47,12 @@ enum Command {
     Demo(demo::Demo),
     /// Check every promise against the store; exit 1 when one is broken.
     Verify(verify::Verify),
+    /// Look whether this machine and these settings are fit for a sale; exit 1 when they are not.
+    Doctor,
+    /// Copy the embedded store and its secret into a new folder, also while the server runs.
+    Backup { folder: PathBuf },
+    /// Put such a copy where there is no database, and check every promise.
+    Restore { folder: PathBuf },
     /// Play fans over HTTP and measure.
     Bench(bench::Bench),
     /// Bring the database's schema and roles up to date and exit.
@@ -90,6 +98,11 @@ fn start(cli: Cli) -> Result<ExitCode> {
         Command::Serve(_) => in_runtime(serve::run(load()?)),
         Command::Demo(demo) => in_runtime(demo::run(demo, load()?)),
         Command::Verify(verify) => in_runtime(verify::run(verify, load()?)),
+        Command::Doctor => doctor::run(&load()?),
+        Command::Backup { folder } => backup::back_up(&folder, &load()?),
+        Command::Restore { folder } => {
+            in_runtime(async { backup::restore(&folder, &load()?).await })
+        }
         Command::Bench(bench) => in_runtime(bench::run(bench, load()?)),
         Command::Admin(command) => in_runtime(admin::run(command, load()?)),
         Command::Jobs(command) => in_runtime(jobs::run(command, load()?)),

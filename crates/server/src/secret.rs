@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-const FILE: &str = "secret.key";
+pub(crate) const FILE: &str = "secret.key";
 
 /// Reads the secret of this data folder, or makes one. Everything that was signed or sealed with
 /// it is worthless without it: back it up with the database, but not beside it.

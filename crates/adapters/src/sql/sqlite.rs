@@ -5,9 +5,12 @@
 //! waiting fans cost one sync, a refused command undoes only itself, and what was answered
 //! survives `kill -9` and a power cut.
 
+mod backup;
 mod connection;
 mod reader;
 mod writer;
+
+pub(super) use backup::back_up;
 
 use super::tx::{Guard, Work};
 use app::ports::clock::Chance;

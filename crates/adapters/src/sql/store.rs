@@ -1,7 +1,7 @@
 //! The store: which engine runs the commands.
 
 use super::postgres::{Postgres, PostgresSettings, Roles};
-use super::sqlite::Sqlite;
+use super::sqlite::{self, Sqlite};
 #[cfg(feature = "mutants")]
 use super::tx::Guard;
 use super::tx::Work;
@@ -35,6 +35,11 @@ impl SqlStore {
     /// Opens or creates a SQLite file and brings its schema up to date.
     pub fn sqlite(path: &Path, chance: Arc<dyn Chance>) -> std::result::Result<SqlStore, String> {
         Sqlite::open(path, chance, Vec::new()).map(|sqlite| SqlStore::on(Engine::Sqlite(sqlite)))
+    }
+
+    /// Copies a SQLite file, which may be in use, into a new one.
+    pub fn back_up_sqlite(from: &Path, to: &Path) -> std::result::Result<(), String> {
+        sqlite::back_up(from, to)
     }
 
     /// The same with some guards off, for the tests that show what they are for.

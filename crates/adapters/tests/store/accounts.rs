@@ -125,6 +125,7 @@ async fn a_token_shown_again_after_the_grace_ends_the_whole_family() {
     assert!(matches!(reused, Rotation::Reused { session: of } if of == session), "{reused:?}");
     assert!(matches!(rotate(&world, 2, 4, grace_ends).await, Rotation::Invalid));
     assert!(matches!(rotate(&world, 1, 4, grace_ends).await, Rotation::Invalid));
+    assert_eq!(world.told(session.uuid()).await, [MessageKind::SessionCopied], "once");
     world.is_sound(grace_ends).await;
 }
 

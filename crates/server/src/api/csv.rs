@@ -1,11 +1,14 @@
 //! Lists as files: the same rows, all of them, as comma-separated values.
 
-use super::error::ApiError;
+use super::error::{ApiError, Failure};
+use super::extract::page_limit;
 use app::Result;
-use app::paging::Page;
+use app::paging::{PAGE_MAX, Page};
+use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use domain::text::Line;
 use futures::stream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,12 +25,43 @@ pub(super) enum Format {
     Csv,
 }
 
+/// Which part of a list is wanted, and how. Files carry many people away: they need a reason.
+pub(super) struct Asked<C> {
+    pub(super) format: Format,
+    pub(super) reason: Option<Line<200>>,
+    pub(super) before: Option<C>,
+    pub(super) limit: Option<u32>,
+}
+
+/// One page, or a file of all of them. `page` gives what is before a cursor.
+pub(super) async fn page_or_file<T, C, F>(
+    name: &str,
+    columns: &'static [&'static str],
+    asked: Asked<C>,
+    page: impl Fn(Option<C>, u32) -> F + Send + 'static,
+) -> std::result::Result<Response, ApiError>
+where
+    T: Serialize,
+    C: FromStr + Send + 'static,
+    F: Future<Output = Result<Page<T>>> + Send,
+{
+    match asked.format {
+        Format::Json => {
+            Ok(Json(page(asked.before, page_limit(asked.limit)?).await?).into_response())
+        }
+        Format::Csv if asked.reason.is_none() => {
+            Err(Failure::Field { pointer: "reason".into(), problem: "blank".into() }.into())
+        }
+        Format::Csv => file(name, columns, move |before| page(before, PAGE_MAX)).await,
+    }
+}
+
 /// Spreadsheets take a file for Korean only when it begins with this.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A file of everything that `page` gives, page after page, sent while it is read. `columns` are
 /// the fields of a row, in their order.
-pub(super) async fn file<T, C, F>(
+async fn file<T, C, F>(
     name: &str,
     columns: &'static [&'static str],
     page: impl Fn(Option<C>) -> F + Send + 'static,
@@ -99,7 +133,7 @@ mod tests {
         assert_eq!(cell(Some(&json!("=1+1"))), "\"'=1+1\"");
         assert_eq!(cell(Some(&json!(150_000))), "150000");
         assert_eq!(cell(Some(&json!(["A-1", "A-2"]))), "\"A-1 A-2\"");
-        assert_eq!(cell(Some(&json!({ "a": "b,c" }))), r#""{""a"":""b,c""}""#.to_owned() + "\"");
+        assert_eq!(cell(Some(&json!({ "a": "b,c" }))), r#""{""a"":""b,c""}""#);
         assert_eq!(cell(None), "");
     }
 

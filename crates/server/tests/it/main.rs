@@ -10,6 +10,7 @@ mod world;
 mod abuse;
 mod accounts;
 mod audit;
+mod backup;
 mod bad_input;
 mod best;
 mod catalog;

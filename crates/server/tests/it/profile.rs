@@ -161,7 +161,8 @@ async fn guessing_gets_slow_and_the_owner_still_gets_in() {
 async fn a_herd_of_guesses_is_stopped_too() {
     let world = World::with(&LIMITED).await;
     sign_up(&world).await;
-    let guesses = (0..200).map(|guess| format!("a wrong guess {guess}"));
+    // Fewer than one address may have connections.
+    let guesses = (0..150).map(|guess| format!("a wrong guess {guess}"));
     let answers = guesses.map(|guess| {
         let world = &world;
         async move { try_log_in(world, &guess).await.status }

@@ -1,12 +1,15 @@
 //! Sessions: a family of refresh tokens that came from one log-in.
 
 use super::{USER_BY_ID, read_user, record_login};
+use crate::sql::outbox::{self, Outgoing};
 use crate::sql::tx::{Tx, work};
 use crate::sql::value::{Row, params};
 use app::Result;
 use app::ports::accounts::{RotateRefresh, Rotation, SessionView, StartSession};
 use domain::accounts::REFRESH_GRACE;
+use domain::messages::MessageKind;
 use domain::{SessionId, Timestamp, UserId};
+use serde_json::json;
 
 pub(super) struct EndSession {
     pub(super) session: SessionId,
@@ -85,7 +88,8 @@ async fn rotate(tx: &mut dyn Tx, command: &RotateRefresh) -> Result<Rotation> {
 /// Why a token could not be spent. One that was spent long ago has been copied: the whole family
 /// ends.
 async fn explain_spent(tx: &mut dyn Tx, command: &RotateRefresh) -> Result<Rotation> {
-    let sql = "select session_id, spent_at, revoked_at from auth_tokens where refresh_hash = $1";
+    let sql = "select session_id, spent_at, revoked_at, user_id from auth_tokens
+                where refresh_hash = $1";
     let Some(row) = tx.row(sql, params![command.spent_hash]).await? else {
         return Ok(Rotation::Invalid);
     };
@@ -96,9 +100,26 @@ async fn explain_spent(tx: &mut dyn Tx, command: &RotateRefresh) -> Result<Rotat
         (Some(spent_at), None) if command.now < spent_at.plus(REFRESH_GRACE) => Ok(Rotation::Retry),
         (Some(_), None) => {
             end(tx, &EndSession { session, now: command.now }).await?;
+            tell_copied(tx, row.get(3)?, session, command.now).await?;
             Ok(Rotation::Reused { session })
         }
     }
+}
+
+async fn tell_copied(
+    tx: &mut dyn Tx,
+    user: UserId,
+    session: SessionId,
+    now: Timestamp,
+) -> Result<()> {
+    let message = Outgoing {
+        kind: MessageKind::SessionCopied,
+        aggregate: session.uuid(),
+        seq: 1,
+        key: user.uuid(),
+        payload: &json!({ "userId": user, "sessionId": session }),
+    };
+    outbox::push(tx, message, now).await
 }
 
 async fn end(tx: &mut dyn Tx, command: &EndSession) -> Result<()> {

@@ -1,15 +1,14 @@
 //! The audit log for organisers.
 
 use crate::api::App;
-use crate::api::csv::{self, Format};
+use crate::api::csv::{self, Asked, Format};
 use crate::api::error::{ApiResult, Failure, Problem};
-use crate::api::extract::{Admin, Params, page_limit};
+use crate::api::extract::{Admin, Params};
 use app::audit;
 use app::paging::{PAGE_MAX, Page};
 use app::ports::audit::{AuditAsk, AuditView};
-use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use domain::text::Line;
 use domain::{Timestamp, UserId};
 use serde::Deserialize;
@@ -67,30 +66,27 @@ pub(super) async fn show(
         let problem = format!("out_of_range:1..{}", i64::MAX);
         return Err(Failure::Field { pointer: "cursor".into(), problem }.into());
     }
-    let asked = AuditAsk {
+    let search = AuditAsk {
         actor: params.actor_id,
         action: params.action.map(|it| it.as_str().to_owned()),
         subject: params.subject.map(|it| it.as_str().to_owned()),
         from: params.from.unwrap_or(Timestamp::from_ms(0)),
         to: params.to.unwrap_or(Timestamp::FAR_FUTURE),
-        before: params.cursor.unwrap_or(i64::MAX),
-        limit: page_limit(params.limit)?,
+        before: i64::MAX,
+        limit: PAGE_MAX,
     };
-    match params.format {
-        Format::Json => Ok(Json(audit::entries(&app.platform, asked).await?).into_response()),
-        Format::Csv if params.reason.is_none() => {
-            Err(Failure::Field { pointer: "reason".into(), problem: "blank".into() }.into())
-        }
-        Format::Csv => {
-            let page = move |before: Option<i64>| {
-                let before = before.unwrap_or(asked.before);
-                let asked = AuditAsk { before, limit: PAGE_MAX, ..asked.clone() };
-                let app = app.clone();
-                async move { audit::entries(&app.platform, asked).await }
-            };
-            csv::file("audit", COLUMNS, page).await
-        }
-    }
+    let asked = Asked {
+        format: params.format,
+        reason: params.reason,
+        before: params.cursor,
+        limit: params.limit,
+    };
+    let page = move |before: Option<i64>, limit| {
+        let before = before.unwrap_or(i64::MAX);
+        let (app, search) = (app.clone(), AuditAsk { before, limit, ..search.clone() });
+        async move { audit::entries(&app.platform, search).await }
+    };
+    csv::page_or_file("audit", COLUMNS, asked, page).await
 }
 
 const COLUMNS: &[&str] = &["seq", "at", "actorId", "action", "subject", "details"];

@@ -1,15 +1,15 @@
 //! What organisers look up, as pages and as files.
 
 use crate::api::App;
-use crate::api::csv::{self, Format};
-use crate::api::error::{ApiError, ApiResult, Failure, Problem};
+use crate::api::csv::{self, Asked, Format};
+use crate::api::error::{ApiResult, Problem};
 use crate::api::extract::{Admin, PageParams, Params, page_limit};
 use app::lookups::{self, PersonLine, ReservationLine};
-use app::paging::{PAGE_MAX, Page};
+use app::paging::Page;
 use app::ports::lookups::{LetterRow, Look, PaymentRow, PaymentSearch, ReservationSearch};
 use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use domain::payments::PaymentStatus;
 use domain::reservations::ReservationStatus;
 use domain::text::Line;
@@ -26,16 +26,6 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(find_payments))
         .routes(routes!(find_people))
         .routes(routes!(all_letters))
-}
-
-/// Many people at once: whoever takes them away says why.
-fn reason_wanted() -> ApiError {
-    Failure::Field { pointer: "reason".into(), problem: "blank".into() }.into()
-}
-
-/// What a file looks through at a time.
-fn whole_page(before: Option<Uuid>) -> Look {
-    Look { before, limit: PAGE_MAX }
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -104,21 +94,17 @@ pub(super) async fn find_reservations(
     Params(params): Params<ReservationParams>,
 ) -> ApiResult<Response> {
     let search = params.search();
-    match params.format {
-        Format::Json => {
-            let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
-            let page = lookups::reservations(&app.platform, search, look).await?;
-            Ok(Json(page).into_response())
-        }
-        Format::Csv if params.reason.is_none() => Err(reason_wanted()),
-        Format::Csv => {
-            let page = move |before| {
-                let (app, search) = (app.clone(), search.clone());
-                async move { lookups::reservations(&app.platform, search, whole_page(before)).await }
-            };
-            csv::file("reservations", RESERVATION_COLUMNS, page).await
-        }
-    }
+    let asked = Asked {
+        format: params.format,
+        reason: params.reason,
+        before: params.cursor,
+        limit: params.limit,
+    };
+    let page = move |before, limit| {
+        let (app, search) = (app.clone(), search.clone());
+        async move { lookups::reservations(&app.platform, search, Look { before, limit }).await }
+    };
+    csv::page_or_file("reservations", RESERVATION_COLUMNS, asked, page).await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -190,21 +176,18 @@ pub(super) async fn find_payments(
     Admin(_actor): Admin,
     Params(params): Params<PaymentParams>,
 ) -> ApiResult<Response> {
-    match params.format {
-        Format::Json => {
-            let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
-            Ok(Json(payments(&app, &params, look).await?).into_response())
-        }
-        Format::Csv if params.reason.is_none() => Err(reason_wanted()),
-        Format::Csv => {
-            let params = std::sync::Arc::new(params);
-            let page = move |before| {
-                let (app, params) = (app.clone(), params.clone());
-                async move { payments(&app, &params, whole_page(before)).await }
-            };
-            csv::file("payments", PAYMENT_COLUMNS, page).await
-        }
-    }
+    let asked = Asked {
+        format: params.format,
+        reason: params.reason.clone(),
+        before: params.cursor,
+        limit: params.limit,
+    };
+    let params = std::sync::Arc::new(params);
+    let page = move |before, limit| {
+        let (app, params) = (app.clone(), params.clone());
+        async move { payments(&app, &params, Look { before, limit }).await }
+    };
+    csv::page_or_file("payments", PAYMENT_COLUMNS, asked, page).await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -241,20 +224,17 @@ pub(super) async fn find_people(
 ) -> ApiResult<Response> {
     let text = params.query.unwrap_or_default();
     let search = lookups::person_search(&app.platform, &text);
-    match params.format {
-        Format::Json => {
-            let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
-            Ok(Json(lookups::people(&app.platform, search, look).await?).into_response())
-        }
-        Format::Csv if params.reason.is_none() => Err(reason_wanted()),
-        Format::Csv => {
-            let page = move |before| {
-                let (app, search) = (app.clone(), search.clone());
-                async move { lookups::people(&app.platform, search, whole_page(before)).await }
-            };
-            csv::file("users", PERSON_COLUMNS, page).await
-        }
-    }
+    let asked = Asked {
+        format: params.format,
+        reason: params.reason,
+        before: params.cursor,
+        limit: params.limit,
+    };
+    let page = move |before, limit| {
+        let (app, search) = (app.clone(), search.clone());
+        async move { lookups::people(&app.platform, search, Look { before, limit }).await }
+    };
+    csv::page_or_file("users", PERSON_COLUMNS, asked, page).await
 }
 
 /// The letters in all mailboxes, newest first: where notifications go while no provider is

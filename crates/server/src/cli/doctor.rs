@@ -1,0 +1,195 @@
+//! `podo doctor`: is this machine, and are these settings, fit for a sale? It changes nothing.
+
+use crate::config::{Config, Switch};
+use crate::secret;
+use crate::wire::Store;
+use anyhow::Result;
+use rustix::process::{Resource, getrlimit};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// A connection is a file: as many as fans wait on this node.
+const FILES_MIN: u64 = 65_536;
+
+/// Our own backlog; the system cuts it to this.
+const BACKLOG_MIN: u64 = 4_096;
+
+const DISK_MIN: u64 = 1 << 30;
+
+const ANSWER_WITHIN: Duration = Duration::from_secs(2);
+
+enum Verdict {
+    Good,
+    /// It runs, but should be otherwise in production.
+    Advice(String),
+    Bad(String),
+}
+
+pub(super) fn run(config: &Config) -> Result<ExitCode> {
+    let mut is_fit = true;
+    for (what, verdict) in examine(config) {
+        let (mark, words) = match verdict {
+            Verdict::Good => ("ok", String::new()),
+            Verdict::Advice(words) => ("--", words),
+            Verdict::Bad(words) => {
+                is_fit = false;
+                ("!!", words)
+            }
+        };
+        println!("{mark}  {what:<16} {words}");
+    }
+    Ok(if is_fit { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn examine(config: &Config) -> Vec<(&'static str, Verdict)> {
+    let is_public = !config.public_url.is_empty();
+    vec![
+        ("data folder", data_folder(&config.data)),
+        ("disk", disk(&config.data)),
+        ("secret.key", secret_key(&config.data)),
+        ("store", store(config)),
+        ("live engine", engine(&config.live_url)),
+        ("bus", engine(&config.bus.bus_url)),
+        ("open files", open_files()),
+        ("backlog", backlog()),
+        ("sandbox", advise(is_public && config.sandbox == Switch::On, SANDBOX)),
+        ("limits", advise(config.limits == Switch::Off, LIMITS)),
+        ("second factor", advise(is_public && config.people.admin_codes == Switch::Off, CODES)),
+        ("proxies", advise(is_public && config.trusted_proxies.is_empty(), PROXIES)),
+    ]
+}
+
+const SANDBOX: &str =
+    "anybody can buy for nothing: set sandbox = \"off\" where real money is taken";
+const LIMITS: &str = "limits = \"off\" is for benchmarks";
+const CODES: &str = "organisers log in with a password alone: set admin_codes = \"on\"";
+const PROXIES: &str = "public_url is set and no proxy is trusted: behind one all fans share its \
+                       address, and its limits";
+
+fn advise(is_due: bool, words: &str) -> Verdict {
+    if is_due { Verdict::Advice(words.to_owned()) } else { Verdict::Good }
+}
+
+fn data_folder(data: &Path) -> Verdict {
+    if !data.exists() {
+        return Verdict::Advice(format!("{} will be made at the first start", data.display()));
+    }
+    match tempfile_in(data) {
+        Ok(()) => Verdict::Good,
+        Err(error) => Verdict::Bad(format!("cannot write to {}: {error}", data.display())),
+    }
+}
+
+fn tempfile_in(data: &Path) -> std::io::Result<()> {
+    let probe = data.join(format!("doctor-{}", std::process::id()));
+    std::fs::write(&probe, b"")?;
+    std::fs::remove_file(probe)
+}
+
+fn disk(data: &Path) -> Verdict {
+    let there = data.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
+    match rustix::fs::statvfs(there).map(|disk| disk.f_bavail * disk.f_frsize) {
+        Ok(free) if free < DISK_MIN => {
+            Verdict::Bad(format!("{} MB are left; the store must not run full", free >> 20))
+        }
+        Ok(_) => Verdict::Good,
+        Err(error) => Verdict::Advice(format!("the free space is not told: {error}")),
+    }
+}
+
+fn secret_key(data: &Path) -> Verdict {
+    match std::fs::metadata(data.join(secret::FILE)) {
+        Ok(file) if file.permissions().mode() & 0o077 != 0 => {
+            Verdict::Bad("others may read it: chmod 600".to_owned())
+        }
+        Ok(_) => Verdict::Good,
+        Err(_) => Verdict::Advice(
+            "will be made at the first start; several nodes need the same one".to_owned(),
+        ),
+    }
+}
+
+fn store(config: &Config) -> Verdict {
+    match Store::named_by(&config.store_url, &config.data) {
+        Ok(Store::Sqlite(_)) => Verdict::Good,
+        Ok(Store::Postgres(url)) => engine(&url),
+        Err(error) => Verdict::Bad(error.to_string()),
+    }
+}
+
+/// Does somebody answer at every address of this URL?
+fn engine(url: &str) -> Verdict {
+    let silent: Vec<String> =
+        addresses(url).into_iter().filter(|address| !answers(address)).collect();
+    match silent.is_empty() {
+        true => Verdict::Good,
+        false => Verdict::Bad(format!("nobody answers at {}", silent.join(", "))),
+    }
+}
+
+/// `scheme://user:password@host:port,host:port/rest?options` has these addresses; `memory:` none.
+fn addresses(url: &str) -> Vec<String> {
+    let Some((scheme, rest)) = url.split_once("://") else { return Vec::new() };
+    let place = rest.split(['/', '?']).next().unwrap_or_default();
+    let hosts = place.rsplit_once('@').map_or(place, |(_, hosts)| hosts);
+    let port = match scheme {
+        "postgres" | "postgresql" => "5432",
+        "kafka" => "9092",
+        _ => "6379",
+    };
+    let whole = |host: &str| {
+        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        if has_port { host.to_owned() } else { format!("{host}:{port}") }
+    };
+    hosts.split(',').filter(|host| !host.is_empty()).map(whole).collect()
+}
+
+fn answers(address: &str) -> bool {
+    let found = address.to_socket_addrs().into_iter().flatten();
+    found.into_iter().any(|it| TcpStream::connect_timeout(&it, ANSWER_WITHIN).is_ok())
+}
+
+fn open_files() -> Verdict {
+    match getrlimit(Resource::Nofile).current {
+        Some(files) if files < FILES_MIN => Verdict::Advice(format!(
+            "{files} may be open at once; raise it (`ulimit -n`, LimitNOFILE) above the number of \
+             fans who wait on this node"
+        )),
+        Some(_) | None => Verdict::Good,
+    }
+}
+
+fn backlog() -> Verdict {
+    let text = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap_or_default();
+    match text.trim().parse::<u64>() {
+        Ok(n_waiting) if n_waiting < BACKLOG_MIN => Verdict::Advice(format!(
+            "{n_waiting} connections may wait to be accepted: sysctl net.core.somaxconn={BACKLOG_MIN}"
+        )),
+        Ok(_) | Err(_) => Verdict::Good,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_found_in_every_kind_of_url() {
+        assert_eq!(addresses("memory:"), Vec::<String>::new());
+        assert_eq!(
+            addresses("postgres://a:p@db.example/podo?sslmode=require"),
+            ["db.example:5432"]
+        );
+        assert_eq!(addresses("redis-cluster://a:1,b:2"), ["a:1", "b:2"]);
+        assert_eq!(addresses("kafka://k1,k2:9093"), ["k1:9092", "k2:9093"]);
+    }
+
+    #[test]
+    fn an_engine_that_does_not_answer_is_bad() {
+        assert!(matches!(engine("redis://127.0.0.1:1"), Verdict::Bad(_)));
+        assert!(matches!(engine("memory:"), Verdict::Good));
+    }
+}
