@@ -31,15 +31,20 @@ pub async fn set_settings(
     platform.store.set_notification_settings(user, settings, platform.now()).await
 }
 
+/// The same device again is the same one: it keeps its id, also when the fan has as many as she may.
 pub async fn add_device(platform: &Platform, user: UserId, token: &PushToken) -> Result<DeviceId> {
     let now = platform.now();
-    if platform.store.devices_of(user).await?.len() >= DEVICES_MAX {
+    let token_hash = platform.seals.lookup("push token", token.as_str());
+    let known = platform.store.devices_of(user).await?;
+    if let Some(same) = known.iter().find(|device| device.token_hash == token_hash) {
+        return Ok(same.device);
+    }
+    if known.len() >= DEVICES_MAX {
         let problem = FieldError::OutOfRange { min: 0, max: DEVICES_MAX as i64 };
         return Err(Refusal::Invalid { field: "token", problem }.into());
     }
     let device = DeviceId::new(platform.chance.id(now));
     let sealed = platform.seals.seal(&place(device), token.as_str(), &*platform.chance);
-    let token_hash = platform.seals.lookup("push token", token.as_str());
     platform.store.add_device(Device { device, user, token: sealed, token_hash }, now).await?;
     Ok(device)
 }

@@ -154,3 +154,19 @@ fn check_calls(folder: &TempDir, received: &[Received]) {
     assert_eq!(claims["iss"], "podo@podo.iam.example");
     assert_eq!(claims["scope"], "https://www.googleapis.com/auth/firebase.messaging");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_named_twice_keeps_its_id() {
+    let world = World::start().await;
+    let fan = world.fan().await;
+    let path = "/api/users/me/devices";
+    let first = fan.api.post(path, &json!({ "token": "my-phone" })).await.expect(201);
+    let again = fan.api.post(path, &json!({ "token": "my-phone" })).await.expect(201);
+    assert_eq!(first["id"], again["id"]);
+    let other = world.fan().await;
+    let theirs = other.api.post(path, &json!({ "token": "my-phone" })).await.expect(201);
+    assert_ne!(first["id"], theirs["id"], "a phone that changes hands is a new device");
+    let gone = format!("{path}/{}", text(&first, "id"));
+    fan.api.delete(&gone).await.expect(404);
+    other.api.delete(&format!("{path}/{}", text(&theirs, "id"))).await.expect(204);
+}
