@@ -1,5 +1,6 @@
 //! The pages in real Chromium: their tests, and pictures of them. What npm brings stays in `target`.
 
+use crate::podo;
 use crate::shell::{command, root, run};
 use anyhow::Context;
 use std::fs;
@@ -34,7 +35,7 @@ fn node(folder: &Path, arguments: &[&str]) -> Command {
 /// A folder of its own with the tests, the words of the pages and what npm brings; the server is
 /// built beside it.
 fn prepare() -> anyhow::Result<PathBuf> {
-    run(&mut command("cargo", &["build", "--package", "server", "--bin", "podo"]))?;
+    podo::build()?;
     let folder = root().join("target/browser");
     copy(&root().join(SOURCE), &folder, |name| name.to_owned())?;
     let words = |name: &str| name.replace(".js", ".mjs");

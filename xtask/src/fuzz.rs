@@ -1,10 +1,11 @@
 //! `cargo xtask test --only fuzz`: schemathesis reads the served OpenAPI document, makes up requests
 //! that fit it and that do not, follows what the answers lead to, and checks every answer.
 
-use crate::shell::{command, root, run, succeeds};
+use crate::podo;
+use crate::shell::{root, run, succeeds};
 use anyhow::{Context, bail};
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 const VERSION: &str = "4.32.5";
@@ -20,8 +21,7 @@ const PASSWORD: &str = "sour green grapes";
 
 pub(crate) fn check() -> anyhow::Result<()> {
     let schemathesis = provide()?;
-    run(&mut command("cargo", &["build", "--quiet", "-p", "server"]))?;
-    let server = Server::start()?;
+    let server = Server::start(&podo::build()?)?;
     let document = format!("{}/api/openapi.json", server.url);
     let settings = root().join("xtask/fuzz/schemathesis.toml");
     let mut fuzz = Command::new(schemathesis);
@@ -56,15 +56,15 @@ struct Server {
 }
 
 impl Server {
-    fn start() -> anyhow::Result<Server> {
+    fn start(program: &Path) -> anyhow::Result<Server> {
         let folder = root().join("target/fuzz");
         if folder.exists() {
             std::fs::remove_dir_all(&folder)?;
         }
         std::fs::create_dir_all(&folder)?;
         let log = std::fs::File::create(folder.join("podo.log"))?;
-        let mut podo = command("target/debug/podo", &["serve", "--listen", "127.0.0.1:0"]);
-        podo.arg("--data").arg(folder.join("data"));
+        let mut podo = Command::new(program);
+        podo.args(["serve", "--listen", "127.0.0.1:0"]).arg("--data").arg(folder.join("data"));
         // Limits would only slow the search down; they have tests of their own.
         podo.env("PODO_LIMITS", "off").env("PODO_ADMIN_EMAIL", EMAIL);
         podo.env("PODO_ADMIN_PASSWORD", PASSWORD).stdout(Stdio::piped()).stderr(log);

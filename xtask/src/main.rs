@@ -8,6 +8,7 @@ mod engines;
 mod fuzz;
 mod openapi;
 mod packages;
+mod podo;
 mod shell;
 mod test;
 mod tidy;

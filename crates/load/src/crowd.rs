@@ -8,7 +8,7 @@ pub use open::{OpenConnections, Stay};
 pub use purchases::ReadyToPay;
 
 use crate::client::{Call, Credentials};
-use crate::volley::{Bodies, Volley, fire, request};
+use crate::volley::{Bodies, Pace, Volley, fire, request};
 use crate::wire::Place;
 use crate::{FanAccount, Target};
 use bytes::Bytes;
@@ -47,7 +47,8 @@ impl Crowd {
             request(&target, &call, Credentials { access, ..Credentials::default() })
         };
         let requests: Arc<[Bytes]> = accounts.iter().map(enter).collect();
-        let entered = fire(&target, requests, n_connections, Bodies::Kept).await?;
+        let entered =
+            fire(&target, requests, n_connections, Bodies::Kept, Pace::AsAnswered).await?;
         let fans = accounts.iter().zip(read_all::<Place>(&entered)?).map(|(account, place)| {
             let access = account.access_token.clone();
             Fan { access, place: place.token, entry: place.entry_token }
@@ -73,6 +74,16 @@ impl Crowd {
 
     /// Those who wait ask where they stand, in turn, so many times in all.
     pub async fn poll(&self, n_polls: usize) -> Result<Volley> {
+        self.fire(self.polls(n_polls)).await
+    }
+
+    /// The same at a given rate, whether the server keeps up or not.
+    pub async fn poll_at(&self, n_polls: usize, per_second: f64) -> Result<Volley> {
+        let (requests, pace) = (self.polls(n_polls), Pace::PerSecond(per_second));
+        fire(&self.target, requests, self.n_connections, Bodies::Dropped, pace).await
+    }
+
+    fn polls(&self, n_polls: usize) -> Arc<[Bytes]> {
         let call = Call::get(format!("/api/queue/status?scheduleId={}", self.schedule));
         let waiting = self.fans.iter().filter(|fan| fan.entry.is_none());
         let ask = |fan: &Fan| {
@@ -80,7 +91,7 @@ impl Crowd {
             request(&self.target, &call, Credentials { place, ..Credentials::default() })
         };
         let each: Vec<Bytes> = waiting.map(ask).collect();
-        self.fire(each.into_iter().cycle().take(n_polls).collect()).await
+        each.into_iter().cycle().take(n_polls).collect()
     }
 
     /// Everybody inside wants this one seat.
@@ -105,11 +116,11 @@ impl Crowd {
     }
 
     async fn fire_keeping(&self, requests: Arc<[Bytes]>) -> Result<Volley> {
-        fire(&self.target, requests, self.n_connections, Bodies::Kept).await
+        fire(&self.target, requests, self.n_connections, Bodies::Kept, Pace::AsAnswered).await
     }
 
     async fn fire(&self, requests: Arc<[Bytes]>) -> Result<Volley> {
-        fire(&self.target, requests, self.n_connections, Bodies::Dropped).await
+        fire(&self.target, requests, self.n_connections, Bodies::Dropped, Pace::AsAnswered).await
     }
 }
 
@@ -124,7 +135,22 @@ fn read_all<T: DeserializeOwned>(volley: &Volley) -> Result<Vec<T>> {
 
 /// As many requests to any server, with nothing in them.
 pub async fn greet(target: &Target, n_requests: usize, n_connections: usize) -> Result<Volley> {
+    fire(target, greetings(target, n_requests), n_connections, Bodies::Dropped, Pace::AsAnswered)
+        .await
+}
+
+/// The same at a given rate, whether the server keeps up or not.
+pub async fn greet_at(
+    target: &Target,
+    n_requests: usize,
+    n_connections: usize,
+    per_second: f64,
+) -> Result<Volley> {
+    let pace = Pace::PerSecond(per_second);
+    fire(target, greetings(target, n_requests), n_connections, Bodies::Dropped, pace).await
+}
+
+fn greetings(target: &Target, n_requests: usize) -> Arc<[Bytes]> {
     let hello = request(target, &Call::get("/"), Credentials::default());
-    let requests = std::iter::repeat_n(hello, n_requests).collect();
-    fire(target, requests, n_connections, Bodies::Dropped).await
+    std::iter::repeat_n(hello, n_requests).collect()
 }

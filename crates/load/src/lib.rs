@@ -18,6 +18,7 @@ mod chance;
 mod client;
 mod crowd;
 mod journey;
+mod latencies;
 mod places;
 mod plan;
 mod report;
@@ -28,7 +29,8 @@ mod volley;
 mod wire;
 
 pub use account::FanAccount;
-pub use crowd::{Crowd, OpenConnections, ReadyToPay, Stay, greet};
+pub use crowd::{Crowd, OpenConnections, ReadyToPay, Stay, greet, greet_at};
+pub use latencies::Latencies;
 pub use places::PlaceFindings;
 pub use plan::{Arrival, Favour, Plan};
 pub use report::{Report, StepReport};

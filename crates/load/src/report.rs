@@ -98,16 +98,16 @@ impl Report {
 }
 
 fn of_step(tally: &Tally, step: Step, lengths: Lengths) -> Option<StepReport> {
-    let histogram = tally.histogram(step);
-    let count = histogram.len();
+    let latencies = tally.latencies(step);
+    let count = latencies.count();
     (count > 0).then(|| StepReport {
         step,
         count,
         per_second: count as f64 / lengths.seconds_of(step),
-        p50_us: histogram.value_at_quantile(0.5),
-        p90_us: histogram.value_at_quantile(0.9),
-        p99_us: histogram.value_at_quantile(0.99),
-        max_us: histogram.max(),
+        p50_us: latencies.percentile_us(50.0),
+        p90_us: latencies.percentile_us(90.0),
+        p99_us: latencies.percentile_us(99.0),
+        max_us: latencies.max_us(),
     })
 }
 

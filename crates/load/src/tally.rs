@@ -1,7 +1,7 @@
 //! What was seen: a histogram per step, a count per answer and ending, the first surprises.
 
+use crate::Latencies;
 use domain::{PaymentId, ReservationId, SeatId};
-use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,9 +13,6 @@ const SAMPLES_MAX: usize = 5;
 
 /// Longest part of a body that a sample keeps, in bytes.
 const SAMPLE_BYTES_MAX: usize = 600;
-
-/// The longest time that can be told apart: longer ones count as this.
-const LATENCY_US_MAX: u64 = 3_600_000_000;
 
 /// What is timed: each call, and three spans that people feel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -171,7 +168,7 @@ pub struct Sample {
 
 /// Everything that fans report while they run.
 pub(crate) struct Tally {
-    latencies: [Mutex<Histogram<u64>>; Step::ALL.len()],
+    latencies: [Mutex<Latencies>; Step::ALL.len()],
     words: Mutex<Words>,
     pub(crate) n_started: AtomicU64,
     pub(crate) n_admitted: AtomicU64,
@@ -193,12 +190,8 @@ pub(crate) struct Words {
 
 impl Tally {
     pub(crate) fn new() -> Tally {
-        let histogram = || {
-            let histogram = Histogram::new_with_bounds(1, LATENCY_US_MAX, 3);
-            Mutex::new(histogram.expect("the bounds are constants that the histogram accepts"))
-        };
         Tally {
-            latencies: std::array::from_fn(|_| histogram()),
+            latencies: std::array::from_fn(|_| Mutex::default()),
             words: Mutex::default(),
             n_started: AtomicU64::new(0),
             n_admitted: AtomicU64::new(0),
@@ -210,8 +203,7 @@ impl Tally {
     }
 
     pub(crate) fn time(&self, step: Step, took: Duration) {
-        let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        self.histogram(step).saturating_record(took_us.clamp(1, LATENCY_US_MAX));
+        self.latencies(step).add(took);
         if step.is_call() && !step.is_before_sale() {
             self.n_requests.fetch_add(1, Ordering::Relaxed);
         }
@@ -242,7 +234,7 @@ impl Tally {
         *self.words().endings.entry(ending).or_default() += 1;
     }
 
-    pub(crate) fn histogram(&self, step: Step) -> MutexGuard<'_, Histogram<u64>> {
+    pub(crate) fn latencies(&self, step: Step) -> MutexGuard<'_, Latencies> {
         self.latencies[step as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,12 +1,12 @@
-//! Ready-made requests, sent as fast as they are answered over connections that stay open: for
-//! comparing one server's rate with another's. The generator does as little as it can.
+//! Ready-made requests over connections that stay open, for comparing one server with another: sent
+//! as fast as they are answered, or at a given rate. The generator does as little as it can.
 
 mod hello;
 
 pub use hello::Hello;
 
-use crate::Target;
 use crate::client::{Call, Credentials};
+use crate::{Latencies, Target};
 use bytes::{Bytes, BytesMut};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,6 +23,7 @@ use tokio::task::JoinSet;
 pub struct Volley {
     pub elapsed: Duration,
     pub statuses: BTreeMap<u16, u64>,
+    pub latencies: Latencies,
     /// The bodies in the order of the requests, if they were to be kept.
     pub bodies: Vec<Bytes>,
 }
@@ -39,12 +40,34 @@ pub(crate) enum Bodies {
     Dropped,
 }
 
+/// When requests are sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Pace {
+    /// Each connection sends the next one when it has its answer.
+    AsAnswered,
+    /// So many per second in all, whether the server keeps up or not: what is sent late, because the
+    /// answer before it was late, counts from the moment at which it was due.
+    PerSecond(f64),
+}
+
+impl Pace {
+    fn due(self, started: Instant, index: usize) -> Option<Instant> {
+        match self {
+            Pace::AsAnswered => None,
+            Pace::PerSecond(rate) => {
+                Some(started + Duration::from_secs_f64(index as f64 / rate.max(1.0)))
+            }
+        }
+    }
+}
+
 /// Sends all requests over so many connections, each waiting for its answer before the next.
 pub(crate) async fn fire(
     target: &Target,
     requests: Arc<[Bytes]>,
     n_connections: usize,
     bodies: Bodies,
+    pace: Pace,
 ) -> Result<Volley> {
     let mut connections = Vec::with_capacity(n_connections);
     for _ in 0..n_connections {
@@ -56,7 +79,8 @@ pub(crate) async fn fire(
     let started = Instant::now();
     let mut firing = JoinSet::new();
     for connection in connections {
-        firing.spawn(fire_on(connection, requests.clone(), next.clone(), bodies));
+        let shots = Shots { requests: requests.clone(), next: next.clone(), started, pace };
+        firing.spawn(fire_on(connection, shots, bodies));
     }
     let mut answered = Vec::with_capacity(requests.len());
     while let Some(done) = firing.join_next().await {
@@ -66,31 +90,47 @@ pub(crate) async fn fire(
     answered.sort_unstable_by_key(|answer| answer.index);
     for answer in answered {
         *volley.statuses.entry(answer.status).or_default() += 1;
+        volley.latencies.add(answer.took);
         volley.bodies.extend(answer.body);
     }
     Ok(volley)
 }
 
+/// What is left to send, for all connections.
+struct Shots {
+    requests: Arc<[Bytes]>,
+    next: Arc<AtomicUsize>,
+    started: Instant,
+    pace: Pace,
+}
+
 struct Answered {
     index: usize,
     status: u16,
+    took: Duration,
     body: Option<Bytes>,
 }
 
 async fn fire_on(
     mut connection: Connection,
-    requests: Arc<[Bytes]>,
-    next: Arc<AtomicUsize>,
+    shots: Shots,
     bodies: Bodies,
 ) -> Result<Vec<Answered>> {
     let mut answered = Vec::new();
     loop {
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        let Some(request) = requests.get(index) else { return Ok(answered) };
+        let index = shots.next.fetch_add(1, Ordering::Relaxed);
+        let Some(request) = shots.requests.get(index) else { return Ok(answered) };
+        let since = match shots.pace.due(shots.started, index) {
+            Some(due) => {
+                tokio::time::sleep_until(due.into()).await;
+                due
+            }
+            None => Instant::now(),
+        };
         connection.stream.write_all(request).await?;
         let (status, body) = connection.read_answer().await?;
         let body = (bodies == Bodies::Kept).then_some(body);
-        answered.push(Answered { index, status, body });
+        answered.push(Answered { index, status, took: since.elapsed(), body });
     }
 }
 
@@ -174,8 +214,24 @@ mod tests {
         let target = Target::at(&hello.url()).unwrap();
         let call = request(&target, &Call::get("/"), Credentials::default());
         let requests: Arc<[Bytes]> = std::iter::repeat_n(call, 100).collect();
-        let volley = fire(&target, requests, 8, Bodies::Kept).await.unwrap();
+        let volley = fire(&target, requests, 8, Bodies::Kept, Pace::AsAnswered).await.unwrap();
         assert_eq!(volley.statuses, BTreeMap::from([(200, 100)]));
+        assert_eq!(volley.latencies.count(), 100);
         assert!(volley.bodies.iter().all(|body| body.len() == 7));
+    }
+
+    /// One connection that answers late delays all that follow; each of them says so.
+    #[tokio::test]
+    async fn what_is_sent_late_counts_from_when_it_was_due() {
+        let hello = Hello::start(7).unwrap();
+        let target = Target::at(&hello.url()).unwrap();
+        let call = request(&target, &Call::get("/"), Credentials::default());
+        let requests: Arc<[Bytes]> = std::iter::repeat_n(call, 20).collect();
+        let volley = fire(&target, requests, 1, Bodies::Dropped, Pace::PerSecond(100.0)).await;
+        let volley = volley.unwrap();
+        assert!(volley.elapsed >= Duration::from_millis(190), "it took the time it should");
+        let started = Instant::now() - Duration::from_secs(1);
+        let due = Pace::PerSecond(10.0).due(started, 5).unwrap();
+        assert_eq!(due, started + Duration::from_millis(500));
     }
 }

@@ -36,7 +36,7 @@ struct MailboxOf {
 
 struct Forget {
     published_before: Timestamp,
-    processed_before: Timestamp,
+    done_before: Timestamp,
     limit: u32,
 }
 
@@ -81,10 +81,10 @@ impl Messages for SqlStore {
     async fn forget_messages(
         &self,
         published_before: Timestamp,
-        processed_before: Timestamp,
+        done_before: Timestamp,
         limit: u32,
     ) -> Result<u64> {
-        self.write(Forget { published_before, processed_before, limit }).await
+        self.write(Forget { published_before, done_before, limit }).await
     }
 
     async fn backlog(&self) -> Result<Backlog> {
@@ -225,14 +225,27 @@ async fn forget(tx: &mut dyn Tx, command: &Forget) -> Result<u64> {
     let published = "delete from outbox where id in
                        (select id from outbox where status = 'PUBLISHED' and published_at < $1
                          limit $2)";
-    let n_published =
+    let mut n_forgotten =
         tx.execute(published, params![command.published_before, command.limit]).await?;
-    let processed = "delete from processed_messages where (message_id, consumer) in
-                       (select message_id, consumer from processed_messages
-                         where processed_at < $1 limit $2)";
-    let n_processed =
-        tx.execute(processed, params![command.processed_before, command.limit]).await?;
-    Ok(n_published + n_processed)
+    // A letter that left the house is remembered as long as its message: it must not leave twice.
+    let done = [
+        "delete from processed_messages where (message_id, consumer) in
+           (select message_id, consumer from processed_messages
+             where processed_at < $1 limit $2)",
+        "delete from notifications where (message_id, channel, recipient) in
+           (select message_id, channel, recipient from notifications
+             where status in ('SENT', 'FAILED', 'UNKNOWN') and updated_at < $1 limit $2)",
+        "delete from dead_letters where id in
+           (select id from dead_letters
+             where status in ('REPLAYED', 'DROPPED') and updated_at < $1 limit $2)",
+        "delete from webhook_deliveries where id in
+           (select id from webhook_deliveries
+             where status <> 'PENDING' and updated_at < $1 limit $2)",
+    ];
+    for sql in done {
+        n_forgotten += tx.execute(sql, params![command.done_before, command.limit]).await?;
+    }
+    Ok(n_forgotten)
 }
 
 async fn backlog(tx: &mut dyn Tx, _: &CountBacklog) -> Result<Backlog> {

@@ -1,4 +1,4 @@
-//! The store on SQLite: one thread that writes, a few that read.
+//! The store on SQLite: one thread that writes, a few that read, one that tidies the log.
 //!
 //! Every command runs inside a transaction that it shares with whatever else was waiting, as if
 //! alone, and is answered only after that transaction's `COMMIT` is on disk. So a thousand
@@ -6,6 +6,7 @@
 //! survives `kill -9` and a power cut.
 
 mod backup;
+mod checkpointer;
 mod connection;
 mod reader;
 mod writer;
@@ -45,7 +46,9 @@ impl Sqlite {
                 .map_err(|error| error.to_string())?;
         }
         let readers = reader::Readers::start(path, &chance, READERS)?;
-        Ok(Sqlite { writer: writer::Writer::start(connection, chance, off)?, readers })
+        let checkpointer = checkpointer::Checkpointer::start(path)?;
+        let writer = writer::Writer::start(connection, checkpointer, chance, off)?;
+        Ok(Sqlite { writer, readers })
     }
 
     /// Runs a command; answers after it is on disk.

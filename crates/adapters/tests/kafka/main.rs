@@ -1,6 +1,8 @@
 //! The contract of the bus on a real broker, and what only several members of a group show.
 #![cfg(test)]
 
+mod mock;
+
 use adapters::kafka::{Bus, KafkaSettings};
 use app::ports::bus::{self, Bus as _, Parcel, Subscription};
 use domain::messages::Topic;

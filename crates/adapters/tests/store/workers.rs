@@ -110,6 +110,10 @@ async fn what_was_set_aside_is_open_until_somebody_replays_or_drops_it() {
     let told = world.store.due_messages(at(9), 1_000).await.unwrap();
     let told = told.iter().filter(|it| it.kind == MessageKind::DeadLettered).count();
     assert_eq!(told, 2);
+    // What is settled is forgotten in time, what is open never.
+    world.store.set_aside(aside(MessageId::new(world.id()), "booking", at(1))).await.unwrap();
+    assert_eq!(world.store.forget_messages(at(0), at(100), 10).await.unwrap(), 2);
+    assert_eq!(world.store.dead_letters(None, PAGE).await.unwrap().len(), 1);
     world.is_sound(at(9)).await;
 }
 
@@ -170,6 +174,9 @@ async fn a_letter_leaves_the_house_at_most_once_per_channel_and_recipient() {
     let mut statuses: Vec<&str> = sent.iter().map(|it| it.status.as_str()).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, ["SENT", "UNKNOWN", "UNKNOWN"]);
+    // The mark of the worker and three letters, once they are old.
+    assert_eq!(world.store.forget_messages(at(0), at(1), 10).await.unwrap(), 0);
+    assert_eq!(world.store.forget_messages(at(0), at(2_000), 10).await.unwrap(), 4);
 }
 
 const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -235,6 +242,8 @@ async fn an_organiser_is_told_what_was_asked_for_once() {
     let replay = |id| world.store.replay_delivery(wants.endpoint, id, world.admin, at(6));
     assert_eq!(refusal(replay(DeliveryId::new(world.id())).await), Refusal::NotFound);
     replay(due[0].id).await.unwrap();
+    let n_forgotten = world.store.forget_messages(at(0), at(1_000), 10).await.unwrap();
+    assert_eq!(n_forgotten, 1, "the worker's mark; the delivery is pending again");
     assert_eq!(world.store.take_deliveries(at(7), at(60), 10).await.unwrap().len(), 1);
     let log = world.store.deliveries(wants.endpoint, PAGE).await.unwrap();
     assert_eq!(log[0].last_status, Some(410));

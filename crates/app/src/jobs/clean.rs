@@ -10,7 +10,8 @@ use std::time::Duration;
 const ROUND_MAX: u32 = 1_000;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Published messages after 7 days, the marks of processed ones after 30, idempotency keys after 3.
+/// Published messages after 7 days, what was done about them after 30 (marks of workers, letters that
+/// were sent, deliveries, dead letters that were settled), idempotency keys after 3.
 pub async fn forget_messages(platform: &Platform, now: Timestamp) -> Result<Round> {
     let (week, month) = (now.minus(DAY * 7), now.minus(DAY * 30));
     let n_messages = platform.store.forget_messages(week, month, ROUND_MAX).await?;

@@ -67,11 +67,12 @@ pub trait Messages: Send + Sync {
 
     async fn mailbox(&self, user: UserId, limit: u32) -> Result<Vec<Letter>>;
 
-    /// Forgets what was published or processed before these moments; says how many rows.
+    /// Forgets what was published, and what was done about messages, before these moments; says how
+    /// many rows.
     async fn forget_messages(
         &self,
         published_before: Timestamp,
-        processed_before: Timestamp,
+        done_before: Timestamp,
         limit: u32,
     ) -> Result<u64>;
 

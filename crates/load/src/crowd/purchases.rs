@@ -28,7 +28,7 @@ impl Crowd {
         Ok(ReadyToPay { fans, held })
     }
 
-    /// They request and confirm their payments. The time is that of both, the answers are those
+    /// They request and confirm their payments. The times are those of both, the answers are those
     /// of the second.
     pub async fn pay(&self, ready: ReadyToPay) -> Result<Volley> {
         let requests = ready.fans.clone().zip(&ready.held).map(|(fan, held)| {
@@ -43,6 +43,7 @@ impl Crowd {
         });
         let mut confirmed = self.fire(confirms.collect()).await?;
         confirmed.elapsed += requested.elapsed;
+        confirmed.latencies.add_all(&requested.latencies);
         Ok(confirmed)
     }
 }

@@ -1,7 +1,10 @@
 //! `podo bench`: plays fans over HTTP against a server of its own, or one that is running.
 
+mod all;
+mod figure;
 mod memory;
 mod opening;
+mod page;
 mod rates;
 mod seats;
 mod table;
@@ -15,12 +18,14 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use domain::ScheduleId;
 use domain::queue::QueueSettings;
-use load::{Arrival, FanAccount, Plan, Report, Target};
+use figure::Figure;
+use load::{Arrival, FanAccount, Plan, Target};
+use page::{Findings, Sale};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
-use table::Yardsticks;
+use table::{PER_SECOND, Yardsticks};
 
 /// What the fans do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -44,11 +49,17 @@ enum Profile {
     SeatMap,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(super) struct Bench {
     /// What the fans do.
     #[arg(long, value_enum, default_value_t = Profile::Sale)]
     profile: Profile,
+    /// Every profile one after the other, with as many fans and seats as its figure asks for.
+    #[arg(long, conflicts_with_all = ["profile", "url", "fans", "seats"])]
+    all: bool,
+    /// Write one page with all figures and the course of the sale.
+    #[arg(long, value_name = "FILE")]
+    report: Option<std::path::PathBuf>,
     /// Fans who come.
     #[arg(long, default_value_t = 2_000)]
     fans: u32,
@@ -79,7 +90,7 @@ pub(super) struct Bench {
     /// A database filled by `pgbench --initialize`, to measure commits beside it.
     #[arg(long, value_name = "URL")]
     pgbench: Option<String>,
-    /// Also write the report as JSON.
+    /// Also write the figures, and the report of a sale, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<std::path::PathBuf>,
     #[arg(long, default_value_t = 1)]
@@ -89,20 +100,43 @@ pub(super) struct Bench {
 pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
     match (&bench.url, bench.schedule) {
         (Some(url), Some(schedule)) => {
-            play(&bench, sale(&bench, schedule), Target::at(url)?, Vec::new()).await?;
+            let sale = play(sale(&bench, schedule), Target::at(url)?, Vec::new()).await;
+            keep(&bench, &Findings { figures: vec![purchases(&sale)], sale: Some(sale) })?;
             Ok(ExitCode::SUCCESS)
         }
         _ => {
             config.data = config.data.join(format!("bench-{}", std::process::id()));
-            let clean = Box::pin(against_own_server(&bench, &config)).await;
+            let found = match bench.all {
+                true => Box::pin(all::run(&bench, &config)).await,
+                false => Box::pin(against_own_server(&bench, &config)).await,
+            };
             let _ = std::fs::remove_dir_all(&config.data);
-            clean.map(|clean| if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+            let (findings, is_clean) = found?;
+            keep(&bench, &findings)?;
+            Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
     }
 }
 
-/// Sets the stage, starts a server on it, plays, stops it, and checks every promise.
-async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
+/// Writes what was found into the files that were asked for.
+fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
+    let write = |file: &Path, text: String| {
+        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+    };
+    if let Some(file) = &bench.json {
+        let sale = findings.sale.as_ref().map(|sale| &sale.report);
+        let all = serde_json::json!({ "figures": findings.figures, "sale": sale });
+        write(file, serde_json::to_string_pretty(&all)?)?;
+    }
+    if let Some(file) = &bench.report {
+        write(file, page::html(findings))?;
+    }
+    Ok(())
+}
+
+/// Sets the stage, starts a server on it, plays, stops it, and checks every promise. Says what was
+/// found, and whether all promises were kept.
+async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings, bool)> {
     let wired = wire::platform(config).await?;
     let bar = fans::bar(u64::from(bench.fans), "accounts");
     let accounts =
@@ -119,28 +153,40 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<bool> {
     drop(wired);
     let mut server = Server::start(&config.data)?;
     let target = Target::at(&server.url)?;
-    let is_kept = match bench.profile {
+    let (findings, is_kept) = match bench.profile {
         Profile::Sale => {
-            play(bench, sale(bench, schedule), target, accounts).await?;
-            true
+            let sale = play(sale(bench, schedule), target, accounts).await;
+            (Findings { figures: vec![purchases(&sale)], sale: Some(sale) }, true)
         }
         Profile::Opening => {
-            let plan = opening::plan(bench, schedule);
-            opening::judge(&play(bench, plan, target, accounts).await?)
+            let sale = play(opening::plan(bench, schedule), target, accounts).await;
+            let is_kept = opening::judge(&sale.report);
+            (Findings { figures: vec![purchases(&sale)], sale: Some(sale) }, is_kept)
         }
         Profile::Connections => {
             let process = server.process.id();
-            memory::connections(target, schedule, &accounts, process).await.map(|()| true)?
+            let figures = memory::connections(target, schedule, &accounts, process).await?;
+            (Findings { figures, sale: None }, true)
         }
         Profile::Polls | Profile::OneSeat | Profile::Holds | Profile::Wallet | Profile::SeatMap => {
-            measure(bench, target, schedule, &accounts).await.map(|()| true)?
+            let figures = measure(bench, target, schedule, &accounts).await?;
+            (Findings { figures, sale: None }, true)
         }
     };
     server.stop()?;
+    for figure in &findings.figures {
+        println!("{figure}");
+    }
     let wired = wire::platform(config).await?;
-    let findings = wired.platform.store.check_all(wired.platform.now()).await?;
-    verify::print(&findings);
-    Ok(is_kept && findings.iter().all(|finding| finding.n_broken == 0))
+    let promises = wired.platform.store.check_all(wired.platform.now()).await?;
+    verify::print(&promises);
+    Ok((findings, is_kept && promises.iter().all(|promise| promise.n_broken == 0)))
+}
+
+fn purchases(sale: &Sale) -> Figure {
+    let report = &sale.report;
+    let what = format!("purchases in a sale with {} fans", report.fans);
+    Figure::alone(what, report.purchases_per_second, PER_SECOND)
 }
 
 async fn measure(
@@ -148,7 +194,7 @@ async fn measure(
     target: Target,
     schedule: ScheduleId,
     accounts: &[FanAccount],
-) -> Result<()> {
+) -> Result<Vec<Figure>> {
     let yardsticks = Yardsticks { pgbench: bench.pgbench.clone() };
     match bench.profile {
         Profile::Polls => rates::polls(target, schedule, accounts, &yardsticks).await,
@@ -156,7 +202,7 @@ async fn measure(
         Profile::Holds => seats::holds(target, schedule, accounts, &yardsticks).await,
         Profile::Wallet => seats::purchases(target, schedule, accounts, &yardsticks).await,
         Profile::SeatMap => seats::map(target, schedule, accounts, &yardsticks).await,
-        Profile::Sale | Profile::Opening | Profile::Connections => Ok(()),
+        Profile::Sale | Profile::Opening | Profile::Connections => Ok(Vec::new()),
     }
 }
 
@@ -179,19 +225,10 @@ fn sale(bench: &Bench, schedule: ScheduleId) -> Plan {
     }
 }
 
-async fn play(
-    bench: &Bench,
-    plan: Plan,
-    target: Target,
-    accounts: Vec<FanAccount>,
-) -> Result<Report> {
-    let report = fans::play(plan, target, accounts).await;
+async fn play(plan: Plan, target: Target, accounts: Vec<FanAccount>) -> Sale {
+    let (report, course) = fans::play(plan, target, accounts).await;
     println!("{report}");
-    if let Some(file) = &bench.json {
-        std::fs::write(file, serde_json::to_string_pretty(&report)?)
-            .with_context(|| format!("cannot write {}", file.display()))?;
-    }
-    Ok(report)
+    Sale { report, course }
 }
 
 impl Profile {

@@ -90,7 +90,7 @@ pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
     };
     let play = fans::play(plan, Target::at(&running.url())?, accounts);
     tokio::select! {
-        report = play => {
+        (report, _) = play => {
             println!("{report}");
             if !demo.once {
                 println!("The fans are done. Podo stays at {} until Ctrl-C.", running.url());

@@ -7,6 +7,7 @@
 
 mod command;
 
+use super::checkpointer::Checkpointer;
 use super::connection::{ConstraintNames, SqliteTx};
 use super::stopped;
 use crate::sql::tx::{Guard, Work};
@@ -38,10 +39,12 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(
         mut connection: Connection,
+        checkpointer: Checkpointer,
         chance: Arc<dyn Chance>,
         off: Vec<Guard>,
     ) -> std::result::Result<Writer, String> {
         let names = ConstraintNames::load(&connection)?;
+        checkpointer.take_over(&connection)?;
         let (commands, waiting) = crossbeam_channel::bounded(COMMANDS_WAITING_MAX);
         thread::Builder::new()
             .name("podo-writer".into())
@@ -52,7 +55,7 @@ impl Writer {
                     chance: &*chance,
                     off: &off,
                 };
-                write_until_closed(&mut tx, &waiting);
+                write_until_closed(&mut tx, &waiting, &checkpointer);
             })
             .map_err(|error| error.to_string())?;
         Ok(Writer { commands })
@@ -72,74 +75,63 @@ impl Writer {
     }
 }
 
-fn write_until_closed(tx: &mut SqliteTx<'_>, waiting: &Receiver<Box<dyn Command>>) {
+fn write_until_closed(
+    tx: &mut SqliteTx<'_>,
+    waiting: &Receiver<Box<dyn Command>>,
+    checkpointer: &Checkpointer,
+) {
     let mut n_wary = 0;
     while let Ok(first) = waiting.recv() {
-        let mut batch: Vec<Box<dyn Command>> = vec![first];
+        let mut batch = take_batch(first, waiting);
         let committed = tx.step("begin immediate").and_then(|()| {
-            let is_clean = n_wary == 0 && run_bare(tx, &mut batch, waiting)?;
+            let is_clean = n_wary == 0 && run_bare(tx, &mut batch)?;
             if !is_clean {
                 n_wary = if n_wary == 0 { BATCHES_WARY } else { n_wary - 1 };
-                run_in_savepoints(tx, &mut batch, waiting);
+                run_in_savepoints(tx, &mut batch);
             }
             commit(tx)
         });
         for command in batch {
             command.answer(&committed);
         }
+        checkpointer.committed(tx.connection);
     }
 }
 
-/// Takes what is waiting into the batch, one at a time, so that a batch grows while it runs.
-fn next_waiting(
-    batch: &mut Vec<Box<dyn Command>>,
+/// What was waiting when the batch begins, and no more: while it runs those who were answered come
+/// back with their next command. A batch that took them in too would leave nobody for the next one,
+/// and the writer would wait for all of them after each commit.
+fn take_batch(
+    first: Box<dyn Command>,
     waiting: &Receiver<Box<dyn Command>>,
-) -> Option<()> {
-    if batch.len() >= COMMANDS_PER_COMMIT_MAX {
-        return None;
-    }
-    batch.push(waiting.try_recv().ok()?);
-    Some(())
+) -> Vec<Box<dyn Command>> {
+    let n_more = waiting.len().min(COMMANDS_PER_COMMIT_MAX - 1);
+    std::iter::once(first).chain(waiting.try_iter().take(n_more)).collect()
 }
 
 /// Runs the batch without savepoints. False when a command failed half-way: then everything is
 /// undone and the transaction open again.
 fn run_bare(
     tx: &mut SqliteTx<'_>,
-    batch: &mut Vec<Box<dyn Command>>,
-    waiting: &Receiver<Box<dyn Command>>,
+    batch: &mut [Box<dyn Command>],
 ) -> std::result::Result<bool, String> {
-    let mut index = 0;
-    while index < batch.len() {
+    for command in batch {
         let n_changes = tx.n_changes();
-        let is_done = batch[index].run(tx);
+        let is_done = command.run(tx);
         if !is_done && tx.n_changes() != n_changes {
             if tx.is_open() {
                 tx.step("rollback")?;
             }
             return tx.step("begin immediate").map(|()| false);
         }
-        index += 1;
-        if index == batch.len() {
-            next_waiting(batch, waiting);
-        }
     }
     Ok(true)
 }
 
 /// Runs the batch with a savepoint around each command: one that fails undoes only itself.
-fn run_in_savepoints(
-    tx: &mut SqliteTx<'_>,
-    batch: &mut Vec<Box<dyn Command>>,
-    waiting: &Receiver<Box<dyn Command>>,
-) {
-    let mut index = 0;
-    while index < batch.len() {
-        run_in_savepoint(tx, &mut *batch[index]);
-        index += 1;
-        if index == batch.len() {
-            next_waiting(batch, waiting);
-        }
+fn run_in_savepoints(tx: &mut SqliteTx<'_>, batch: &mut [Box<dyn Command>]) {
+    for command in batch {
+        run_in_savepoint(tx, &mut **command);
     }
 }
 

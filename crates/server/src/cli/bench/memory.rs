@@ -1,10 +1,13 @@
-//! What an open connection costs the server in memory.
+//! What the server costs in memory and on the disk, and how long it takes to start.
 
+use super::Server;
+use super::figure::Figure;
 use super::table::CONNECTIONS;
 use anyhow::{Context, Result};
 use domain::ScheduleId;
 use load::{Crowd, FanAccount, Stay, Target};
-use std::time::Duration;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// How long the server may take to settle before its memory is read.
 const SETTLE_FOR: Duration = Duration::from_secs(3);
@@ -15,9 +18,9 @@ pub(super) async fn connections(
     schedule: ScheduleId,
     accounts: &[FanAccount],
     process: u32,
-) -> Result<()> {
+) -> Result<Vec<Figure>> {
     let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
-    println!("{:<36}{:>12}{:>18}", "", "open", "KB each");
+    let mut figures = Vec::new();
     // All stay open to the end: what is freed would serve the next ones.
     let mut all = Vec::new();
     for (what, how) in
@@ -26,10 +29,26 @@ pub(super) async fn connections(
         let before = resident_kb(process).await?;
         let open = crowd.stay(how).await?;
         let more = resident_kb(process).await?.saturating_sub(before);
-        println!("{what:<36}{:>12}{:>18.1}", open.len(), more as f64 / open.len().max(1) as f64);
+        let each = more as f64 / open.len().max(1) as f64;
+        figures.push(Figure::alone(format!("{} {what}", open.len()), each, "KB each"));
         all.push(open);
     }
-    Ok(())
+    Ok(figures)
+}
+
+/// A server that nobody uses, on a folder that has its database already.
+pub(super) async fn idle(data: &Path) -> Result<Vec<Figure>> {
+    let started = Instant::now();
+    let mut server = Server::start(data)?;
+    let start = started.elapsed();
+    let idle = resident_kb(server.process.id()).await?;
+    server.stop()?;
+    let binary = std::fs::metadata(std::env::current_exe()?)?.len();
+    Ok(vec![
+        Figure::alone("start until it listens", start.as_secs_f64() * 1e3, "ms"),
+        Figure::alone("memory of a server that nobody uses", idle as f64 / 1e3, "MB"),
+        Figure::alone("the program on the disk", binary as f64 / 1e6, "MB"),
+    ])
 }
 
 /// The resident memory of a process.

@@ -1,5 +1,6 @@
 //! Rates of one kind of request, each beside a bare hyper server in the same run.
 
+use super::figure::Figure;
 use super::table::{CONNECTIONS, ROUNDS, Table, Yardsticks};
 use anyhow::{Result, bail};
 use domain::ScheduleId;
@@ -8,13 +9,17 @@ use load::{Crowd, FanAccount, Target};
 /// Requests of one round.
 const POLLS: usize = 50_000;
 
+/// The share of the highest rate at which waiting times are compared: nobody runs a server at its
+/// limit.
+const CALM: f64 = 0.5;
+
 /// Fans enter, and those who wait poll.
 pub(super) async fn polls(
     target: Target,
     schedule: ScheduleId,
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
-) -> Result<()> {
+) -> Result<Vec<Figure>> {
     let mut crowd = Crowd::queue(target.clone(), schedule, &[], CONNECTIONS).await?;
     let n_each = accounts.len().div_ceil(ROUNDS).max(1);
     let mut table = Table::new(yardsticks, n_each)?;
@@ -23,14 +28,20 @@ pub(super) async fn polls(
         table.add(others.entering().clone(), 200).await?;
         crowd.join(others);
     }
-    table.print("entering");
-    println!("{} fans wait", accounts.len() - crowd.n_inside());
+    let entering = table.figure("entering");
+    let n_waiting = accounts.len() - crowd.n_inside();
     let mut table = Table::new(yardsticks, POLLS)?;
     for _ in 0..ROUNDS {
         table.add(crowd.poll(POLLS).await?, 200).await?;
     }
-    table.print("polls");
-    Ok(())
+    let polls = table.figure(format!("polls of {n_waiting} who wait"));
+    let rate = polls.value * CALM;
+    let mut table = Table::new(yardsticks, POLLS)?;
+    for _ in 0..ROUNDS {
+        table.add_at(crowd.poll_at(POLLS, rate).await?, 200, rate).await?;
+    }
+    let calm = table.figure("polls at half that rate, open loop");
+    Ok(vec![entering, polls, calm])
 }
 
 /// Everybody wants the first seat, then the second, and so on: each gets it once.
@@ -39,9 +50,8 @@ pub(super) async fn one_seat(
     schedule: ScheduleId,
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
-) -> Result<()> {
+) -> Result<Vec<Figure>> {
     let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
-    println!("{} fans are inside", crowd.n_inside());
     let mut table = Table::new(yardsticks, accounts.len())?;
     for seat in 0..ROUNDS {
         let volley = crowd.want(schedule.seat(u32::try_from(seat)?)).await?;
@@ -50,6 +60,5 @@ pub(super) async fn one_seat(
         }
         table.add(volley, 409).await?;
     }
-    table.print("attempts on one seat");
-    Ok(())
+    Ok(vec![table.figure(format!("attempts of {} on one seat", crowd.n_inside()))])
 }

@@ -1,5 +1,6 @@
 //! Rates of what fans do with seats, each beside a bare hyper server in the same run.
 
+use super::figure::Figure;
 use super::table::{CONNECTIONS, ROUNDS, Table, Yardsticks};
 use anyhow::Result;
 use domain::ScheduleId;
@@ -17,17 +18,15 @@ pub(super) async fn holds(
     schedule: ScheduleId,
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
-) -> Result<()> {
+) -> Result<Vec<Figure>> {
     let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
-    println!("{} fans are inside", crowd.n_inside());
     let n_each = accounts.len() / ROUNDS;
     let mut table = Table::new(yardsticks, n_each)?;
     for round in 0..ROUNDS {
         let fans = round * n_each..(round + 1) * n_each;
         table.add_commits(crowd.hold(fans, 4).await?, 201).await?;
     }
-    table.print("holds of four seats");
-    Ok(())
+    Ok(vec![table.figure("holds of four seats")])
 }
 
 /// Everybody requests and confirms a payment from the wallet for two seats, a fifth of the crowd in
@@ -37,7 +36,7 @@ pub(super) async fn purchases(
     schedule: ScheduleId,
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
-) -> Result<()> {
+) -> Result<Vec<Figure>> {
     let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
     let n_each = accounts.len() / ROUNDS;
     let mut table = Table::new(yardsticks, n_each)?;
@@ -45,8 +44,7 @@ pub(super) async fn purchases(
         let ready = crowd.prepare_to_pay(round * n_each..(round + 1) * n_each).await?;
         table.add_commits(crowd.pay(ready).await?, 200).await?;
     }
-    table.print("wallet purchases of two seats");
-    Ok(())
+    Ok(vec![table.figure("wallet purchases of two seats")])
 }
 
 /// The seat map, for those who know it and for those who do not.
@@ -55,7 +53,7 @@ pub(super) async fn map(
     schedule: ScheduleId,
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
-) -> Result<()> {
+) -> Result<Vec<Figure>> {
     let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
     let mut again = Table::new(yardsticks, LOOKS)?;
     let mut whole = Table::new(yardsticks, WHOLE_LOOKS)?;
@@ -63,7 +61,5 @@ pub(super) async fn map(
         again.add(crowd.look_again(LOOKS).await?, 304).await?;
         whole.add(crowd.look(WHOLE_LOOKS).await?, 200).await?;
     }
-    again.print("seat map, not changed (304)");
-    whole.print("seat map, two bits a seat");
-    Ok(())
+    Ok(vec![again.figure("seat map, not changed (304)"), whole.figure("seat map, two bits a seat")])
 }

@@ -1,7 +1,8 @@
-//! Rounds of ours and of the yardsticks in turn, and the table of their medians.
+//! Rounds of ours and of the yardsticks in turn, and the medians of their rates.
 
+use super::figure::{Beside, Figure, Times};
 use anyhow::{Context, Result, bail};
-use load::{Hello, Target, Volley, greet};
+use load::{Hello, Latencies, Target, Volley, greet, greet_at};
 use std::process::Command;
 
 pub(super) const CONNECTIONS: usize = 64;
@@ -11,6 +12,10 @@ pub(super) const ROUNDS: usize = 5;
 /// About as long as an answer of ours.
 const HELLO_LENGTH: usize = 300;
 
+pub(super) const PER_SECOND: &str = "per second";
+
+const HELLO: &str = "hello world on bare hyper";
+
 /// What our rates are compared with in the same run.
 #[derive(Default)]
 pub(super) struct Yardsticks {
@@ -18,34 +23,51 @@ pub(super) struct Yardsticks {
     pub(super) pgbench: Option<String>,
 }
 
-/// Rates of the rounds, ours and the yardsticks'.
+/// Rates and times of the rounds.
+#[derive(Default)]
+struct Rounds {
+    rates: Vec<f64>,
+    latencies: Latencies,
+}
+
+impl Rounds {
+    fn add(&mut self, volley: &Volley) {
+        self.rates.push(volley.per_second());
+        self.latencies.add_all(&volley.latencies);
+    }
+}
+
+/// The rounds of ours and of the yardsticks.
 pub(super) struct Table<'a> {
     yardsticks: &'a Yardsticks,
     hello: Hello,
     n_requests: usize,
-    ours: Vec<f64>,
-    hellos: Vec<f64>,
+    ours: Rounds,
+    hellos: Rounds,
     transactions: Vec<f64>,
 }
 
 impl Table<'_> {
     pub(super) fn new(yardsticks: &Yardsticks, n_requests: usize) -> Result<Table<'_>> {
         let hello = Hello::start(HELLO_LENGTH)?;
-        let (ours, hellos, transactions) = (Vec::new(), Vec::new(), Vec::new());
+        let (ours, hellos, transactions) = (Rounds::default(), Rounds::default(), Vec::new());
         Ok(Table { yardsticks, hello, n_requests, ours, hellos, transactions })
     }
 
     /// Takes a round in and measures the yardsticks at once. All but a few answers must have this
     /// status: a server that refuses quickly is not fast.
     pub(super) async fn add(&mut self, volley: Volley, status: u16) -> Result<()> {
-        let n_expected = volley.statuses.get(&status).copied().unwrap_or(0);
-        let n_all: u64 = volley.statuses.values().sum();
-        if n_expected + 10 < n_all {
-            bail!("{n_expected} of {n_all} answers are {status}: {:?}", volley.statuses);
-        }
-        self.ours.push(volley.per_second());
+        self.take(&volley, status)?;
         let target = Target::at(&self.hello.url())?;
-        self.hellos.push(greet(&target, self.n_requests, CONNECTIONS).await?.per_second());
+        self.hellos.add(&greet(&target, self.n_requests, CONNECTIONS).await?);
+        Ok(())
+    }
+
+    /// The same for requests that came at a given rate: the yardstick has to keep up with it too.
+    pub(super) async fn add_at(&mut self, volley: Volley, status: u16, rate: f64) -> Result<()> {
+        self.take(&volley, status)?;
+        let target = Target::at(&self.hello.url())?;
+        self.hellos.add(&greet_at(&target, self.n_requests, CONNECTIONS, rate).await?);
         Ok(())
     }
 
@@ -58,16 +80,26 @@ impl Table<'_> {
         Ok(())
     }
 
-    pub(super) fn print(&self, what: &str) {
-        let (ours, hellos) = (median(&self.ours), median(&self.hellos));
-        println!("{:<36}{:>12}{:>22}", "", "per second", "ours is, times that");
-        println!("{what:<36}{ours:>12.0}");
-        println!("{:<36}{hellos:>12.0}{:>22.2}", "hello world on bare hyper", ours / hellos);
-        if !self.transactions.is_empty() {
-            let transactions = median(&self.transactions);
-            let what = "pgbench simple-update, 8 clients";
-            println!("{what:<36}{transactions:>12.0}{:>22.2}", ours / transactions);
+    fn take(&mut self, volley: &Volley, status: u16) -> Result<()> {
+        let n_expected = volley.statuses.get(&status).copied().unwrap_or(0);
+        let n_all: u64 = volley.statuses.values().sum();
+        if n_expected + 10 < n_all {
+            bail!("{n_expected} of {n_all} answers are {status}: {:?}", volley.statuses);
         }
+        self.ours.add(volley);
+        Ok(())
+    }
+
+    pub(super) fn figure(&self, what: impl Into<String>) -> Figure {
+        let times = Times::of(&self.hellos.latencies);
+        let mut beside = vec![Beside { what: HELLO, value: median(&self.hellos.rates), times }];
+        if !self.transactions.is_empty() {
+            let value = median(&self.transactions);
+            beside.push(Beside { what: "pgbench simple-update, 8 clients", value, times: None });
+        }
+        let times = Times::of(&self.ours.latencies);
+        let value = median(&self.ours.rates);
+        Figure { what: what.into(), value, unit: PER_SECOND, times, beside }
     }
 }
 

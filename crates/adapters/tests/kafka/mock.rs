@@ -1,0 +1,96 @@
+//! What the old broker of these tests does not have, on librdkafka's own stand-in for a modern
+//! cluster: numbered records, headers, brokers that answer with errors, leaders that move.
+
+use super::{PATIENCE, parcel, read};
+use adapters::kafka::{Bus, KafkaSettings};
+use app::messages::{ID_HEADER, TYPE_HEADER};
+use app::ports::bus::{self, Bus as _, Parcel};
+use domain::messages::Topic;
+use rdkafka::mocking::MockCluster;
+use rdkafka::producer::DefaultProducerContext;
+use rdkafka::types::{RDKafkaApiKey, RDKafkaRespErr};
+use std::time::Duration;
+
+const PARTITIONS: i32 = 10;
+
+type Cluster = MockCluster<'static, DefaultProducerContext>;
+
+fn cluster(prefix: &str) -> Cluster {
+    let cluster = MockCluster::new(3).unwrap();
+    for topic in Topic::ALL {
+        cluster.create_topic(&format!("{prefix}{}", topic.as_str()), PARTITIONS, 3).unwrap();
+    }
+    cluster
+}
+
+fn bus(cluster: &Cluster, prefix: &str) -> Bus {
+    let settings = KafkaSettings {
+        brokers: cluster.bootstrap_servers(),
+        prefix: prefix.to_owned(),
+        partitions: PARTITIONS.unsigned_abs(),
+        replication: 3,
+        retention: Duration::from_secs(3_600),
+        idempotence: true,
+        security: "plaintext".to_owned(),
+        ..KafkaSettings::default()
+    };
+    Bus::open(settings).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_bus_keeps_the_contract_with_numbered_records() {
+    let cluster = cluster("modern-");
+    let bus = bus(&cluster, "modern-");
+    bus.prepare().await.unwrap();
+    bus::contract::check(&bus, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_arrive_as_they_were_sent() {
+    let cluster = cluster("headers-");
+    let bus = bus(&cluster, "headers-");
+    let mut member = bus.subscribe("readers", &[Topic::Notification]).await.unwrap();
+    let headers = vec![(ID_HEADER, "an id".to_owned()), (TYPE_HEADER, "a kind".to_owned())];
+    let sent = Parcel { topic: Topic::Notification, headers, ..parcel(1, 1) };
+    bus.publish(&sent).await.unwrap();
+    assert_eq!(member.receive(1, PATIENCE).await.unwrap(), [sent]);
+}
+
+/// The brokers refuse, forget who leads, and let answers get lost; one of them goes and comes back.
+#[tokio::test(flavor = "multi_thread")]
+async fn records_arrive_once_and_in_order_from_brokers_that_stumble() {
+    let cluster = cluster("stumble-");
+    let bus = bus(&cluster, "stumble-");
+    let topic = format!("stumble-{}", Topic::BookingCompleted.as_str());
+    let mut member = bus.subscribe("workers", &[Topic::BookingCompleted]).await.unwrap();
+    let keys = 20;
+    for number in 1..=12 {
+        let errors = [
+            RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+            RDKafkaRespErr::RD_KAFKA_RESP_ERR__TRANSPORT,
+            RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS,
+        ];
+        cluster.request_errors(RDKafkaApiKey::Produce, &errors);
+        cluster.request_errors(RDKafkaApiKey::Fetch, &errors[..1]);
+        cluster.partition_leader(&topic, number % PARTITIONS, Some(number % 3 + 1)).unwrap();
+        match number {
+            4 => cluster.broker_down(2).unwrap(),
+            6 => cluster.broker_up(2).unwrap(),
+            _other => {}
+        }
+        let number = usize::try_from(number).unwrap();
+        let sent = (0..keys).map(|key| {
+            let bus = &bus;
+            async move {
+                // A refusal is published again by the relay; here too.
+                while bus.publish(&parcel(key, number)).await.is_err() {}
+            }
+        });
+        futures::future::join_all(sent).await;
+    }
+    let seen = read(&mut *member, keys * 12).await;
+    assert_eq!(seen.len(), keys);
+    for (key, numbers) in seen {
+        assert_eq!(numbers, (1..=12).collect::<Vec<_>>(), "key {key}: in order, once");
+    }
+}

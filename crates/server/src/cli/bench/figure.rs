@@ -1,0 +1,112 @@
+//! One figure of a benchmark, and what it is compared with.
+
+use serde::Serialize;
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Figure {
+    pub(super) what: String,
+    pub(super) value: f64,
+    pub(super) unit: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) times: Option<Times>,
+    pub(super) beside: Vec<Beside>,
+}
+
+/// How long answers took, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Times {
+    pub(super) p50_us: u64,
+    pub(super) p99_us: u64,
+}
+
+impl Times {
+    pub(super) fn of(latencies: &load::Latencies) -> Option<Times> {
+        (latencies.count() > 0).then(|| Times {
+            p50_us: latencies.percentile_us(50.0),
+            p99_us: latencies.percentile_us(99.0),
+        })
+    }
+}
+
+/// A yardstick of the same run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Beside {
+    pub(super) what: &'static str,
+    pub(super) value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) times: Option<Times>,
+}
+
+impl Figure {
+    /// One that stands alone.
+    pub(super) fn alone(what: impl Into<String>, value: f64, unit: &'static str) -> Figure {
+        Figure { what: what.into(), value, unit, times: None, beside: Vec::new() }
+    }
+
+    /// Our value in terms of the yardstick's.
+    pub(super) fn ratio_to(&self, beside: &Beside) -> f64 {
+        self.value / beside.value
+    }
+}
+
+/// Few digits for large values, some for small ones.
+pub(super) fn number(value: f64) -> String {
+    match value {
+        large if large >= 100.0 => format!("{large:.0}"),
+        middle if middle >= 1.0 => format!("{middle:.1}"),
+        small => format!("{small:.3}"),
+    }
+}
+
+fn ms(times: Option<Times>, read: impl Fn(Times) -> u64) -> String {
+    times.map_or(String::new(), |times| format!("{:.2}", read(times) as f64 / 1e3))
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, ours) = (self.unit, "ours is, times that");
+        writeln!(f, "{:<40}{unit:>12}{:>10}{:>10}{ours:>22}", "", "p50 ms", "p99 ms")?;
+        let line = |f: &mut fmt::Formatter<'_>, what: &str, value: f64, times, ratio: &str| {
+            let (p50, p99) = (ms(times, |it| it.p50_us), ms(times, |it| it.p99_us));
+            writeln!(f, "{what:<40}{:>12}{p50:>10}{p99:>10}{ratio:>22}", number(value))
+        };
+        line(f, &self.what, self.value, self.times, "")?;
+        for beside in &self.beside {
+            let ratio = format!("{:.2}", self.ratio_to(beside));
+            line(f, beside.what, beside.value, beside.times, &ratio)?;
+        }
+        Ok(())
+    }
+}
+
+/// The figures as a table for documents.
+pub(super) fn markdown(figures: &[Figure]) -> String {
+    let mut text = String::from("| | | p50 ms | p99 ms | × yardstick |\n|---|---|---|---|---|\n");
+    for figure in figures {
+        let ratios: Vec<String> = figure
+            .beside
+            .iter()
+            .map(|it| format!("{:.2} × {} ({})", figure.ratio_to(it), it.what, number(it.value)))
+            .collect();
+        let (value, unit) = (number(figure.value), figure.unit);
+        let (p50, p99) = (ms(figure.times, |it| it.p50_us), ms(figure.times, |it| it.p99_us));
+        let (what, ratios) = (&figure.what, ratios.join(", "));
+        text.push_str(&format!("| {what} | {value} {unit} | {p50} | {p99} | {ratios} |\n"));
+    }
+    text
+}
+
+#[test]
+fn a_figure_is_told_in_terms_of_its_yardsticks() {
+    let times = Some(Times { p50_us: 1_500, p99_us: 20_000 });
+    let beside = vec![Beside { what: "hello", value: 80_000.0, times }];
+    let figure = Figure { what: "polls".into(), value: 60_000.0, unit: "per s", times, beside };
+    assert!(figure.to_string().contains("0.75"), "{figure}");
+    let table = markdown(&[figure, Figure::alone("binary", 48.25, "MB")]);
+    assert!(table.contains("| polls | 60000 per s | 1.50 | 20.00 | 0.75 × hello (80000) |"));
+    assert!(table.contains("| binary | 48.2 MB |  |  |  |"), "{table}");
+}
