@@ -42,7 +42,7 @@ function showHeader({ path }) {
   const who = user()
     ? [link("me", "me"), el("button", { class: "link", type: "button", onclick: logout }, t("logout"))]
     : [link("login", "login")];
-  document.getElementById("nav").replaceChildren(link("tickets", "myTickets"), ...who);
+  document.getElementById("nav").replaceChildren(link("", "events"), link("tickets", "myTickets"), ...who);
   document.getElementById("theme").replaceChildren(icon("moon"), el("span", { class: "sr" }, t("theme")));
   for (const button of document.querySelectorAll("[data-language]")) {
     button.setAttribute("aria-pressed", String(button.dataset.language === language()));

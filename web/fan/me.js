@@ -26,11 +26,11 @@ export async function me(page) {
     el("div", { class: "stack loose" },
       el("h1", {}, t("me")),
       el("div", { class: "columns" },
-        profileCard(page, profile),
-        walletCard(page, wallet, ledger.items),
-        signals.items.length ? signalsCard(page, signals.items) : null,
-        bookingsCard(reservations.items),
-        sessionsCard(page, sessions.items, logins.items))));
+        el("div", { class: "stack" }, profileCard(page, profile), sessionsCard(page, sessions.items, logins.items)),
+        el("div", { class: "stack" },
+          signals.items.length ? signalsCard(page, signals.items) : null,
+          walletCard(page, wallet, ledger.items),
+          bookingsCard(reservations.items)))));
 }
 
 function profileCard(page, profile) {
@@ -134,7 +134,7 @@ function walletCard(page, wallet, movements) {
 
 function bookingsCard(reservations) {
   const line = (it) => el("li", {},
-    el("span", {}, it.seats.map((seat) => seat.number).join(", "), el("small", { class: "quiet" }, it.bookingNumber ?? moment(it.createdAt))),
+    el("span", {}, it.seats.map((seat) => t("seatName", seat.number)).join(", "), el("small", { class: "quiet" }, it.bookingNumber ?? moment(it.createdAt))),
     el("span", { class: "row" }, el("b", {}, won(it.amount)),
       ["HELD", "PAYING"].includes(it.status) ? el("a", { class: "btn small", href: `#/checkout/${it.id}` }, t("goOnPaying")) : el("span", { class: "badge" }, t(`booking${it.status}`))));
   return el("section", { class: "card pad stack" },

@@ -27,6 +27,11 @@ export function moment(time) {
   return `${format.format(new Date(time))} KST`;
 }
 
+/** `3월 12일 (목)`: a day in Seoul. */
+export function seoulDay(time) {
+  return new Intl.DateTimeFormat(locale(), { timeZone: ZONE, month: "short", day: "numeric", weekday: "short" }).format(new Date(time));
+}
+
 /** The same for tables, where many stand below each other: day and time to the second. */
 export function stamp(time) {
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone: ZONE, dateStyle: "short", timeStyle: "medium" });

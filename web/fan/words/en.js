@@ -1,7 +1,12 @@
 // English, with the same keys as Korean.
 
-/** `107-5-7` in section 107 is `5-7`: the section is said already. */
-const short = (number, section) => (number.startsWith(`${section}-`) ? number.slice(section.length + 1) : number);
+/** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `Floor-120` the 120th to go in. */
+function seat(number) {
+  const parts = number.split("-");
+  if (parts.length === 3) return `Section\u00a0${parts[0]} Row\u00a0${parts[1]} Seat\u00a0${parts[2]}`;
+  if (parts.length !== 2) return number;
+  return parts[0].length < 3 ? `Row\u00a0${parts[0]} Seat\u00a0${parts[1]}` : `${parts[0]} No.\u00a0${parts[1]}`;
+}
 
 export default {
   accessible: "wheelchair space",
@@ -158,6 +163,7 @@ export default {
   paymentOffline: "The connection is lost. Checking the payment again; you will not be charged twice.",
   paymentUnknown: "The bank has not answered, so we are asking it whether you were charged. Your seats stay yours until we know. Please do not pay again.",
   people: (n) => n,
+  perPerson: (n) => `Up to ${n} tickets each`,
   phone: "Phone",
   pickSome: (max) => `Pick your seats on the map, up to ${max} per booking.`,
   placeKept: "Your place is kept on the server.",
@@ -165,16 +171,27 @@ export default {
   positionSaid: (n, wait) => `You are number ${n} in line. Estimated wait ${wait}.`,
   positionTitle: (n) => `${n} in line`,
   positionUnit: "in line",
+  priceRange: (low, high) => (low === high ? low : `${low} – ${high}`),
   print: "Print",
   profile: "Profile",
   progress: "Progress in line",
   queueClosed: "The waiting room is closed right now.",
   queueNumber: (n) => `Queue number ${n}`,
   reconnecting: "The connection is lost. Reconnecting; your place is safe.",
+  refundAfter: "After that",
   refundDue: "Your money is on its way back",
   refundDueWords: (amount) => `The payment was approved too late for these seats. All of it, ${amount}, goes back to you.`,
+  refundFee: (percent) => `${percent}% of the ticket`,
+  refundFree: "Canceling is free until the show begins.",
+  refundFromTo: (from, to) => `${from} – ${to}`,
+  refundKept: "Fee",
+  refundNoFee: "None",
+  refundNone: "No refunds",
   refundQuote: (back, fee, percent) => `${back} goes back. ${fee} (${percent}%) is kept.`,
+  refundRules: "Canceling and refunds",
   refundTo: "Goes to",
+  refundUntil: (day) => `Until ${day}`,
+  refundWhen: "Canceled on",
   refunded: "Refunded",
   refundedWords: "Your money went back to you.",
   rejoin: "Line up again",
@@ -196,7 +213,7 @@ export default {
   searchWhat: "Concert, artist, venue",
   seatCount: (n) => (n === 1 ? "1 ticket" : `${n} tickets`),
   seatMap: "Seat map",
-  seatName: (section, row, number) => (section ? `Section\u00a0${section} ${short(number, section)}` : number),
+  seatName: (number) => seat(number),
   seatPreview: "The hall",
   seatSaid: (name, grade, price, state, seat) =>
     [name, grade, price, seat.accessible && "wheelchair space", seat.restrictedView && "restricted view", state].filter(Boolean).join(", "),

@@ -1,7 +1,12 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
-/** `107-5-7` in section 107 is `5-7`: the section is said already. */
-const short = (number, section) => (number.startsWith(`${section}-`) ? number.slice(section.length + 1) : number);
+/** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `스탠딩-120` the 120th to go in. */
+function seat(number) {
+  const parts = number.split("-");
+  if (parts.length === 3) return `${parts[0]}구역\u00a0${parts[1]}열\u00a0${parts[2]}번`;
+  if (parts.length !== 2) return number;
+  return parts[0].length < 3 ? `${parts[0]}열\u00a0${parts[1]}번` : `${parts[0]}\u00a0${parts[1]}번`;
+}
 
 export default {
   accessible: "휠체어석",
@@ -158,6 +163,7 @@ export default {
   paymentOffline: "연결이 끊겼어요. 결제 결과를 다시 확인하고 있어요. 두 번 결제되지 않아요.",
   paymentUnknown: "은행이 아직 답하지 않아 결제 여부를 은행에 묻고 있어요. 알게 될 때까지 좌석은 그대로 두어요. 다시 결제하지 마세요.",
   people: (n) => `${n}명`,
+  perPerson: (n) => `1인 ${n}매까지`,
   phone: "전화번호",
   pickSome: (max) => `좌석을 골라 주세요. 한 번에 ${max}매까지 담을 수 있어요.`,
   placeKept: "순번은 서버에 저장되어 있어요.",
@@ -165,16 +171,27 @@ export default {
   positionSaid: (n, wait) => `지금 ${n}번째예요. 예상 대기 시간 ${wait}.`,
   positionTitle: (n) => `${n}번째 · 대기 중`,
   positionUnit: "번째",
+  priceRange: (low, high) => (low === high ? low : `${low} – ${high}`),
   print: "인쇄",
   profile: "프로필",
   progress: "대기 진행",
   queueClosed: "지금은 대기실이 닫혀 있어요.",
   queueNumber: (n) => `대기 번호 ${n}`,
   reconnecting: "연결이 끊겨 다시 연결하고 있어요. 순번은 그대로예요.",
+  refundAfter: "그 뒤",
   refundDue: "돈을 돌려드리고 있어요",
   refundDueWords: (amount) => `결제가 너무 늦게 승인되어 좌석을 드릴 수 없었어요. ${amount}을 모두 돌려드려요.`,
+  refundFee: (percent) => `티켓 금액의 ${percent}%`,
+  refundFree: "공연 시작 전까지 수수료 없이 취소할 수 있어요.",
+  refundFromTo: (from, to) => `${from} – ${to}`,
+  refundKept: "취소 수수료",
+  refundNoFee: "없음",
+  refundNone: "취소할 수 없어요",
   refundQuote: (back, fee, percent) => `${back}을 돌려드려요. 수수료 ${fee} (${percent}%).`,
+  refundRules: "취소와 환불 규정",
   refundTo: "받는 곳",
+  refundUntil: (day) => `${day}까지`,
+  refundWhen: "취소하는 날",
   refunded: "환불했어요",
   refundedWords: "결제한 금액을 돌려드렸어요.",
   rejoin: "다시 줄 서기",
@@ -196,7 +213,7 @@ export default {
   searchWhat: "공연, 아티스트, 공연장",
   seatCount: (n) => `${n}매`,
   seatMap: "좌석 배치도",
-  seatName: (section, row, number) => (section ? `${section}구역 ${short(number, section)}` : number),
+  seatName: (number) => seat(number),
   seatPreview: "좌석 배치도",
   seatSaid: (name, grade, price, state, seat) =>
     [name, `${grade}석`, price, seat.accessible && "휠체어석", seat.restrictedView && "시야 제한", state].filter(Boolean).join(", "),
