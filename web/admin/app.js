@@ -21,6 +21,7 @@ import { audit, jobs, mailbox, messages, signals } from "./system.js";
 import { users } from "./users.js";
 import { venueList } from "./venues.js";
 import { hallPlan } from "./venues/plan.js";
+import { deliveries, webhooks } from "./webhooks.js";
 import en from "./words/en.js";
 import ko from "./words/ko.js";
 
@@ -42,6 +43,8 @@ const ROUTES = [
   [/^simulation$/, simulation],
   [/^mailbox$/, mailbox],
   [/^messages$/, messages],
+  [/^webhooks$/, webhooks],
+  [/^webhooks\/([\w-]+)$/, deliveries],
   [/^jobs$/, jobs],
   [/^signals$/, signals],
   [/^audit$/, audit],
@@ -61,6 +64,7 @@ const MENU = [
   ["simulation", "bolt", "navSimulation"],
   ["mailbox", "letter", "navMailbox"],
   ["messages", "send", "navMessages"],
+  ["webhooks", "link", "navWebhooks"],
   ["jobs", "clock", "navJobs"],
   ["signals", "warn", "navSignals"],
   ["audit", "shield", "navAudit"],
@@ -90,9 +94,10 @@ function showMenu({ path }) {
   const others = [
     el("a", { href: "/docs" }, icon("code"), t("navDocs")),
     el("a", { href: "/" }, icon("back"), t("navFanPages")),
-    el("button", { class: "link", type: "button", onclick: logout }, t("logout")),
+    el("button", { class: "link", type: "button", onclick: logout }, icon("door"), t("logout")),
   ];
   document.getElementById("nav").replaceChildren(...(isInside() ? [...MENU.map(link), ...others] : [others[1]]));
+  document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   const theme = document.getElementById("theme");
   theme.replaceChildren(icon("moon"), el("span", { class: "sr" }, t("theme")));
   for (const button of document.querySelectorAll("[data-language]")) {
