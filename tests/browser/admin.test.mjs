@@ -8,19 +8,9 @@ let world;
 before(async () => (world = await openWorld()));
 after(() => world.close());
 
-async function openRoom(path) {
-  const tab = await world.open({ language: "en", width: 1400, height: 1000 });
-  await tab.go(`/admin#/login?next=${encodeURIComponent(path)}`);
-  await tab.page.locator("input[name=email]").fill(world.admin.email);
-  await tab.page.locator("input[name=password]").fill(world.admin.password);
-  await tab.page.locator("form button.primary").click();
-  await tab.page.locator("nav a[aria-current]").waitFor();
-  return tab;
-}
-
 test("a pause stops admission within a second, and those who wait see it", async () => {
   const show = await world.show({ queue: { admitPerSecond: 1, maxActive: 1 } });
-  const { page, context } = await openRoom(`#/live/${show.scheduleId}`);
+  const { page, context } = await world.room(`#/live/${show.scheduleId}`);
   await page.locator(".kpi b").first().waitFor();
   const [inside, waiting] = [await world.fan(), await world.fan()];
   await inside.enter(show);
@@ -42,7 +32,7 @@ test("a pause stops admission within a second, and those who wait see it", async
 
 test("an organiser makes a hall and a concert without writing JSON", async () => {
   const venue = await world.admin.call("POST", "/api/admin/venues", { name: "New venue", address: "Road 2", city: "부산" });
-  const { page, context } = await openRoom(`#/halls/new?venue=${venue.id}`);
+  const { page, context } = await world.room(`#/halls/new?venue=${venue.id}`);
   await page.locator(".counts b").first().waitFor();
   await page.locator("input[name=name]").fill("Great hall");
   await page.getByRole("button", { name: "Save" }).click();
@@ -60,7 +50,7 @@ test("an organiser makes a hall and a concert without writing JSON", async () =>
 
 test("simulated fans are sent, watched, and leave a number", async () => {
   const show = await world.show({ queue: { admitPerSecond: 200 } });
-  const { page, context } = await openRoom(`#/simulation?schedule=${show.scheduleId}`);
+  const { page, context } = await world.room(`#/simulation?schedule=${show.scheduleId}`);
   await page.locator("input[name=fans]").fill("20");
   await page.locator("input[name=seconds]").fill("1");
   await page.locator("input[name=thinkMs]").fill("0");
