@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openWorld } from "./world.mjs";
+import { enterRoom, openBrowser, openTab, openWorld } from "./world.mjs";
 
 let world;
 let show;
@@ -100,6 +101,44 @@ test("the audit log names what was done here, and goes into a file", async () =>
   await open("#/mailbox", "Mailbox");
   await page.locator("tbody tr").first().waitFor();
 });
+
+test("a ticket held to the camera opens the gate once, and a typed code is refused", async () => {
+  const { tickets: [ticket], code } = await world.buy(show, [5]);
+  const video = join(world.data, "ticket.y4m");
+  writeFileSync(video, await film(await code(ticket)));
+  const browser = await openBrowser(["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", `--use-file-for-fake-video-capture=${video}`]);
+  const gate = await openTab({ ...world, browser }, { language: "en" });
+  await enterRoom(gate, world.admin, "#/checkin");
+  await gate.page.getByRole("button", { name: "Read by camera" }).click();
+  await gate.page.locator(".gate.ok", { hasText: ticket.seatNumber }).waitFor();
+  // The same ticket is still in sight, and is told so.
+  await gate.page.locator(".gate.no").waitFor();
+  await gate.page.locator(".scan").fill("nonsense");
+  await gate.page.keyboard.press("Enter");
+  await gate.page.locator(".log li").nth(2).waitFor();
+  await browser.close();
+});
+
+const [WIDTH, HEIGHT] = [640, 480];
+
+/** A film of a ticket's code, as a camera would send it: two frames of grey. */
+async function film(drawing) {
+  const page = await tab.context.newPage();
+  const grey = await page.evaluate(async ([svg, width, height]) => {
+    const picture = new Image(300, 300);
+    picture.src = `data:image/svg+xml;utf8,${encodeURIComponent(svg)}`;
+    await picture.decode();
+    const canvas = new OffscreenCanvas(width, height).getContext("2d");
+    canvas.fillStyle = "white";
+    canvas.fillRect(0, 0, width, height);
+    canvas.drawImage(picture, (width - 300) / 2, (height - 300) / 2, 300, 300);
+    const { data } = canvas.getImageData(0, 0, width, height);
+    return Array.from({ length: width * height }, (_, i) => data[4 * i]);
+  }, [drawing, WIDTH, HEIGHT]);
+  await page.close();
+  const frame = Buffer.concat([Buffer.from("FRAME\n"), Buffer.from(grey), Buffer.alloc((WIDTH * HEIGHT) / 2, 128)]);
+  return Buffer.concat([Buffer.from(`YUV4MPEG2 W${WIDTH} H${HEIGHT} F10:1 Ip A1:1 C420\n`), frame, frame]);
+}
 
 async function until(isSo) {
   for (let tries = 0; tries < 100; tries += 1) {

@@ -108,7 +108,7 @@ export function blocks(nBlocks, nRows, nSeats) {
 }
 
 /** A tab that notes every broken rule: errors, policy violations, requests to other hosts. */
-async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light" } = {}) {
+export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light" } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500 });
   await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
   const page = await context.newPage();
@@ -149,12 +149,16 @@ async function openFan(world, options) {
 /** The control room with an organiser in it. */
 async function openRoom(world, path, options = { language: "en", width: 1400, height: 1000 }) {
   const tab = await openTab(world, options);
-  await tab.go(`/admin#/login?next=${encodeURIComponent(path)}`);
-  await tab.page.locator("input[name=email]").fill(world.admin.email);
-  await tab.page.locator("input[name=password]").fill(world.admin.password);
-  await tab.page.locator("form button.primary").click();
-  await tab.page.locator("nav a[aria-current]").waitFor();
+  await enterRoom(tab, world.admin, path);
   return tab;
+}
+
+export async function enterRoom({ page, go }, { email, password }, path) {
+  await go(`/admin#/login?next=${encodeURIComponent(path)}`);
+  await page.locator("input[name=email]").fill(email);
+  await page.locator("input[name=password]").fill(password);
+  await page.locator("form button.primary").click();
+  await page.locator("nav a[aria-current]").waitFor();
 }
 
 /** Somebody who buys without looking at a page, faster than anybody could. */
