@@ -5,8 +5,6 @@ import { announce, el, icon } from "../shared/dom.js";
 import { language, t } from "../shared/i18n.js";
 import { startApp } from "../shared/start.js";
 import { operationCard } from "./operation.js";
-import en from "./words/en.js";
-import ko from "./words/ko.js";
 
 /** In the order in which somebody uses them. */
 const TAGS = ["accounts", "catalog", "queue", "booking", "payment", "wallet", "tickets", "admin"];
@@ -117,4 +115,4 @@ function openNamed() {
 }
 
 window.addEventListener("hashchange", openNamed);
-startApp({ ko, en }, show);
+startApp(async (language) => (await (language === "ko" ? import("./words/ko.js") : import("./words/en.js"))).default, show);

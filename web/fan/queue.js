@@ -23,6 +23,8 @@ export async function waitingRoom(page) {
   keep("place", page.id, answer.token ?? recall("place", page.id));
   const room = buildRoom(page, schedule);
   follow(page, room, answer).catch(page.fail);
+  // When the turn comes, nothing has to be loaded first.
+  [import("./seats.js"), import("./checkout.js"), import("./paid.js")].forEach((part) => part.catch(() => null));
 }
 
 /** Entering again gives the same place; the old place token proves it even to a server that forgot. */

@@ -6,6 +6,11 @@ import { t } from "./i18n.js";
 
 let leave = new AbortController();
 
+/** A view whose parts are loaded when somebody goes there. */
+export function lazily(load, name) {
+  return Object.assign(async (page) => (await load())[name](page), { load });
+}
+
 /**
  * `routes` are pairs of a pattern and a view; `onShow` draws what is around the page; `home` is
  * where the way back leads, `login` where people say who they are.
@@ -86,6 +91,8 @@ export function openPages({ routes, onShow, home, login, title }) {
   }
 
   window.addEventListener("hashchange", () => show());
+  // The first view is asked for while words and login are on their way.
+  openPage(leave.signal).view.load?.();
   return show;
 }
 

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use rust_embed::RustEmbed;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
+use std::time::{Duration, Instant};
 
 #[derive(RustEmbed)]
 #[folder = "../../web"]
@@ -120,10 +121,16 @@ fn page(bytes: &[u8]) -> String {
 }
 
 /// Names the content of all files together. A debug build reads them from the disk, where they
-/// change.
+/// change: it looks again when the name is older than this, since a page asks for dozens of parts.
 fn version() -> String {
-    static BUILT: LazyLock<String> = LazyLock::new(read_version);
-    if cfg!(debug_assertions) { read_version() } else { BUILT.clone() }
+    const READ_AGAIN: Duration = Duration::from_secs(2);
+    static READ: Mutex<Option<(Instant, String)>> = Mutex::new(None);
+    let mut read = READ.lock().expect("nothing panics under this lock");
+    let is_old = |at: &Instant| cfg!(debug_assertions) && at.elapsed() > READ_AGAIN;
+    match read.as_ref().filter(|(at, _)| !is_old(at)) {
+        Some((_, version)) => version.clone(),
+        None => read.insert((Instant::now(), read_version())).1.clone(),
+    }
 }
 
 fn read_version() -> String {

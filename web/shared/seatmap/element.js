@@ -93,6 +93,7 @@ export class SeatMap extends HTMLElement {
     this.resize();
     // Before this the canvases are black.
     this.toggleAttribute("drawn", true);
+    performance.mark("seat-map");
   }
 
   countLeft() {
