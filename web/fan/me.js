@@ -7,13 +7,15 @@ import { moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { end, user } from "../shared/session.js";
 import { goToGateway } from "./gateways.js";
+import { bookingsCard, linesNote, showsOf } from "./me/bookings.js";
+import { lettersCard } from "./me/letters.js";
 
 const CHARGES = [50_000, 100_000, 300_000];
 
 export async function me(page) {
   if (!user()) return page.login();
   const options = { signal: page.signal };
-  const [profile, wallet, ledger, reservations, sessions, logins, signals] = await Promise.all([
+  const [profile, wallet, ledger, reservations, sessions, logins, signals, mailbox, settings, places] = await Promise.all([
     get("/api/users/me", options),
     get("/api/wallet", options),
     get("/api/wallet/ledger?limit=10", options),
@@ -21,16 +23,22 @@ export async function me(page) {
     get("/api/users/me/sessions", options),
     get("/api/users/me/logins?limit=10", options),
     get("/api/users/me/signals", options),
+    get("/api/users/me/mailbox", options),
+    get("/api/users/me/notifications", options),
+    get("/api/queue/history?limit=10", options),
   ]);
+  const shows = await showsOf([...reservations.items, ...places.items], page.signal);
   page.main.replaceChildren(
     el("div", { class: "stack loose" },
       el("h1", {}, t("me")),
+      linesNote(places.items, shows),
       el("div", { class: "columns" },
         el("div", { class: "stack" }, profileCard(page, profile), sessionsCard(page, sessions.items, logins.items)),
         el("div", { class: "stack" },
           signals.items.length ? signalsCard(page, signals.items) : null,
           walletCard(page, wallet, ledger.items),
-          bookingsCard(reservations.items)))));
+          bookingsCard(reservations.items, shows),
+          lettersCard(mailbox.items, settings)))));
 }
 
 function profileCard(page, profile) {
@@ -130,16 +138,6 @@ function walletCard(page, wallet, movements) {
       el("li", {},
         el("span", {}, t(`ledger${it.kind}`), el("small", { class: "quiet" }, moment(it.createdAt))),
         el("b", { class: it.amount < 0 ? "minus" : "plus" }, `${it.amount < 0 ? "−" : "+"}${won(Math.abs(it.amount))}`)))) : el("p", { class: "quiet" }, t("noMovements")));
-}
-
-function bookingsCard(reservations) {
-  const line = (it) => el("li", {},
-    el("span", {}, it.seats.map((seat) => t("seatName", seat.number)).join(", "), el("small", { class: "quiet" }, it.bookingNumber ?? moment(it.createdAt))),
-    el("span", { class: "row" }, el("b", {}, won(it.amount)),
-      ["HELD", "PAYING"].includes(it.status) ? el("a", { class: "btn small", href: `#/checkout/${it.id}` }, t("goOnPaying")) : el("span", { class: "badge" }, t(`booking${it.status}`))));
-  return el("section", { class: "card pad stack" },
-    el("div", { class: "row apart" }, el("h2", {}, t("bookings")), el("a", { href: "#/tickets" }, t("myTickets"))),
-    reservations.length ? el("ul", { class: "lines num" }, reservations.map(line)) : el("p", { class: "quiet" }, t("noBookings")));
 }
 
 /** What made us think of a robot, said openly, with a way to object. */

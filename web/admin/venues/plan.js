@@ -130,7 +130,7 @@ function savingCard(page, { isNew, template, check, problem }) {
       }
     });
   });
-  return card(t("saveIt"), null, form);
+  return card(isNew ? t("newHall") : t("seatPlan"), null, form);
 }
 
 function generatingCard(take) {
