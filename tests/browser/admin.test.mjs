@@ -1,6 +1,7 @@
 // The control room: what it shows is a second old, what it changes happens within one.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { openWorld } from "./world.mjs";
 
@@ -20,6 +21,7 @@ test("a pause stops admission within a second, and those who wait see it", async
   await page.getByRole("button", { name: "Pause admission" }).click();
   await page.locator("dialog .btn.stop").click();
   await page.getByRole("button", { name: "Resume admission" }).waitFor();
+  await waiting.page.getByText(/순서는 그대로/).waitFor();
   const before = (await show.live()).admitted;
   await show.setQueue({ mode: "PAUSED", maxActive: 100, admitPerSecond: 50 });
   await page.waitForTimeout(1_500);
@@ -62,5 +64,9 @@ test("simulated fans are sent, watched, and leave a number", async () => {
   await page.locator("dialog input").fill("a test");
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
   assert.equal(file.suggestedFilename(), "payments.csv");
+  const [heads, ...rows] = readFileSync(await file.path(), "utf8").trim().split(/\r?\n/).map((line) => line.replaceAll('"', "").split(","));
+  const column = (name) => heads.indexOf(name);
+  const sum = (name) => rows.filter((row) => row[column("status")] === "CAPTURED").reduce((all, row) => all + Number(row[column(name)]), 0);
+  assert.equal(sum("captured"), (await show.live()).revenue, "the file and the ledger say the same");
   await context.close();
 });

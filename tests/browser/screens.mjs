@@ -24,7 +24,10 @@ for (const name of chosen.length ? chosen : [...Object.keys(VARIANTS), README]) 
 }
 await world.close();
 
-/** A sale while it happens: the control room, the line, the map, and the map on a phone. */
+/**
+ * A sale while it happens: the control room, the line, the map, and the map on a phone; the map also
+ * as people see it who see colours differently.
+ */
 async function theFourBest(look) {
   const sale = await world.show({
     title: "청포도 전국 투어: 여름의 끝", venue: "포도 아레나", hall: "1관", opensInMs: -90_000, days: 24,
@@ -50,6 +53,11 @@ async function theFourBest(look) {
   });
   await fan.page.waitForTimeout(700);
   await look(fan.page, "seats");
+  const eyes = await fan.context.newCDPSession(fan.page);
+  for (const type of ["protanopia", "deuteranopia", "tritanopia", "achromatopsia"]) {
+    await eyes.send("Emulation.setEmulatedVisionDeficiency", { type });
+    await look(fan.page, `seats-${type}`);
+  }
 }
 
 async function until(isSo) {

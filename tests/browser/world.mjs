@@ -108,9 +108,9 @@ export function blocks(nBlocks, nRows, nSeats) {
 }
 
 /** A tab that notes every broken rule: errors, policy violations, requests to other hosts. */
-export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light" } = {}) {
+export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light", keepsChoice } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500 });
-  await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
+  if (!keepsChoice) await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
   const page = await context.newPage();
   watch(page, url, broken);
   const words = (await import(new URL(`./words/${language}.mjs`, import.meta.url))).default;

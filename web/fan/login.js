@@ -41,11 +41,13 @@ function showForm(page, box, isNew) {
     code.input.focus();
   };
   const other = () => showForm(page, box, !isNew);
-  box.replaceChildren(
+  box.replaceChildren(...[
     el("h1", {}, isNew ? t("signUp") : t("login")),
+    page.query.get("next")?.startsWith("#/queue/") ? el("p", { class: "quiet" }, t("loginForPlace")) : null,
     form,
     el("button", { class: "link", type: "button", onclick: other }, isNew ? t("haveAccount") : t("noAccount")),
-    socialButtons());
+    socialButtons(),
+  ].filter(Boolean));
   fields[0].input.focus();
 }
 

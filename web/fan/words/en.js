@@ -124,6 +124,7 @@ export default {
   lobbyOpens: (time) => `Opens ${time}.`,
   lobbySaid: (left) => `The sale opens in ${left}.`,
   login: "Log in",
+  loginForPlace: "Your place is kept under your account. Log in, and you are in line at once.",
   loginNo: "failed",
   loginYes: "ok",
   logingoogle: "Continue with Google",

@@ -124,6 +124,7 @@ export default {
   lobbyOpens: (time) => `${time}에 시작해요.`,
   lobbySaid: (left) => `예매 시작까지 ${left} 남았어요.`,
   login: "로그인",
+  loginForPlace: "순번은 계정에 저장돼요. 로그인하면 바로 줄을 설 수 있어요.",
   loginNo: "실패",
   loginYes: "성공",
   logingoogle: "Google로 계속하기",
