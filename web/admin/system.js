@@ -2,10 +2,10 @@
 
 import { call, get } from "../shared/api.js";
 import { every } from "../shared/clock.js";
-import { el, problemBox, whileBusy } from "../shared/dom.js";
+import { el, icon, problemBox, whileBusy } from "../shared/dom.js";
 import { count, moment, stamp } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
-import { csvButton, pagedTable } from "../shared/table.js";
+import { csvButton, csvOf, listButton, pagedTable, save } from "../shared/table.js";
 import { badge, field, heading, shortId } from "./form.js";
 
 const DEAD = "/api/admin/dlq";
@@ -19,7 +19,7 @@ function listPage({ main, signal }, { title, words, path, columns, fields = [], 
   filters.addEventListener("input", () => table.reload());
   main.className = "wide";
   main.replaceChildren(
-    heading(title, words, hasCsv ? csvButton({ path, query, name }) : null),
+    heading(title, words, (hasCsv ? csvButton : listButton)({ path, query, name })),
     el("section", { class: "card" }, fields.length ? filters : null, table.element));
   return table.reload();
 }
@@ -29,6 +29,7 @@ export function mailbox(page) {
     title: t("navMailbox"),
     words: t("mailboxWords"),
     path: "/api/admin/mailbox",
+    name: "mailbox",
     columns: [
       { head: t("colsubject"), cell: (it) => it.subject },
       { head: t("colbody"), cell: (it) => el("span", { class: "quiet" }, it.body) },
@@ -53,6 +54,7 @@ export function messages(page) {
     title: t("navMessages"),
     words: t("messagesWords"),
     path: DEAD,
+    name: "messages",
     columns: [
       { head: t("colkind"), cell: (it) => it.type },
       { head: t("colconsumer"), cell: (it) => it.consumer },
@@ -78,6 +80,7 @@ export function signals(page) {
     title: t("navSignals"),
     words: t("signalsWords"),
     path: "/api/admin/signals",
+    name: "signals",
     columns: [
       { head: t("colkind"), cell: (it) => it.kind },
       { head: t("colreason"), cell: (it) => `${it.reason} (×${count(it.seen)})` },
@@ -129,10 +132,12 @@ const JOBS_EVERY_MS = 2_000;
 export async function jobs(page) {
   const problem = problemBox();
   const body = el("tbody", {});
+  let shown = [];
+  const csv = el("button", { class: "btn", type: "button", onclick: () => save(csvOf(shown.map(({ last, ...job }) => ({ ...job, ...last }))), "jobs.csv") }, icon("download"), t("csv"));
   const heads = ["job", "runs", "status", "lastRun", "done", "took", "error", "actions"];
   page.main.className = "wide";
   page.main.replaceChildren(
-    heading(t("navJobs"), t("jobsWords")),
+    heading(t("navJobs"), t("jobsWords"), csv),
     problem.element,
     el("section", { class: "card" },
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("navJobs") },
@@ -142,6 +147,7 @@ export async function jobs(page) {
   every(JOBS_EVERY_MS, page.signal, async () => {
     try {
       const { items } = await get("/api/admin/jobs", { signal: page.signal });
+      shown = items;
       body.replaceChildren(...items.map((job) => jobRow(page, job)));
       problem.show("");
     } catch (error) {

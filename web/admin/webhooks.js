@@ -5,7 +5,7 @@ import { ask } from "../shared/dialog.js";
 import { el, icon, problemBox, whileBusy } from "../shared/dom.js";
 import { count, stamp } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
-import { pagedTable } from "../shared/table.js";
+import { listButton, pagedTable } from "../shared/table.js";
 import { badge, card, field, heading, shortId } from "./form.js";
 
 const PATH = "/api/admin/webhooks";
@@ -133,7 +133,7 @@ export function deliveries(page) {
   const reload = el("button", { class: "btn", type: "button", onclick: () => whileBusy(reload, table.reload) }, t("lookAgain"));
   page.main.className = "wide";
   page.main.replaceChildren(
-    heading(t("deliveries"), t("deliveriesWords"), reload, el("a", { class: "btn", href: "#/webhooks" }, icon("back"), t("navWebhooks"))),
+    heading(t("deliveries"), t("deliveriesWords"), reload, listButton({ path, name: "deliveries" }), el("a", { class: "btn", href: "#/webhooks" }, icon("back"), t("navWebhooks"))),
     card(t("deliveries"), null, table.element));
   return table.reload();
 }

@@ -17,8 +17,10 @@ export function lazily(load, name) {
  */
 export function openPages({ routes, onShow, home, login, title }) {
   const main = document.getElementById("main");
+  let hasBegun = false;
 
   async function show({ isFirst = false } = {}) {
+    hasBegun = true;
     leave.abort(new DOMException("the page was left", "AbortError"));
     leave = new AbortController();
     const page = openPage(leave.signal);
@@ -90,7 +92,8 @@ export function openPages({ routes, onShow, home, login, title }) {
     location.replace(`${login}?next=${encodeURIComponent(location.hash)}`);
   }
 
-  window.addEventListener("hashchange", () => show());
+  // Until the words are there, the first view is on its way: it reads the address when it comes.
+  window.addEventListener("hashchange", () => (hasBegun ? show() : null));
   // The first view is asked for while words and login are on their way.
   openPage(leave.signal).view.load?.();
   return show;

@@ -395,6 +395,7 @@ export default {
   venueaddress: "Address",
   venuecity: "City",
   venuename: "Name",
+  venuesNone: "No venues yet. Make one, then add a hall with its seats.",
   venuesWords: "Venues, their halls and seat plans.",
   view: "View",
   viewheat: "Zones",

@@ -395,6 +395,7 @@ export default {
   venueaddress: "주소",
   venuecity: "도시",
   venuename: "이름",
+  venuesNone: "아직 공연장이 없어요. 공연장을 만들고 홀과 좌석도를 더해 주세요.",
   venuesWords: "공연장, 홀, 좌석도예요.",
   view: "보기",
   viewheat: "구역",
