@@ -1,6 +1,6 @@
 // Every page there is, each brought into a state worth looking at.
 
-import { pick } from "./world.mjs";
+import { blocks, pick } from "./world.mjs";
 
 /**
  * Visits all pages as a stranger, a fan and an organiser; `look(page, name)` is called on each.
@@ -11,7 +11,9 @@ export async function everyPage(world, options, look) {
   const closed = await world.show({ queue: { mode: "PAUSED" }, title: "오늘의 대기실", venue: "포도 아레나" });
   const later = await world.show({ opensInMs: 3_600_000, title: "내일의 오픈", venue: "포도 아레나" });
   await strangersPages(world, show, options, look);
-  await fanPages(world, { show, closed, later }, options, look);
+  const gone = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 }, title: "어제의 매진", venue: "무등 소극장" });
+  await world.buy(gone, [0, 1]);
+  await fanPages(world, { show, closed, later, gone }, options, look);
   await adminPages(world, show, options, look);
 }
 
@@ -42,7 +44,7 @@ async function strangersPages(world, show, options, look) {
   await stranger.context.close();
 }
 
-async function fanPages(world, { show, closed, later }, options, look) {
+async function fanPages(world, { show, closed, later, gone }, options, look) {
   const fan = await world.fan(options);
   const { page, words } = fan;
   await visit(fan, `/#/queue/${later.scheduleId}`, ".hero");
@@ -85,6 +87,10 @@ async function fanPages(world, { show, closed, later }, options, look) {
   await look(page, "ticket");
   await visit(fan, "/#/me", ".amount");
   await look(page, "me");
+  await visit(fan, "/#/identity", "main .btn.primary");
+  await look(page, "identity");
+  await visit(fan, `/#/events/${gone.eventId}`, ".standby form");
+  await look(page, "sold-out");
   await fan.context.close();
 }
 

@@ -108,16 +108,17 @@ export function blocks(nBlocks, nRows, nSeats) {
 }
 
 /** A tab that notes every broken rule: errors, policy violations, requests to other hosts. */
-export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light", keepsChoice } = {}) {
+export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light", keepsChoice, mayAsk } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500 });
   if (!keepsChoice) await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
   const page = await context.newPage();
-  watch(page, url, broken);
+  watch(page, url, broken, mayAsk);
   const words = (await import(new URL(`./words/${language}.mjs`, import.meta.url))).default;
   return { context, page, words, go: (path) => page.goto(url + path) };
 }
 
-export function watch(page, url, broken) {
+/** `mayAsk` is the one address elsewhere that is part of a journey. */
+export function watch(page, url, broken, mayAsk) {
   page.on("pageerror", (error) => broken.push(`${page.url()}: ${error.stack}`));
   page.on("console", (message) => {
     // A refused call is part of many journeys; anything else is a mistake.
@@ -125,7 +126,7 @@ export function watch(page, url, broken) {
     if (isMistake) broken.push(`${page.url()}: ${message.text()}`);
   });
   page.on("request", (request) => {
-    const isOurs = request.url().startsWith(url) || /^(data|blob):/.test(request.url());
+    const isOurs = request.url().startsWith(url) || request.url() === mayAsk || /^(data|blob):/.test(request.url());
     if (!isOurs) broken.push(`${page.url()} asked ${request.url()}`);
   });
 }

@@ -117,7 +117,7 @@ export function audit(page) {
       field({ label: t("colabout"), name: "subject", type: "search", maxlength: 200 }),
     ],
     columns: [
-      { head: t("colseq"), cell: (it) => count(it.seq) },
+      { head: t("colseq"), cell: (it) => el("span", { class: "num" }, count(it.seq)) },
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.at)) },
       { head: t("colaction"), cell: (it) => el("code", { title: it.action }, it.action) },
       { head: t("colabout"), cell: (it) => el("span", { title: it.subject }, shortened(it.subject)) },

@@ -17,6 +17,8 @@ const ROUTES = [
   [/^paid\/([\w-]+)$/, lazily(() => import("./paid.js"), "paid")],
   [/^tickets$/, lazily(() => import("./tickets.js"), "tickets")],
   [/^tickets\/([\w-]+)$/, lazily(() => import("./tickets/print.js"), "printTicket")],
+  [/^identity$/, lazily(() => import("./identity.js"), "identity")],
+  [/^identity\/([\w.%-]+)$/, lazily(() => import("./identity.js"), "identityReturn")],
   [/^me$/, lazily(() => import("./me.js"), "me")],
 ];
 

@@ -7,6 +7,7 @@ import { moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { end, user } from "../shared/session.js";
 import { goToGateway } from "./gateways.js";
+import { identityLine } from "./identity.js";
 import { bookingsCard, linesNote, showsOf } from "./me/bookings.js";
 import { lettersCard } from "./me/letters.js";
 
@@ -15,7 +16,7 @@ const CHARGES = [50_000, 100_000, 300_000];
 export async function me(page) {
   if (!user()) return page.login();
   const options = { signal: page.signal };
-  const [profile, wallet, ledger, reservations, sessions, logins, signals, mailbox, settings, places] = await Promise.all([
+  const [profile, wallet, ledger, reservations, sessions, logins, signals, mailbox, settings, places, offered] = await Promise.all([
     get("/api/users/me", options),
     get("/api/wallet", options),
     get("/api/wallet/ledger?limit=10", options),
@@ -26,6 +27,7 @@ export async function me(page) {
     get("/api/users/me/mailbox", options),
     get("/api/users/me/notifications", options),
     get("/api/queue/history?limit=10", options),
+    get("/api/auth/options", { ...options, isPublic: true }),
   ]);
   const shows = await showsOf([...reservations.items, ...places.items], page.signal);
   page.main.replaceChildren(
@@ -33,7 +35,7 @@ export async function me(page) {
       el("h1", {}, t("me")),
       linesNote(places.items, shows),
       el("div", { class: "columns" },
-        el("div", { class: "stack" }, profileCard(page, profile), sessionsCard(page, sessions.items, logins.items)),
+        el("div", { class: "stack" }, profileCard(page, profile, offered), sessionsCard(page, sessions.items, logins.items)),
         el("div", { class: "stack" },
           signals.items.length ? signalsCard(page, signals.items) : null,
           walletCard(page, wallet, ledger.items),
@@ -41,7 +43,7 @@ export async function me(page) {
           lettersCard(mailbox.items, settings)))));
 }
 
-function profileCard(page, profile) {
+function profileCard(page, profile, offered) {
   const problem = problemBox();
   const input = (name, type, value) => el("label", { class: "field" }, t(name), el("input", { name, type, value: value ?? "", autocomplete: name === "phone" ? "tel" : name }));
   const save = el("button", { class: "btn brand" }, t("saveIt"));
@@ -65,7 +67,9 @@ function profileCard(page, profile) {
     form,
     el("div", { class: "row" },
       el("button", { class: "btn", type: "button", onclick: changePassword }, t("changePassword")),
-      el("button", { class: "btn", type: "button", onclick: addSecondFactor }, t("secondFactor")),
+      el("button", { class: "btn", type: "button", onclick: () => (profile.secondFactor ? removeSecondFactor(page) : addSecondFactor(page)) },
+        profile.secondFactor ? t("secondFactorOff") : t("secondFactor")),
+      identityLine(profile, offered),
       el("button", { class: "link", type: "button", onclick: () => withdraw(page) }, t("withdraw"))));
 }
 
@@ -80,7 +84,7 @@ function changePassword() {
 }
 
 /** The password, then the secret for the app, then the first code as proof. */
-async function addSecondFactor() {
+async function addSecondFactor(page) {
   const field = (name, words, type) => el("label", { class: "field" }, words, el("input", { name, type, required: true, autocomplete: "off" }));
   let begun = null;
   await ask({
@@ -96,7 +100,19 @@ async function addSecondFactor() {
       el("a", { href: begun.uri }, t("secondFactorOpen")), field("code", t("secondCode"), "text")),
     yes: t("saveIt"),
     act: (form) => call("POST", "/api/users/me/totp/confirm", { body: { code: form.get("code") } }),
+  }).then((done) => done && page.again());
+}
+
+async function removeSecondFactor(page) {
+  const field = (name, words, type, autocomplete) => el("label", { class: "field" }, words, el("input", { name, type, autocomplete, required: true }));
+  const done = await ask({
+    title: t("secondFactorOff"),
+    content: el("div", { class: "stack" }, field("password", t("password"), "password", "current-password"), field("code", t("secondCode"), "text", "one-time-code")),
+    yes: t("secondFactorOff"),
+    isDanger: true,
+    act: (form) => call("DELETE", "/api/users/me/totp", { body: Object.fromEntries(form) }),
   });
+  if (done) page.again();
 }
 
 async function withdraw(page) {

@@ -33,6 +33,11 @@ async function enter(page) {
   try {
     return await call("POST", "/api/queue/enter", options);
   } catch (error) {
+    // This sale wants to know who is in line: there is a way to prove it, and back.
+    if (error.code === "IDENTITY_REQUIRED") {
+      page.go(`#/identity?next=${encodeURIComponent(`#/queue/${page.id}`)}`);
+      throw new DOMException("the page is being left", "AbortError");
+    }
     if (error.code !== "QUEUE_TOKEN_INVALID") throw error;
     // The token is of another fan or another sale: without it we enter as anybody does.
     keep("place", page.id, null);
