@@ -1,6 +1,7 @@
 // The control room: what it shows is a second old, what it changes happens within one.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { openWorld } from "./world.mjs";
 
@@ -8,19 +9,9 @@ let world;
 before(async () => (world = await openWorld()));
 after(() => world.close());
 
-async function openRoom(path) {
-  const tab = await world.open({ language: "en", width: 1400, height: 1000 });
-  await tab.go(`/admin#/login?next=${encodeURIComponent(path)}`);
-  await tab.page.locator("input[name=email]").fill(world.admin.email);
-  await tab.page.locator("input[name=password]").fill(world.admin.password);
-  await tab.page.locator("form button.primary").click();
-  await tab.page.locator("nav a[aria-current]").waitFor();
-  return tab;
-}
-
 test("a pause stops admission within a second, and those who wait see it", async () => {
   const show = await world.show({ queue: { admitPerSecond: 1, maxActive: 1 } });
-  const { page, context } = await openRoom(`#/live/${show.scheduleId}`);
+  const { page, context } = await world.room(`#/live/${show.scheduleId}`);
   await page.locator(".kpi b").first().waitFor();
   const [inside, waiting] = [await world.fan(), await world.fan()];
   await inside.enter(show);
@@ -30,6 +21,7 @@ test("a pause stops admission within a second, and those who wait see it", async
   await page.getByRole("button", { name: "Pause admission" }).click();
   await page.locator("dialog .btn.stop").click();
   await page.getByRole("button", { name: "Resume admission" }).waitFor();
+  await waiting.page.getByText(/순서는 그대로/).waitFor();
   const before = (await show.live()).admitted;
   await show.setQueue({ mode: "PAUSED", maxActive: 100, admitPerSecond: 50 });
   await page.waitForTimeout(1_500);
@@ -42,7 +34,7 @@ test("a pause stops admission within a second, and those who wait see it", async
 
 test("an organiser makes a hall and a concert without writing JSON", async () => {
   const venue = await world.admin.call("POST", "/api/admin/venues", { name: "New venue", address: "Road 2", city: "부산" });
-  const { page, context } = await openRoom(`#/halls/new?venue=${venue.id}`);
+  const { page, context } = await world.room(`#/halls/new?venue=${venue.id}`);
   await page.locator(".counts b").first().waitFor();
   await page.locator("input[name=name]").fill("Great hall");
   await page.getByRole("button", { name: "Save" }).click();
@@ -60,7 +52,7 @@ test("an organiser makes a hall and a concert without writing JSON", async () =>
 
 test("simulated fans are sent, watched, and leave a number", async () => {
   const show = await world.show({ queue: { admitPerSecond: 200 } });
-  const { page, context } = await openRoom(`#/simulation?schedule=${show.scheduleId}`);
+  const { page, context } = await world.room(`#/simulation?schedule=${show.scheduleId}`);
   await page.locator("input[name=fans]").fill("20");
   await page.locator("input[name=seconds]").fill("1");
   await page.locator("input[name=thinkMs]").fill("0");
@@ -72,5 +64,9 @@ test("simulated fans are sent, watched, and leave a number", async () => {
   await page.locator("dialog input").fill("a test");
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
   assert.equal(file.suggestedFilename(), "payments.csv");
+  const [heads, ...rows] = readFileSync(await file.path(), "utf8").trim().split(/\r?\n/).map((line) => line.replaceAll('"', "").split(","));
+  const column = (name) => heads.indexOf(name);
+  const sum = (name) => rows.filter((row) => row[column("status")] === "CAPTURED").reduce((all, row) => all + Number(row[column(name)]), 0);
+  assert.equal(sum("captured"), (await show.live()).revenue, "the file and the ledger say the same");
   await context.close();
 });

@@ -21,7 +21,7 @@ test("one of two browsers gets the seat, and the other is told which one it lost
   await first.page.waitForURL(/#\/checkout\//);
   await second.page.getByRole("button", { name: second.words.hold, exact: true }).click();
   const lost = second.page.locator(".note.warn[role=alert]");
-  await lost.filter({ hasText: "1-6" }).waitFor();
+  await lost.filter({ hasText: second.words.seatName("101-1-6") }).waitFor();
   assert.equal((await show.live()).held, 1);
   assert.equal(await second.page.locator(".picks li b").count(), 1, "the other seat stays picked");
   await Promise.all([first.context.close(), second.context.close()]);
@@ -52,4 +52,27 @@ test("a fifth seat is refused in words", async () => {
   await fan.page.locator(".panel .note.danger").filter({ hasText: "4" }).waitFor();
   assert.equal(await fan.page.locator(".picks li b").count(), 4);
   await fan.context.close();
+});
+
+test("a hold that runs out frees the seat in the other browser, and its owner is told", async () => {
+  const hasty = await openWorld({ env: { PODO_HOLD_SECONDS: "4" } });
+  try {
+    const show = await hasty.show();
+    const [first, second] = [await hasty.fan(), await hasty.fan()];
+    await Promise.all([first.enter(show), second.enter(show)]);
+    const becomes = (state) => second.page.waitForFunction(([i, wanted]) => document.querySelector("seat-map").status[i] === wanted, [8, state]);
+    await second.page.evaluate(() => (globalThis.isTheSamePage = true));
+    await pick(first.page, 8);
+    await first.page.getByRole("button", { name: first.words.hold, exact: true }).click();
+    await first.page.waitForURL(/#\/checkout\//);
+    await becomes(1);
+    await becomes(0);
+    assert.ok(await second.page.evaluate(() => globalThis.isTheSamePage), "nothing was loaded again");
+    await first.page.getByText(first.words.holdOver).waitFor();
+    await pick(second.page, 8);
+    await second.page.getByRole("button", { name: second.words.hold, exact: true }).click();
+    await second.page.waitForURL(/#\/checkout\//);
+  } finally {
+    await hasty.close();
+  }
 });

@@ -1,20 +1,65 @@
-// Pictures of every page: light, dark and on a phone. `node screens.mjs FOLDER`.
+// Pictures of every page: light, dark and on a phone. `node screens.mjs FOLDER [VARIANT…]`.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { everyPage } from "./pages.mjs";
+import { arena, setStage } from "./stage.mjs";
 import { openWorld } from "./world.mjs";
 
-const folder = process.argv[2] ?? "screens";
-const VARIANTS = [
-  ["light", { theme: "light", width: 1280 }],
-  ["dark", { theme: "dark", width: 1280 }],
-  ["phone", { theme: "light", width: 390, height: 844 }],
-];
+const [folder = "screens", ...chosen] = process.argv.slice(2);
+const README = "readme";
+const VARIANTS = {
+  light: { theme: "light", width: 1280 },
+  dark: { theme: "dark", width: 1280, language: "en" },
+  phone: { theme: "light", width: 390, height: 844 },
+};
 
 const world = await openWorld();
-for (const [name, options] of VARIANTS) {
+const show = await setStage(world);
+for (const name of chosen.length ? chosen : [...Object.keys(VARIANTS), README]) {
   mkdirSync(join(folder, name), { recursive: true });
-  await everyPage(world, options, (page, title) => page.screenshot({ path: join(folder, name, `${title}.png`) }));
+  const look = (page, title) => page.screenshot({ path: join(folder, name, `${title}.png`) });
+  if (name === README) await theFourBest(look);
+  else await everyPage(world, { ...VARIANTS[name], show }, look);
 }
 await world.close();
+
+/**
+ * A sale while it happens: the control room, the line, the map, and the map on a phone; the map also
+ * as people see it who see colours differently.
+ */
+async function theFourBest(look) {
+  const sale = await world.show({
+    title: "청포도 전국 투어: 여름의 끝", venue: "포도 아레나", hall: "1관", opensInMs: -90_000, days: 24,
+    template: arena(), prices: { VIP: 198_000, R: 165_000, S: 132_000 }, queue: { admitPerSecond: 14, maxActive: 300 } });
+  const room = await world.room(`#/live/${sale.scheduleId}`, { theme: "dark", width: 1180, height: 800 });
+  const [fan, walker] = [await world.fan({ width: 1180, height: 780 }), await world.fan({ width: 390, height: 760, theme: "dark" })];
+  await world.admin.call("POST", "/api/admin/simulation", { scheduleId: sale.scheduleId, fans: 900, seconds: 5, arrival: "RUSH", botPercent: 10, thinkMs: 1_500 });
+  await until(async () => (await sale.live()).waiting > 500);
+  for (const it of [fan, walker]) await it.go(`/#/queue/${sale.scheduleId}`);
+  await until(async () => (await sale.live()).sold > 250);
+  await look(room.page, "control-room");
+  await look(fan.page, "waiting");
+  await sale.setQueue({ admitPerSecond: 500, maxActive: 1_000 });
+  for (const { page } of [fan, walker]) {
+    await page.waitForURL(/#\/seats\//, { timeout: 60_000 });
+    await page.locator(".chip em").first().filter({ hasText: /\d/ }).waitFor();
+  }
+  await look(walker.page, "phone");
+  await fan.page.evaluate(() => {
+    const map = document.querySelector("seat-map");
+    const free = map.status.indexOf(0, 400);
+    for (const seat of [free, map.status.indexOf(0, free + 1)]) map.dispatchEvent(new CustomEvent("seat", { detail: seat }));
+  });
+  await fan.page.waitForTimeout(700);
+  await look(fan.page, "seats");
+  const eyes = await fan.context.newCDPSession(fan.page);
+  for (const type of ["protanopia", "deuteranopia", "tritanopia", "achromatopsia"]) {
+    await eyes.send("Emulation.setEmulatedVisionDeficiency", { type });
+    await look(fan.page, `seats-${type}`);
+  }
+}
+
+async function until(isSo) {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 300));
+}

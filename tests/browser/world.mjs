@@ -9,17 +9,22 @@ import { chromium } from "playwright-core";
 const ADMIN = { email: "organiser@podo.kr", password: "grapes-in-the-sun" };
 const DAY_MS = 86_400_000;
 
-/** Starts everything; `close()` ends it and fails when a page broke a rule. */
-export async function openWorld() {
+/**
+ * Starts everything; `close()` ends it and fails when a page broke a rule. `env` are settings of the
+ * server.
+ */
+export async function openWorld({ env = {} } = {}) {
   const data = mkdtempSync(join(tmpdir(), "podo-browser-"));
-  const server = await startServer(data);
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+  const server = await startServer(data, env);
+  const browser = await openBrowser();
   const broken = [];
-  const world = { url: server.url, browser, broken, admin: await organiser(server.url) };
+  const world = { url: server.url, data, browser, broken, admin: await organiser(server.url) };
   return Object.assign(world, {
     show: (plan) => makeShow(world, plan),
     open: (options) => openTab(world, options),
     fan: (options) => openFan(world, options),
+    room: (path, options) => openRoom(world, path, options),
+    buy: (show, seats) => buy(world, show, seats),
     async close() {
       await browser.close();
       server.process.kill("SIGTERM");
@@ -30,13 +35,18 @@ export async function openWorld() {
   });
 }
 
-function startServer(data) {
+export function openBrowser(args = []) {
+  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", ...args] });
+}
+
+function startServer(data, settings) {
   const binary = process.env.PODO ?? new URL("../../target/debug/podo", import.meta.url).pathname;
   const env = {
     ...process.env,
     PODO_LIMITS: "off",
     PODO_ADMIN_EMAIL: ADMIN.email,
     PODO_ADMIN_PASSWORD: ADMIN.password,
+    ...settings,
   };
   const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data", data], { env, stdio: ["ignore", "pipe", process.env.SHOW_LOG ? "inherit" : "ignore"] });
   const ended = new Promise((resolve) => child.once("exit", resolve));
@@ -64,17 +74,18 @@ async function organiser(url) {
 
 let made = 0;
 
-/** A concert on sale. `plan`: opensInMs, queue settings, template, prices. */
-async function makeShow({ admin }, { opensInMs = -1_000, queue = {}, template, prices = { VIP: 150_000, S: 100_000 } } = {}) {
+/** A concert on sale. `plan`: opensInMs, queue settings, template, prices, what it is called and where. */
+async function makeShow({ admin }, { opensInMs = -1_000, queue = {}, template, prices = { VIP: 150_000, S: 100_000 }, days = 30, ...names } = {}) {
   made += 1;
-  const venue = await admin.call("POST", "/api/admin/venues", { name: `Arena ${made}`, address: "Road 1", city: "서울" });
+  const venue = await admin.call("POST", "/api/admin/venues", { name: names.venue ?? `Arena ${made}`, address: "Road 1", city: names.city ?? "서울" });
   const seatTemplate = template ?? blocks(2, 6, 10);
-  const hall = await admin.call("POST", `/api/admin/venues/${venue.id}/halls`, { name: "Hall", seatTemplate });
-  const event = await admin.call("POST", "/api/admin/events", { title: `포도의 밤 ${made}`, artist: "청포도", description: "첫 공연", venueId: venue.id, hallId: hall.id });
+  const hall = await admin.call("POST", `/api/admin/venues/${venue.id}/halls`, { name: names.hall ?? "Hall", seatTemplate });
+  const event = await admin.call("POST", "/api/admin/events", {
+    title: names.title ?? `포도의 밤 ${made}`, artist: names.artist ?? "청포도", description: names.description ?? "첫 공연", venueId: venue.id, hallId: hall.id });
   const now = Date.now();
   const at = (ms) => new Date(now + ms).toISOString();
   const schedule = await admin.call("POST", `/api/admin/events/${event.id}/schedules`, {
-    startsAt: at(30 * DAY_MS), endsAt: at(30 * DAY_MS + 7_200_000), saleStartsAt: at(opensInMs), saleEndsAt: at(29 * DAY_MS), prices });
+    startsAt: at(days * DAY_MS), endsAt: at(days * DAY_MS + 7_200_000), saleStartsAt: at(opensInMs), saleEndsAt: at((days - 1) * DAY_MS), prices });
   await admin.call("POST", `/api/admin/events/${event.id}/open`, {});
   const settings = { mode: "AUTO", maxActive: 1_000, admitPerSecond: 500, entryTtlSeconds: 600, ...queue };
   const setQueue = (changes) => admin.call("PUT", `/api/admin/schedules/${schedule.id}/queue`, { ...settings, ...changes });
@@ -97,16 +108,17 @@ export function blocks(nBlocks, nRows, nSeats) {
 }
 
 /** A tab that notes every broken rule: errors, policy violations, requests to other hosts. */
-async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light" } = {}) {
+export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light", keepsChoice, mayAsk } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500 });
-  await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
+  if (!keepsChoice) await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
   const page = await context.newPage();
-  watch(page, url, broken);
+  watch(page, url, broken, mayAsk);
   const words = (await import(new URL(`./words/${language}.mjs`, import.meta.url))).default;
   return { context, page, words, go: (path) => page.goto(url + path) };
 }
 
-export function watch(page, url, broken) {
+/** `mayAsk` is the one address elsewhere that is part of a journey. */
+export function watch(page, url, broken, mayAsk) {
   page.on("pageerror", (error) => broken.push(`${page.url()}: ${error.stack}`));
   page.on("console", (message) => {
     // A refused call is part of many journeys; anything else is a mistake.
@@ -114,7 +126,7 @@ export function watch(page, url, broken) {
     if (isMistake) broken.push(`${page.url()}: ${message.text()}`);
   });
   page.on("request", (request) => {
-    const isOurs = request.url().startsWith(url) || /^(data|blob):/.test(request.url());
+    const isOurs = request.url().startsWith(url) || request.url() === mayAsk || /^(data|blob):/.test(request.url());
     if (!isOurs) broken.push(`${page.url()} asked ${request.url()}`);
   });
 }
@@ -133,6 +145,42 @@ async function openFan(world, options) {
   await tab.page.locator("form button.primary").click();
   await tab.page.waitForURL(/#\/$/);
   return { ...tab, account, enter: (show, how) => enter(tab, show, how) };
+}
+
+/** The control room with an organiser in it. */
+async function openRoom(world, path, options = { language: "en", width: 1400, height: 1000 }) {
+  const tab = await openTab(world, options);
+  await enterRoom(tab, world.admin, path);
+  return tab;
+}
+
+export async function enterRoom({ page, go }, { email, password }, path) {
+  await go(`/admin#/login?next=${encodeURIComponent(path)}`);
+  await page.locator("input[name=email]").fill(email);
+  await page.locator("input[name=password]").fill(password);
+  await page.locator("form button.primary").click();
+  await page.locator("nav a[aria-current]").waitFor();
+}
+
+/** Somebody who buys without looking at a page, faster than anybody could. */
+async function buy({ url }, { scheduleId }, seats = [0]) {
+  fans += 1;
+  const account = { email: `quick${fans}.${Date.now()}@podo.kr`, password: "green-grapes-2026", name: "박포도" };
+  await call(url, "POST", "/api/auth/signup", { body: account });
+  const { accessToken: token } = await call(url, "POST", "/api/auth/login", { body: { email: account.email, password: account.password } });
+  const headers = {};
+  const act = (path, body) => call(url, "POST", path, { token, body, headers: { ...headers, "Idempotency-Key": crypto.randomUUID() } });
+  let place = await call(url, "POST", "/api/queue/enter", { token, body: { scheduleId } });
+  headers["Queue-Token"] = place.token;
+  while (!place.entryToken) place = await call(url, "GET", `/api/queue/status?scheduleId=${scheduleId}`, { token, headers });
+  headers["Entry-Token"] = place.entryToken;
+  const { sections } = await call(url, "GET", `/api/schedules/${scheduleId}/layout`);
+  const ids = sections.flatMap((section) => section.seats.map(({ id }) => id));
+  await act("/api/wallet/charge", { amount: 1_000_000 });
+  const { reservationId, amount } = await act("/api/booking/seats/select", { scheduleId, seatIds: seats.map((i) => ids[i]) });
+  const { paymentId } = await act("/api/payment/request", { reservationId, method: "WALLET" });
+  const { tickets } = await act("/api/payment/confirm", { paymentId, amount });
+  return { account, token, tickets, code: (ticket) => call(url, "GET", `/api/tickets/${ticket.id}/qr.svg`, { token }) };
 }
 
 /** Through the waiting room to the map. */

@@ -3,49 +3,36 @@
 import { call } from "../shared/api.js";
 import { el, icon } from "../shared/dom.js";
 import { language, t } from "../shared/i18n.js";
-import { openPages } from "../shared/router.js";
+import { lazily, openPages } from "../shared/router.js";
 import { end, user } from "../shared/session.js";
 import { startApp } from "../shared/start.js";
-import { checkIn } from "./checkin.js";
-import { eventList } from "./events.js";
-import { eventDetail } from "./events/detail.js";
-import { eventWizard } from "./events/wizard.js";
-import { live } from "./live.js";
-import { login } from "./login.js";
-import { payments } from "./payments.js";
-import { reconciliation } from "./reconciliation.js";
-import { refunds } from "./refunds.js";
-import { reservations } from "./reservations.js";
-import { simulation } from "./simulation.js";
-import { audit, jobs, mailbox, messages, signals } from "./system.js";
-import { users } from "./users.js";
-import { venueList } from "./venues.js";
-import { hallPlan } from "./venues/plan.js";
-import en from "./words/en.js";
-import ko from "./words/ko.js";
 
 const ROUTES = [
-  [/^$/, live],
-  [/^live\/([\w-]+)$/, live],
-  [/^login$/, login],
-  [/^events$/, eventList],
-  [/^events\/new$/, eventWizard],
-  [/^events\/([\w-]+)$/, eventDetail],
-  [/^venues$/, venueList],
-  [/^halls\/([\w-]+)$/, hallPlan],
-  [/^reservations$/, reservations],
-  [/^payments$/, payments],
-  [/^refunds$/, refunds],
-  [/^reconciliation$/, reconciliation],
-  [/^users$/, users],
-  [/^checkin$/, checkIn],
-  [/^simulation$/, simulation],
-  [/^mailbox$/, mailbox],
-  [/^messages$/, messages],
-  [/^jobs$/, jobs],
-  [/^signals$/, signals],
-  [/^audit$/, audit],
+  [/^$/, lazily(() => import("./live.js"), "live")],
+  [/^live\/([\w-]+)$/, lazily(() => import("./live.js"), "live")],
+  [/^login$/, lazily(() => import("./login.js"), "login")],
+  [/^events$/, lazily(() => import("./events.js"), "eventList")],
+  [/^events\/new$/, lazily(() => import("./events/wizard.js"), "eventWizard")],
+  [/^events\/([\w-]+)$/, lazily(() => import("./events/detail.js"), "eventDetail")],
+  [/^venues$/, lazily(() => import("./venues.js"), "venueList")],
+  [/^halls\/([\w-]+)$/, lazily(() => import("./venues/plan.js"), "hallPlan")],
+  [/^reservations$/, lazily(() => import("./reservations.js"), "reservations")],
+  [/^payments$/, lazily(() => import("./payments.js"), "payments")],
+  [/^refunds$/, lazily(() => import("./refunds.js"), "refunds")],
+  [/^reconciliation$/, lazily(() => import("./reconciliation.js"), "reconciliation")],
+  [/^users$/, lazily(() => import("./users.js"), "users")],
+  [/^checkin$/, lazily(() => import("./checkin.js"), "checkIn")],
+  [/^simulation$/, lazily(() => import("./simulation.js"), "simulation")],
+  [/^mailbox$/, lazily(() => import("./system.js"), "mailbox")],
+  [/^messages$/, lazily(() => import("./system.js"), "messages")],
+  [/^webhooks$/, lazily(() => import("./webhooks.js"), "webhooks")],
+  [/^webhooks\/([\w-]+)$/, lazily(() => import("./webhooks.js"), "deliveries")],
+  [/^jobs$/, lazily(() => import("./system.js"), "jobs")],
+  [/^signals$/, lazily(() => import("./system.js"), "signals")],
+  [/^audit$/, lazily(() => import("./system.js"), "audit")],
 ];
+
+const words = async (language) => (await (language === "ko" ? import("./words/ko.js") : import("./words/en.js"))).default;
 
 /** The menu: address, icon, words. */
 const MENU = [
@@ -61,6 +48,7 @@ const MENU = [
   ["simulation", "bolt", "navSimulation"],
   ["mailbox", "letter", "navMailbox"],
   ["messages", "send", "navMessages"],
+  ["webhooks", "link", "navWebhooks"],
   ["jobs", "clock", "navJobs"],
   ["signals", "warn", "navSignals"],
   ["audit", "shield", "navAudit"],
@@ -71,7 +59,7 @@ const isInside = () => ["ADMIN", "STAFF"].includes(user()?.role);
 
 /** Nobody but organisers sees anything here; the server refuses them too. */
 const guarded = ROUTES.map(([pattern, view]) =>
-  [pattern, (page) => (view === login || isInside() ? view(page) : page.login())]);
+  [pattern, (page) => (isInside() || page.path === "login" ? view(page) : page.login())]);
 
 const show = openPages({
   routes: guarded,
@@ -90,9 +78,10 @@ function showMenu({ path }) {
   const others = [
     el("a", { href: "/docs" }, icon("code"), t("navDocs")),
     el("a", { href: "/" }, icon("back"), t("navFanPages")),
-    el("button", { class: "link", type: "button", onclick: logout }, t("logout")),
+    el("button", { class: "link", type: "button", onclick: logout }, icon("door"), t("logout")),
   ];
   document.getElementById("nav").replaceChildren(...(isInside() ? [...MENU.map(link), ...others] : [others[1]]));
+  document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   const theme = document.getElementById("theme");
   theme.replaceChildren(icon("moon"), el("span", { class: "sr" }, t("theme")));
   for (const button of document.querySelectorAll("[data-language]")) {
@@ -107,4 +96,4 @@ async function logout() {
   location.hash = "#/login";
 }
 
-startApp({ ko, en }, show);
+startApp(words, show);

@@ -4,15 +4,13 @@ import { call } from "../shared/api.js";
 import { announce, el } from "../shared/dom.js";
 import { clockTime, count } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
+import { camera } from "./checkin/camera.js";
 import { card, heading } from "./form.js";
-
-const LOOK_EVERY_MS = 250;
-const SAME_AGAIN_MS = 3_000;
 
 export function checkIn(page) {
   const input = el("input", { type: "text", autocomplete: "off", spellcheck: "false", "aria-label": t("code"), class: "scan" });
   const result = el("div", { class: "gate", role: "status", "aria-live": "assertive" }, t("gateReady"));
-  const log = el("ul", { class: "log num" });
+  const log = el("ul", { class: "log num" }, el("li", { class: "quiet" }, t("gateLogNone")));
   const passed = el("b", { class: "num" }, "0");
   let n = 0;
 
@@ -33,6 +31,7 @@ export function checkIn(page) {
     result.replaceChildren(el("b", {}, title), el("span", {}, words));
     announce(`${title} ${words}`);
     const time = clockTime(Date.now()).slice(0, 8);
+    log.querySelector("li.quiet")?.remove();
     log.prepend(el("li", {}, el("time", {}, time), el("span", {}, `${title} · ${words}`)));
     while (20 < log.children.length) log.lastElementChild.remove();
   }
@@ -52,37 +51,4 @@ export function checkIn(page) {
         camera(page, check)),
       card(t("gateLog"), null, log)));
   input.focus();
-}
-
-/** Browsers that can read codes offer it; elsewhere a hand scanner types faster than any camera. */
-function camera(page, check) {
-  if (!("BarcodeDetector" in window)) return card(t("camera"), null, el("p", { class: "pad quiet" }, t("cameraNone")));
-  const video = el("video", { class: "camera", muted: true, playsinline: true });
-  const button = el("button", { class: "btn", type: "button" }, t("cameraStart"));
-  button.addEventListener("click", async () => {
-    try {
-      const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: "environment" } });
-      page.signal.addEventListener("abort", () => stream.getTracks().forEach((track) => track.stop()));
-      video.srcObject = stream;
-      await video.play();
-      button.remove();
-      look(page, video, check);
-    } catch (error) {
-      button.textContent = t("cameraRefused");
-    }
-  });
-  return card(t("camera"), null, el("div", { class: "pad stack" }, video, button));
-}
-
-function look(page, video, check) {
-  const detector = new BarcodeDetector({ formats: ["qr_code"] });
-  let last = { code: null, at: 0 };
-  const timer = setInterval(async () => {
-    const [found] = await detector.detect(video).catch(() => []);
-    const isNew = found && (found.rawValue !== last.code || SAME_AGAIN_MS < performance.now() - last.at);
-    if (!isNew) return;
-    last = { code: found.rawValue, at: performance.now() };
-    check(found.rawValue);
-  }, LOOK_EVERY_MS);
-  page.signal.addEventListener("abort", () => clearInterval(timer));
 }

@@ -2,7 +2,7 @@
 
 import { el, icon } from "../shared/dom.js";
 import { t } from "../shared/i18n.js";
-import { pagedTable } from "../shared/table.js";
+import { listButton, pagedTable } from "../shared/table.js";
 import { badge, choice, field, heading } from "./form.js";
 
 const STATES = ["PREPARING", "OPEN", "ENDED", "CANCELLED"];
@@ -28,7 +28,7 @@ export function eventList({ main, signal }) {
   filters.addEventListener("submit", (event) => event.preventDefault());
   filters.addEventListener("input", () => table.reload());
   main.replaceChildren(
-    heading(t("navEvents"), t("eventsWords"), el("a", { class: "btn brand", href: "#/events/new" }, icon("plus"), t("newEvent"))),
+    heading(t("navEvents"), t("eventsWords"), listButton({ path: "/api/admin/events", query, name: "events" }), el("a", { class: "btn brand", href: "#/events/new" }, icon("plus"), t("newEvent"))),
     el("section", { class: "card" }, filters, table.element));
   return table.reload();
 }

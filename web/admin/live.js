@@ -94,10 +94,17 @@ function sinceOpening(page, schedule) {
   const text = el("span", {});
   every(1_000, page.signal, () => {
     const seconds = Math.floor((serverNow() - Date.parse(schedule.saleStartsAt)) / 1000);
-    const [minutes, rest] = [Math.floor(Math.abs(seconds) / 60), Math.abs(seconds) % 60];
-    text.textContent = seconds < 0 ? t("opensIn", minutes, rest) : t("openFor", minutes, rest);
+    const length = lengthOf(Math.abs(seconds));
+    text.textContent = seconds < 0 ? t("opensIn", length) : t("openFor", length);
   });
   return text;
+}
+
+/** The two units that matter. */
+function lengthOf(seconds) {
+  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60];
+  if (days) return t("lengthDays", days, hours);
+  return hours ? t("lengthHours", hours, minutes) : t("lengthMinutes", minutes, seconds % 60);
 }
 
 /** What was seen since the page was opened. */

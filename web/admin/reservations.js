@@ -24,7 +24,7 @@ export function reservations({ main, query: asked, signal }) {
     query,
     signal,
     columns: [
-      { head: t("colnumber"), cell: (it) => it.bookingNumber ?? shortId(it.id) },
+      { head: t("colnumber"), cell: (it) => (it.bookingNumber ? el("span", { class: "num" }, it.bookingNumber) : shortId(it.id)) },
       { head: t("coltitle"), cell: (it) => [it.eventTitle, el("br"), el("small", { class: "quiet num" }, stamp(it.startsAt).slice(0, 16))] },
       { head: t("colseats"), cell: (it) => it.seats.join(", ") },
       { head: t("colfan"), cell: (it) => el("a", { href: `#/users?query=${it.userId}` }, it.email ?? shortId(it.userId)) },

@@ -2,21 +2,25 @@
 
 import { call, get } from "../shared/api.js";
 import { every } from "../shared/clock.js";
-import { el, problemBox, whileBusy } from "../shared/dom.js";
+import { el, icon, problemBox, whileBusy } from "../shared/dom.js";
 import { count, moment, stamp } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
-import { csvButton, pagedTable } from "../shared/table.js";
-import { badge, heading, shortId } from "./form.js";
+import { csvButton, csvOf, listButton, pagedTable, save } from "../shared/table.js";
+import { badge, field, heading, shortId } from "./form.js";
 
 const DEAD = "/api/admin/dlq";
 const VERDICTS = ["UPHELD", "LIFTED"];
 
-function listPage({ main, signal }, { title, words, path, columns, hasCsv, name }) {
-  const table = pagedTable({ caption: title, path, signal, columns });
+function listPage({ main, signal }, { title, words, path, columns, fields = [], hasCsv, name }) {
+  const filters = el("form", { class: "filters" }, fields);
+  const query = () => Object.fromEntries(new FormData(filters));
+  const table = pagedTable({ caption: title, path, query, signal, columns });
+  filters.addEventListener("submit", (event) => event.preventDefault());
+  filters.addEventListener("input", () => table.reload());
   main.className = "wide";
   main.replaceChildren(
-    heading(title, words, hasCsv ? csvButton({ path, name }) : null),
-    el("section", { class: "card" }, table.element));
+    heading(title, words, (hasCsv ? csvButton : listButton)({ path, query, name })),
+    el("section", { class: "card" }, fields.length ? filters : null, table.element));
   return table.reload();
 }
 
@@ -25,6 +29,7 @@ export function mailbox(page) {
     title: t("navMailbox"),
     words: t("mailboxWords"),
     path: "/api/admin/mailbox",
+    name: "mailbox",
     columns: [
       { head: t("colsubject"), cell: (it) => it.subject },
       { head: t("colbody"), cell: (it) => el("span", { class: "quiet" }, it.body) },
@@ -49,10 +54,11 @@ export function messages(page) {
     title: t("navMessages"),
     words: t("messagesWords"),
     path: DEAD,
+    name: "messages",
     columns: [
       { head: t("colkind"), cell: (it) => it.type },
       { head: t("colconsumer"), cell: (it) => it.consumer },
-      { head: t("colstatus"), cell: (it) => badge(it.status) },
+      { head: t("colstatus"), cell: (it) => badge(it.status === "OPEN" ? "PENDING" : it.status) },
       { head: t("colerror"), cell: (it) => el("span", { class: "quiet" }, it.error) },
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: buttons },
@@ -74,6 +80,7 @@ export function signals(page) {
     title: t("navSignals"),
     words: t("signalsWords"),
     path: "/api/admin/signals",
+    name: "signals",
     columns: [
       { head: t("colkind"), cell: (it) => it.kind },
       { head: t("colreason"), cell: (it) => `${it.reason} (×${count(it.seen)})` },
@@ -85,6 +92,19 @@ export function signals(page) {
   });
 }
 
+/** Ids in an address are long and alike; their ends tell them apart. */
+function shortened(text) {
+  return text.replace(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, (id) => `…${id.slice(-8)}`);
+}
+
+/** `mode: PAUSED · maxActive: 1000`. */
+function inWords(details) {
+  const given = typeof details === "string" ? JSON.parse(details || "{}") : details ?? {};
+  const value = (it) => (it !== null && typeof it === "object" ? JSON.stringify(it) : String(it));
+  const isSaid = ([, it]) => value(it) !== "{}";
+  return Object.entries(given).filter(isSaid).map(([name, it]) => `${name}: ${shortened(value(it))}`).join(" · ") || "–";
+}
+
 export function audit(page) {
   return listPage(page, {
     title: t("navAudit"),
@@ -92,13 +112,17 @@ export function audit(page) {
     path: "/api/admin/audit",
     name: "audit",
     hasCsv: true,
+    fields: [
+      field({ label: t("colaction"), name: "action", type: "search", maxlength: 60, placeholder: t("auditAction") }),
+      field({ label: t("colabout"), name: "subject", type: "search", maxlength: 200 }),
+    ],
     columns: [
-      { head: t("colseq"), cell: (it) => count(it.seq) },
+      { head: t("colseq"), cell: (it) => el("span", { class: "num" }, count(it.seq)) },
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.at)) },
-      { head: t("colaction"), cell: (it) => el("code", {}, it.action) },
-      { head: t("colsubject"), cell: (it) => it.subject },
+      { head: t("colaction"), cell: (it) => el("code", { title: it.action }, it.action) },
+      { head: t("colabout"), cell: (it) => el("span", { title: it.subject }, shortened(it.subject)) },
       { head: t("colactor"), cell: (it) => shortId(it.actorId) },
-      { head: t("coldetails"), cell: (it) => el("code", { class: "quiet" }, typeof it.details === "string" ? it.details : JSON.stringify(it.details)) },
+      { head: t("coldetails"), cell: (it) => el("span", { class: "quiet details" }, inWords(it.details)) },
     ],
   });
 }
@@ -108,10 +132,12 @@ const JOBS_EVERY_MS = 2_000;
 export async function jobs(page) {
   const problem = problemBox();
   const body = el("tbody", {});
+  let shown = [];
+  const csv = el("button", { class: "btn", type: "button", onclick: () => save(csvOf(shown.map(({ last, ...job }) => ({ ...job, ...last }))), "jobs.csv") }, icon("download"), t("csv"));
   const heads = ["job", "runs", "status", "lastRun", "done", "took", "error", "actions"];
   page.main.className = "wide";
   page.main.replaceChildren(
-    heading(t("navJobs"), t("jobsWords")),
+    heading(t("navJobs"), t("jobsWords"), csv),
     problem.element,
     el("section", { class: "card" },
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("navJobs") },
@@ -121,6 +147,7 @@ export async function jobs(page) {
   every(JOBS_EVERY_MS, page.signal, async () => {
     try {
       const { items } = await get("/api/admin/jobs", { signal: page.signal });
+      shown = items;
       body.replaceChildren(...items.map((job) => jobRow(page, job)));
       problem.show("");
     } catch (error) {
@@ -134,12 +161,12 @@ function jobRow(page, { name, about, runs, last }) {
   const state = last ? badge(last.error ? "FAILED" : "OK") : "–";
   const tookMs = last ? Date.parse(last.finishedAt) - Date.parse(last.startedAt) : null;
   return el("tr", {},
-    el("th", { scope: "row" }, name, el("br"), el("small", { class: "quiet" }, about)),
-    el("td", {}, runs),
+    el("th", { scope: "row" }, name, el("br"), el("small", { class: "quiet" }, t("jobAbout", name, about))),
+    el("td", { class: "num" }, t("jobRuns", runs)),
     el("td", {}, state),
-    el("td", {}, last ? stamp(last.startedAt) : "–"),
+    el("td", { class: "num" }, last ? stamp(last.startedAt) : "–"),
     el("td", { class: "right" }, last ? count(last.done) : "–"),
-    el("td", { class: "right" }, tookMs === null ? "–" : `${count(tookMs)} ms`),
+    el("td", { class: "right num" }, tookMs === null ? "–" : `${count(tookMs)} ms`),
     el("td", { class: "quiet" }, last?.error ?? ""),
     el("td", {}, run));
 }

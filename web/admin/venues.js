@@ -13,7 +13,7 @@ export async function venueList(page) {
     heading(t("navVenues"), t("venuesWords"),
       el("button", { class: "btn brand", type: "button", onclick: () => editVenue(page) }, icon("plus"), t("newVenue"))),
     items.length ? el("div", { class: "stack" }, items.map((venue) => venueCard(page, venue)))
-      : el("p", { class: "quiet" }, t("nothingHere")));
+      : el("section", { class: "card empty" }, icon("building"), el("p", {}, t("venuesNone"))));
 }
 
 function venueCard(page, venue) {

@@ -3,35 +3,34 @@
 import { call } from "../shared/api.js";
 import { el, icon } from "../shared/dom.js";
 import { language, t } from "../shared/i18n.js";
-import { openPages } from "../shared/router.js";
+import { lazily, openPages } from "../shared/router.js";
 import { end, user } from "../shared/session.js";
 import { startApp } from "../shared/start.js";
-import { checkout } from "./checkout.js";
-import { eventDetail } from "./event.js";
-import { eventList } from "./events.js";
-import { login } from "./login.js";
-import { me } from "./me.js";
-import { paid } from "./paid.js";
-import { waitingRoom } from "./queue.js";
-import { seatMap } from "./seats.js";
-import { tickets } from "./tickets.js";
-import { printTicket } from "./tickets/print.js";
-import en from "./words/en.js";
-import ko from "./words/ko.js";
 
 const ROUTES = [
-  [/^$/, eventList],
-  [/^events\/([\w-]+)$/, eventDetail],
-  [/^login$/, login],
-  [/^queue\/([\w-]+)$/, waitingRoom],
-  [/^seats\/([\w-]+)$/, seatMap],
-  [/^checkout\/([\w-]+)$/, checkout],
-  [/^paid\/([\w-]+)$/, paid],
-  [/^tickets$/, tickets],
-  [/^tickets\/([\w-]+)$/, printTicket],
-  [/^me$/, me],
+  [/^$/, lazily(() => import("./events.js"), "eventList")],
+  [/^events\/([\w-]+)$/, lazily(() => import("./event.js"), "eventDetail")],
+  [/^login$/, lazily(() => import("./login.js"), "login")],
+  [/^queue\/([\w-]+)$/, lazily(() => import("./queue.js"), "waitingRoom")],
+  [/^seats\/([\w-]+)$/, lazily(() => import("./seats.js"), "seatMap")],
+  [/^checkout\/([\w-]+)$/, lazily(() => import("./checkout.js"), "checkout")],
+  [/^paid\/([\w-]+)$/, lazily(() => import("./paid.js"), "paid")],
+  [/^tickets$/, lazily(() => import("./tickets.js"), "tickets")],
+  [/^tickets\/([\w-]+)$/, lazily(() => import("./tickets/print.js"), "printTicket")],
+  [/^identity$/, lazily(() => import("./identity.js"), "identity")],
+  [/^identity\/([\w.%-]+)$/, lazily(() => import("./identity.js"), "identityReturn")],
+  [/^me$/, lazily(() => import("./me.js"), "me")],
 ];
 
+const words = async (language) => (await (language === "ko" ? import("./words/ko.js") : import("./words/en.js"))).default;
+
+/** Addresses of the pages that need no scripts lead to the same places here. */
+function adoptPlainAddress() {
+  const plain = location.pathname.match(/^\/(events|queue)\/([\w-]+)$/) ?? location.pathname.match(/^\/(tickets)$/);
+  if (plain && !location.hash) history.replaceState(null, "", `/#/${plain.slice(1).join("/")}`);
+}
+
+adoptPlainAddress();
 const show = openPages({ routes: ROUTES, home: "#/", login: "#/login", title: () => "podo", onShow: showHeader });
 
 function showHeader({ path }) {
@@ -42,7 +41,7 @@ function showHeader({ path }) {
   const who = user()
     ? [link("me", "me"), el("button", { class: "link", type: "button", onclick: logout }, t("logout"))]
     : [link("login", "login")];
-  document.getElementById("nav").replaceChildren(link("tickets", "myTickets"), ...who);
+  document.getElementById("nav").replaceChildren(link("", "events"), link("tickets", "myTickets"), ...who);
   document.getElementById("theme").replaceChildren(icon("moon"), el("span", { class: "sr" }, t("theme")));
   for (const button of document.querySelectorAll("[data-language]")) {
     button.setAttribute("aria-pressed", String(button.dataset.language === language()));
@@ -57,11 +56,4 @@ async function logout() {
   show();
 }
 
-/** Addresses of the pages that need no scripts lead to the same places here. */
-function adoptPlainAddress() {
-  const plain = location.pathname.match(/^\/(events|queue)\/([\w-]+)$/) ?? location.pathname.match(/^\/(tickets)$/);
-  if (plain && !location.hash) history.replaceState(null, "", `/#/${plain.slice(1).join("/")}`);
-}
-
-adoptPlainAddress();
-startApp({ ko, en }, show);
+startApp(words, show);

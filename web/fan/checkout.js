@@ -4,10 +4,11 @@ import { act, get, remove } from "../shared/api.js";
 import { every, msUntil } from "../shared/clock.js";
 import { ask } from "../shared/dialog.js";
 import { announce, el, problemBox, whileBusy } from "../shared/dom.js";
-import { countdown, won } from "../shared/format.js";
+import { countdown, moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { keep, recall } from "../shared/session.js";
 import { goToGateway } from "./gateways.js";
+import { poster } from "./poster.js";
 
 const CHARGE_MIN = 100_000;
 const WARNINGS_MS = [300_000, 120_000, 60_000];
@@ -42,15 +43,20 @@ function showWords(page, words, action) {
 }
 
 async function heldPage(page, reservation) {
-  const wallet = await get("/api/wallet", { signal: page.signal });
+  const [wallet, schedule] = await Promise.all([
+    get("/api/wallet", { signal: page.signal }),
+    get(`/api/schedules/${reservation.scheduleId}`, { signal: page.signal, isPublic: true }),
+  ]);
   const problem = problemBox();
   const form = payForm(page, reservation, wallet.balance, problem);
   page.main.replaceChildren(
     el("div", { class: "card" },
       el("div", { class: "head row apart" }, el("h1", {}, t("checkout")), holdTimer(page, reservation)),
       el("div", { class: "pad stack" },
+        el("div", { class: "bought" }, poster(schedule.eventTitle, "poster"),
+          el("div", {}, el("h2", {}, schedule.eventTitle), el("p", { class: "quiet num" }, moment(schedule.startsAt)))),
         el("ul", { class: "lines num" }, reservation.seats.map((seat) =>
-          el("li", {}, el("span", {}, el("b", {}, seat.number), el("small", { class: "quiet" }, seat.grade)), el("span", {}, won(seat.price))))),
+          el("li", {}, el("span", {}, el("b", {}, t("seatName", seat.number)), el("small", { class: "quiet" }, seat.grade)), el("span", {}, won(seat.price))))),
         el("p", { class: "row apart sum num" }, el("span", {}, t("total")), el("b", {}, won(reservation.amount))),
         form,
         problem.element,
@@ -84,6 +90,8 @@ function payForm(page, reservation, balance, problem) {
   const showBalance = (next) => {
     balance = next;
     balanceText.textContent = ` ${t("balance", won(balance))}`;
+    // A wallet that suffices needs nothing.
+    charge.hidden = reservation.amount <= balance;
     charge.textContent = t("chargeWallet", won(chargeAmount(reservation.amount, balance)));
   };
   charge.addEventListener("click", () => whileBusy(charge, async () => {

@@ -4,12 +4,13 @@ import "../shared/seatmap/element.js";
 import { get } from "../shared/api.js";
 import { every, msUntil, serverNow } from "../shared/clock.js";
 import { el, icon } from "../shared/dom.js";
-import { count, countdown, moment, won } from "../shared/format.js";
+import { count, countdown, moment, seoulDay, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { readPlan } from "../shared/seatmap/plan.js";
 import { stateOf } from "../shared/seatmap/states.js";
 import { gradesOf, toneOf } from "./grades.js";
 import { poster } from "./poster.js";
+import { refundTerms } from "./refunds.js";
 import { standbyBox } from "./standby.js";
 
 const SOON_MS = 24 * 3_600_000;
@@ -25,15 +26,27 @@ export async function eventDetail(page) {
         el("div", { class: "stack tight" },
           el("h1", {}, event.title),
           el("p", { class: "big" }, event.artist),
-          el("p", { class: "quiet" }, `${event.venueName} · ${event.hallName} · ${event.city}`),
+          facts(event, schedules),
           event.description ? el("p", { class: "prose" }, event.description) : null)),
       el("h2", {}, t("dates")),
-      schedules.length ? schedules.map((schedule) => scheduleCard(page, schedule)) : el("p", { class: "quiet" }, t("noDates")),
+      schedules.length ? schedules.map((schedule) => scheduleCard(page, schedule, event.refundRules)) : el("p", { class: "quiet" }, t("noDates")),
       schedules.length ? preview(page, schedules[0]) : null,
       rules()));
 }
 
-function scheduleCard(page, schedule) {
+/** What somebody decides by: where, when, for how much. */
+function facts(event, schedules) {
+  const fact = (picture, words) => el("li", {}, icon(picture), el("span", {}, words));
+  const prices = schedules.flatMap((it) => Object.values(it.prices));
+  const [first, last] = [schedules[0], schedules.at(-1)];
+  return el("ul", { class: "event-facts num" },
+    fact("building", `${event.venueName} · ${event.hallName} · ${event.city}`),
+    first ? fact("calendar", first === last ? moment(first.startsAt) : `${seoulDay(first.startsAt)} – ${seoulDay(last.startsAt)}`) : null,
+    prices.length ? fact("money", t("priceRange", won(Math.min(...prices)), won(Math.max(...prices)))) : null,
+    first ? fact("ticket", t("perPerson", first.seatsPerPerson ?? 4)) : null);
+}
+
+function scheduleCard(page, schedule, refundRules) {
   const grades = gradesOf(schedule);
   const left = grades.reduce((sum, it) => sum + (it.left ?? 0), 0);
   const isOver = Date.parse(schedule.saleEndsAt) <= serverNow();
@@ -48,7 +61,8 @@ function scheduleCard(page, schedule) {
         el("span", { class: "tag" }, grade),
         el("b", {}, won(price)),
         el("span", { class: "quiet" }, free === undefined ? "" : free ? t("seatsLeft", count(free)) : t("soldOut"))))),
-    left === 0 && !isOver ? standbyBox(page, schedule, grades) : null);
+    left === 0 && !isOver ? standbyBox(page, schedule, grades) : null,
+    el("details", { class: "more" }, el("summary", {}, t("refundRules")), refundTerms(refundRules, schedule)));
 }
 
 function enterLink(page, schedule, isOver) {

@@ -15,7 +15,7 @@ export async function eventList(page) {
   const { main, signal } = page;
   const problem = problemBox();
   const list = el("ul", { class: "events" });
-  const nothing = el("p", { class: "quiet", hidden: true }, t("noEvents"));
+  const nothing = el("p", { class: "card quiet pad nothing", hidden: true }, t("noEvents"));
   const more = el("button", { class: "btn", type: "button", hidden: true }, t("more"));
   const filters = filterForm(page.query);
   let cursor = null;

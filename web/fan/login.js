@@ -1,6 +1,6 @@
 // Logging in and signing up, on one page.
 
-import { call } from "../shared/api.js";
+import { call, get } from "../shared/api.js";
 import { el, problemBox, whileBusy } from "../shared/dom.js";
 import { t } from "../shared/i18n.js";
 import { safeHash } from "../shared/router.js";
@@ -41,11 +41,13 @@ function showForm(page, box, isNew) {
     code.input.focus();
   };
   const other = () => showForm(page, box, !isNew);
-  box.replaceChildren(
+  box.replaceChildren(...[
     el("h1", {}, isNew ? t("signUp") : t("login")),
+    page.query.get("next")?.startsWith("#/queue/") ? el("p", { class: "quiet" }, t("loginForPlace")) : null,
     form,
     el("button", { class: "link", type: "button", onclick: other }, isNew ? t("haveAccount") : t("noAccount")),
-    socialButtons());
+    socialButtons(),
+  ].filter(Boolean));
   fields[0].input.focus();
 }
 
@@ -67,19 +69,13 @@ async function send(page, { fields, problem, isNew, askCode }) {
   }
 }
 
-const SERVICES = ["kakao", "naver", "google"];
-
 /** Other services that vouch for people; those that are not set up are not shown. */
 function socialButtons() {
   const box = el("div", { class: "stack tight", hidden: true });
-  for (const service of SERVICES) {
-    const address = `/api/auth/${service}/start`;
-    fetch(address, { redirect: "manual", cache: "no-store" }).then((answer) => {
-      if (answer.type !== "opaqueredirect") return;
-      box.hidden = false;
-      box.append(el("a", { class: `btn wide ${service}`, href: address }, t(`login${service}`)));
-    }).catch(() => null);
-  }
+  get("/api/auth/options", { isPublic: true }).then(({ social }) => {
+    box.hidden = social.length === 0;
+    box.append(...social.map((service) => el("a", { class: `btn wide ${service}`, href: `/api/auth/${service}/start` }, t(`login${service}`))));
+  }).catch(() => null);
   return box;
 }
 

@@ -7,13 +7,16 @@ import { moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { end, user } from "../shared/session.js";
 import { goToGateway } from "./gateways.js";
+import { identityLine } from "./identity.js";
+import { bookingsCard, linesNote, showsOf } from "./me/bookings.js";
+import { lettersCard } from "./me/letters.js";
 
 const CHARGES = [50_000, 100_000, 300_000];
 
 export async function me(page) {
   if (!user()) return page.login();
   const options = { signal: page.signal };
-  const [profile, wallet, ledger, reservations, sessions, logins, signals] = await Promise.all([
+  const [profile, wallet, ledger, reservations, sessions, logins, signals, mailbox, settings, places, offered] = await Promise.all([
     get("/api/users/me", options),
     get("/api/wallet", options),
     get("/api/wallet/ledger?limit=10", options),
@@ -21,19 +24,26 @@ export async function me(page) {
     get("/api/users/me/sessions", options),
     get("/api/users/me/logins?limit=10", options),
     get("/api/users/me/signals", options),
+    get("/api/users/me/mailbox", options),
+    get("/api/users/me/notifications", options),
+    get("/api/queue/history?limit=10", options),
+    get("/api/auth/options", { ...options, isPublic: true }),
   ]);
+  const shows = await showsOf([...reservations.items, ...places.items], page.signal);
   page.main.replaceChildren(
     el("div", { class: "stack loose" },
       el("h1", {}, t("me")),
+      linesNote(places.items, shows),
       el("div", { class: "columns" },
-        profileCard(page, profile),
-        walletCard(page, wallet, ledger.items),
-        signals.items.length ? signalsCard(page, signals.items) : null,
-        bookingsCard(reservations.items),
-        sessionsCard(page, sessions.items, logins.items))));
+        el("div", { class: "stack" }, profileCard(page, profile, offered), sessionsCard(page, sessions.items, logins.items)),
+        el("div", { class: "stack" },
+          signals.items.length ? signalsCard(page, signals.items) : null,
+          walletCard(page, wallet, ledger.items),
+          bookingsCard(reservations.items, shows),
+          lettersCard(mailbox.items, settings)))));
 }
 
-function profileCard(page, profile) {
+function profileCard(page, profile, offered) {
   const problem = problemBox();
   const input = (name, type, value) => el("label", { class: "field" }, t(name), el("input", { name, type, value: value ?? "", autocomplete: name === "phone" ? "tel" : name }));
   const save = el("button", { class: "btn brand" }, t("saveIt"));
@@ -57,7 +67,9 @@ function profileCard(page, profile) {
     form,
     el("div", { class: "row" },
       el("button", { class: "btn", type: "button", onclick: changePassword }, t("changePassword")),
-      el("button", { class: "btn", type: "button", onclick: addSecondFactor }, t("secondFactor")),
+      el("button", { class: "btn", type: "button", onclick: () => (profile.secondFactor ? removeSecondFactor(page) : addSecondFactor(page)) },
+        profile.secondFactor ? t("secondFactorOff") : t("secondFactor")),
+      identityLine(profile, offered),
       el("button", { class: "link", type: "button", onclick: () => withdraw(page) }, t("withdraw"))));
 }
 
@@ -72,7 +84,7 @@ function changePassword() {
 }
 
 /** The password, then the secret for the app, then the first code as proof. */
-async function addSecondFactor() {
+async function addSecondFactor(page) {
   const field = (name, words, type) => el("label", { class: "field" }, words, el("input", { name, type, required: true, autocomplete: "off" }));
   let begun = null;
   await ask({
@@ -88,7 +100,19 @@ async function addSecondFactor() {
       el("a", { href: begun.uri }, t("secondFactorOpen")), field("code", t("secondCode"), "text")),
     yes: t("saveIt"),
     act: (form) => call("POST", "/api/users/me/totp/confirm", { body: { code: form.get("code") } }),
+  }).then((done) => done && page.again());
+}
+
+async function removeSecondFactor(page) {
+  const field = (name, words, type, autocomplete) => el("label", { class: "field" }, words, el("input", { name, type, autocomplete, required: true }));
+  const done = await ask({
+    title: t("secondFactorOff"),
+    content: el("div", { class: "stack" }, field("password", t("password"), "password", "current-password"), field("code", t("secondCode"), "text", "one-time-code")),
+    yes: t("secondFactorOff"),
+    isDanger: true,
+    act: (form) => call("DELETE", "/api/users/me/totp", { body: Object.fromEntries(form) }),
   });
+  if (done) page.again();
 }
 
 async function withdraw(page) {
@@ -130,16 +154,6 @@ function walletCard(page, wallet, movements) {
       el("li", {},
         el("span", {}, t(`ledger${it.kind}`), el("small", { class: "quiet" }, moment(it.createdAt))),
         el("b", { class: it.amount < 0 ? "minus" : "plus" }, `${it.amount < 0 ? "−" : "+"}${won(Math.abs(it.amount))}`)))) : el("p", { class: "quiet" }, t("noMovements")));
-}
-
-function bookingsCard(reservations) {
-  const line = (it) => el("li", {},
-    el("span", {}, it.seats.map((seat) => seat.number).join(", "), el("small", { class: "quiet" }, it.bookingNumber ?? moment(it.createdAt))),
-    el("span", { class: "row" }, el("b", {}, won(it.amount)),
-      ["HELD", "PAYING"].includes(it.status) ? el("a", { class: "btn small", href: `#/checkout/${it.id}` }, t("goOnPaying")) : el("span", { class: "badge" }, t(`booking${it.status}`))));
-  return el("section", { class: "card pad stack" },
-    el("div", { class: "row apart" }, el("h2", {}, t("bookings")), el("a", { href: "#/tickets" }, t("myTickets"))),
-    reservations.length ? el("ul", { class: "lines num" }, reservations.map(line)) : el("p", { class: "quiet" }, t("noBookings")));
 }
 
 /** What made us think of a robot, said openly, with a way to object. */

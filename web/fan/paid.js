@@ -118,7 +118,7 @@ function show({ main, id }, { payment, kind, title, words }) {
       el("p", { class: `note ${kind}`, role: kind === "danger" ? "alert" : "status" }, words),
       bookingNumber ? el("p", {}, `${t("bookingNumber")} `, el("b", { class: "num" }, bookingNumber)) : null,
       payment.tickets?.length
-        ? el("ul", { class: "picks num" }, payment.tickets.map((ticket) => el("li", {}, el("b", {}, ticket.seatNumber))))
+        ? el("ul", { class: "lines num" }, payment.tickets.map((ticket) => el("li", {}, el("b", {}, t("seatName", ticket.seatNumber)))))
         : null,
       next));
   document.title = `${title} — podo`;

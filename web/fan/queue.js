@@ -23,6 +23,8 @@ export async function waitingRoom(page) {
   keep("place", page.id, answer.token ?? recall("place", page.id));
   const room = buildRoom(page, schedule);
   follow(page, room, answer).catch(page.fail);
+  // When the turn comes, nothing has to be loaded first.
+  [import("./seats.js"), import("./checkout.js"), import("./paid.js")].forEach((part) => part.catch(() => null));
 }
 
 /** Entering again gives the same place; the old place token proves it even to a server that forgot. */
@@ -31,6 +33,11 @@ async function enter(page) {
   try {
     return await call("POST", "/api/queue/enter", options);
   } catch (error) {
+    // This sale wants to know who is in line: there is a way to prove it, and back.
+    if (error.code === "IDENTITY_REQUIRED") {
+      page.go(`#/identity?next=${encodeURIComponent(`#/queue/${page.id}`)}`);
+      throw new DOMException("the page is being left", "AbortError");
+    }
     if (error.code !== "QUEUE_TOKEN_INVALID") throw error;
     // The token is of another fan or another sale: without it we enter as anybody does.
     keep("place", page.id, null);

@@ -37,7 +37,7 @@ function openSale(page, schedule, layout) {
   map.insets = matchMedia("(max-width: 820px)").matches ? [60, 10, 62, 10] : [70, 24, 64, 24];
   map.words = { stage: t("stage") };
 
-  const nameOf = (i) => t("seatName", plan.sections[plan.section[i]].name, plan.seats[i].row, plan.seats[i].number);
+  const nameOf = (i) => t("seatName", plan.seats[i].number);
   const priceOf = (i) => grades[plan.grade[i]]?.price ?? 0;
   const stateOf = (i) => (picked.has(i) ? MINE : faces[i]);
   const describe = (i) => t("seatSaid", nameOf(i), plan.seats[i].grade, won(priceOf(i)), t(`state${stateOf(i)}`), plan.seats[i]);

@@ -55,7 +55,7 @@ function ticketItem(page, ticket) {
   const isValid = ticket.status === "VALID";
   if (isValid) showCode(page, ticket, code);
   return el("li", { class: isValid ? "ticket" : "ticket over" },
-    el("div", { class: "stub" }, el("b", { class: "num" }, ticket.seatNumber), el("span", { class: "quiet" }, ticket.grade)),
+    el("div", { class: "stub" }, el("b", { class: "num" }, t("seatName", ticket.seatNumber)), el("span", { class: "quiet" }, ticket.grade)),
     isValid ? code : el("span", { class: "badge" }, t(ticket.status === "USED" ? "ticketUsed" : "ticketOver")),
     isValid ? el("div", { class: "row center" },
       el("a", { class: "btn small", href: `#/tickets/${ticket.id}` }, icon("print"), t("print")),
@@ -66,7 +66,7 @@ async function transfer(page, ticket) {
   const done = await ask({
     title: t("transfer"),
     content: el("div", { class: "stack" },
-      el("p", {}, t("transferWords", ticket.seatNumber)),
+      el("p", {}, t("transferWords", t("seatName", ticket.seatNumber))),
       el("label", { class: "field" }, t("transferTo"), el("input", { name: "email", type: "email", required: true }))),
     yes: t("transfer"),
     act: (form) => call("POST", `/api/tickets/${ticket.id}/transfer`, { body: { email: form.get("email") } }),
@@ -78,7 +78,7 @@ async function transfer(page, ticket) {
 async function cancel(page, reservation) {
   const quote = el("p", { class: "note num", role: "status" }, t("loading"));
   const boxes = reservation.seats.map((seat) => el("label", { class: "choice" },
-    el("input", { type: "checkbox", name: "seat", value: seat.id, checked: true }), el("span", {}, `${seat.number} · ${won(seat.price)}`)));
+    el("input", { type: "checkbox", name: "seat", value: seat.id, checked: true }), el("span", {}, `${t("seatName", seat.number)} · ${won(seat.price)}`)));
   const content = el("div", { class: "stack" }, boxes, quote,
     el("label", { class: "field" }, t("refundTo"),
       el("select", { name: "refundTo" }, el("option", { value: "ORIGINAL" }, t("toOriginal")), el("option", { value: "WALLET" }, t("toWallet")))));

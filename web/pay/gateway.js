@@ -9,18 +9,24 @@ const WORDS = {
   ko: {
     title: "결제창을 여는 중이에요",
     wait: "결제 회사의 창이 열려요. 닫히면 아래에서 다시 열 수 있어요.",
-    open: "결제창 다시 열기",
-    back: "결제 화면으로",
+    open: "창 다시 열기",
+    back: "돌아가기",
     missing: "결제 정보가 이 창에 없어요. 결제 화면에서 다시 시작해 주세요.",
     trouble: "결제창을 열지 못했어요. 결제된 금액은 없어요.",
+    identityTitle: "본인 확인 창을 여는 중이에요",
+    identityWait: "본인 확인 회사의 창이 열려요. 닫히면 아래에서 다시 열 수 있어요.",
+    identityTrouble: "본인 확인을 끝내지 못했어요. 다시 열어 주세요.",
   },
   en: {
     title: "Opening the payment window",
     wait: "The payment company's window opens. If it was closed, open it again below.",
     open: "Open it again",
-    back: "Back to payment",
+    back: "Back",
     missing: "This window knows of no payment. Please start again from the payment page.",
     trouble: "The payment window could not be opened. You have not been charged.",
+    identityTitle: "Opening the certifier's window",
+    identityWait: "The certifier's window opens. If it was closed, open it again below.",
+    identityTrouble: "This was not finished. Please open it again.",
   },
 };
 
@@ -39,11 +45,22 @@ const COMPANIES = {
     host: /^(stg)?stdpay\.inicis\.com$/,
     open: async (order) => window.INIStdPay.pay(postForm("inicis", order, order.returnUrl).id),
   },
+  identity: {
+    host: /^cdn\.portone\.io$/,
+    open: async (asked) => {
+      // A phone's browser leaves for the certifier's page and comes back there by itself.
+      const answer = await window.PortOne.requestIdentityVerification({ ...asked, redirectUrl: addressOf(asked.identityVerificationId) });
+      if (answer?.code) throw new Error(answer.message ?? answer.code);
+      location.assign(addressOf(asked.identityVerificationId));
+    },
+  },
   kcp: {
     host: /^(test)?spay\.kcp\.co\.kr$/,
     open: async (order) => window.KCP_Pay_Execute_Web(postForm("kcp", order, order.Ret_URL)),
   },
 };
+
+const addressOf = (id) => `${location.origin}/#/identity/${encodeURIComponent(id)}`;
 
 function postForm(name, fields, action) {
   const form = el("form", { id: `${name}-order`, name: `${name}-order`, method: "post", action }, Object.entries(fields).map(([key, value]) =>
@@ -72,23 +89,24 @@ async function open(checkout, problem) {
     await company.open(order);
   } catch (error) {
     console.error(error);
-    problem.textContent = t("trouble");
+    problem.textContent = checkout.gateway === "identity" ? t("identityTrouble") : t("trouble");
     problem.hidden = false;
   }
 }
 
 function show() {
   const id = new URLSearchParams(location.search).get("payment") ?? "";
-  const checkout = /^[\w-]+$/.test(id) ? recall("checkout", id) : null;
+  const checkout = /^[\w.-]+$/.test(id) ? recall("checkout", id) : null;
   const problem = el("p", { class: "note danger", role: "alert", hidden: true });
-  document.title = `${t("title")} — podo`;
+  const title = checkout?.gateway === "identity" ? t("identityTitle") : t("title");
+  document.title = `${title} — podo`;
   document.getElementById("main").replaceChildren(
     el("div", { class: "card pad stack" },
-      el("h1", {}, t("title")),
-      checkout ? el("p", { class: "quiet" }, t("wait")) : el("p", { class: "note danger", role: "alert" }, t("missing")),
+      el("h1", {}, title),
+      checkout ? el("p", { class: "quiet" }, checkout.back ? t("identityWait") : t("wait")) : el("p", { class: "note danger", role: "alert" }, t("missing")),
       problem,
       checkout ? el("button", { class: "btn primary wide", type: "button", onclick: () => open(checkout, problem) }, t("open")) : null,
-      el("a", { class: "btn", href: `/#/paid/${encodeURIComponent(id)}` }, t("back"))));
+      el("a", { class: "btn", href: `/${checkout?.back ?? `#/paid/${encodeURIComponent(id)}`}` }, t("back"))));
   if (checkout && COMPANIES[checkout.gateway]) open(checkout, problem);
 }
 

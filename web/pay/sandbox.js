@@ -93,7 +93,7 @@ function orderForm(orderId, amount) {
     problem.element,
     busy,
     el("ul", { class: "stack" }, buttons.map((button, index) =>
-      el("li", {}, button, el("p", { class: "quiet", id: `how-${CHOICES[index]}` }, t(`how${CHOICES[index]}`))))));
+      el("li", { class: "stack tight" }, button, el("p", { class: "quiet", id: `how-${CHOICES[index]}` }, t(`how${CHOICES[index]}`))))));
 }
 
 /** A gateway's page knows nothing of the fan's login: it is a plain call. */

@@ -27,15 +27,21 @@ export function moment(time) {
   return `${format.format(new Date(time))} KST`;
 }
 
+/** `3월 12일 (목)`: a day in Seoul. */
+export function seoulDay(time) {
+  return new Intl.DateTimeFormat(locale(), { timeZone: ZONE, month: "short", day: "numeric", weekday: "short" }).format(new Date(time));
+}
+
 /** The same for tables, where many stand below each other: day and time to the second. */
 export function stamp(time) {
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone: ZONE, dateStyle: "short", timeStyle: "medium" });
   return format.format(new Date(time));
 }
 
-/** `04:59`, or `1:04:59` from an hour on. Rounded up, so that zero means over. */
+/** `04:59`, or `1:04:59` from an hour on. Zero means over; before that our guess of the server's clock
+ * may be half a second off, and five minutes should not begin as 05:01. */
 export function countdown(ms) {
-  const seconds = Math.ceil(ms / 1000);
+  const seconds = Math.max(0 < ms ? 1 : 0, Math.round(ms / 1000));
   const two = (number) => String(number).padStart(2, "0");
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${two(minutes)}:${two(seconds % 60)}`;

@@ -2,7 +2,8 @@
 
 const CHOICE = "podo.language";
 
-let catalogues = { ko: {}, en: {} };
+let catalogues = { ko: null, en: null };
+let load = null;
 let current = chosen();
 
 function chosen() {
@@ -14,11 +15,19 @@ export function useWords(words) {
   document.documentElement.lang = current;
 }
 
+/** The same when words come one language at a time: `loader(language)` gives them. */
+export async function loadWords(loader) {
+  load = loader;
+  catalogues = { ...catalogues, [current]: await load(current) };
+  document.documentElement.lang = current;
+}
+
 export function language() {
   return current;
 }
 
-export function setLanguage(next) {
+export async function setLanguage(next) {
+  catalogues[next] ??= await load(next);
   current = next;
   localStorage.setItem(CHOICE, next);
   document.documentElement.lang = next;

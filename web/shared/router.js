@@ -6,14 +6,21 @@ import { t } from "./i18n.js";
 
 let leave = new AbortController();
 
+/** A view whose parts are loaded when somebody goes there. */
+export function lazily(load, name) {
+  return Object.assign(async (page) => (await load())[name](page), { load });
+}
+
 /**
  * `routes` are pairs of a pattern and a view; `onShow` draws what is around the page; `home` is
  * where the way back leads, `login` where people say who they are.
  */
 export function openPages({ routes, onShow, home, login, title }) {
   const main = document.getElementById("main");
+  let hasBegun = false;
 
   async function show({ isFirst = false } = {}) {
+    hasBegun = true;
     leave.abort(new DOMException("the page was left", "AbortError"));
     leave = new AbortController();
     const page = openPage(leave.signal);
@@ -85,7 +92,10 @@ export function openPages({ routes, onShow, home, login, title }) {
     location.replace(`${login}?next=${encodeURIComponent(location.hash)}`);
   }
 
-  window.addEventListener("hashchange", () => show());
+  // Until the words are there, the first view is on its way: it reads the address when it comes.
+  window.addEventListener("hashchange", () => (hasBegun ? show() : null));
+  // The first view is asked for while words and login are on their way.
+  openPage(leave.signal).view.load?.();
   return show;
 }
 

@@ -1,17 +1,17 @@
-// How both apps begin: their words, the buttons of the header, and the session that may come back.
+// How the apps begin: their words, the buttons of the header, and the session that may come back.
 
 import { refresh } from "./api.js";
-import { setLanguage, useWords } from "./i18n.js";
+import { loadWords, setLanguage } from "./i18n.js";
 import { mayComeBack } from "./session.js";
 import { applyTheme, switchTheme } from "./theme.js";
 
-/** `show` draws the view for the address. */
+/** `words(language)` gives the texts; `show` draws the view for the address. */
 export async function startApp(words, show) {
   applyTheme();
-  useWords(words);
+  await Promise.all([loadWords(words), mayComeBack() ? refresh().catch(() => null) : null]);
   for (const button of document.querySelectorAll("[data-language]")) {
-    button.addEventListener("click", () => {
-      setLanguage(button.dataset.language);
+    button.addEventListener("click", async () => {
+      await setLanguage(button.dataset.language);
       show();
     });
   }
@@ -21,6 +21,5 @@ export async function startApp(words, show) {
     event.preventDefault();
     document.getElementById("main").focus();
   });
-  if (mayComeBack()) await refresh().catch(() => null);
   await show({ isFirst: true });
 }

@@ -13,7 +13,7 @@ import { language, t } from "./i18n.js";
 export function pagedTable({ caption, columns, path, query = () => ({}), empty, signal }) {
   const body = el("tbody", {});
   const problem = problemBox();
-  const nothing = el("p", { class: "quiet pad", hidden: true }, empty ?? t("nothingHere"));
+  const nothing = el("p", { class: "quiet pad nothing", hidden: true }, empty ?? t("nothingHere"));
   const more = el("button", { class: "btn", type: "button", hidden: true }, t("more"));
   let cursor = null;
   let round = 0;
@@ -80,6 +80,39 @@ export function csvButton({ path, query = () => ({}), name }) {
     act: (form) => download(form.get("reason")),
   });
   return el("button", { class: "btn", type: "button", onclick: press }, icon("download"), t("csv"));
+}
+
+/** Rows that a file of a list may have when the page writes it itself. */
+const WALKED_MAX = 10_000;
+
+/** The same for lists of which the server makes no file: page by page, each look in the audit log. */
+export function listButton({ path, query = () => ({}), name }) {
+  const button = el("button", { class: "btn", type: "button" }, icon("download"), t("csv"));
+  button.addEventListener("click", () => whileBusy(button, async () => {
+    const items = [];
+    for (let cursor = null; items.length < WALKED_MAX; ) {
+      const page = await get(`${path}?${search({ ...query(), limit: 100 }, cursor)}`);
+      items.push(...page.items);
+      cursor = page.nextCursor;
+      if (!cursor) break;
+    }
+    save(csvOf(items), `${name}.csv`);
+  }));
+  return button;
+}
+
+export function csvOf(items) {
+  const heads = [...new Set(items.flatMap((item) => Object.keys(item)))];
+  const rows = items.map((item) => heads.map((head) => cellOf(item[head])));
+  return new Blob([[heads, ...rows].map((row) => row.join(",")).join("\r\n")], { type: "text/csv" });
+}
+
+/** Programs for tables take a text that begins like a formula for one. */
+function cellOf(value) {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return `"${(/^[=+\-@\t]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
 }
 
 export function save(blob, name) {

@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::Path;
 
 /// Folders that hold nothing we wrote.
-const SKIPPED: [&str; 3] = ["target", "podo-data", "node_modules"];
+const SKIPPED: [&str; 4] = ["target", "podo-data", "node_modules", "vendor"];
 
 /// A file of the tree, its path relative to the root and with `/` between the parts.
 struct File {

@@ -21,6 +21,7 @@ use domain::catalog::{
     EventStatus, ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatPlan, SeatTemplate,
 };
 use domain::queue::{QueueMode, QueueSettings};
+use domain::refunds::RefundPolicy;
 use domain::text::{Line, Prose};
 use domain::{EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won};
 use serde::Serialize;
@@ -46,6 +47,8 @@ pub struct EventDetail {
     #[serde(flatten)]
     pub event: EventView,
     pub schedules: Vec<ScheduleView>,
+    /// What is kept of a canceled ticket, by days before the show.
+    pub refund_rules: RefundPolicy,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -274,7 +277,11 @@ pub async fn show_event(platform: &Platform, event: EventId) -> Result<EventDeta
     }
     let now = platform.now();
     let schedules = records.schedules.iter().map(|schedule| view_schedule(schedule, now));
-    Ok(EventDetail { event: view_event(&records.event), schedules: schedules.collect() })
+    Ok(EventDetail {
+        event: view_event(&records.event),
+        schedules: schedules.collect(),
+        refund_rules: records.refund_policy.clone(),
+    })
 }
 
 pub async fn show_schedule(platform: &Platform, schedule: ScheduleId) -> Result<ScheduleDetail> {

@@ -67,21 +67,28 @@ pub async fn list(platform: &Platform) -> Result<Vec<EndpointView>> {
     Ok(endpoints.into_iter().map(|endpoint| view(endpoint, None)).collect())
 }
 
-/// What is left out stays; an endpoint that was disabled is active again.
+/// What changes of an endpoint; what is left out stays.
+#[derive(Default)]
+pub struct EndpointEdit {
+    pub url: Option<EndpointUrl>,
+    pub kinds: Option<Vec<MessageKind>>,
+    /// Left out, an endpoint that was disabled is active again.
+    pub status: Option<EndpointStatus>,
+}
+
 pub async fn change(
     platform: &Platform,
     actor: UserId,
     id: EndpointId,
-    url: Option<EndpointUrl>,
-    kinds: Option<Vec<MessageKind>>,
+    edit: EndpointEdit,
 ) -> Result<EndpointView> {
     let mut endpoint = platform.store.endpoint(id).await?.ok_or(Refusal::NotFound)?;
-    if let Some(url) = url {
+    if let Some(url) = edit.url {
         platform.courier.check(url.as_str())?;
         endpoint.url = url.into();
     }
-    endpoint.kinds = kinds.unwrap_or(endpoint.kinds);
-    endpoint.status = EndpointStatus::Active;
+    endpoint.kinds = edit.kinds.unwrap_or(endpoint.kinds);
+    endpoint.status = edit.status.unwrap_or(EndpointStatus::Active);
     platform.store.change_endpoint(endpoint.clone(), actor, platform.now()).await?;
     Ok(view(endpoint, None))
 }

@@ -81,7 +81,9 @@ pub async fn set_policy(
 ) -> Result<()> {
     policy.check()?;
     let command = SetPolicy { actor, event, policy, now: platform.now() };
-    platform.store.set_refund_policy(command).await
+    platform.store.set_refund_policy(command).await?;
+    platform.shelf.tell(platform).await;
+    Ok(())
 }
 
 pub async fn run_of(platform: &Platform, schedule: ScheduleId) -> Result<RefundRun> {

@@ -162,18 +162,15 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 /// Everything that this process answers, behind the edge.
 fn router(shared: App) -> Router {
     let (api, _) = documented().split_for_parts();
-    let document = openapi();
-    let docs = utoipa_swagger_ui::SwaggerUi::new("/docs").url("/api/openapi.json", document);
-    let api = api
-        .route("/livez", get(health::livez))
+    api.route("/livez", get(health::livez))
         .route("/readyz", get(health::readyz))
         .route("/healthz", get(health::readyz))
         .route("/metrics", get(health::metrics))
         .route("/problems", get(problems::show))
+        .route("/api/openapi.json", get(document::show))
         .route("/api/layout.schema.json", get(admin::layout_schema))
         .merge(plain::routes())
         .fallback(assets::serve)
         .method_not_allowed_fallback(error::method_not_allowed)
-        .with_state(shared);
-    Router::from(docs).merge(api)
+        .with_state(shared)
 }

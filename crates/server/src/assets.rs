@@ -9,15 +9,18 @@ use axum::response::{IntoResponse, Response};
 use rust_embed::RustEmbed;
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
+use std::time::{Duration, Instant};
 
 #[derive(RustEmbed)]
 #[folder = "../../web"]
 struct Web;
 
 /// Pages by their address.
-const PAGES: [(&str, &str); 4] = [
+const PAGES: [(&str, &str); 6] = [
     ("/admin", "admin/index.html"),
     ("/admin/", "admin/index.html"),
+    ("/docs", "docs/index.html"),
+    ("/docs/", "docs/index.html"),
     ("/pay/gateway", GATEWAY),
     ("/pay/sandbox", "pay/sandbox.html"),
 ];
@@ -36,7 +39,7 @@ const GATEWAY_POLICY: &str = "default-src 'self'; \
 const MISSING: &str = "fan/missing.html";
 
 /// Folders whose files pages refer to.
-const FOLDERS: [&str; 4] = ["admin", "fan", "pay", "shared"];
+const FOLDERS: [&str; 5] = ["admin", "docs", "fan", "pay", "shared"];
 
 const KEEP: &str = "public, max-age=31536000, immutable";
 const ASK_AGAIN: &str = "no-cache";
@@ -67,12 +70,21 @@ pub(crate) fn page_text(name: &str) -> String {
     Web::get(name).map(|file| page(&file.data)).unwrap_or_default()
 }
 
-struct File {
+pub(crate) struct File {
     kind: &'static str,
     cache: &'static str,
     tag: String,
     body: Encoded,
     loads_strangers: bool,
+}
+
+impl File {
+    /// Something written once that is served like a page.
+    pub(crate) fn written(kind: &'static str, bytes: Vec<u8>) -> Option<File> {
+        let tag = short(&app::seals::sha256(&bytes));
+        let body = Encoded::of(bytes).ok()?;
+        Some(File { kind, cache: ASK_AGAIN, tag, body, loads_strangers: false })
+    }
 }
 
 fn file_at(path: &str) -> Option<File> {
@@ -109,10 +121,16 @@ fn page(bytes: &[u8]) -> String {
 }
 
 /// Names the content of all files together. A debug build reads them from the disk, where they
-/// change.
+/// change: it looks again when the name is older than this, since a page asks for dozens of parts.
 fn version() -> String {
-    static BUILT: LazyLock<String> = LazyLock::new(read_version);
-    if cfg!(debug_assertions) { read_version() } else { BUILT.clone() }
+    const READ_AGAIN: Duration = Duration::from_secs(2);
+    static READ: Mutex<Option<(Instant, String)>> = Mutex::new(None);
+    let mut read = READ.lock().expect("nothing panics under this lock");
+    let is_old = |at: &Instant| cfg!(debug_assertions) && at.elapsed() > READ_AGAIN;
+    match read.as_ref().filter(|(at, _)| !is_old(at)) {
+        Some((_, version)) => version.clone(),
+        None => read.insert((Instant::now(), read_version())).1.clone(),
+    }
 }
 
 fn read_version() -> String {
@@ -138,7 +156,7 @@ fn encoded(tag: &str, bytes: Vec<u8>) -> Option<Encoded> {
     Some(body)
 }
 
-fn respond(file: &File, headers: &HeaderMap) -> Response {
+pub(crate) fn respond(file: &File, headers: &HeaderMap) -> Response {
     let tag = format!("\"{}\"", file.tag);
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known == tag.as_str());
     let (encoding, bytes) = file.body.best_for(headers);

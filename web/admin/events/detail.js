@@ -71,7 +71,7 @@ function scheduleTable(page, event) {
   const heads = ["starts", "saleWindow", "prices", "seats", "status", "actions"];
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("dates") },
     el("table", { class: "num" },
-      el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, t(`col${head}`))))),
+      el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: head === "seats" ? "right" : null }, t(`col${head}`))))),
       el("tbody", {}, event.schedules.map((it) => scheduleRow(page, event, it)))));
 }
 
@@ -79,9 +79,9 @@ function scheduleRow(page, event, it) {
   const prices = Object.entries(it.prices).sort((a, b) => b[1] - a[1]).map(([grade, price]) => `${grade} ${won(price)}`);
   return el("tr", {},
     el("th", { scope: "row" }, moment(it.startsAt)),
-    el("td", {}, `${moment(it.saleStartsAt)} – ${moment(it.saleEndsAt)}`),
-    el("td", {}, prices.join(" · ")),
-    el("td", {}, count(it.seats)),
+    el("td", {}, moment(it.saleStartsAt), " –", el("br"), moment(it.saleEndsAt)),
+    el("td", { class: "num" }, prices.map((it) => el("div", {}, it))),
+    el("td", { class: "right num" }, count(it.seats)),
     el("td", {}, badge(it.status)),
     el("td", {},
       el("div", { class: "row" },

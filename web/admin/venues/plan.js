@@ -3,7 +3,7 @@
 
 import "../../shared/seatmap/element.js";
 import { call, get } from "../../shared/api.js";
-import { announce, el, problemBox, whileBusy } from "../../shared/dom.js";
+import { announce, el, icon, problemBox, whileBusy } from "../../shared/dom.js";
 import { count } from "../../shared/format.js";
 import { t } from "../../shared/i18n.js";
 import { readPlan } from "../../shared/seatmap/plan.js";
@@ -97,7 +97,7 @@ function openDesk(page, { isNew, template }) {
     painting: card(t("paint"), null, el("div", { class: "pad stack" },
       el("label", { class: "field" }, t("paintGrade"), paint), el("p", { class: "quiet" }, t("paintHow")))),
     preview: el("section", { class: "card preview" },
-      el("h2", { class: "bar" }, t("planPreview")), counts, map, el("div", { class: "pad" }, problem.element)),
+      el("h2", { class: "bar" }, t("planPreview")), counts, problem.element, map),
   };
 }
 
@@ -130,7 +130,7 @@ function savingCard(page, { isNew, template, check, problem }) {
       }
     });
   });
-  return card(t("hall"), null, form);
+  return card(isNew ? t("newHall") : t("seatPlan"), null, form);
 }
 
 function generatingCard(take) {
@@ -152,7 +152,7 @@ function generatingCard(take) {
 }
 
 function importingCard({ source, text, problem, take }) {
-  const file = el("input", { type: "file", accept: ".json,application/json", "aria-label": t("planFile") });
+  const file = el("input", { type: "file", accept: ".json,application/json", class: "sr" });
   const read = async (words) => {
     try {
       await take(readPlanFile(words));
@@ -166,6 +166,6 @@ function importingCard({ source, text, problem, take }) {
   return card(t("import"), null,
     el("div", { class: "pad stack" },
       el("p", { class: "quiet" }, t("importWords")),
-      file,
+      el("div", {}, el("label", { class: "btn" }, icon("download"), t("planFile"), file)),
       el("details", {}, el("summary", {}, t("planSource")), source, button)));
 }

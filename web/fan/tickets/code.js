@@ -11,7 +11,7 @@ export async function showCode(page, ticket, box) {
     const drawing = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
     if (drawing.localName !== "svg") throw new Error("the ticket code is not an image");
     drawing.setAttribute("role", "img");
-    drawing.setAttribute("aria-label", t("codeFor", ticket.seatNumber));
+    drawing.setAttribute("aria-label", t("codeFor", t("seatName", ticket.seatNumber)));
     box.replaceChildren(document.importNode(drawing, true));
   } catch (error) {
     if (error.name !== "AbortError") box.replaceChildren(el("p", {}, t("codeMissing")));

@@ -19,7 +19,7 @@ export async function printTicket(page) {
         poster(ticket.eventTitle, "poster"),
         el("div", {}, el("h1", {}, ticket.eventTitle), el("p", { class: "quiet num" }, moment(ticket.startsAt)), el("p", { class: "quiet" }, ticket.venueName))),
       el("div", { class: "pad stack center-text" },
-        el("p", { class: "hero small num" }, ticket.seatNumber),
+        el("p", { class: "hero small num" }, t("seatName", ticket.seatNumber)),
         el("p", { class: "big" }, ticket.grade),
         code,
         el("p", { class: "num quiet" }, `${t("bookingNumber")} ${ticket.bookingNumber}`),

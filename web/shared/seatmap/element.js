@@ -91,6 +91,9 @@ export class SeatMap extends HTMLElement {
     this.layer.forget();
     this.countLeft();
     this.resize();
+    // Before this the canvases are black.
+    this.toggleAttribute("drawn", true);
+    performance.mark("seat-map");
   }
 
   countLeft() {

@@ -78,7 +78,8 @@ pub async fn show_any_event(platform: &Platform, event: EventId) -> Result<Event
     let now = platform.now();
     let schedules = platform.store.schedules_of(event).await?;
     let schedules = schedules.iter().map(|schedule| view_schedule(schedule, now)).collect();
-    Ok(EventDetail { event: view_event(&record), schedules })
+    let refund_rules = platform.store.refund_policy(event).await?.unwrap_or_default();
+    Ok(EventDetail { event: view_event(&record), schedules, refund_rules })
 }
 
 /// What is left out stays as it is.

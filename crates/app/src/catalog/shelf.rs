@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::paging::PageAsk;
 use crate::platform::Platform;
 use crate::ports::catalog::{EventFilter, EventRecord, ScheduleRecord};
+use domain::refunds::RefundPolicy;
 use domain::{EventId, Refusal, ScheduleId, Timestamp};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -34,6 +35,7 @@ const SIGNAL: ScheduleId = ScheduleId::new(Uuid::nil());
 pub(super) struct EventRecords {
     pub(super) event: EventRecord,
     pub(super) schedules: Vec<ScheduleRecord>,
+    pub(super) refund_policy: RefundPolicy,
 }
 
 #[derive(Default)]
@@ -71,14 +73,16 @@ impl Shelf {
         let load = async || {
             let found = platform.store.event(event).await?.ok_or(Refusal::NotFound)?;
             let schedules = platform.store.schedules_of(event).await?;
+            let policy = platform.store.refund_policy(event).await?;
             let until = now.plus(length_for(&schedules, now));
-            Ok((EventRecords { event: found, schedules }, until))
+            let refund_policy = policy.unwrap_or_default();
+            Ok((EventRecords { event: found, schedules, refund_policy }, until))
         };
         self.events.get(event, now, load).await
     }
 
     /// Something changed: this node forgets at once, the others within a second.
-    pub(super) async fn tell(&self, platform: &Platform) {
+    pub(crate) async fn tell(&self, platform: &Platform) {
         if let Err(error) = platform.seat_versions.bump(SIGNAL, &[]).await {
             tracing::warn!(%error, "Other nodes did not hear that the catalog changed");
         }

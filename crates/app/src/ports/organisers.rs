@@ -5,14 +5,14 @@ use crate::paging::PageAsk;
 use async_trait::async_trait;
 use domain::messages::MessageKind;
 use domain::{DeliveryId, EndpointId, MessageId, Timestamp, UserId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum EndpointStatus {
     Active,
-    /// It said 410 Gone, or nothing arrived for days.
+    /// It said 410 Gone, nothing arrived for days, or an organiser paused it.
     Disabled,
 }
 

@@ -50,7 +50,8 @@ pub struct QueueView {
     pub entry_expires_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extensions_left: Option<u8>,
-    /// The waiting room is out of order for a moment: nobody moves, and everybody's place is kept.
+    /// Nobody moves for a moment, because an organiser paused the room or it is out of order; everybody's
+    /// place is kept.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,6 +98,7 @@ pub(super) fn view(
                 estimated_wait_range: estimate.as_ref().map(|it| [it.low, it.high]),
                 chance: progress.seats.map(|seats| outlook(ahead, seats.available, seats.held)),
                 poll_after_ms: poll_after_ms(ahead, chance),
+                paused: blank.paused || record.queue.mode == QueueMode::Paused,
                 ..blank
             }
         }
@@ -185,7 +187,8 @@ pub struct ProgressView {
     /// Seats that are free now; a hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seats_left: Option<u32>,
-    /// The waiting room is out of order for a moment: nobody moves, and everybody's place is kept.
+    /// Nobody moves for a moment, because an organiser paused the room or it is out of order; everybody's
+    /// place is kept.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -212,7 +215,7 @@ impl ProgressView {
             active: counts.inside,
             outflow: counts.admitted_per_second,
             seats_left: progress.seats.map(|seats| seats.available),
-            paused: progress.is_away,
+            paused: progress.is_away || settings.mode == QueueMode::Paused,
             message: settings.message.clone(),
             message_en: settings.message_en.clone(),
             poll_after_ms: PROGRESS_EVERY_MS,

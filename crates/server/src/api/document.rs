@@ -1,6 +1,11 @@
 //! The OpenAPI document: what the handlers say of themselves, and what is true of all of them.
 
+use crate::api::ApiError;
+use crate::assets::{self, File};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response as Answer};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{Content, ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder};
@@ -10,6 +15,18 @@ const PROBLEM: &str = "#/components/schemas/Problem";
 const KEY: &str = "^([!#-~]{1,200}|\"[!#-~]{1,200}\")$";
 
 const PROBLEM_KIND: &str = "application/problem+json";
+
+/// The document as it is served: written once.
+pub(super) async fn show(headers: HeaderMap) -> Answer {
+    static WRITTEN: LazyLock<Option<File>> = LazyLock::new(|| {
+        let text = serde_json::to_vec(&super::openapi()).ok()?;
+        File::written("application/json", text)
+    });
+    match &*WRITTEN {
+        Some(file) => assets::respond(file, &headers),
+        None => ApiError::no_route().into_response(),
+    }
+}
 
 /// Says once what every handler would have to repeat.
 pub(super) fn polish(mut document: OpenApi) -> OpenApi {

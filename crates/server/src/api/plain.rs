@@ -2,6 +2,7 @@
 //! get the same addresses and take over from there.
 
 mod html;
+mod refunds;
 mod session;
 
 use super::App;
@@ -85,12 +86,14 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
         let enter = language.choose("예매하기", "Book");
         format!(
             "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\
-             <p>{}</p></section>",
+             <p>{}</p><h3>{}</h3><ul>{}</ul></section>",
             day(schedule.starts_at),
             language.choose("예매 시작", "Sale starts"),
             day(schedule.sale_starts_at),
             prices.join(" · "),
-            link(&format!("/queue/{}", schedule.id), enter)
+            link(&format!("/queue/{}", schedule.id), enter),
+            language.choose("취소와 환불", "Canceling and refunds"),
+            refunds::lines(language, &detail.refund_rules, schedule.starts_at)
         )
     });
     let body = format!(

@@ -107,14 +107,20 @@ async fn check_pace(app: &App, schedule: ScheduleId, fan: UserId) -> ApiResult<(
     Ok(pace?)
 }
 
-/// The message in the asker's language, or in words that nobody moves for the moment.
+/// The organiser's message in the asker's language; without one, words that nobody moves for the
+/// moment.
 pub(super) fn localise(view: &mut QueueView, language: impl FnOnce() -> Language) {
-    if view.paused {
-        view.message = Some(language().choose(PAUSED_KO, PAUSED_EN).to_owned());
-    } else if let Some(message) = view.message_en.take()
-        && language() == Language::English
-    {
-        view.message = Some(message);
+    let in_english = view.message_en.take();
+    let is_silent = view.paused && view.message.is_none();
+    if in_english.is_none() && !is_silent {
+        return;
+    }
+    let language = language();
+    if is_silent {
+        view.message = Some(language.choose(PAUSED_KO, PAUSED_EN).to_owned());
+    }
+    if language == Language::English && in_english.is_some() {
+        view.message = in_english;
     }
 }
 

@@ -195,6 +195,7 @@ async fn an_organisers_server_is_told_signed_again_until_it_answers() {
     assert!(secret.starts_with("whsec_"));
     let listed = world.organiser.get("/api/admin/webhooks").await.expect(200);
     assert_eq!(listed["items"][0]["secret"], Value::Null, "it is shown once");
+    assert!(listed["types"].as_array().unwrap().contains(&json!("ReservationConfirmed")));
 
     let show = world.show(Plan::default()).await;
     let fan = world.fan_inside(&show).await;
@@ -222,7 +223,13 @@ async fn an_organisers_server_is_told_signed_again_until_it_answers() {
     let again = format!("{path}/{}/replay", text(&log, "id"));
     world.organiser.post(&again, &json!({})).await.expect(202);
     until("it comes again", async || (theirs.received().len() == 3).then_some(())).await;
-    world.organiser.delete(&format!("/api/admin/webhooks/{id}")).await.expect(204);
+    let endpoint = format!("/api/admin/webhooks/{id}");
+    for (asked, status) in [(json!({ "status": "DISABLED" }), "DISABLED"), (json!({}), "ACTIVE")] {
+        let call = world.organiser.call(reqwest::Method::PATCH, &endpoint).json(&asked);
+        let changed = crate::client::send(call).await.expect(200);
+        assert_eq!(changed["status"], status, "paused, and active again by any other change");
+    }
+    world.organiser.delete(&endpoint).await.expect(204);
 }
 
 fn is_signed(secret: &str, signed: &str, signature: &str) -> bool {

@@ -71,7 +71,10 @@ async fn a_paused_queue_takes_fans_and_lets_nobody_in() {
     set_mode(&world, &show, &plan, "PAUSED").await;
     let mut fan = world.fan().await;
     assert_eq!(fan.enter(&show).await.expect(200)["state"], "WAITING");
-    assert_eq!(fan.status(&show).await.expect(200)["estimatedWait"], serde_json::Value::Null);
+    let view = fan.status(&show).await.expect(200);
+    assert_eq!(view["estimatedWait"], serde_json::Value::Null);
+    assert_eq!(view["paused"], true);
+    assert!(crate::client::text(&view, "message").contains("순서는 그대로"), "{view}");
     set_mode(&world, &show, &plan, "AUTO").await;
     fan.wait_inside(&show).await;
 }

@@ -14,6 +14,8 @@ async fn a_fan_sees_the_fee_before_giving_one_of_two_seats_back() {
     let path = format!("/api/admin/events/{}/refund-policy", show.event);
     world.organiser.put(&path, &policy).await.expect(200);
     assert_eq!(world.organiser.get(&path).await.expect(200), policy);
+    let public = format!("/api/events/{}", show.event);
+    assert_eq!(world.stranger.get(&public).await.expect(200)["refundRules"], policy);
     let fan = world.fan_inside(&show).await;
     fan.charge(2 * PRICE).await;
     let reservation = fan.hold(&show, &[0, 1]).await;

@@ -3,9 +3,9 @@
 use crate::api::App;
 use crate::api::error::{ApiError, ApiResult, Failure, Problem};
 use crate::api::extract::{Admin, Body, Id, PageParams, Params, PathText, page};
-use app::organisers::{self, EndpointUrl, EndpointView};
+use app::organisers::{self, EndpointEdit, EndpointUrl, EndpointView};
 use app::paging::Page;
-use app::ports::organisers::Delivery;
+use app::ports::organisers::{Delivery, EndpointStatus};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -43,11 +43,17 @@ pub(super) struct EndpointChange {
     url: Option<EndpointUrl>,
     #[serde(default)]
     types: Option<Vec<String>>,
+    /// `DISABLED` pauses it: nothing is noted for it meanwhile. Left out, it is active again.
+    #[serde(default)]
+    status: Option<EndpointStatus>,
 }
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct Endpoints {
     items: Vec<EndpointView>,
+    /// Everything that an endpoint may ask to be told of.
+    #[schema(value_type = Vec<String>)]
+    types: Vec<MessageKind>,
 }
 
 fn kinds(types: &[String]) -> Result<Vec<MessageKind>, ApiError> {
@@ -70,7 +76,8 @@ pub(super) async fn list(
     State(app): State<App>,
     Admin(_actor): Admin,
 ) -> ApiResult<Json<Endpoints>> {
-    Ok(Json(Endpoints { items: organisers::list(&app.platform).await? }))
+    let items = organisers::list(&app.platform).await?;
+    Ok(Json(Endpoints { items, types: MessageKind::ALL.to_vec() }))
 }
 
 /// Adds an endpoint. Its secret is shown here and never again; messages are signed as Standard
@@ -89,7 +96,7 @@ pub(super) async fn add(
     Ok((StatusCode::CREATED, Json(made)))
 }
 
-/// Changes an endpoint; one that was disabled is active again.
+/// Changes an endpoint or pauses it; one that was disabled is active again unless it says otherwise.
 #[utoipa::path(patch, path = "/api/admin/webhooks/{id}", tag = "admin",
     security(("accessToken" = [])), params(("id" = EndpointId, Path)),
     request_body = EndpointChange,
@@ -102,9 +109,10 @@ pub(super) async fn change(
     Id(id): Id<EndpointId>,
     body: Body<EndpointChange>,
 ) -> ApiResult<Json<EndpointView>> {
-    let EndpointChange { url, types } = body.value;
-    let types = types.as_deref().map(kinds).transpose()?;
-    Ok(Json(organisers::change(&app.platform, actor, id, url, types).await?))
+    let EndpointChange { url, types, status } = body.value;
+    let kinds = types.as_deref().map(kinds).transpose()?;
+    let edit = EndpointEdit { url, kinds, status };
+    Ok(Json(organisers::change(&app.platform, actor, id, edit).await?))
 }
 
 /// Removes an endpoint and the log of its deliveries.

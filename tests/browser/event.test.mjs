@@ -1,0 +1,71 @@
+// What strangers and fans find around a concert: its terms, the list when it is sold out, standing
+// zones, the language and theme they chose, and the reference for those who write programs.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { blocks, openWorld } from "./world.mjs";
+
+let world;
+before(async () => (world = await openWorld()));
+after(() => world.close());
+
+test("a stranger reads the refund rules in both languages, and the choice is kept", async () => {
+  const show = await world.show();
+  const steps = [{ daysBefore: 9, feePercent: 10 }, { daysBefore: 1, feePercent: 30 }];
+  await world.admin.call("PUT", `/api/admin/events/${show.eventId}/refund-policy`, { steps });
+  const { page, context, words } = await world.open({ keepsChoice: true });
+  await page.goto(`${world.url}/#/events/${show.eventId}`);
+  await page.getByText(words.refundRules).first().click();
+  await page.locator(".terms tbody tr").nth(3).waitFor();
+  await page.getByRole("button", { name: "English" }).click();
+  await page.getByText("Canceling and refunds").first().click();
+  await page.getByText("30% of the ticket").waitFor();
+  await page.locator("#theme").click();
+  await page.reload();
+  await page.getByText("Canceling and refunds").first().waitFor();
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
+  await context.close();
+});
+
+test("a fan stands by for a sold-out date and may stop", async () => {
+  const show = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 } });
+  await world.buy(show, [0, 1]);
+  const { page, context, words } = await world.fan();
+  await page.goto(`${world.url}/#/events/${show.eventId}`);
+  await page.getByText(words.standbyTitle).waitFor();
+  await page.getByRole("button", { name: words.standbyJoin }).click();
+  await page.getByText(words.standbyPlace("VIP", 1, 0)).waitFor();
+  await page.getByRole("button", { name: words.standbyLeave }).click();
+  await page.getByText(words.standbyTitle).waitFor();
+  await context.close();
+});
+
+test("a place in a standing zone is taken from the list", async () => {
+  const template = blocks(1, 2, 10);
+  template.sections.push({ name: "FLOOR", grade: "S", standing: { x: 0, y: 200, width: 200, height: 60, count: 50 } });
+  const show = await world.show({ template });
+  const fan = await world.fan();
+  const { page, words } = fan;
+  await fan.enter(show);
+  await page.getByRole("button", { name: words.listView }).click();
+  await page.getByRole("button", { name: words.takeStanding }).click();
+  await page.locator(".picks li b", { hasText: /FLOOR/ }).waitFor();
+  await page.getByRole("button", { name: words.hold, exact: true }).click();
+  await page.waitForURL(/#\/checkout\//);
+  await fan.context.close();
+});
+
+test("the reference finds a call and shows how to make it", async () => {
+  const { page, context } = await world.open({ language: "en" });
+  await page.goto(`${world.url}/docs`);
+  await page.getByRole("searchbox").fill("hold seats");
+  await page.locator(".call:visible", { hasText: "/api/booking/seats/select" }).locator("summary").click();
+  const shell = await page.locator(".shell pre").first().textContent();
+  assert.match(shell, /^curl -X POST "http:\/\/127\.0\.0\.1:\d+\/api\/booking\/seats\/select"/);
+  assert.match(shell, /Idempotency-Key: \$\(uuidgen\)/);
+  assert.match(shell, /"seatIds":\["[0-9a-f-]{36}"\]/);
+  await page.getByRole("searchbox").fill("no such call at all");
+  await page.getByText("No call matches.").waitFor();
+  await context.close();
+});

@@ -1,0 +1,51 @@
+// What the reference says in English.
+
+const TAGS = { accounts: "Accounts", catalog: "Catalog", queue: "Queue", booking: "Booking", payment: "Payment", wallet: "Wallet", tickets: "Tickets", admin: "Organisers" };
+const TAG_WORDS = {
+  accounts: "Signing up, logging in, profile, identity, second factor, notifications.",
+  catalog: "Concerts, dates and seat maps that everybody may see.",
+  queue: "Stand in line, see your place, be let in.",
+  booking: "Hold seats, see reservations, cancel them.",
+  payment: "Request a payment, confirm it, get it back.",
+  wallet: "Balance, movements, adding money.",
+  tickets: "Tickets with their codes, and passing them on.",
+  admin: "For organisers alone. Every change is in the audit log.",
+};
+const PLACES = { path: "path", query: "query", header: "header", cookie: "cookie" };
+
+export default {
+  skip: "Skip to the content",
+  theme: "Light or dark",
+  troubleUnknown: "The document could not be read. Please try again in a moment.",
+  troubleOffline: "You are offline.",
+  title: "podo API reference",
+  about: (n) => `${n} calls, drawn from the document that this server gives. No request leaves it.`,
+  problems: "Problem codes",
+  controlRoom: "Control room",
+  search: "Find by path or words",
+  found: (n) => `${n} found`,
+  nothing: "No call matches.",
+  auth: "Log-in",
+  authWords: "Send the accessToken that POST /api/auth/login answers.",
+  keys: "The same twice",
+  keysWords: "Whatever moves seats or money takes a key. The same key again gets the same answer.",
+  errors: "Errors",
+  errorsWords: "application/problem+json with a stable code and a detail for people.",
+  values: "Values",
+  valuesWords: "Amounts are integer won, times UTC (RFC 3339), ids UUIDs, lists have limit and cursor.",
+  tag: (tag) => TAGS[tag] ?? tag,
+  tagWords: (tag) => TAG_WORDS[tag] ?? "",
+  needsLogin: "Needs a log-in",
+  link: "Link",
+  parameters: "Parameters",
+  body: "Body",
+  example: "Example",
+  answers: "Answers",
+  where: (place) => PLACES[place] ?? place,
+  required: "required",
+  copy: "Copy",
+  copied: "Copied",
+  problem: "A problem (problem+json)",
+  anyProblem: "Any call may end in a problem (problem+json)",
+  empty: "No body",
+};
