@@ -1,6 +1,6 @@
 // The control room: picks the view for the address, draws the menu, asks who is there.
 
-import { call } from "../shared/api.js";
+import { call, proveWith } from "../shared/api.js";
 import { el, icon } from "../shared/dom.js";
 import { language, t } from "../shared/i18n.js";
 import { openPages } from "../shared/router.js";
@@ -13,6 +13,7 @@ import { eventWizard } from "./events/wizard.js";
 import { live } from "./live.js";
 import { login } from "./login.js";
 import { payments } from "./payments.js";
+import { reauth } from "./reauth.js";
 import { reconciliation } from "./reconciliation.js";
 import { refunds } from "./refunds.js";
 import { reservations } from "./reservations.js";
@@ -107,4 +108,5 @@ async function logout() {
   location.hash = "#/login";
 }
 
+proveWith(reauth);
 startApp({ ko, en }, show);

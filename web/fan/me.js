@@ -7,13 +7,14 @@ import { moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { end, user } from "../shared/session.js";
 import { goToGateway } from "./gateways.js";
+import { linksCard } from "./links.js";
 
 const CHARGES = [50_000, 100_000, 300_000];
 
 export async function me(page) {
   if (!user()) return page.login();
   const options = { signal: page.signal };
-  const [profile, wallet, ledger, reservations, sessions, logins, signals] = await Promise.all([
+  const [profile, wallet, ledger, reservations, sessions, logins, signals, links] = await Promise.all([
     get("/api/users/me", options),
     get("/api/wallet", options),
     get("/api/wallet/ledger?limit=10", options),
@@ -21,6 +22,7 @@ export async function me(page) {
     get("/api/users/me/sessions", options),
     get("/api/users/me/logins?limit=10", options),
     get("/api/users/me/signals", options),
+    linksCard(page),
   ]);
   page.main.replaceChildren(
     el("div", { class: "stack loose" },
@@ -30,6 +32,7 @@ export async function me(page) {
         walletCard(page, wallet, ledger.items),
         signals.items.length ? signalsCard(page, signals.items) : null,
         bookingsCard(reservations.items),
+        links,
         sessionsCard(page, sessions.items, logins.items))));
 }
 

@@ -54,7 +54,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use edge::{Edge, POLL_PATH, Poll};
+pub use edge::{Edge, POLL_PATH, Poll, RequestId};
 pub use error::{ApiError, problem_codes};
 
 /// What handlers share.
@@ -103,6 +103,8 @@ struct Document;
 fn documented() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(accounts::sign_up))
+        .routes(routes!(accounts::confirm_sign_up))
+        .routes(routes!(accounts::reauth))
         .routes(routes!(accounts::log_in))
         .routes(routes!(accounts::refresh))
         .routes(routes!(accounts::log_out))

@@ -132,6 +132,9 @@ pub async fn platform_on(
             health_limits: config.health_limits(),
             tickets_rotate: config.ticket_codes == TicketCodes::Rotating,
             admins_need_code: config.people.admin_codes == Switch::On,
+            admin_idle: config.people.admin_idle(),
+            admin_proof: config.people.admin_proof(),
+            confirm_email: config.people.confirm_email == Switch::On,
         },
     };
     Ok(Wired { platform, sandbox })

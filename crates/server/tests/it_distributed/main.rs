@@ -49,6 +49,9 @@ mod catalog;
 #[path = "../it/detach.rs"]
 mod detach;
 
+#[path = "../it/doors.rs"]
+mod doors;
+
 #[path = "../it/entry.rs"]
 mod entry;
 
@@ -120,6 +123,9 @@ mod standby;
 
 #[path = "../it/stream.rs"]
 mod stream;
+
+#[path = "../it/stream_refusals.rs"]
+mod stream_refusals;
 
 #[path = "../it/tickets.rs"]
 mod tickets;
