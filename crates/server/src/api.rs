@@ -82,6 +82,8 @@ pub struct Shared {
     /// Where fans reach us, if the settings say it: `https://podo.kr`.
     pub home: String,
     pub roles: Roles,
+    /// Whether another listener shows the metrics, so that this one does not.
+    pub has_inner: bool,
     /// Every job and when it runs.
     pub jobs: Vec<(Job, String)>,
 }
@@ -161,16 +163,35 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document::polish(document)
 }
 
+fn health() -> Router<App> {
+    Router::new()
+        .route("/livez", get(health::livez))
+        .route("/readyz", get(health::readyz))
+        .route("/healthz", get(health::readyz))
+}
+
+fn metrics() -> Router<App> {
+    Router::new().route("/metrics", get(health::metrics))
+}
+
+/// What is for operators only, on a listener of its own.
+fn inner_router(shared: App) -> Router {
+    health()
+        .merge(metrics())
+        .fallback(async || ApiError::no_route())
+        .method_not_allowed_fallback(error::method_not_allowed)
+        .with_state(shared)
+}
+
 /// Everything that this process answers, behind the edge.
 fn router(shared: App) -> Router {
     let (api, _) = documented().split_for_parts();
     let document = openapi();
     let docs = utoipa_swagger_ui::SwaggerUi::new("/docs").url("/api/openapi.json", document);
+    let metrics = if shared.has_inner { Router::new() } else { metrics() };
     let api = api
-        .route("/livez", get(health::livez))
-        .route("/readyz", get(health::readyz))
-        .route("/healthz", get(health::readyz))
-        .route("/metrics", get(health::metrics))
+        .merge(health())
+        .merge(metrics)
         .route("/problems", get(problems::show))
         .route("/api/layout.schema.json", get(admin::layout_schema))
         .merge(plain::routes())

@@ -43,6 +43,16 @@ pub struct Edge {
 impl Edge {
     pub fn new(shared: App) -> Edge {
         let router = super::router(shared.clone());
+        Edge::around(router, shared)
+    }
+
+    /// The door to what only operators see.
+    pub fn inner(shared: App) -> Edge {
+        let router = super::inner_router(shared.clone());
+        Edge::around(router, shared)
+    }
+
+    fn around(router: Router, shared: App) -> Edge {
         let is_encrypted = shared.home.starts_with("https://");
         let request_ids = RequestIds::new(&*shared.platform.chance);
         Edge { shared, router, routes: Routes::default(), request_ids, is_encrypted }

@@ -31,6 +31,7 @@ mod letters;
 mod lookups;
 mod message_docs;
 mod messages;
+mod operations;
 mod plain;
 mod policy;
 mod polls;

@@ -8,6 +8,7 @@ mod faults;
 mod live;
 mod migrate;
 mod moving;
+mod operations;
 mod reconcile_command;
 mod replica;
 mod roles;
@@ -15,6 +16,7 @@ mod sale;
 mod same;
 mod secrets;
 mod system;
+mod upgrade;
 
 #[path = "../it/canary.rs"]
 mod canary;
