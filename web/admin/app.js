@@ -1,11 +1,12 @@
 // The control room: picks the view for the address, draws the menu, asks who is there.
 
-import { call } from "../shared/api.js";
+import { call, proveWith } from "../shared/api.js";
 import { el, icon } from "../shared/dom.js";
 import { language, t } from "../shared/i18n.js";
 import { lazily, openPages } from "../shared/router.js";
 import { end, user } from "../shared/session.js";
 import { startApp } from "../shared/start.js";
+import { reauth } from "./reauth.js";
 
 const ROUTES = [
   [/^$/, lazily(() => import("./live.js"), "live")],
@@ -96,4 +97,5 @@ async function logout() {
   location.hash = "#/login";
 }
 
+proveWith(reauth);
 startApp(words, show);

@@ -30,7 +30,13 @@ function adoptPlainAddress() {
   if (plain && !location.hash) history.replaceState(null, "", `/#/${plain.slice(1).join("/")}`);
 }
 
+/** Another service's log-in that failed comes back to the first page: the log-in page says why. */
+function adoptReturn() {
+  if (new URLSearchParams(location.search).has("problem") && !location.hash) history.replaceState(null, "", `${location.search}#/login`);
+}
+
 adoptPlainAddress();
+adoptReturn();
 const show = openPages({ routes: ROUTES, home: "#/", login: "#/login", title: () => "podo", onShow: showHeader });
 
 function showHeader({ path }) {

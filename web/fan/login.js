@@ -1,10 +1,12 @@
 // Logging in and signing up, on one page.
 
 import { call, get } from "../shared/api.js";
+import { ask } from "../shared/dialog.js";
 import { el, problemBox, whileBusy } from "../shared/dom.js";
 import { t } from "../shared/i18n.js";
 import { safeHash } from "../shared/router.js";
 import { begin } from "../shared/session.js";
+import { problemOfReturn } from "./links.js";
 
 export function login(page) {
   page.main.className = "narrow";
@@ -48,6 +50,8 @@ function showForm(page, box, isNew) {
     el("button", { class: "link", type: "button", onclick: other }, isNew ? t("haveAccount") : t("noAccount")),
     socialButtons(),
   ].filter(Boolean));
+  const returned = problemOfReturn();
+  if (returned) problem.show(returned);
   fields[0].input.focus();
 }
 
@@ -59,7 +63,7 @@ async function send(page, { fields, problem, isNew, askCode }) {
   const values = Object.fromEntries(fields.map((it) => [it.input.name, it.input.value]));
   const { email, password, code } = values;
   try {
-    if (isNew) await call("POST", "/api/auth/signup", { body: values, isPublic: true });
+    if (isNew) await signUp(values);
     begin(await call("POST", "/api/auth/login", { body: { email, password, ...(code ? { code } : {}) }, isPublic: true }));
     page.go(safeHash(page.query.get("next")));
   } catch (error) {
@@ -67,6 +71,21 @@ async function send(page, { fields, problem, isNew, askCode }) {
     problem.show(error.message);
     complainPerField(fields, error.body?.errors);
   }
+}
+
+/** Where addresses are confirmed first, the code of the letter makes the account. */
+async function signUp(values) {
+  const asked = await call("POST", "/api/auth/signup", { body: values, isPublic: true });
+  if (!asked.signUpId) return;
+  const done = await ask({
+    title: t("signUp"),
+    content: el("div", { class: "stack" },
+      el("p", {}, t("mailCodeWords")),
+      el("label", { class: "field" }, t("mailCode"), el("input", { name: "code", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 6, required: true }))),
+    yes: t("signUp"),
+    act: (form) => call("POST", "/api/auth/signup/confirm", { body: { signUpId: asked.signUpId, code: form.get("code") }, isPublic: true }),
+  });
+  if (!done) throw new Error(t("mailCodeWords"));
 }
 
 /** Other services that vouch for people; those that are not set up are not shown. */

@@ -10,13 +10,14 @@ import { goToGateway } from "./gateways.js";
 import { identityLine } from "./identity.js";
 import { bookingsCard, linesNote, showsOf } from "./me/bookings.js";
 import { lettersCard } from "./me/letters.js";
+import { linksCard } from "./links.js";
 
 const CHARGES = [50_000, 100_000, 300_000];
 
 export async function me(page) {
   if (!user()) return page.login();
   const options = { signal: page.signal };
-  const [profile, wallet, ledger, reservations, sessions, logins, signals, mailbox, settings, places, offered] = await Promise.all([
+  const [profile, wallet, ledger, reservations, sessions, logins, signals, mailbox, settings, places, offered, links] = await Promise.all([
     get("/api/users/me", options),
     get("/api/wallet", options),
     get("/api/wallet/ledger?limit=10", options),
@@ -28,6 +29,7 @@ export async function me(page) {
     get("/api/users/me/notifications", options),
     get("/api/queue/history?limit=10", options),
     get("/api/auth/options", { ...options, isPublic: true }),
+    linksCard(page),
   ]);
   const shows = await showsOf([...reservations.items, ...places.items], page.signal);
   page.main.replaceChildren(
@@ -35,7 +37,7 @@ export async function me(page) {
       el("h1", {}, t("me")),
       linesNote(places.items, shows),
       el("div", { class: "columns" },
-        el("div", { class: "stack" }, profileCard(page, profile, offered), sessionsCard(page, sessions.items, logins.items)),
+        el("div", { class: "stack" }, profileCard(page, profile, offered), links, sessionsCard(page, sessions.items, logins.items)),
         el("div", { class: "stack" },
           signals.items.length ? signalsCard(page, signals.items) : null,
           walletCard(page, wallet, ledger.items),

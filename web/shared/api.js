@@ -24,18 +24,31 @@ export class Problem extends Error {
 
 /** `options`: body, signal, scheduleId (sends its place and entry tokens), key, cache, isPublic. */
 export async function call(method, path, options = {}) {
-  let response = await sendLoggedIn(method, path, options);
-  if (response.status === 403 && !options.answer) {
-    const { challenge } = await response.clone().json().catch(() => ({}));
-    // The queue asks the device to work for a moment first.
-    if (challenge) response = await sendLoggedIn(method, path, { ...options, answer: await solve(challenge) });
-  }
+  const response = await answered(method, path, options);
   if (response.status === 204) return null;
   const isJson = /\bjson\b/.test(response.headers.get("content-type") ?? "");
   const body = isJson ? await response.json().catch(() => ({})) : await response.text();
   if (response.ok) return body;
   const retryAfterMs = 1000 * Number(response.headers.get("retry-after") ?? 0);
   throw new Problem(response.status, isJson ? body : {}, retryAfterMs);
+}
+
+/** The answer as it came. What the server wants first, a riddle solved or a proof, is done first. */
+export async function answered(method, path, options = {}) {
+  const response = await sendLoggedIn(method, path, options);
+  if (response.status !== 403 || options.answer) return response;
+  const { challenge, code } = await response.clone().json().catch(() => ({}));
+  // The queue asks the device to work for a moment.
+  if (challenge) return sendLoggedIn(method, path, { ...options, answer: await solve(challenge) });
+  if (code === "REAUTH_REQUIRED" && await prove()) return sendLoggedIn(method, path, options);
+  return response;
+}
+
+let prove = async () => false;
+
+/** How a page asks people to show once more who they are; resolves to whether they did. */
+export function proveWith(way) {
+  prove = way;
 }
 
 export const get = (path, options) => call("GET", path, options);

@@ -1,10 +1,9 @@
 // A list that comes in pages: a table with a button for more, filters above, and a file of all of it.
 
-import { accessToken } from "./session.js";
-import { get, Problem } from "./api.js";
+import { answered, get, Problem } from "./api.js";
 import { ask } from "./dialog.js";
 import { el, icon, problemBox, whileBusy } from "./dom.js";
-import { language, t } from "./i18n.js";
+import { t } from "./i18n.js";
 
 /**
  * `columns` are `{ head, cell(item), isNumber }`. `path` is where the pages come from; `query` gives
@@ -68,8 +67,7 @@ function search(filters, cursor) {
  */
 export function csvButton({ path, query = () => ({}), name }) {
   const download = async (reason) => {
-    const headers = { "Accept-Language": language(), ...(accessToken() ? { Authorization: `Bearer ${accessToken()}` } : {}) };
-    const response = await fetch(`${path}?${search({ ...query(), format: "csv", reason }, null)}`, { headers }).catch(() => null);
+    const response = await answered("GET", `${path}?${search({ ...query(), format: "csv", reason }, null)}`).catch(() => null);
     if (!response?.ok) throw new Error(t("csvFailed"));
     save(await response.blob(), `${name}.csv`);
   };

@@ -3,6 +3,7 @@
 
 mod bench;
 mod browser;
+mod configuration;
 mod deny;
 mod engines;
 mod fuzz;
@@ -28,6 +29,8 @@ Usage: cargo xtask COMMAND
                           run `podo bench OPTIONS` in release beside a PostgreSQL server that
                           waits for the disk; with --distributed on it and on Redis
   openapi                 rewrite docs/openapi.json from the code
+  configuration           rewrite docs/configuration.md from the manual of the settings
+  fuzz [SEED]             let schemathesis make up requests, from another seed than CI's
   screens                 pictures of every page, into target/screens
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
@@ -56,6 +59,9 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["bench", "--distributed", options @ ..] => bench::run(Stores::Distributed, options),
         ["bench", options @ ..] => bench::run(Stores::Embedded, options),
         ["openapi"] => openapi::rewrite(),
+        ["configuration"] => configuration::rewrite(),
+        ["fuzz"] => fuzz::check(),
+        ["fuzz", seed] => fuzz::run_from(seed),
         ["screens"] => browser::screens(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {

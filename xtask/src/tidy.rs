@@ -4,6 +4,7 @@ mod catalogues;
 mod files;
 mod layers;
 mod manifest;
+mod reference;
 mod words;
 
 use crate::shell::root;
@@ -63,6 +64,7 @@ fn check(files: &[File]) -> Vec<Violation> {
     let manifests = files.iter().filter(|file| file.path.ends_with("Cargo.toml"));
     let mut violations: Vec<Violation> = manifests.flat_map(layers::check).collect();
     violations.extend(catalogues::check(files));
+    violations.extend(reference::check(files));
     for file in files {
         violations.extend(files::check(file));
         violations.extend(words::check(file));

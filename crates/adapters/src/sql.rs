@@ -15,6 +15,7 @@ mod notifications;
 mod organisers;
 mod outbox;
 mod payments;
+mod plan;
 mod postgres;
 mod queue_history;
 mod reconciliation;
@@ -34,6 +35,7 @@ mod wallets;
 mod webhooks;
 
 pub use database_role::DatabaseRole;
+pub use plan::{Plan, Step};
 pub use postgres::{Connections, PerRole, PostgresSettings, Roles};
 pub use store::SqlStore;
 pub use tx::Guard;

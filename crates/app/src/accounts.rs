@@ -1,20 +1,28 @@
-//! Signing up, logging in, staying logged in, logging out.
+//! Logging in, staying logged in, logging out.
 
 mod identity;
+mod links;
 mod profile;
+mod proof;
 mod second_factor;
+mod sign_up;
 mod social;
 
 pub use identity::{IdentityStart, Proven, prove_identity, require_identity, start_identity};
+pub use links::{links, start_link, unlink};
 pub use profile::{
     ProfileChange, change_password, change_profile, end_session, logins, me, recall_ended_sessions,
     sessions, withdraw,
 };
 
+pub use proof::{prove_again, require_proof};
 pub use second_factor::{
     TotpStart, change_role, confirm_totp, remove_totp, reset_totp, start_totp,
 };
-pub use social::{SOCIAL_WITHIN, SocialReturn, SocialStart, finish_social, start_social};
+pub use sign_up::{SignedUp, confirm_sign_up, create_admin, sign_up};
+pub use social::{
+    SOCIAL_WITHIN, SocialEnd, SocialReturn, SocialStart, finish_social, start_social,
+};
 
 use crate::error::{Error, Result};
 use crate::platform::Platform;
@@ -79,14 +87,6 @@ pub struct Origin {
     /// What counts as one place: the address, or more of it than one person has.
     pub network: Option<String>,
     pub agent: Option<String>,
-}
-
-pub async fn sign_up(platform: &Platform, asked: SignUp) -> Result<UserId> {
-    let hash = platform.passwords.hash(asked.password.as_str().to_owned()).await?;
-    let command = new_user(platform, &asked, hash, platform.now());
-    let user = command.user;
-    platform.store.create_user(command).await?;
-    Ok(user)
 }
 
 /// The row of a new account, with its personal fields sealed.
@@ -231,12 +231,23 @@ fn logged_in(
     now: Timestamp,
 ) -> Result<LoggedIn> {
     let caller = Caller { user: user.user, session, role: role_of(platform, user) };
+    let length = access_length(platform, user.role);
+    let jti = platform.chance.id(now);
     Ok(LoggedIn {
-        access_token: platform.sessions.issue(caller, platform.chance.id(now), now),
-        expires_in: ACCESS_TOKEN_LENGTH.as_secs(),
+        access_token: platform.sessions.issue_for(caller, jti, now, length),
+        expires_in: length.as_secs(),
         refresh_token,
         user: view(platform, user)?,
     })
+}
+
+/// An organiser's token ends early, so that who is away for too long finds the next one refused: three
+/// of them fit into the time that an organiser may do nothing.
+pub fn access_length(platform: &Platform, role: Role) -> Duration {
+    match platform.rules.admin_idle {
+        Some(idle) if role.is_organiser() => ACCESS_TOKEN_LENGTH.min(idle / 3),
+        Some(_) | None => ACCESS_TOKEN_LENGTH,
+    }
 }
 
 /// Opens a sealed field of somebody's account.
@@ -278,6 +289,7 @@ pub async fn refresh(platform: &Platform, spent: &str) -> Result<LoggedIn> {
         spent_hash: sha256(spent.as_bytes()),
         next_hash,
         expires_at: now.plus(REFRESH_TOKEN_LENGTH),
+        organisers_idle_max: platform.rules.admin_idle,
         now,
     };
     match platform.store.rotate_refresh(command).await? {
@@ -286,6 +298,10 @@ pub async fn refresh(platform: &Platform, spent: &str) -> Result<LoggedIn> {
         }
         Rotation::Invalid => Err(Refusal::RefreshInvalid.into()),
         Rotation::Retry => Err(Refusal::RefreshRetry.into()),
+        Rotation::Idle { session } => {
+            platform.revocations.revoke(session, now.plus(ACCESS_TOKEN_LENGTH)).await?;
+            Err(Refusal::SessionIdle.into())
+        }
         Rotation::Reused { session } => {
             platform.revocations.revoke(session, now.plus(ACCESS_TOKEN_LENGTH)).await?;
             Err(Refusal::RefreshReused.into())
@@ -306,13 +322,4 @@ pub async fn authenticate(platform: &Platform, token: &str, now: Timestamp) -> R
         return Err(Refusal::LoginRequired.into());
     }
     Ok(caller)
-}
-
-/// Makes the first organiser, or says who has that address already.
-pub async fn create_admin(platform: &Platform, asked: SignUp) -> Result<Option<UserId>> {
-    match sign_up(platform, asked).await {
-        Ok(user) => Ok(Some(user)),
-        Err(Error::Refused(Refusal::EmailTaken)) => Ok(None),
-        Err(error) => Err(error),
-    }
 }

@@ -42,11 +42,34 @@ pub fn write(message: &Message, language: Language) -> Result<Option<LetterText>
     Ok(text.map(letter))
 }
 
+/// The letter with the code of a sign-up.
+pub fn sign_up_code(code: &str, language: Language) -> LetterText {
+    let (subject, body) = match language {
+        Language::Ko => (
+            "가입 확인 코드",
+            format!(
+                "코드 {code}을(를) 15분 안에 입력해 주세요. 본인이 아니라면 무시하셔도 됩니다."
+            ),
+        ),
+        Language::En => (
+            "Your code for Podo",
+            format!("Please type in {code} within 15 minutes. If that was not you, ignore this."),
+        ),
+    };
+    LetterText { subject: subject.to_owned(), body }
+}
+
 fn korean(kind: MessageKind, n: usize, won: &str) -> Option<(&'static str, String)> {
     Some(match kind {
         MessageKind::UserSignedUp => {
             ("포도에 오신 것을 환영합니다", "가입이 완료되었습니다.".to_owned())
         }
+        MessageKind::SignUpAsked => (
+            "이미 가입하셨습니다",
+            "이 이메일로 가입하려는 요청이 있었지만 이미 계정이 있습니다. 로그인해 주세요. \
+             본인이 아니라면 아무것도 하지 않으셔도 됩니다."
+                .to_owned(),
+        ),
         MessageKind::SessionCopied => (
             "로그아웃되었습니다",
             "로그인 정보가 다른 곳에서 쓰인 것 같아 그 기기의 로그인을 끝냈습니다. \
@@ -85,6 +108,12 @@ fn english(kind: MessageKind, n: usize, won: &str) -> Option<(&'static str, Stri
     let seats = if n == 1 { "1 seat".to_owned() } else { format!("{n} seats") };
     Some(match kind {
         MessageKind::UserSignedUp => ("Welcome to Podo", "Your account is ready.".to_owned()),
+        MessageKind::SignUpAsked => (
+            "You have an account already",
+            "Somebody wanted to sign up with this address, which has an account. Please log in. If \
+             that was not you, there is nothing to do."
+                .to_owned(),
+        ),
         MessageKind::SessionCopied => (
             "You were logged out",
             "A log-in of yours seems to have been used elsewhere, so we ended it. If that was not \

@@ -116,7 +116,12 @@ async fn address_of(platform: &Platform, notice: &Notice) -> Result<Option<Strin
         let opened = device.map(|it| platform.seals.open(&place(it.device), &it.token));
         return opened.transpose();
     }
-    let Some(user) = platform.store.user(notice.user).await? else { return Ok(None) };
+    let Some(user) = platform.store.user(notice.user).await? else {
+        // The account is made when its address was confirmed.
+        let asked = platform.store.sign_up(notice.user).await?;
+        let asked = asked.filter(|_| notice.channel == ChannelKind::Email);
+        return asked.map(|it| open("email", &it.email)).transpose();
+    };
     match notice.channel {
         ChannelKind::Email => open("email", &user.email).map(Some),
         ChannelKind::Sms => user.phone.map(|phone| open("phone", &phone)).transpose(),

@@ -46,6 +46,13 @@ pub struct Rules {
     pub tickets_rotate: bool,
     /// An organiser without a second factor is a fan.
     pub admins_need_code: bool,
+    /// An organiser who did nothing for so long is logged out; never, when there is none.
+    pub admin_idle: Option<Duration>,
+    /// How long a proof counts before money moves, roles change or files leave; for ever, when there
+    /// is none.
+    pub admin_proof: Option<Duration>,
+    /// An account is made when its address was confirmed, and not before.
+    pub confirm_email: bool,
 }
 
 pub struct Platform {

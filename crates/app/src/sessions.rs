@@ -5,6 +5,7 @@ use domain::accounts::{ACCESS_TOKEN_LENGTH, Role};
 use domain::{SessionId, Timestamp, UserId};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 const ISSUER: &str = "podo";
 const AUDIENCE: &str = "podo-api";
@@ -55,8 +56,19 @@ impl Sessions {
     }
 
     pub fn issue(&self, caller: Caller, jti: uuid::Uuid, now: Timestamp) -> String {
+        self.issue_for(caller, jti, now, ACCESS_TOKEN_LENGTH)
+    }
+
+    /// The same for another length.
+    pub fn issue_for(
+        &self,
+        caller: Caller,
+        jti: uuid::Uuid,
+        now: Timestamp,
+        length: Duration,
+    ) -> String {
         let seconds = now.ms().div_euclid(1_000);
-        let length = i64::try_from(ACCESS_TOKEN_LENGTH.as_secs()).unwrap_or(i64::MAX);
+        let length = i64::try_from(length.as_secs()).unwrap_or(i64::MAX);
         let claims = Claims {
             iss: ISSUER.into(),
             aud: AUDIENCE.into(),

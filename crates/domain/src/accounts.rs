@@ -43,10 +43,22 @@ impl Role {
         }
     }
 
+    /// Whether somebody of this role sees more than their own.
+    pub const fn is_organiser(self) -> bool {
+        match self {
+            Role::User => false,
+            Role::Staff | Role::Admin => true,
+        }
+    }
+
     pub fn parse(text: &str) -> Option<Role> {
         [Role::User, Role::Staff, Role::Admin].into_iter().find(|role| role.as_str() == text)
     }
 }
+
+/// How long the code of a sign-up counts, and how often it may be guessed.
+pub const SIGN_UP_WITHIN: Duration = Duration::from_secs(15 * 60);
+pub const SIGN_UP_TRIES_MAX: u32 = 5;
 
 /// Whether an account may be used. A dormant one wakes up when its owner logs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MessageKind {
     UserSignedUp,
+    /// Somebody wants an account and has to show that the address is theirs.
+    SignUpAsked,
     /// Somebody had a copy of a refresh token; the session was ended.
     SessionCopied,
     ReservationHeld,
@@ -57,8 +59,9 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 16] = [
+    pub const ALL: [MessageKind; 17] = [
         MessageKind::UserSignedUp,
+        MessageKind::SignUpAsked,
         MessageKind::SessionCopied,
         MessageKind::ReservationHeld,
         MessageKind::ReservationExtended,
@@ -79,6 +82,7 @@ impl MessageKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             MessageKind::UserSignedUp => "UserSignedUp",
+            MessageKind::SignUpAsked => "SignUpAsked",
             MessageKind::SessionCopied => "SessionCopied",
             MessageKind::ReservationHeld => "ReservationHeld",
             MessageKind::ReservationExtended => "ReservationExtended",
@@ -105,6 +109,7 @@ impl MessageKind {
         match self {
             MessageKind::ReservationConfirmed => Topic::BookingCompleted,
             MessageKind::UserSignedUp
+            | MessageKind::SignUpAsked
             | MessageKind::SessionCopied
             | MessageKind::RefundDue
             | MessageKind::PaymentRefunded

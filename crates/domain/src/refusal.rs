@@ -14,13 +14,19 @@ pub enum Refusal {
     RefreshRetry,
     AdminOnly,
     EmailTaken,
+    /// The organiser was away for too long.
+    SessionIdle,
+    /// Money, roles and files of people need a proof of a moment ago.
+    ReauthRequired,
     PasswordWrong,
     WalletNotEmpty,
     TicketsLeft,
     IdentityNotOffered,
     IdentityUnproven,
     IdentityTaken,
-    IdentityRests { until: Timestamp },
+    IdentityRests {
+        until: Timestamp,
+    },
     IdentityRequired,
     ReadOnly,
     OwnRole,
@@ -28,13 +34,29 @@ pub enum Refusal {
     CodeWrong,
     CodeOn,
     SocialFailed,
-    TooManyRequests { retry_after_s: u64 },
+    /// The address has an account that this other service is not linked to.
+    SocialNotLinked,
+    /// That account at the other service belongs to somebody else here.
+    SocialTaken,
+    /// Nothing would be left to log in with.
+    LastLogin,
+    TooManyRequests {
+        retry_after_s: u64,
+    },
 
     // What is asked about
     NotFound,
-    Invalid { field: &'static str, problem: crate::text::FieldError },
-    InvalidTemplate { at: String, problem: String },
-    InvalidSchedule { field: &'static str },
+    Invalid {
+        field: &'static str,
+        problem: crate::text::FieldError,
+    },
+    InvalidTemplate {
+        at: String,
+        problem: String,
+    },
+    InvalidSchedule {
+        field: &'static str,
+    },
     NameTaken,
     EventNotOpen,
     WrongEventState,
@@ -47,8 +69,14 @@ pub enum Refusal {
     PlaceTokenInvalid,
     NotInQueue,
     QueueClosed,
-    ChallengeRequired { salt: String, bits: u8, expires_at: Timestamp },
-    SaleNotOpen { opens_at: Timestamp },
+    ChallengeRequired {
+        salt: String,
+        bits: u8,
+        expires_at: Timestamp,
+    },
+    SaleNotOpen {
+        opens_at: Timestamp,
+    },
     SaleClosed,
     EntryRequired,
     EntryExpired,
@@ -56,14 +84,23 @@ pub enum Refusal {
 
     // Seats and reservations
     NoSeats,
-    TooManySeats { max: usize },
+    TooManySeats {
+        max: usize,
+    },
     SeatRepeated,
     ForeignSeat,
-    SeatTaken { taken: Vec<SeatId>, alternatives: Vec<Vec<SeatId>> },
+    SeatTaken {
+        taken: Vec<SeatId>,
+        alternatives: Vec<Vec<SeatId>>,
+    },
     NoneTogether,
     UnknownGrade,
-    SeatLimit { max: u32 },
-    HoldChurn { retry_after_s: u64 },
+    SeatLimit {
+        max: u32,
+    },
+    HoldChurn {
+        retry_after_s: u64,
+    },
     HoldOver,
     PaymentRunning,
     AlreadyPaid,
@@ -76,7 +113,9 @@ pub enum Refusal {
     AmountMismatch,
     PaymentNotReady,
     PaymentOver,
-    PaymentDeclined { reason: String },
+    PaymentDeclined {
+        reason: String,
+    },
     PaymentKeyMissing,
     UnknownGateway,
     WalletLimit,
@@ -88,7 +127,9 @@ pub enum Refusal {
     // Tickets
     TicketInvalid,
     TicketElsewhere,
-    TicketUsed { at: Option<Timestamp> },
+    TicketUsed {
+        at: Option<Timestamp>,
+    },
     TicketVoid,
     TicketTransferred,
 
@@ -117,6 +158,8 @@ impl Refusal {
             Refusal::RefreshRetry => "REFRESH_RETRY",
             Refusal::AdminOnly => "ADMIN_ONLY",
             Refusal::EmailTaken => "EMAIL_TAKEN",
+            Refusal::SessionIdle => "SESSION_IDLE",
+            Refusal::ReauthRequired => "REAUTH_REQUIRED",
             Refusal::PasswordWrong => "PASSWORD_WRONG",
             Refusal::WalletNotEmpty => "WALLET_NOT_EMPTY",
             Refusal::TicketsLeft => "TICKETS_LEFT",
@@ -131,6 +174,9 @@ impl Refusal {
             Refusal::CodeWrong => "CODE_WRONG",
             Refusal::CodeOn => "CODE_ON",
             Refusal::SocialFailed => "SOCIAL_FAILED",
+            Refusal::SocialNotLinked => "SOCIAL_NOT_LINKED",
+            Refusal::SocialTaken => "SOCIAL_TAKEN",
+            Refusal::LastLogin => "LAST_LOGIN",
             Refusal::TooManyRequests { .. } => "TOO_MANY_REQUESTS",
             Refusal::NotFound => "NOT_FOUND",
             Refusal::Invalid { .. } => "INVALID",

@@ -54,7 +54,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use edge::{Edge, POLL_PATH, Poll};
+pub use edge::{Edge, POLL_PATH, Poll, RequestId};
 pub use error::{ApiError, problem_codes};
 
 /// What handlers share.
@@ -82,6 +82,8 @@ pub struct Shared {
     /// Where fans reach us, if the settings say it: `https://podo.kr`.
     pub home: String,
     pub roles: Roles,
+    /// Whether another listener shows the metrics, so that this one does not.
+    pub has_inner: bool,
     /// Every job and when it runs.
     pub jobs: Vec<(Job, String)>,
 }
@@ -103,6 +105,8 @@ struct Document;
 fn documented() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Document::openapi())
         .routes(routes!(accounts::sign_up))
+        .routes(routes!(accounts::confirm_sign_up))
+        .routes(routes!(accounts::reauth))
         .routes(routes!(accounts::log_in))
         .routes(routes!(accounts::refresh))
         .routes(routes!(accounts::log_out))
@@ -159,13 +163,32 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document::polish(document)
 }
 
+fn health() -> Router<App> {
+    Router::new()
+        .route("/livez", get(health::livez))
+        .route("/readyz", get(health::readyz))
+        .route("/healthz", get(health::readyz))
+}
+
+fn metrics() -> Router<App> {
+    Router::new().route("/metrics", get(health::metrics))
+}
+
+/// What is for operators only, on a listener of its own.
+fn inner_router(shared: App) -> Router {
+    health()
+        .merge(metrics())
+        .fallback(async || ApiError::no_route())
+        .method_not_allowed_fallback(error::method_not_allowed)
+        .with_state(shared)
+}
+
 /// Everything that this process answers, behind the edge.
 fn router(shared: App) -> Router {
     let (api, _) = documented().split_for_parts();
-    api.route("/livez", get(health::livez))
-        .route("/readyz", get(health::readyz))
-        .route("/healthz", get(health::readyz))
-        .route("/metrics", get(health::metrics))
+    let metrics = if shared.has_inner { Router::new() } else { metrics() };
+    api.merge(health())
+        .merge(metrics)
         .route("/problems", get(problems::show))
         .route("/api/openapi.json", get(document::show))
         .route("/api/layout.schema.json", get(admin::layout_schema))

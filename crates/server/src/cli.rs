@@ -98,7 +98,7 @@ fn start(cli: Cli) -> Result<ExitCode> {
         Command::Serve(_) => in_runtime(serve::run(load()?)),
         Command::Demo(demo) => in_runtime(demo::run(demo, load()?)),
         Command::Verify(verify) => in_runtime(verify::run(verify, load()?)),
-        Command::Doctor => doctor::run(&load()?),
+        Command::Doctor => in_runtime(async { doctor::run(&load()?).await }),
         Command::Backup { folder } => backup::back_up(&folder, &load()?),
         Command::Restore { folder } => {
             in_runtime(async { backup::restore(&folder, &load()?).await })

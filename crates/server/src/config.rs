@@ -29,6 +29,7 @@ pub const DEFAULT: &str = include_str!("config.default.toml");
 #[derive(Clone, Debug, Deserialize)]
 pub struct Config {
     pub listen: String,
+    pub listen_admin: String,
     pub roles: Roles,
     pub data: PathBuf,
     pub store_url: String,

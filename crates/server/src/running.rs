@@ -29,6 +29,8 @@ const FINISH_WITHIN: Duration = Duration::from_secs(5);
 pub struct Running {
     pub platform: Arc<Platform>,
     pub address: SocketAddr,
+    /// Where operators look, if they have a place of their own.
+    pub inner: Option<SocketAddr>,
     tasks: Tasks,
     accepting: JoinHandle<()>,
 }
@@ -38,6 +40,10 @@ impl Running {
     pub async fn start(config: &Config, wired: Wired, listener: TcpListener) -> Result<Running> {
         let platform = Arc::new(wired.platform);
         let address = listener.local_addr()?;
+        let inner = match config.listen_admin.as_str() {
+            "" => None,
+            place => Some(web::bind(place).context("listen_admin")?),
+        };
         let tasks = Tasks::default();
         make_admin(config, &platform).await?;
         open_rooms(&platform, platform.now()).await?;
@@ -65,10 +71,15 @@ impl Running {
             proxies: config.proxies()?,
             home: config.public_url.trim_end_matches('/').to_owned(),
             roles: config.roles.clone(),
+            has_inner: inner.is_some(),
             jobs: all_schedules(config).map(|it| (it.job, it.timing.to_string())).to_vec(),
         });
+        let inner_address = inner.as_ref().map(TcpListener::local_addr).transpose()?;
+        if let Some(inner) = inner {
+            tasks.spawn(web::serve(inner, Edge::inner(shared.clone()), tasks.clone()));
+        }
         let accepting = tasks.spawn(web::serve(listener, Edge::new(shared), tasks.clone()));
-        Ok(Running { platform, address, tasks, accepting })
+        Ok(Running { platform, address, inner: inner_address, tasks, accepting })
     }
 
     pub fn url(&self) -> String {

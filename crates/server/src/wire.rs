@@ -132,6 +132,9 @@ pub async fn platform_on(
             health_limits: config.health_limits(),
             tickets_rotate: config.ticket_codes == TicketCodes::Rotating,
             admins_need_code: config.people.admin_codes == Switch::On,
+            admin_idle: config.people.admin_idle(),
+            admin_proof: config.people.admin_proof(),
+            confirm_email: config.people.confirm_email == Switch::On,
         },
     };
     Ok(Wired { platform, sandbox })
@@ -230,6 +233,23 @@ struct Live {
     seat_versions: Arc<dyn SeatVersions>,
 }
 
+/// Where Redis is, if `live_url` names it.
+pub(crate) fn redis_address(config: &Config) -> Result<Option<redis::Address>> {
+    let scheme = config.live_url.split_once(':').map_or("", |(scheme, _)| scheme);
+    if !["redis", "rediss", "redis-cluster", "rediss-cluster"].contains(&scheme) {
+        return Ok(None);
+    }
+    let ca = &config.live_ca;
+    let trusted = match ca.as_os_str().is_empty() {
+        true => None,
+        false => Some(
+            std::fs::read(ca).with_context(|| format!("live_ca: cannot read {}", ca.display()))?,
+        ),
+    };
+    let url = config.live_url.clone();
+    Ok(Some(redis::Address { url, trusted, prefix: KEY_PREFIX.to_owned() }))
+}
+
 /// In front of every key on Redis, so that other programs can share the server.
 const KEY_PREFIX: &str = "podo:";
 
@@ -244,26 +264,16 @@ impl Live {
                 revocations: Arc::new(memory::Revocations::default()),
                 seat_versions: Arc::new(memory::SeatVersions::default()),
             }),
-            Some(("redis" | "rediss" | "redis-cluster" | "rediss-cluster", _)) => {
-                Live::on_redis(config).await
-            }
-            Some(_) | None => {
-                bail!("live_url: unknown; use memory:, redis[s]://… or redis[s]-cluster://…")
-            }
+            Some(_) | None => match redis_address(config)? {
+                Some(address) => Live::on_redis(address).await,
+                None => {
+                    bail!("live_url: unknown; use memory:, redis[s]://… or redis[s]-cluster://…")
+                }
+            },
         }
     }
 
-    async fn on_redis(config: &Config) -> Result<Live> {
-        let ca = &config.live_ca;
-        let trusted = match ca.as_os_str().is_empty() {
-            true => None,
-            false => Some(
-                std::fs::read(ca)
-                    .with_context(|| format!("live_ca: cannot read {}", ca.display()))?,
-            ),
-        };
-        let url = config.live_url.clone();
-        let address = redis::Address { url, trusted, prefix: KEY_PREFIX.to_owned() };
+    async fn on_redis(address: redis::Address) -> Result<Live> {
         let connection = redis::Connection::open(address).await;
         let connection = connection.map_err(|error| anyhow!(error)).context("live_url")?;
         Ok(Live {

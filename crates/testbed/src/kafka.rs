@@ -82,6 +82,11 @@ impl Kafka {
         Ok(())
     }
 
+    /// Where the broker keeps its records.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The file with everything that the broker wrote.
     pub fn log_path(&self) -> PathBuf {
         engine::log_path(self.folder.path())

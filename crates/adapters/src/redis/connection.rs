@@ -74,6 +74,12 @@ impl Connection {
         Ok(Connection { source, prefix })
     }
 
+    /// What the server's clock says, in milliseconds since 1970.
+    pub async fn clock_ms(&self) -> Result<i64> {
+        let (seconds, micros): (i64, i64) = self.query(&redis::cmd("TIME")).await?;
+        Ok(seconds * 1_000 + micros / 1_000)
+    }
+
     pub(super) fn key(&self, name: impl std::fmt::Display) -> String {
         format!("{}{name}", self.prefix)
     }

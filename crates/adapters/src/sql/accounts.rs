@@ -5,6 +5,7 @@ mod profile;
 mod retention;
 mod second_factor;
 mod sessions;
+mod sign_ups;
 mod social;
 
 use super::outbox::{self, Outgoing};
@@ -14,18 +15,21 @@ use super::value::{Row, params};
 use app::Result;
 use app::paging::PageAsk;
 use app::ports::accounts::{
-    Accounts, ChangePassword, ChangeProfile, ChangeRole, ChangeTotp, CreateSocialUser, CreateUser,
-    LoginAttempt, LoginView, ProveIdentity, RotateRefresh, Rotation, SealedTotp, SessionView,
-    SocialAccount, StartSession, UserRecord,
+    Accounts, AskSignUp, ChangePassword, ChangeProfile, ChangeRole, ChangeTotp, ConfirmSignUp,
+    CreateSocialUser, CreateUser, LinkSocial, LinkedView, LoginAttempt, LoginView, ProveIdentity,
+    RotateRefresh, Rotation, SealedTotp, SessionView, SignUpRecord, SocialAccount, StartSession,
+    UserRecord,
 };
 use async_trait::async_trait;
-use domain::accounts::Failures;
+use domain::accounts::{Failures, SocialProvider};
 use domain::messages::MessageKind;
 use domain::{Refusal, SessionId, Timestamp, UserId};
 use profile::{LoginsOf, RenewHash, Withdraw};
 use retention::{EraseWithdrawn, ForgetLogins, MakeDormant};
 use serde_json::json;
-use sessions::{EndSession, EndSessionOf, EndedSince, SessionsOf};
+use sessions::{EndSession, EndSessionOf, EndedSince, NoteProof, ProvenAt, SessionsOf};
+use sign_ups::{FindSignUp, ForgetSignUps};
+use social::{SocialOf, Unlink};
 use uuid::Uuid;
 
 struct CreateUsers(Vec<CreateUser>);
@@ -121,6 +125,42 @@ impl Accounts for SqlStore {
 
     async fn change_role(&self, command: ChangeRole) -> Result<Vec<SessionId>> {
         self.write(command).await
+    }
+
+    async fn note_proof(&self, session: SessionId, now: Timestamp) -> Result<bool> {
+        self.write(NoteProof { session, now }).await
+    }
+
+    async fn proven_at(&self, session: SessionId) -> Result<Option<Timestamp>> {
+        self.read(ProvenAt(session)).await
+    }
+
+    async fn ask_sign_up(&self, command: AskSignUp) -> Result<()> {
+        self.write(command).await
+    }
+
+    async fn confirm_sign_up(&self, command: ConfirmSignUp) -> Result<bool> {
+        self.write(command).await
+    }
+
+    async fn sign_up(&self, sign_up: UserId) -> Result<Option<SignUpRecord>> {
+        self.read(FindSignUp(sign_up)).await
+    }
+
+    async fn forget_sign_ups(&self, before: Timestamp, limit: u32) -> Result<u64> {
+        self.write(ForgetSignUps { before, limit }).await
+    }
+
+    async fn link_social(&self, command: LinkSocial) -> Result<()> {
+        self.write(command).await
+    }
+
+    async fn social_of(&self, user: UserId) -> Result<Vec<LinkedView>> {
+        self.read(SocialOf(user)).await
+    }
+
+    async fn unlink_social(&self, user: UserId, provider: SocialProvider) -> Result<bool> {
+        self.write(Unlink { user, provider }).await
     }
 
     async fn user_by_social(&self, account: SocialAccount) -> Result<Option<UserRecord>> {

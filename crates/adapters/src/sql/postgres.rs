@@ -14,6 +14,7 @@ mod writer;
 pub use migrate::Roles;
 pub use settings::{Connections, PerRole, PostgresSettings};
 
+use super::plan::Plan;
 use super::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result};
@@ -60,6 +61,14 @@ impl Postgres {
     }
 
     /// Brings the schema up to date and, if asked, the roles and their rights.
+    pub(super) async fn plan(settings: &PostgresSettings) -> std::result::Result<Plan, String> {
+        migrate::plan(settings).await
+    }
+
+    pub(super) async fn clock_ms(settings: &PostgresSettings) -> std::result::Result<i64, String> {
+        migrate::clock_ms(settings).await
+    }
+
     pub(super) async fn migrate(
         settings: &PostgresSettings,
         with_roles: bool,

@@ -13,11 +13,13 @@ mod writer;
 
 pub(super) use backup::back_up;
 
+use super::plan::Plan;
 use super::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result};
 use connection::open;
 use futures::channel::oneshot;
+use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,6 +53,12 @@ impl Sqlite {
         Ok(Sqlite { writer, readers })
     }
 
+    /// What this version would change in a file, with nothing changed.
+    pub(super) fn plan(path: &Path) -> std::result::Result<Plan, String> {
+        let known = if path.exists() { version(path).map_err(|it| it.to_string())? } else { 0 };
+        Ok(Plan::after(known, migrations::runner().get_migrations()))
+    }
+
     /// Runs a command; answers after it is on disk.
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
         let (send, receive) = oneshot::channel();
@@ -64,6 +72,17 @@ impl Sqlite {
         self.readers.submit(work, send)?;
         receive.await.map_err(|oneshot::Canceled| stopped())?
     }
+}
+
+/// The version of a file's schema; 0 where there is none.
+fn version(path: &Path) -> rusqlite::Result<i64> {
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let table = "select count(*) from sqlite_master where name = 'refinery_schema_history'";
+    if database.query_row(table, [], |row| row.get::<_, i64>(0))? == 0 {
+        return Ok(0);
+    }
+    let latest = "select coalesce(max(version), 0) from refinery_schema_history";
+    database.query_row(latest, [], |row| row.get(0))
 }
 
 fn stopped() -> Error {

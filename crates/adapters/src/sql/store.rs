@@ -1,5 +1,6 @@
 //! The store: which engine runs the commands.
 
+use super::plan::Plan;
 use super::postgres::{Postgres, PostgresSettings, Roles};
 use super::sqlite::{self, Sqlite};
 #[cfg(feature = "mutants")]
@@ -35,6 +36,21 @@ impl SqlStore {
     /// Opens or creates a SQLite file and brings its schema up to date.
     pub fn sqlite(path: &Path, chance: Arc<dyn Chance>) -> std::result::Result<SqlStore, String> {
         Sqlite::open(path, chance, Vec::new()).map(|sqlite| SqlStore::on(Engine::Sqlite(sqlite)))
+    }
+
+    /// What this version would change in a SQLite file. Nothing is changed.
+    pub fn plan_sqlite(path: &Path) -> std::result::Result<Plan, String> {
+        Sqlite::plan(path)
+    }
+
+    /// The same on PostgreSQL.
+    pub async fn plan_postgres(settings: &PostgresSettings) -> std::result::Result<Plan, String> {
+        Postgres::plan(settings).await
+    }
+
+    /// What the clock of PostgreSQL says, in milliseconds since 1970.
+    pub async fn clock_ms(settings: &PostgresSettings) -> std::result::Result<i64, String> {
+        Postgres::clock_ms(settings).await
     }
 
     /// Copies a SQLite file, which may be in use, into a new one.

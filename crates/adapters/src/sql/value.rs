@@ -75,6 +75,7 @@ read_values! {
     bool: Value::Int(number) => Some(*number != 0), Value::Bool(truth) => Some(*truth);
     String: Value::Text(text) => Some(text.clone()), Value::Json(text) => Some(text.clone());
     Vec<u8>: Value::Bytes(bytes) => Some(bytes.clone());
+    [u8; 32]: Value::Bytes(bytes) => bytes.as_slice().try_into().ok();
     Uuid: Value::Bytes(bytes) => Uuid::from_slice(bytes).ok(), Value::Uuid(uuid) => Some(*uuid);
     Timestamp: Value::Int(ms) => Some(Timestamp::from_ms(*ms)), Value::Time(time) => Some(*time);
     Won: Value::Int(amount) => Won::new(*amount);

@@ -69,6 +69,9 @@ pub(super) async fn prove(
     platform.take(&key, PASSWORD_TRIES, PASSWORD_TRIES_PER).await?;
     let user = user_of(platform, caller).await?;
     let Some(hash) = user.known_hash() else { return prove_recent(platform, caller, user) };
+    if password.is_empty() {
+        return Err(Refusal::PasswordWrong.into());
+    }
     match platform.passwords.verify(password, Some(hash)).await? {
         Verdict::Right | Verdict::RightButOld => Ok(user),
         Verdict::Wrong => Err(Refusal::PasswordWrong.into()),

@@ -80,6 +80,16 @@ pub(super) async fn check_code(
     change(platform, user.user, TotpChange::Use { step }, Refusal::CodeWrong).await
 }
 
+/// The same for somebody who is logged in.
+pub(super) async fn prove_by_code(
+    platform: &Platform,
+    user: &UserRecord,
+    code: Option<&str>,
+) -> Result<()> {
+    platform.take(&format!("code:{}", user.user), CODE_TRIES, CODE_TRIES_PER).await?;
+    check_code(platform, user, code, platform.now()).await
+}
+
 fn step_of(platform: &Platform, user: &UserRecord, code: &str, now: Timestamp) -> Result<i64> {
     let sealed = user.totp.as_ref().ok_or(Refusal::CodeWrong)?;
     let secret = platform.seals.open(&field("totp", user.user), &sealed.secret)?;

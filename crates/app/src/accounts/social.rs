@@ -1,5 +1,6 @@
 //! Logging in with an account at another service.
 
+use super::links::finish_link;
 use super::{LoggedIn, Origin, field, start_session};
 use crate::error::{Error, Result};
 use crate::platform::Platform;
@@ -12,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::accounts::{Email, Role, SocialProvider};
 use domain::text::Line;
-use domain::{LoginId, Refusal, Timestamp, UserId};
+use domain::{LoginId, Refusal, SessionId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +44,21 @@ struct Kept {
     nonce: String,
     verifier: String,
     begun_ms: i64,
+    /// Set when the account is to be linked, not logged in with.
+    link: Option<Link>,
+}
+
+/// Whose account another one is to be linked to, and in which session they asked for it.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Link {
+    pub(super) user: UserId,
+    pub(super) session: SessionId,
+}
+
+/// What a way to another service and back led to.
+pub enum SocialEnd {
+    LoggedIn(Box<LoggedIn>),
+    Linked,
 }
 
 impl Kept {
@@ -59,6 +75,14 @@ fn service(platform: &Platform, provider: SocialProvider) -> Result<&Arc<dyn Soc
 }
 
 pub async fn start_social(platform: &Platform, provider: SocialProvider) -> Result<SocialStart> {
+    begin(platform, provider, None).await
+}
+
+pub(super) async fn begin(
+    platform: &Platform,
+    provider: SocialProvider,
+    link: Option<Link>,
+) -> Result<SocialStart> {
     let service = service(platform, provider)?;
     let secret = || URL_SAFE_NO_PAD.encode(platform.chance.secret());
     let kept = Kept {
@@ -67,6 +91,7 @@ pub async fn start_social(platform: &Platform, provider: SocialProvider) -> Resu
         nonce: secret(),
         verifier: secret(),
         begun_ms: platform.now().ms(),
+        link,
     };
     let url = service.page(kept.flow()).await?;
     let text = serde_json::to_string(&kept).map_err(Error::broken)?;
@@ -89,14 +114,15 @@ fn read_kept(
     (is_fresh && is_answer && kept.provider == provider.slug()).then_some(kept)
 }
 
-/// Logs in who logged in there; somebody new gets an account. An address that has an account here
+/// Links the account to that of who asked for it; otherwise logs in who logged in there. Somebody
+/// new gets an account. An address that has an account here
 /// is not taken over: nobody has proved that it is theirs.
 pub async fn finish_social(
     platform: &Platform,
     provider: SocialProvider,
     back: SocialReturn<'_>,
     origin: Origin,
-) -> Result<LoggedIn> {
+) -> Result<SocialEnd> {
     let service = service(platform, provider)?;
     let now = platform.now();
     let kept = read_kept(platform, provider, &back, now).ok_or(Refusal::SocialFailed)?;
@@ -104,6 +130,10 @@ pub async fn finish_social(
     let subject = format!("{}:{}", provider.slug(), person.subject);
     let account =
         SocialAccount { provider, subject_hash: platform.seals.lookup("social", &subject) };
+    if let Some(link) = kept.link {
+        finish_link(platform, link, account, now).await?;
+        return Ok(SocialEnd::Linked);
+    }
     let user = match platform.store.user_by_social(account).await? {
         Some(user) => user,
         None => make_account(platform, account, &person, now).await?,
@@ -122,7 +152,7 @@ pub async fn finish_social(
         reason: None,
         now,
     };
-    start_session(platform, user, attempt).await
+    Ok(SocialEnd::LoggedIn(Box::new(start_session(platform, user, attempt).await?)))
 }
 
 async fn make_account(
@@ -133,7 +163,11 @@ async fn make_account(
 ) -> Result<UserRecord> {
     let user = new_user(platform, person, now);
     let id = user.user;
-    platform.store.create_social_user(CreateSocialUser { user, account }).await?;
+    let made = platform.store.create_social_user(CreateSocialUser { user, account }).await;
+    made.map_err(|error| match error {
+        Error::Refused(Refusal::EmailTaken) => Refusal::SocialNotLinked.into(),
+        other => other,
+    })?;
     let found = platform.store.user(id).await?;
     found.ok_or_else(|| Error::Broken(format!("no {id} right after it was made")))
 }

@@ -31,14 +31,15 @@ pub async fn forget_rooms(platform: &Platform, now: Timestamp) -> Result<Round> 
     Ok(Round { done: ended.len() as u64, ..Round::default() })
 }
 
-/// Log-ins after three months; who somebody was, a month after they withdrew. Accounts that nobody
+/// Log-ins after three months; sign-ups that nobody confirmed; who somebody was, a month after they withdrew. Accounts that nobody
 /// uses sleep.
 pub async fn keep_less(platform: &Platform, now: Timestamp) -> Result<Round> {
     let store = &platform.store;
     let n_logins = store.forget_logins(now.minus(LOGINS_KEPT_FOR), ROUND_MAX).await?;
     let n_erased = store.erase_withdrawn(now.minus(ERASED_AFTER), ROUND_MAX, now).await?;
     let n_asleep = store.make_dormant(now.minus(DORMANT_AFTER), ROUND_MAX, now).await?;
-    Ok(round_of(&[n_logins, n_erased, n_asleep]))
+    let n_sign_ups = store.forget_sign_ups(now, ROUND_MAX).await?;
+    Ok(round_of(&[n_logins, n_erased, n_asleep, n_sign_ups]))
 }
 
 fn round_of(counts: &[u64]) -> Round {

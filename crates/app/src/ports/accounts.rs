@@ -4,8 +4,10 @@ use crate::error::Result;
 use crate::paging::PageAsk;
 use async_trait::async_trait;
 use domain::accounts::{Failures, Role, SocialProvider};
+use domain::messages::Language;
 use domain::{LoginId, SessionId, Timestamp, UserId};
 use serde::Serialize;
+use std::time::Duration;
 use utoipa::ToSchema;
 
 /// A new account; personal fields are sealed already.
@@ -102,6 +104,51 @@ pub struct SocialAccount {
 pub struct CreateSocialUser {
     pub user: CreateUser,
     pub account: SocialAccount,
+}
+
+/// An account at another service, to be linked to one here.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkSocial {
+    pub user: UserId,
+    pub account: SocialAccount,
+    pub now: Timestamp,
+}
+
+/// A service whose account logs in here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkedView {
+    /// `kakao`, `naver` or `google`.
+    pub service: &'static str,
+    pub linked_at: Timestamp,
+}
+
+/// An account that is made when its address is confirmed. The code is sealed, and as a keyed hash.
+#[derive(Clone, Debug)]
+pub struct AskSignUp {
+    pub account: CreateUser,
+    /// Whose address it is already.
+    pub taken_by: Option<UserId>,
+    pub code: Vec<u8>,
+    pub code_hash: [u8; 32],
+    pub language: Language,
+    pub expires_at: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct ConfirmSignUp {
+    pub sign_up: UserId,
+    pub code_hash: [u8; 32],
+    pub now: Timestamp,
+}
+
+/// What the letter about a sign-up needs; sealed.
+#[derive(Clone, Debug)]
+pub struct SignUpRecord {
+    pub email: Vec<u8>,
+    pub code: Vec<u8>,
+    pub language: Language,
+    pub is_taken: bool,
 }
 
 /// What a fan changes about themselves; what is `None` stays.
@@ -202,6 +249,8 @@ pub struct RotateRefresh {
     pub spent_hash: [u8; 32],
     pub next_hash: [u8; 32],
     pub expires_at: Timestamp,
+    /// An organiser's token that is older was not used for too long.
+    pub organisers_idle_max: Option<Duration>,
     pub now: Timestamp,
 }
 
@@ -216,6 +265,10 @@ pub enum Rotation {
     Invalid,
     /// It was spent a moment ago: a lost answer or a second tab.
     Retry,
+    /// It is an organiser's who was away for too long. The session has ended.
+    Idle {
+        session: SessionId,
+    },
     /// It was spent long ago: somebody has a copy. The whole family is dead now.
     Reused {
         session: SessionId,
@@ -278,6 +331,33 @@ pub trait Accounts: Send + Sync {
 
     /// The sessions that ended with it; leaves an audit entry. Refusals: `NotFound`.
     async fn change_role(&self, command: ChangeRole) -> Result<Vec<SessionId>>;
+
+    /// Notes that the owner of a live session showed once more who they are; false when there is no
+    /// such session.
+    async fn note_proof(&self, session: SessionId, now: Timestamp) -> Result<bool>;
+
+    /// When the owner of a live session last showed who they are.
+    async fn proven_at(&self, session: SessionId) -> Result<Option<Timestamp>>;
+
+    /// Keeps what an account will need until its address is confirmed, and asks for the letter.
+    async fn ask_sign_up(&self, command: AskSignUp) -> Result<()>;
+
+    /// Makes the account when the code is right; false when it is not, when it was guessed too often,
+    /// or too late. Refusals: `EmailTaken`.
+    async fn confirm_sign_up(&self, command: ConfirmSignUp) -> Result<bool>;
+
+    async fn sign_up(&self, sign_up: UserId) -> Result<Option<SignUpRecord>>;
+
+    /// Forgets sign-ups whose time was over before this moment.
+    async fn forget_sign_ups(&self, before: Timestamp, limit: u32) -> Result<u64>;
+
+    /// Linking again what is linked changes nothing. Refusals: `SocialTaken`.
+    async fn link_social(&self, command: LinkSocial) -> Result<()>;
+
+    async fn social_of(&self, user: UserId) -> Result<Vec<LinkedView>>;
+
+    /// False when it is not linked. Refusals: `LastLogin`.
+    async fn unlink_social(&self, user: UserId, provider: SocialProvider) -> Result<bool>;
 
     async fn user_by_social(&self, account: SocialAccount) -> Result<Option<UserRecord>>;
 

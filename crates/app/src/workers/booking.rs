@@ -48,6 +48,7 @@ fn has_seats(kind: MessageKind) -> Option<bool> {
         MessageKind::ReservationConfirmed | MessageKind::ReservationReduced => Some(true),
         MessageKind::ReservationCanceled => Some(false),
         MessageKind::UserSignedUp
+        | MessageKind::SignUpAsked
         | MessageKind::SessionCopied
         | MessageKind::ReservationHeld
         | MessageKind::ReservationExtended

@@ -16,6 +16,7 @@ pub fn hear(platform: &Platform, parcels: &[Parcel]) {
                 platform.shelf.clear();
             }
             MessageKind::UserSignedUp
+            | MessageKind::SignUpAsked
             | MessageKind::SessionCopied
             | MessageKind::ReservationHeld
             | MessageKind::ReservationExtended

@@ -2,8 +2,9 @@
 //! mailbox, and leave the house over the channels that are set up and wanted.
 
 use super::Worker;
+use crate::accounts::field;
 use crate::error::{Error, Result};
-use crate::letters::{LetterText, is_worth_one, write};
+use crate::letters::{LetterText, is_worth_one, sign_up_code, write};
 use crate::platform::Platform;
 use crate::ports::messages::{Consume, Letter, Message};
 use crate::ports::notifications::{ChannelKind, Notice, NotificationSettings};
@@ -19,6 +20,8 @@ pub struct Letters;
 struct Addressee {
     #[serde(default)]
     user_id: Option<UserId>,
+    #[serde(default)]
+    sign_up_id: Option<UserId>,
 }
 
 #[async_trait]
@@ -49,15 +52,29 @@ impl Worker for Letters {
 
 async fn letter_for(platform: &Platform, message: &Message) -> Result<Option<Consume>> {
     let now = platform.now();
-    let Addressee { user_id } = serde_json::from_str(&message.payload).map_err(Error::broken)?;
+    let Addressee { user_id, sign_up_id } =
+        serde_json::from_str(&message.payload).map_err(Error::broken)?;
     let Some(user) = user_id else { return Ok(None) };
     let settings = platform.store.notification_settings(user).await?;
-    let Some(text) = write(message, settings.language)? else { return Ok(None) };
+    let text = match code_letter(platform, sign_up_id).await? {
+        Some(text) => Some(text),
+        None => write(message, settings.language)?,
+    };
+    let Some(text) = text else { return Ok(None) };
     let notices = notices(platform, message, user, settings, &text).await?;
     let LetterText { subject, body } = text;
     let letter = Letter { user: Some(user), subject, body, created_at: now };
     let consumer = Letters.name();
     Ok(Some(Consume { message: message.id, consumer, letters: vec![letter], notices, now }))
+}
+
+/// The letter to somebody whose address has no account yet.
+async fn code_letter(platform: &Platform, sign_up: Option<UserId>) -> Result<Option<LetterText>> {
+    let Some(id) = sign_up else { return Ok(None) };
+    let found = platform.store.sign_up(id).await?;
+    let Some(asked) = found.filter(|it| !it.is_taken) else { return Ok(None) };
+    let code = platform.seals.open(&field("code", id), &asked.code)?;
+    Ok(Some(sign_up_code(&code, asked.language)))
 }
 
 /// One for each channel that is set up and wanted, and for each device.

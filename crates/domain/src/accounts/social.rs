@@ -29,6 +29,10 @@ impl SocialProvider {
         }
     }
 
+    pub fn parse(text: &str) -> Option<SocialProvider> {
+        SocialProvider::ALL.into_iter().find(|provider| provider.as_str() == text)
+    }
+
     pub fn from_slug(slug: &str) -> Option<SocialProvider> {
         SocialProvider::ALL.into_iter().find(|provider| provider.slug() == slug)
     }

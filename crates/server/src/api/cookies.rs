@@ -5,7 +5,7 @@ use app::accounts::LoggedIn;
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use domain::accounts::{ACCESS_TOKEN_LENGTH, REFRESH_TOKEN_LENGTH};
+use domain::accounts::REFRESH_TOKEN_LENGTH;
 
 pub(super) const ACCESS: &str = "__Host-podo_access";
 pub(super) const REFRESH: &str = "__Host-podo_refresh";
@@ -36,12 +36,11 @@ pub(super) fn of_session(logged_in: &LoggedIn) -> [(header::HeaderName, String);
         same_site: "Strict",
         max_age_s: REFRESH_TOKEN_LENGTH.as_secs(),
     };
-    [of_access(&logged_in.access_token), (header::SET_COOKIE, refresh.text())]
+    [of_access(&logged_in.access_token, logged_in.expires_in), (header::SET_COOKIE, refresh.text())]
 }
 
 /// The header that keeps somebody logged in as long as the token lives.
-pub(super) fn of_access(access_token: &str) -> (header::HeaderName, String) {
-    let max_age_s = ACCESS_TOKEN_LENGTH.as_secs();
+pub(super) fn of_access(access_token: &str, max_age_s: u64) -> (header::HeaderName, String) {
     let access = Cookie { name: ACCESS, value: access_token, same_site: "Lax", max_age_s };
     (header::SET_COOKIE, access.text())
 }

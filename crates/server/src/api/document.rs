@@ -8,11 +8,15 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
-use utoipa::openapi::{Content, ContentBuilder, OpenApi, Ref, RefOr, Response, ResponseBuilder};
+use utoipa::openapi::{
+    Content, ContentBuilder, Header, OpenApi, Ref, RefOr, Response, ResponseBuilder,
+};
 
 const PROBLEM: &str = "#/components/schemas/Problem";
 /// As `app::keys` takes them.
 const KEY: &str = "^([!#-~]{1,200}|\"[!#-~]{1,200}\")$";
+
+const REQUEST_ID: &str = "X-Request-Id";
 
 const PROBLEM_KIND: &str = "application/problem+json";
 
@@ -34,6 +38,7 @@ pub(super) fn polish(mut document: OpenApi) -> OpenApi {
         operations(item).for_each(polish_operation);
     }
     let components = document.components.get_or_insert_default();
+    components.headers.insert(REQUEST_ID.to_owned(), RefOr::T(request_id()));
     let known = components.schemas.clone();
     components.schemas.values_mut().for_each(|schema| merge_tags(schema, &known));
     document
@@ -69,6 +74,21 @@ fn polish_operation(operation: &mut Operation) {
         .content(PROBLEM_KIND, problem)
         .build();
     responses.insert("default".to_owned(), RefOr::T(any));
+    for response in responses.values_mut() {
+        if let RefOr::T(response) = response {
+            let named = Ref::new(format!("#/components/headers/{REQUEST_ID}"));
+            response.headers.insert(REQUEST_ID.to_owned(), RefOr::Ref(named));
+        }
+    }
+}
+
+/// Every answer has one.
+fn request_id() -> Header {
+    let what = "The name of this request in our logs, and the `traceId` of a problem: the caller's \
+                trace (`traceparent`) or `X-Request-Id`, or a fresh one";
+    let mut header = Header::default();
+    header.description = Some(what.to_owned());
+    header
 }
 
 fn name_problem(response: &mut Response) {

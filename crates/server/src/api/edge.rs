@@ -5,10 +5,12 @@
 mod manner;
 mod origin;
 mod poll;
+mod request_id;
 mod routes;
 mod unstoppable;
 
 pub use poll::{PATH as POLL_PATH, Poll};
+pub use request_id::RequestId;
 
 use super::error::{ApiError, Failure, render};
 use super::extract::text_of;
@@ -21,6 +23,7 @@ use axum::http::{HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hyper::body::Incoming;
 use manner::Manner;
+use request_id::RequestIds;
 use routes::Routes;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -32,6 +35,7 @@ pub struct Edge {
     shared: App,
     router: Router,
     routes: Routes,
+    request_ids: RequestIds,
     /// Whether fans reach us by https: then browsers are told to stay there.
     is_encrypted: bool,
 }
@@ -39,8 +43,19 @@ pub struct Edge {
 impl Edge {
     pub fn new(shared: App) -> Edge {
         let router = super::router(shared.clone());
+        Edge::around(router, shared)
+    }
+
+    /// The door to what only operators see.
+    pub fn inner(shared: App) -> Edge {
+        let router = super::inner_router(shared.clone());
+        Edge::around(router, shared)
+    }
+
+    fn around(router: Router, shared: App) -> Edge {
         let is_encrypted = shared.home.starts_with("https://");
-        Edge { shared, router, routes: Routes::default(), is_encrypted }
+        let request_ids = RequestIds::new(&*shared.platform.chance);
+        Edge { shared, router, routes: Routes::default(), request_ids, is_encrypted }
     }
 
     /// Whether an address is a proxy of ours.
@@ -64,6 +79,7 @@ impl Edge {
         let method = routes::known_method(request.method());
         let is_inside = is_of_those_inside(request.uri().path());
         let manner = Manner::of(request.headers());
+        let id = self.request_ids.of(request.headers());
         let is_api = request.uri().path().starts_with("/api/");
         let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip()) {
             Ok(n_left) if !origin::is_ours(&request, &self.shared.home) => {
@@ -73,13 +89,13 @@ impl Edge {
             Err(error) => (error.into_response(), Some(0)),
         };
         if let Some(error) = response.extensions_mut().remove::<ApiError>() {
-            let trace = manner.trace(&*self.shared.platform.chance);
             // axum names the methods that would do.
             let allow = response.headers_mut().remove(header::ALLOW);
-            response = render(&error, manner.language(), &trace);
+            response = render(&error, manner.language(), id.as_str());
             response.headers_mut().extend(allow.map(|methods| (header::ALLOW, methods)));
         }
         harden(&mut response);
+        response.headers_mut().insert(request_id::HEADER, id.header());
         if self.is_encrypted {
             let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
             response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, year);
@@ -107,6 +123,12 @@ impl Edge {
             started.elapsed(),
         );
         Some(view)
+    }
+
+    /// The name of a poll.
+    pub fn request_id(&self, poll: &Poll<'_>) -> RequestId {
+        let own = poll.request_id.map(str::as_bytes);
+        self.request_ids.given(poll.trace_parent.map(str::as_bytes), own)
     }
 
     /// Whether this address has not asked too much, and whether this node answers such a path; how

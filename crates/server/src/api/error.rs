@@ -212,6 +212,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::SocialFailed
         | Refusal::RefreshInvalid
         | Refusal::RefreshReused
+        | Refusal::SessionIdle
         | Refusal::EntryExpired
         | Refusal::PlaceTokenInvalid
         | Refusal::WebhookInvalid => StatusCode::UNAUTHORIZED,
@@ -219,6 +220,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::EntryRequired
         | Refusal::IdentityRequired
         | Refusal::ReadOnly
+        | Refusal::ReauthRequired
         | Refusal::ChallengeRequired { .. }
         | Refusal::PasswordWrong => StatusCode::FORBIDDEN,
         Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
@@ -247,6 +249,9 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
         Refusal::RefreshRetry
         | Refusal::EmailTaken
+        | Refusal::SocialNotLinked
+        | Refusal::SocialTaken
+        | Refusal::LastLogin
         | Refusal::WalletNotEmpty
         | Refusal::TicketsLeft
         | Refusal::IdentityNotOffered

@@ -3,7 +3,7 @@
 use super::edge::network_of;
 use super::error::{ApiError, Failure};
 use super::{App, cookies};
-use app::accounts::{Origin, authenticate};
+use app::accounts::{Origin, authenticate, require_proof};
 use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
 use app::ports::keys::KeyUse;
@@ -142,6 +142,9 @@ impl FromRequestParts<App> for Admin {
             Role::Staff if parts.method.is_safe() => {}
             Role::Staff => return Err(Refusal::ReadOnly.into()),
             Role::User => return Err(Refusal::AdminOnly.into()),
+        }
+        if staff::needs_proof(&parts.method, parts.uri.path(), parts.uri.query()) {
+            require_proof(&app.platform, caller, app.platform.now()).await?;
         }
         if staff::is_noted(&parts.method, parts.uri.path()) {
             staff::note_call(parts, app, caller.user).await?;

@@ -1,9 +1,13 @@
 //! Is it alive, is it ready, what does it count.
 
+mod ready;
+
+pub(super) use ready::readyz;
+
 use super::App;
 use crate::telemetry::{JobLabel, KindLabel, ScheduleLabel, WorkerLabel};
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::IntoResponse;
 use domain::Timestamp;
 use domain::reconciliation::Kind;
@@ -14,20 +18,6 @@ use std::sync::atomic::Ordering;
 /// The process runs. Nothing else is asked, so that a slow database does not get it killed.
 pub(super) async fn livez() -> &'static str {
     "ok"
-}
-
-/// Ready for traffic: the store answers, and the process is not on its way out.
-pub(super) async fn readyz(State(app): State<App>) -> impl IntoResponse {
-    if app.tasks.is_stopping() {
-        return (StatusCode::SERVICE_UNAVAILABLE, "stopping");
-    }
-    match app.platform.store.backlog().await {
-        Ok(_) => (StatusCode::OK, "ok"),
-        Err(error) => {
-            tracing::warn!(%error, "Not ready: the store does not answer");
-            (StatusCode::SERVICE_UNAVAILABLE, "the store does not answer")
-        }
-    }
 }
 
 pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {

@@ -32,6 +32,14 @@ impl Language {
         best.1
     }
 
+    /// The same for letters.
+    pub(super) const fn of_letters(self) -> domain::messages::Language {
+        match self {
+            Language::Korean => domain::messages::Language::Ko,
+            Language::English => domain::messages::Language::En,
+        }
+    }
+
     pub(super) const fn tag(self) -> &'static str {
         match self {
             Language::Korean => "ko",

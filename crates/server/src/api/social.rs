@@ -1,31 +1,40 @@
-//! Logging in with an account at Kakao, Naver or Google.
+//! Logging in with an account at Kakao, Naver or Google, and linking one to an account here.
 
 use super::App;
 use super::cookies::{self, Cookie};
 use super::error::{ApiError, ApiResult, Problem};
-use super::extract::{CameFrom, Params, text_of};
-use app::accounts::{SOCIAL_WITHIN, SocialReturn, finish_social, start_social};
+use super::extract::{Body, CameFrom, Fan, Params, text_of};
+use app::accounts::{self, SOCIAL_WITHIN, SocialEnd, SocialReturn, finish_social, start_social};
+use app::ports::accounts::LinkedView;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use domain::Refusal;
-use domain::accounts::SocialProvider;
+use domain::accounts::{GivenPassword, SocialProvider};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(options)).routes(routes!(start)).routes(routes!(callback))
+    OpenApiRouter::new()
+        .routes(routes!(options))
+        .routes(routes!(start))
+        .routes(routes!(callback))
+        .routes(routes!(links))
+        .routes(routes!(link, unlink))
 }
 
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct LoginOptions {
     /// Services whose accounts log in here: `/api/auth/{service}/start`.
     social: Vec<&'static str>,
     /// Whether a person can prove who they are.
     identity: bool,
+    /// Whether an account is made only when its address was confirmed.
+    confirm_email: bool,
 }
 
 /// How people can log in here.
@@ -36,6 +45,7 @@ pub(super) async fn options(State(app): State<App>) -> Json<LoginOptions> {
     Json(LoginOptions {
         social: services.map(|service| service.provider().slug()).collect(),
         identity: app.platform.certifier.is_some(),
+        confirm_email: app.platform.rules.confirm_email,
     })
 }
 
@@ -73,7 +83,7 @@ pub(super) struct CallbackParams {
 }
 
 /// Where the service sends the browser back to. Logs in with cookies, and goes on to the first page;
-/// whoever is new gets an account.
+/// whoever is new gets an account. Of a link that was begun, it makes that link instead.
 #[utoipa::path(get, path = "/api/auth/{provider}/callback", tag = "accounts",
     params(("provider" = String, Path), CallbackParams),
     responses((status = 303), (status = 401, body = Problem), (status = 404, body = Problem),
@@ -90,7 +100,11 @@ pub(super) async fn callback(
     let back = SocialReturn { code: &params.code, state: &params.state, kept };
     let done = flow_cookie("", 0);
     match finish_social(&app.platform, provider, back, origin).await {
-        Ok(logged_in) => {
+        Ok(SocialEnd::Linked) => {
+            let to = (header::LOCATION, format!("/?linked={}#/me", provider.slug()));
+            Ok((StatusCode::SEE_OTHER, AppendHeaders([done, to])).into_response())
+        }
+        Ok(SocialEnd::LoggedIn(logged_in)) => {
             let [access, refresh] = cookies::of_session(&logged_in);
             let to = (header::LOCATION, "/?welcome".to_owned());
             let headers = AppendHeaders([done, access, refresh, to]);
@@ -98,6 +112,75 @@ pub(super) async fn callback(
         }
         Err(error) => tell(error.into(), &headers, done),
     }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Links {
+    items: Vec<LinkedView>,
+}
+
+/// The accounts at other services that log in to one's own.
+#[utoipa::path(get, path = "/api/users/me/social", tag = "accounts",
+    security(("accessToken" = [])),
+    responses((status = 200, body = Links), (status = 401, body = Problem)))]
+pub(super) async fn links(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Json<Links>> {
+    Ok(Json(Links { items: accounts::links(&app.platform, caller).await? }))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LinkBody {
+    /// Left out where the account has none; then the log-in must be of the last ten minutes.
+    #[serde(default)]
+    password: Option<GivenPassword>,
+}
+
+fn password_in(body: LinkBody) -> String {
+    body.password.map(String::from).unwrap_or_default()
+}
+
+/// Where to go on.
+#[derive(Serialize, ToSchema)]
+pub(super) struct LinkStart {
+    url: String,
+}
+
+/// Begins to link an account at another service: the browser goes to `url`, logs in there, and comes
+/// back. Nothing is ever linked because two accounts have one address.
+#[utoipa::path(post, path = "/api/users/me/social/{provider}", tag = "accounts",
+    security(("accessToken" = [])), params(("provider" = String, Path)),
+    request_body = LinkBody,
+    responses((status = 200, body = LinkStart), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem), (status = 503, body = Problem)))]
+pub(super) async fn link(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Path(provider): Path<String>,
+    body: Body<LinkBody>,
+) -> ApiResult<Response> {
+    let (provider, password) = (provider_in(&provider)?, password_in(body.value));
+    let begun = accounts::start_link(&app.platform, caller, provider, password).await?;
+    let cookie = flow_cookie(&begun.kept, SOCIAL_WITHIN.as_secs());
+    Ok((AppendHeaders([cookie]), Json(LinkStart { url: begun.url })).into_response())
+}
+
+/// Takes the link away. The last thing that one could log in with stays.
+#[utoipa::path(delete, path = "/api/users/me/social/{provider}", tag = "accounts",
+    security(("accessToken" = [])), params(("provider" = String, Path)),
+    request_body = LinkBody,
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem),
+              (status = 422, body = Problem)))]
+pub(super) async fn unlink(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Path(provider): Path<String>,
+    body: Body<LinkBody>,
+) -> ApiResult<StatusCode> {
+    let (provider, password) = (provider_in(&provider)?, password_in(body.value));
+    accounts::unlink(&app.platform, caller, provider, password).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// A browser is sent to a page that can show the problem; a program gets the problem itself.

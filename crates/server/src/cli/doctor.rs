@@ -1,5 +1,7 @@
 //! `podo doctor`: is this machine, and are these settings, fit for a sale? It changes nothing.
 
+mod clocks;
+
 use crate::config::{Config, Switch};
 use crate::secret;
 use crate::wire::Store;
@@ -17,6 +19,10 @@ const FILES_MIN: u64 = 65_536;
 /// Our own backlog; the system cuts it to this.
 const BACKLOG_MIN: u64 = 4_096;
 
+/// Clocks that are further apart spoil holds, which last minutes; or only the look of countdowns.
+const APART_BAD_MS: i64 = 2_000;
+const APART_ADVICE_MS: i64 = 250;
+
 const DISK_MIN: u64 = 1 << 30;
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(2);
@@ -28,9 +34,12 @@ enum Verdict {
     Bad(String),
 }
 
-pub(super) fn run(config: &Config) -> Result<ExitCode> {
+pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     let mut is_fit = true;
-    for (what, verdict) in examine(config) {
+    let mut findings = examine(config);
+    findings.push(("store's clock", clock(clocks::of_store(config).await)));
+    findings.push(("live clock", clock(clocks::of_live(config).await)));
+    for (what, verdict) in findings {
         let (mark, words) = match verdict {
             Verdict::Good => ("ok", String::new()),
             Verdict::Advice(words) => ("--", words),
@@ -152,6 +161,20 @@ fn answers(address: &str) -> bool {
     found.into_iter().any(|it| TcpStream::connect_timeout(&it, ANSWER_WITHIN).is_ok())
 }
 
+/// Holds, entries and tokens end by the clock of the node that looks at them, so the clocks of all
+/// machines must agree.
+fn clock(apart_ms: Option<i64>) -> Verdict {
+    match apart_ms {
+        Some(ms) if ms.abs() >= APART_BAD_MS => Verdict::Bad(format!(
+            "{ms} ms ahead of this machine: let all machines follow one source of time (chrony)"
+        )),
+        Some(ms) if ms.abs() >= APART_ADVICE_MS => Verdict::Advice(format!(
+            "{ms} ms ahead of this machine; below {APART_ADVICE_MS} is better (chrony)"
+        )),
+        Some(_) | None => Verdict::Good,
+    }
+}
+
 fn open_files() -> Verdict {
     match getrlimit(Resource::Nofile).current {
         Some(files) if files < FILES_MIN => Verdict::Advice(format!(
@@ -185,6 +208,14 @@ mod tests {
         );
         assert_eq!(addresses("redis-cluster://a:1,b:2"), ["a:1", "b:2"]);
         assert_eq!(addresses("kafka://k1,k2:9093"), ["k1:9092", "k2:9093"]);
+    }
+
+    #[test]
+    fn clocks_that_are_apart_are_told() {
+        assert!(matches!(clock(None), Verdict::Good));
+        assert!(matches!(clock(Some(-100)), Verdict::Good));
+        assert!(matches!(clock(Some(-300)), Verdict::Advice(_)));
+        assert!(matches!(clock(Some(5_000)), Verdict::Bad(_)));
     }
 
     #[test]

@@ -12,9 +12,15 @@ pub(super) struct Migrate {
     /// Leave PostgreSQL's roles and rights as they are.
     #[arg(long)]
     no_roles: bool,
+    /// Print the statements that would be run, and run none.
+    #[arg(long)]
+    plan: bool,
 }
 
 pub(super) async fn run(migrate: Migrate, config: Config) -> Result<ExitCode> {
+    if migrate.plan {
+        return plan(&config).await;
+    }
     match Store::named_by(&config.store_url, &config.data)? {
         // Opening the store brings its schema up to date.
         Store::Sqlite(_) => drop(wire::platform(&config).await?),
@@ -25,6 +31,25 @@ pub(super) async fn run(migrate: Migrate, config: Config) -> Result<ExitCode> {
         }
     }
     println!("The schema is up to date.");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A script that says what it is, so that it can be read, kept or run by somebody else.
+async fn plan(config: &Config) -> Result<ExitCode> {
+    let plan = match Store::named_by(&config.store_url, &config.data)? {
+        Store::Sqlite(path) => SqlStore::plan_sqlite(&path),
+        Store::Postgres(url) => SqlStore::plan_postgres(&config.postgres(&url)?).await,
+    };
+    let plan = plan.map_err(|error| anyhow!(error))?;
+    match plan.steps.last() {
+        None => {
+            println!("-- The schema is up to date (V{}); nothing would be changed.", plan.known)
+        }
+        Some(last) => println!("-- From V{} to V{}.", plan.known, last.version),
+    }
+    for step in &plan.steps {
+        println!("\n-- V{} {}\n{}", step.version, step.name, step.sql.trim_end());
+    }
     Ok(ExitCode::SUCCESS)
 }
 

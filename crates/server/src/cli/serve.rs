@@ -29,6 +29,9 @@ pub(super) async fn run(config: Config) -> Result<ExitCode> {
     let running = Box::pin(Running::start(&config, wired, listener)).await?;
     println!("{}", running.url());
     tracing::info!(address = %running.address, roles = %config.roles, "Podo is ready");
+    if let Some(address) = running.inner {
+        tracing::info!(%address, "Metrics and health are here");
+    }
     signals.wait().await;
     tracing::info!("Stopping: running requests may finish");
     running.stop().await;

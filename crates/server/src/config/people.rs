@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use domain::accounts::SocialProvider;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+use std::time::Duration;
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct People {
@@ -24,6 +25,9 @@ pub struct People {
     pub google_client_id: String,
     pub google_client_secret: SecretString,
     pub admin_codes: Switch,
+    pub admin_idle_minutes: u32,
+    pub admin_proof_minutes: u32,
+    pub confirm_email: Switch,
 }
 
 impl People {
@@ -51,6 +55,16 @@ impl People {
             channel_key: self.identity_channel_key.clone(),
             secret: self.identity_secret.expose_secret().to_owned(),
         })
+    }
+
+    /// After how long an organiser who does nothing is logged out.
+    pub fn admin_idle(&self) -> Option<Duration> {
+        minutes(self.admin_idle_minutes)
+    }
+
+    /// How long a proof counts.
+    pub fn admin_proof(&self) -> Option<Duration> {
+        minutes(self.admin_proof_minutes)
     }
 
     /// The services that are set up.
@@ -95,4 +109,9 @@ fn all_or_none(name: &str, values: &[&str]) -> Result<()> {
         bail!("{name}: set all of its keys or none; `podo check-config --manual` lists them");
     }
     Ok(())
+}
+
+/// None switches a limit off.
+fn minutes(n: u32) -> Option<Duration> {
+    (n > 0).then(|| Duration::from_secs(60 * u64::from(n)))
 }

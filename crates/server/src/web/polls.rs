@@ -5,7 +5,7 @@
 //! poll that gets an error, makes hyper take the connection over with all that has been read: what
 //! is unusual has one place where it is handled.
 
-use crate::api::{Edge, POLL_PATH, Poll};
+use crate::api::{Edge, POLL_PATH, Poll, RequestId};
 use crate::tasks::Tasks;
 use app::queue::QueueView;
 use bytes::{Buf, BytesMut};
@@ -47,7 +47,7 @@ pub(super) async fn answer(
         let length = match read_poll(&buffer) {
             Head::Poll { poll, length } => {
                 let Some(view) = edge.poll(&poll, peer).await else { return Next::Other(buffer) };
-                write_answer(&mut answer, &view);
+                write_answer(&mut answer, &view, &edge.request_id(&poll));
                 length
             }
             Head::Other => return Next::Other(buffer),
@@ -145,6 +145,8 @@ fn poll_in<'r>(request: &httparse::Request<'_, 'r>) -> Option<Poll<'r>> {
         cookie: None,
         accept_language: None,
         forwarded_for: None,
+        trace_parent: None,
+        request_id: None,
     };
     let mut place_token = None;
     for header in request.headers.iter() {
@@ -156,6 +158,8 @@ fn poll_in<'r>(request: &httparse::Request<'_, 'r>) -> Option<Poll<'r>> {
             7 if is("upgrade") => return None,
             10 if is("connection") && header.value != b"keep-alive" => return None,
             11 if is("queue-token") => &mut place_token,
+            11 if is("traceparent") => &mut poll.trace_parent,
+            12 if is("x-request-id") => &mut poll.request_id,
             13 if is("authorization") => &mut poll.authorization,
             14 if is("content-length") && header.value != b"0" => return None,
             15 if is("accept-language") => &mut poll.accept_language,
@@ -173,14 +177,16 @@ fn poll_in<'r>(request: &httparse::Request<'_, 'r>) -> Option<Poll<'r>> {
 }
 
 /// The whole answer, head and body.
-fn write_answer(answer: &mut Vec<u8>, view: &QueueView) {
+fn write_answer(answer: &mut Vec<u8>, view: &QueueView, id: &RequestId) {
     const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
-        cache-control: no-store\r\nx-content-type-options: nosniff\r\n";
+        cache-control: no-store\r\nx-content-type-options: nosniff\r\nx-request-id: ";
     /// The length is known last, so there is room for its digits.
     const LENGTH: &str = "content-length: 00000\r\n\r\n";
     let now = Duration::from_millis(view.now.ms().try_into().unwrap_or(0));
     let date = httpdate::HttpDate::from(UNIX_EPOCH + now);
-    let _ = write!(answer, "{HEAD}date: {date}\r\n{LENGTH}");
+    answer.extend_from_slice(HEAD.as_bytes());
+    answer.extend_from_slice(id.as_bytes());
+    let _ = write!(answer, "\r\ndate: {date}\r\n{LENGTH}");
     let body_starts = answer.len();
     serde_json::to_writer(&mut *answer, view).expect("a view becomes JSON");
     let n_bytes = answer.len() - body_starts;

@@ -62,11 +62,20 @@ async fn of_a_thousand_guesses_twenty_are_looked_at_and_the_owner_is_never_locke
 
 /// The middle of how long so many log-ins take, for two kinds in turn.
 async fn medians(world: &World, n: usize, kinds: [(&str, &str); 2]) -> [Duration; 2] {
+    middle_of(n, async |_, kind| {
+        let (email, password) = kinds[kind];
+        log_in(world, email, password).await;
+    })
+    .await
+}
+
+/// The middle of how long so many calls take, for two kinds in turn.
+async fn middle_of(n: usize, call: impl AsyncFn(usize, usize)) -> [Duration; 2] {
     let mut took = [Vec::new(), Vec::new()];
-    for _ in 0..n {
-        for (times, (email, password)) in took.iter_mut().zip(kinds) {
+    for number in 0..n {
+        for (kind, times) in took.iter_mut().enumerate() {
             let started = Instant::now();
-            log_in(world, email, password).await;
+            call(number, kind).await;
             times.push(started.elapsed());
         }
     }
@@ -96,4 +105,32 @@ async fn time_does_not_tell_whether_an_address_has_an_account() {
     let kinds = [("fan@podo.kr", wrong), ("no address", wrong)];
     let [known, not_hashed] = medians(&world, 5, kinds).await;
     assert!(not_hashed * 3 < known, "{not_hashed:?} and {known:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn time_does_not_tell_whether_somebody_signed_up_already() {
+    let known = "boss@podo.kr";
+    let settings = [
+        ("PODO_CONFIRM_EMAIL", "on"),
+        ("PODO_ADMIN_EMAIL", known),
+        ("PODO_ADMIN_PASSWORD", PASSWORD),
+    ];
+    let world = World::with(&settings).await;
+    let ask = async |email: String| {
+        let body = json!({ "email": email, "password": PASSWORD, "name": "포도" });
+        world.stranger.post("/api/auth/signup", &body).await.expect(202);
+    };
+    let mut ratio = f64::MAX;
+    for round in 0..4 {
+        let medians = middle_of(40, async |number, kind| match kind {
+            0 => ask(known.to_owned()).await,
+            _ => ask(format!("new{round}.{number}@podo.kr")).await,
+        });
+        let [taken, free] = medians.await.map(|it| it.as_secs_f64());
+        ratio = ratio.min((taken / free).max(free / taken));
+        if ratio < 1.1 {
+            break;
+        }
+    }
+    assert!(ratio < 1.1, "one takes {ratio:.2} times as long as the other");
 }

@@ -13,13 +13,18 @@ async fn no_personal_data_is_found_in_the_database_or_the_log() {
     let launch = Launch::new(env!("CARGO_BIN_EXE_podo"));
     let settings = canary::settings(&portone);
     let launch = settings.iter().fold(launch, |launch, (name, value)| launch.env(name, value));
-    let mut podo = launch.env("RUST_LOG", "debug").start().unwrap();
+    let launch = launch.env("RUST_LOG", "debug").env("PODO_CONFIRM_EMAIL", "on");
+    let mut podo = launch.start().unwrap();
     let secrets = canary::live(podo.url(), &portone).await;
     // The files as a thief finds them, with all that is not yet tidied up.
     podo.kill_9().unwrap();
     assert_eq!(canary::found_in(&podo.data(), &secrets), Vec::<String>::new());
     let log = podo.log_path();
     assert_eq!(canary::found_in(log.parent().unwrap(), &secrets), Vec::<String>::new());
+    for line in std::fs::read_to_string(&log).unwrap().lines() {
+        let entry: serde_json::Value = serde_json::from_str(line).expect(line);
+        assert!(entry["timestamp"].is_string() && entry["level"].is_string(), "{line}");
+    }
     // The search itself works.
     std::fs::write(podo.data().join("canary"), format!("x{}y", secrets[0])).unwrap();
     assert_eq!(canary::found_in(&podo.data(), &secrets).len(), 1);

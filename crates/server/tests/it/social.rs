@@ -46,8 +46,13 @@ impl Browser {
         let start = format!("{}/api/auth/{provider}/start", self.url);
         let answer = send(self.http.get(start)).await;
         answer.expect(303);
+        self.follow(provider, &answer, answer.header("location")).await
+    }
+
+    /// The same with the answer of a call that began it.
+    async fn follow(&self, provider: &str, answer: &Answer, page: &str) -> Begun {
         let cookie = answer.header("set-cookie").split(';').next().unwrap().to_owned();
-        let page = send(self.http.get(answer.header("location"))).await;
+        let page = send(self.http.get(page)).await;
         page.expect(302);
         let back = format!("https://podo.example/api/auth/{provider}/callback?");
         let query = page.header("location").strip_prefix(&back).unwrap().to_owned();
@@ -108,11 +113,68 @@ async fn an_address_that_has_an_account_is_not_taken_over() {
     world.stranger.post("/api/auth/signup", &body).await.expect(201);
     kakao.log_in(json!({ "sub": "7", "email": "fan@podo.kr", "email_verified": true }));
     let browser = Browser::new(&world);
-    browser.log_in("kakao").await.refused(409, "EMAIL_TAKEN");
+    browser.log_in("kakao").await.refused(409, "SOCIAL_NOT_LINKED");
     // An address that the service itself does not vouch for is left out.
     kakao.log_in(json!({ "sub": "8", "email": "fan@podo.kr", "email_verified": false }));
     let other = me(&world, &browser.log_in("kakao").await).await;
     assert_eq!(other["email"], "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_elsewhere_is_linked_by_who_is_logged_in_and_by_nothing_else() {
+    let kakao = IdentityProvider::start().unwrap();
+    let world = world_with(&kakao).await;
+    let password = "sour green grapes";
+    let person = |email: &str| json!({ "email": email, "password": password, "name": "포도" });
+    let log_in = async |email: &str| {
+        world.stranger.post("/api/auth/signup", &person(email)).await.expect(201);
+        let body = json!({ "email": email, "password": password });
+        let session = world.stranger.post("/api/auth/login", &body).await.expect(200);
+        world.stranger.with_token(&text(&session, "accessToken"))
+    };
+    let (fan, other) = (log_in("fan@podo.kr").await, log_in("other@podo.kr").await);
+    let browser = Browser::new(&world);
+    kakao.log_in(json!({ "sub": "7", "email": "fan@podo.kr", "email_verified": true }));
+    browser.log_in("kakao").await.refused(409, "SOCIAL_NOT_LINKED");
+    let right = json!({ "password": password });
+    let begin = async |api: &Api, body: &Value| api.post("/api/users/me/social/kakao", body).await;
+    begin(&fan, &json!({ "password": "wrong" })).await.refused(403, "PASSWORD_WRONG");
+    fan.post("/api/users/me/social/naver", &right).await.refused(404, "NOT_FOUND");
+    let link = async |api: &Api| {
+        let answer = begin(api, &right).await;
+        let begun = browser.follow("kakao", &answer, &text(&answer.expect(200), "url")).await;
+        browser.come_back("kakao", &begun).await
+    };
+    let linked = link(&fan).await;
+    linked.expect(303);
+    assert_eq!(linked.header("location"), "/?linked=kakao#/me");
+    let items = fan.get("/api/users/me/social").await.expect(200);
+    assert_eq!(items["items"][0]["service"], "kakao");
+    let me_by_kakao = me(&world, &browser.log_in("kakao").await).await;
+    assert_eq!(me_by_kakao["email"], "fan@podo.kr");
+    link(&fan).await.expect(303);
+    link(&other).await.refused(409, "SOCIAL_TAKEN");
+    // Whoever logged out meanwhile links nothing.
+    kakao.log_in(json!({ "sub": "9" }));
+    let answer = begin(&other, &right).await;
+    let begun = browser.follow("kakao", &answer, &text(&answer.expect(200), "url")).await;
+    other.post("/api/auth/logout", &json!({})).await.expect(204);
+    browser.come_back("kakao", &begun).await.refused(401, "LOGIN_REQUIRED");
+    let unlink = async |api: &Api, service: &str| {
+        let path = format!("/api/users/me/social/{service}");
+        send(api.call(Method::DELETE, &path).json(&right)).await
+    };
+    unlink(&fan, "google").await.refused(404, "NOT_FOUND");
+    unlink(&fan, "kakao").await.expect(204);
+    kakao.log_in(json!({ "sub": "7", "email": "fan@podo.kr", "email_verified": true }));
+    browser.log_in("kakao").await.refused(409, "SOCIAL_NOT_LINKED");
+    // An account that only Kakao opens keeps it.
+    kakao.log_in(json!({ "sub": "10" }));
+    let only = browser.log_in("kakao").await;
+    let cookies = only.headers.get_all("set-cookie").iter().map(|it| it.to_str().unwrap());
+    let access = cookies.into_iter().find_map(|it| it.strip_prefix("__Host-podo_access="));
+    let only = world.stranger.with_token(access.unwrap().split(';').next().unwrap());
+    unlink(&only, "kakao").await.refused(409, "LAST_LOGIN");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -161,7 +223,11 @@ async fn a_person_is_shown_the_problem_on_a_page_and_unknown_services_are_nowher
     assert_eq!(answer.headers()["location"], "/?problem=SOCIAL_FAILED");
     let api: &Api = &world.stranger;
     let options = api.get("/api/auth/options").await.expect(200);
-    assert_eq!(options, json!({ "social": ["kakao", "google"], "identity": false }));
+    assert_eq!(
+        options,
+        json!({ "social": ["kakao", "google"], "identity": false,
+        "confirmEmail": false })
+    );
     api.get("/api/auth/naver/start").await.refused(404, "NOT_FOUND");
     api.get("/api/auth/myspace/start").await.refused(404, "NOT_FOUND");
 }

@@ -178,6 +178,7 @@ pub(crate) fn config(data: &Path, settings: &[(&str, &str)]) -> Config {
         ("PODO_STORE_ROLES", "on"),
         ("PODO_LIVE_URL", live_url.as_str()),
         ("PODO_LIMITS", "off"),
+        ("PODO_ADMIN_PROOF_MINUTES", "0"),
         ("PODO_LISTEN", "127.0.0.1:0"),
         ("PODO_ADMIT_EVERY_MS", "20"),
         ("PODO_SWEEP_EVERY_MS", "50"),

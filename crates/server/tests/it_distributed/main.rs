@@ -8,6 +8,7 @@ mod faults;
 mod live;
 mod migrate;
 mod moving;
+mod operations;
 mod reconcile_command;
 mod replica;
 mod roles;
@@ -15,6 +16,7 @@ mod sale;
 mod same;
 mod secrets;
 mod system;
+mod upgrade;
 
 #[path = "../it/canary.rs"]
 mod canary;
@@ -48,6 +50,9 @@ mod catalog;
 
 #[path = "../it/detach.rs"]
 mod detach;
+
+#[path = "../it/doors.rs"]
+mod doors;
 
 #[path = "../it/entry.rs"]
 mod entry;
@@ -120,6 +125,9 @@ mod standby;
 
 #[path = "../it/stream.rs"]
 mod stream;
+
+#[path = "../it/stream_refusals.rs"]
+mod stream_refusals;
 
 #[path = "../it/tickets.rs"]
 mod tickets;

@@ -17,11 +17,18 @@ fn migrate(url: &str, arguments: &[&str], settings: &[(&str, &str)]) -> (bool, S
 #[test]
 fn an_administrator_gets_schema_and_roles_as_often_as_they_like() {
     let server = Postgres::start().unwrap();
+    let (is_done, plan) = migrate(&server.url("postgres"), &["--plan"], &[]);
+    assert!(is_done && plan.starts_with("-- From V0 to V"), "{plan}");
+    assert!(plan.contains("create schema if not exists user_service"), "{plan}");
+    let schemas = "select count(*) from pg_namespace where nspname in ('common', 'user_service')";
+    assert_eq!(server.psql("postgres", schemas).unwrap(), "0", "a plan makes nothing");
     for _ in 0..2 {
         let (is_done, said) = migrate(&server.url("postgres"), &[], &[]);
         assert!(is_done && said.contains("The roles have the rights of this version."), "{said}");
         assert!(said.contains("The schema is up to date."), "{said}");
     }
+    let (_, plan) = migrate(&server.url("postgres"), &["--plan"], &[]);
+    assert!(plan.starts_with("-- The schema is up to date (V"), "{plan}");
 }
 
 #[test]

@@ -27,6 +27,13 @@ pub(super) struct SessionsOf {
     pub(super) now: Timestamp,
 }
 
+pub(super) struct NoteProof {
+    pub(super) session: SessionId,
+    pub(super) now: Timestamp,
+}
+
+pub(super) struct ProvenAt(pub(super) SessionId);
+
 pub(super) struct EndedSince(pub(super) Timestamp);
 
 work!(User: StartSession => start_session, ());
@@ -34,6 +41,8 @@ work!(User: RotateRefresh => rotate, Rotation);
 work!(User: EndSession => end, ());
 work!(User: EndSessionOf => end_of, bool);
 work!(User or_replica: SessionsOf => list, Vec<SessionView>);
+work!(User: NoteProof => note_proof, bool);
+work!(User: ProvenAt => proven_at, Option<Timestamp>);
 work!(User: EndedSince => ended_since, Vec<SessionId>);
 
 async fn start_session(tx: &mut dyn Tx, command: &StartSession) -> Result<()> {
@@ -47,6 +56,7 @@ async fn start_session(tx: &mut dyn Tx, command: &StartSession) -> Result<()> {
         session: command.session,
         hash: command.refresh_hash,
         expires_at: command.expires_at,
+        proven_at: Some(now),
     };
     issue(tx, &token, now).await
 }
@@ -57,14 +67,16 @@ struct NewToken {
     session: SessionId,
     hash: [u8; 32],
     expires_at: Timestamp,
+    proven_at: Option<Timestamp>,
 }
 
 async fn issue(tx: &mut dyn Tx, token: &NewToken, now: Timestamp) -> Result<()> {
     let sql = "insert into auth_tokens
-                 (id, user_id, session_id, refresh_hash, issued_at, expires_at)
-               values ($1, $2, $3, $4, $5, $6)";
+                 (id, user_id, session_id, refresh_hash, issued_at, expires_at, proven_at)
+               values ($1, $2, $3, $4, $5, $6, $7)";
     let id = tx.chance().id(now);
-    let values = params![id, token.user, token.session, token.hash, now, token.expires_at];
+    let values =
+        params![id, token.user, token.session, token.hash, now, token.expires_at, token.proven_at];
     tx.execute(sql, values).await?;
     Ok(())
 }
@@ -74,15 +86,23 @@ async fn rotate(tx: &mut dyn Tx, command: &RotateRefresh) -> Result<Rotation> {
     let spend = "update auth_tokens set spent_at = $2
                   where refresh_hash = $1 and spent_at is null and revoked_at is null
                     and $2 < expires_at
-                 returning user_id, session_id";
+                 returning user_id, session_id, issued_at, proven_at";
     let spent = tx.row(spend, params![command.spent_hash, command.now]).await?;
     let Some(row) = spent else { return explain_spent(tx, command).await };
     let (user, session) = (row.get(0)?, row.get(1)?);
     let found = tx.row(USER_BY_ID, params![user]).await?;
     let Some(found) = found else { return Ok(Rotation::Invalid) };
+    let owner = read_user(&found)?;
+    let idle_max = command.organisers_idle_max.filter(|_| owner.role.is_organiser());
+    let issued_at: Timestamp = row.get(2)?;
+    if idle_max.is_some_and(|max| issued_at.plus(max) <= command.now) {
+        end(tx, &EndSession { session, now: command.now }).await?;
+        return Ok(Rotation::Idle { session });
+    }
     let (hash, expires_at) = (command.next_hash, command.expires_at);
-    issue(tx, &NewToken { user, session, hash, expires_at }, command.now).await?;
-    Ok(Rotation::Rotated { user: Box::new(read_user(&found)?), session })
+    let next = NewToken { user, session, hash, expires_at, proven_at: row.get(3)? };
+    issue(tx, &next, command.now).await?;
+    Ok(Rotation::Rotated { user: Box::new(owner), session })
 }
 
 /// Why a token could not be spent. One that was spent long ago has been copied: the whole family
@@ -134,6 +154,19 @@ async fn end_of(tx: &mut dyn Tx, command: &EndSessionOf) -> Result<bool> {
                 where session_id = $1 and user_id = $2 and revoked_at is null";
     let values = params![command.session, command.user, command.now];
     Ok(tx.execute(sql, values).await? > 0)
+}
+
+async fn note_proof(tx: &mut dyn Tx, command: &NoteProof) -> Result<bool> {
+    let sql = "update auth_tokens set proven_at = $2
+                where session_id = $1 and spent_at is null and revoked_at is null";
+    Ok(tx.execute(sql, params![command.session, command.now]).await? == 1)
+}
+
+async fn proven_at(tx: &mut dyn Tx, question: &ProvenAt) -> Result<Option<Timestamp>> {
+    let sql = "select proven_at from auth_tokens
+                where session_id = $1 and spent_at is null and revoked_at is null";
+    let row = tx.row(sql, params![question.0]).await?;
+    Ok(row.map(|row| row.get::<Option<Timestamp>>(0)).transpose()?.flatten())
 }
 
 /// Ends all sessions of a user but one.

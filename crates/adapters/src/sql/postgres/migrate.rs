@@ -2,6 +2,7 @@
 
 use super::settings::PostgresSettings;
 use crate::sql::DatabaseRole;
+use crate::sql::plan::Plan;
 use tokio_postgres::Client;
 
 mod migrations {
@@ -71,8 +72,39 @@ fn refuse_missing(roles: Roles) -> Result<()> {
     }
 }
 
+/// What this version would change, with nothing changed.
+pub(super) async fn plan(settings: &PostgresSettings) -> Result<Plan> {
+    let known = connected(settings, async |client| version(client).await).await?;
+    Ok(Plan::after(known, migrations::migrations::runner().get_migrations()))
+}
+
+/// What the server's clock says, in milliseconds since 1970.
+pub(super) async fn clock_ms(settings: &PostgresSettings) -> Result<i64> {
+    let sql = "select (extract(epoch from clock_timestamp()) * 1000)::bigint";
+    connected(settings, async |client| {
+        Ok(client.query_one(sql, &[]).await.map_err(explain)?.get(0))
+    })
+    .await
+}
+
 /// Runs on one connection, as the user of the URL, with the lock that others wait for.
 async fn in_session<T>(
+    settings: &PostgresSettings,
+    work: impl AsyncFnOnce(&mut Client) -> Result<T>,
+) -> Result<T> {
+    connected(settings, async |client| {
+        // Another node may migrate for longer than one of our statements may wait. The lock goes
+        // with the connection.
+        let patience = "set statement_timeout = 0; set lock_timeout = 0";
+        client.batch_execute(patience).await.map_err(explain)?;
+        client.execute("select pg_advisory_lock($1)", &[&LOCK]).await.map_err(explain)?;
+        work(client).await
+    })
+    .await
+}
+
+/// Runs on one connection, as the user of the URL.
+async fn connected<T>(
     settings: &PostgresSettings,
     work: impl AsyncFnOnce(&mut Client) -> Result<T>,
 ) -> Result<T> {
@@ -80,29 +112,25 @@ async fn in_session<T>(
     let connected = target.config.connect(target.tls).await;
     let (mut client, connection) = connected
         .map_err(|error| format!("cannot connect to the database: {}", with_source(&error)))?;
-    let work = async move {
-        // Another node may migrate for longer than one of our statements may wait. The lock goes
-        // with the connection.
-        let patience = "set statement_timeout = 0; set lock_timeout = 0";
-        client.batch_execute(patience).await.map_err(explain)?;
-        client.execute("select pg_advisory_lock($1)", &[&LOCK]).await.map_err(explain)?;
-        work(&mut client).await
-    };
+    let work = async move { work(&mut client).await };
     // The connection works only while it is polled; it ends when the client is dropped.
     let (result, _) = futures::join!(work, connection);
     result
 }
 
 async fn is_up_to_date(client: &Client) -> Result<bool> {
+    let known = version(client).await?;
+    Ok(Plan::after(known, migrations::migrations::runner().get_migrations()).steps.is_empty())
+}
+
+/// The version of the schema; 0 where there is none.
+async fn version(client: &Client) -> Result<i64> {
     let exists = "select to_regclass('common.refinery_schema_history') is not null";
     if !client.query_one(exists, &[]).await.map_err(explain)?.get::<_, bool>(0) {
-        return Ok(false);
+        return Ok(0);
     }
     let latest = "select coalesce(max(version), 0)::bigint from common.refinery_schema_history";
-    let known: i64 = client.query_one(latest, &[]).await.map_err(explain)?.get(0);
-    let ours = migrations::migrations::runner();
-    let ours = ours.get_migrations().iter().map(|migration| i64::from(migration.version())).max();
-    Ok(ours.is_none_or(|ours| ours <= known))
+    Ok(client.query_one(latest, &[]).await.map_err(explain)?.get(0))
 }
 
 async fn migrate(client: &mut Client) -> Result<()> {

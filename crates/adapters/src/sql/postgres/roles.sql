@@ -15,8 +15,8 @@ grant select on common.refinery_schema_history
 grant usage on schema user_service to podo_user;
 grant select, insert, update on user_service.users, user_service.auth_tokens to podo_user;
 grant select, insert, delete on user_service.login_history, user_service.social_accounts to podo_user;
-grant select, insert, update, delete on user_service.notification_settings, user_service.devices
-    to podo_user;
+grant select, insert, update, delete on user_service.notification_settings, user_service.devices,
+    user_service.sign_ups to podo_user;
 grant insert on common.outbox to podo_user;
 -- One role changes the key of every sealed field.
 grant usage on schema reservation_service to podo_user;

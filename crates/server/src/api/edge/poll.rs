@@ -18,6 +18,8 @@ pub struct Poll<'r> {
     pub cookie: Option<&'r str>,
     pub accept_language: Option<&'r str>,
     pub forwarded_for: Option<&'r str>,
+    pub trace_parent: Option<&'r str>,
+    pub request_id: Option<&'r str>,
 }
 
 /// Where polls go.

@@ -127,6 +127,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "Something relies on it: it cannot be deleted or made smaller.",
     ),
     (
+        "LAST_LOGIN",
+        "다른 로그인 방법이 없어 연결을 끊을 수 없습니다. 먼저 비밀번호를 정하거나 다른 계정을 연결해 주세요.",
+        "Nothing would be left to log in with. Please set a password or link another account first.",
+    ),
+    (
         "LOGIN_BUSY",
         "로그인이 몰리고 있습니다. 잠시 후 다시 시도해 주세요.",
         "Many people are logging in. Please try again in a moment.",
@@ -192,6 +197,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("QUEUE_CLOSED", "대기열이 닫혔습니다.", "The waiting room is closed."),
     ("QUEUE_TOKEN_INVALID", "대기열 토큰이 올바르지 않습니다.", "The queue token is not valid."),
     ("READ_ONLY", "조회 권한만 있습니다.", "Your account may look, not change anything."),
+    (
+        "REAUTH_REQUIRED",
+        "중요한 작업입니다. 비밀번호나 인증 코드로 본인임을 다시 확인해 주세요.",
+        "This matters: please show once more that it is you, with your password or a code.",
+    ),
     ("REFRESH_INVALID", "다시 로그인해 주세요.", "Please log in again."),
     (
         "REFRESH_RETRY",
@@ -227,9 +237,24 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "Another fan was faster. You were not charged: please choose another seat.",
     ),
     (
+        "SESSION_IDLE",
+        "오랫동안 사용하지 않아 로그아웃되었습니다. 다시 로그인해 주세요.",
+        "You were away for a while, so you were logged out. Please log in again.",
+    ),
+    (
         "SOCIAL_FAILED",
         "로그인이 완료되지 않았습니다. 다시 시도해 주세요.",
         "The log-in was not completed. Please try again.",
+    ),
+    (
+        "SOCIAL_NOT_LINKED",
+        "이 이메일로 가입한 계정이 있습니다. 비밀번호로 로그인한 뒤 내 정보에서 이 서비스를 연결해 주세요.",
+        "There is an account with this address. Log in with its password, then link this service on your own page.",
+    ),
+    (
+        "SOCIAL_TAKEN",
+        "그 계정은 이미 연결되어 있습니다.",
+        "That account is linked to an account here already.",
     ),
     (
         "STANDBY_OFFERED",

@@ -41,6 +41,25 @@ fn is_personal(path: &str) -> bool {
     path.ends_with(PLACES) || !IMPERSONAL.iter().any(is_below)
 }
 
+/// What a log-in of this morning is not enough for: calls that move money or give power.
+const WEIGHTY: [(&Method, &str, &str); 5] = [
+    (&Method::POST, "/api/admin/payments", "refund"),
+    (&Method::POST, "/api/admin/users", "wallet"),
+    (&Method::PUT, "/api/admin/users", "role"),
+    (&Method::POST, "/api/admin/events", "cancel"),
+    (&Method::POST, "/api/admin/schedules", "cancel"),
+];
+
+/// The same goes for files, which carry many people away.
+pub(super) fn needs_proof(method: &Method, path: &str, query: Option<&str>) -> bool {
+    let is_file = || query.unwrap_or_default().split('&').any(|it| it == "format=csv");
+    let is_weighty = |(weighty, start, end): &(&Method, &str, &str)| {
+        let id = path.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+        *weighty == method && id.is_some_and(|it| it.starts_with('/') && it.ends_with('/'))
+    };
+    WEIGHTY.iter().any(is_weighty) || is_file()
+}
+
 /// Who, when, from where, whose, what.
 pub(super) async fn note_call(parts: &Parts, app: &App, actor: UserId) -> Result<(), ApiError> {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
@@ -94,6 +113,26 @@ mod tests {
         assert!(is_personal("/api/admin/eventsource"));
         assert!(!is_personal("/api/admin/events"));
         assert!(!is_personal("/api/admin/schedules/1/live/stream"));
+    }
+
+    #[test]
+    fn money_roles_and_files_need_a_proof() {
+        for (method, path, query) in [
+            (Method::POST, "/api/admin/payments/1/refund", None),
+            (Method::PUT, "/api/admin/users/1/role", None),
+            (Method::POST, "/api/admin/schedules/1/cancel", None),
+            (Method::GET, "/api/admin/users", Some("limit=5&format=csv")),
+        ] {
+            assert!(needs_proof(&method, path, query), "{method} {path}");
+        }
+        for (method, path) in [
+            (Method::GET, "/api/admin/payments/1/refund"),
+            (Method::POST, "/api/admin/schedules/1/open"),
+            (Method::PUT, "/api/admin/schedules/1/queue"),
+            (Method::GET, "/api/admin/users"),
+        ] {
+            assert!(!needs_proof(&method, path, Some("format=json")), "{method} {path}");
+        }
     }
 
     #[test]

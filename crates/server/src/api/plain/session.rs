@@ -5,6 +5,7 @@ use app::accounts::{LoggedIn, authenticate};
 use app::sessions::Caller;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use domain::accounts::ACCESS_TOKEN_LENGTH;
 
 /// Who is logged in; nobody when the session is over.
 pub(super) async fn caller(app: &App, headers: &HeaderMap) -> Option<Caller> {
@@ -24,13 +25,17 @@ pub(super) fn begin(logged_in: &LoggedIn, next: &str) -> Response {
     response
 }
 
-/// Whoever waits for an hour stays logged in for it, unless the session was ended.
+/// Whoever waits for an hour stays logged in for it, unless the session was ended. Not so an organiser,
+/// who has to do something.
 pub(super) fn renew(
     app: &App,
     caller: Caller,
     page: impl IntoResponse,
-) -> (AppendHeaders<[(HeaderName, String); 1]>, Response) {
+) -> (AppendHeaders<Option<(HeaderName, String)>>, Response) {
     let now = app.platform.now();
-    let token = app.platform.sessions.issue(caller, app.platform.chance.id(now), now);
-    (AppendHeaders([cookies::of_access(&token)]), page.into_response())
+    let renewed = (!caller.role.is_organiser()).then(|| {
+        let token = app.platform.sessions.issue(caller, app.platform.chance.id(now), now);
+        cookies::of_access(&token, ACCESS_TOKEN_LENGTH.as_secs())
+    });
+    (AppendHeaders(renewed), page.into_response())
 }

@@ -1,0 +1,143 @@
+//! The name of a request: in the header `X-Request-Id` of every answer, in every problem as
+//! `traceId`, and in the log. It lives on the stack, because polls have one too.
+
+use app::ports::clock::Chance;
+use axum::http::{HeaderMap, HeaderValue};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(super) const HEADER: &str = "x-request-id";
+const TRACE_PARENT: &str = "traceparent";
+
+/// A longer one is not taken over from the caller.
+const LENGTH_MAX: usize = 64;
+
+/// The same as hexadecimal digits of a W3C trace.
+const TRACE_LENGTH: usize = 32;
+
+#[derive(Clone, Copy)]
+pub struct RequestId {
+    bytes: [u8; LENGTH_MAX],
+    n_bytes: usize,
+}
+
+impl RequestId {
+    fn new(text: &[u8]) -> RequestId {
+        let mut bytes = [0; LENGTH_MAX];
+        bytes[..text.len()].copy_from_slice(text);
+        RequestId { bytes, n_bytes: text.len() }
+    }
+
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.n_bytes]
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        str::from_utf8(self.as_bytes()).expect("only letters, digits and three signs are taken")
+    }
+
+    pub(super) fn header(&self) -> HeaderValue {
+        HeaderValue::from_bytes(self.as_bytes()).expect("letters and digits make a header")
+    }
+}
+
+/// Names requests. A random number of this process and a count that is scrambled, so that making one
+/// asks nobody and two are never alike.
+pub(super) struct RequestIds {
+    process: u64,
+    n_made: AtomicU64,
+}
+
+impl RequestIds {
+    pub(super) fn new(chance: &dyn Chance) -> RequestIds {
+        // A trace of zeros is none.
+        RequestIds { process: chance.number() | 1, n_made: AtomicU64::new(0) }
+    }
+
+    /// The caller's trace if there is one, else the caller's own id, else a fresh one.
+    pub(super) fn of(&self, headers: &HeaderMap) -> RequestId {
+        let bytes = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
+        self.given(bytes(TRACE_PARENT), bytes(HEADER))
+    }
+
+    pub(super) fn given(&self, trace_parent: Option<&[u8]>, own: Option<&[u8]>) -> RequestId {
+        let trace = trace_parent.and_then(trace_in);
+        let own = || own.filter(|text| is_plain(text)).map(RequestId::new);
+        trace.map(RequestId::new).or_else(own).unwrap_or_else(|| self.fresh())
+    }
+
+    fn fresh(&self) -> RequestId {
+        let count = scramble(self.n_made.fetch_add(1, Ordering::Relaxed));
+        let number = (u128::from(self.process) << 64) | u128::from(count);
+        RequestId::new(&hexadecimal(number))
+    }
+}
+
+/// The trace of `00-<trace>-<span>-<flags>` (W3C trace context).
+fn trace_in(text: &[u8]) -> Option<&[u8]> {
+    let (version, rest) = text.split_at_checked(3)?;
+    let (trace, rest) = rest.split_at_checked(TRACE_LENGTH)?;
+    let is_digit = |it: &u8| matches!(it, b'0'..=b'9' | b'a'..=b'f');
+    let is_version = version[..2].iter().all(is_digit) && version[2] == b'-' && version != b"ff-";
+    let is_trace = trace.iter().all(is_digit) && trace.iter().any(|it| *it != b'0');
+    (is_version && is_trace && rest.first() == Some(&b'-')).then_some(trace)
+}
+
+/// Nothing that could break a log or a page.
+fn is_plain(text: &[u8]) -> bool {
+    let is_taken = |it: &u8| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'_' | b'.');
+    (1..=LENGTH_MAX).contains(&text.len()) && text.iter().all(is_taken)
+}
+
+/// Another number for every number, without an order that could be seen (the finish of splitmix64).
+const fn scramble(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+fn hexadecimal(number: u128) -> [u8; TRACE_LENGTH] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |at: usize| DIGITS[(number >> (4 * (TRACE_LENGTH - 1 - at))) as usize & 15];
+    std::array::from_fn(digit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adapters::clock::SystemChance;
+    use std::collections::HashSet;
+
+    #[test]
+    fn the_callers_trace_is_kept_and_nonsense_replaced() {
+        let ids = RequestIds::new(&SystemChance::new());
+        let of = |trace: &str, own: &str| {
+            let id = ids.given(Some(trace.as_bytes()), Some(own.as_bytes()));
+            id.as_str().to_owned()
+        };
+        let given = "0af7651916cd43dd8448eb211c80319c";
+        assert_eq!(of(&format!("00-{given}-b7ad6b7169203331-01"), "own"), given);
+        for nonsense in [
+            "",
+            "00",
+            "00-xyz-1-01",
+            &given.replace('c', "z"),
+            &format!("00-{given}"),
+            &format!("ff-{given}-b7ad6b7169203331-01"),
+            "00-00000000000000000000000000000000-b7ad6b7169203331-01",
+        ] {
+            assert_eq!(of(nonsense, "my-own_id.7"), "my-own_id.7", "{nonsense}");
+            for own in ["", "a b", "<script>", "포도", &"x".repeat(65)] {
+                assert_eq!(of(nonsense, own).len(), 32, "{nonsense} {own}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_two_fresh_ones_are_alike() {
+        let ids = RequestIds::new(&SystemChance::new());
+        let made: HashSet<String> =
+            (0..10_000).map(|_| ids.given(None, None).as_str().to_owned()).collect();
+        assert_eq!(made.len(), 10_000);
+        assert!(made.iter().all(|id| trace_in(format!("00-{id}-").as_bytes()).is_some()));
+    }
+}

@@ -1,0 +1,252 @@
+//! Who comes in, and for how long: names of requests, organisers who were away, proofs before money
+//! moves, accounts that are made after a letter.
+
+use crate::client::{Answer, Api, send, text};
+use crate::world::{Plan, World, until};
+use app::totp;
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const PASSWORD: &str = "sour green grapes";
+const BOSS: [(&str, &str); 2] =
+    [("PODO_ADMIN_EMAIL", "boss@podo.kr"), ("PODO_ADMIN_PASSWORD", PASSWORD)];
+const MINUTE: Duration = Duration::from_secs(60);
+
+async fn log_in(world: &World) -> Value {
+    let body = json!({ "email": "boss@podo.kr", "password": PASSWORD });
+    world.stranger.post("/api/auth/login", &body).await.expect(200)
+}
+
+async fn refresh(world: &World, session: &Value) -> Answer {
+    let body = json!({ "refreshToken": text(session, "refreshToken") });
+    world.stranger.post("/api/auth/refresh", &body).await
+}
+
+fn api(world: &World, session: &Value) -> Api {
+    world.stranger.with_token(&text(session, "accessToken"))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_answer_names_its_request() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let _inside = world.fan_inside(&show).await;
+    let fan = world.fan().await;
+    let token = text(&fan.enter(&show).await.expect(200), "token");
+    let poll = format!("/api/queue/status?scheduleId={}", show.schedule);
+    let trace = "0af7651916cd43dd8448eb211c80319c";
+    let parent = format!("00-{trace}-b7ad6b7169203331-01");
+    let paths = [poll.as_str(), "/livez", "/", "/api/events", "/api/wallet", "/no/such/page"];
+    let mut seen = std::collections::HashSet::new();
+    for path in paths {
+        let call = || world.stranger.call(Method::GET, path).header("Queue-Token", &token);
+        let id = |answer: &Answer| answer.header("x-request-id").to_owned();
+        let (one, two) = (send(call()).await, send(call()).await);
+        assert_eq!(id(&one).len(), 32, "{path}");
+        assert!(seen.insert(id(&one)) && seen.insert(id(&two)), "{path}: twice the same");
+        let traced = send(call().header("traceparent", &parent)).await;
+        assert_eq!(id(&traced), trace, "{path}");
+        let named = send(call().header("X-Request-Id", "my-own.1")).await;
+        assert_eq!(id(&named), "my-own.1", "{path}");
+        if let Some(told) =
+            serde_json::from_str::<Value>(&traced.text).ok().filter(|_| traced.status > 399)
+        {
+            assert_eq!(told["traceId"], trace, "{path}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_organiser_who_was_away_logs_in_again_and_a_fan_does_not() {
+    let world = World::with(&BOSS).await;
+    let session = log_in(&world).await;
+    assert_eq!(session["expiresIn"], 5 * 60);
+    // Whoever works stays: each token is renewed when it ends.
+    let mut session = session;
+    for _ in 0..6 {
+        api(&world, &session).get("/api/admin/events").await.expect(200);
+        world.clock.advance(5 * MINUTE);
+        api(&world, &session).get("/api/admin/events").await.refused(401, "LOGIN_REQUIRED");
+        session = refresh(&world, &session).await.expect(200);
+    }
+    world.clock.advance(15 * MINUTE);
+    refresh(&world, &session).await.refused(401, "SESSION_IDLE");
+    refresh(&world, &session).await.refused(401, "REFRESH_INVALID");
+    // The control: a fan may be away for days.
+    let body = json!({ "email": "fan@podo.kr", "password": PASSWORD, "name": "포도" });
+    world.stranger.post("/api/auth/signup", &body).await.expect(201);
+    let body = json!({ "email": "fan@podo.kr", "password": PASSWORD });
+    let fan = world.stranger.post("/api/auth/login", &body).await.expect(200);
+    assert_eq!(fan["expiresIn"], 60 * 60);
+    world.clock.advance(60 * 24 * MINUTE);
+    refresh(&world, &fan).await.expect(200);
+}
+
+/// Calls that a log-in of a while ago is not enough for, each with an id that nobody has.
+fn weighty(api: &Api) -> Vec<reqwest::RequestBuilder> {
+    let nobody = "0190a000-0000-7000-8000-000000000000";
+    let post = |path: String, body: Value| {
+        api.call(Method::POST, &path).header("Idempotency-Key", "k").json(&body)
+    };
+    vec![
+        post(format!("/api/admin/payments/{nobody}/refund"), json!({ "reason": "rain" })),
+        post(
+            format!("/api/admin/users/{nobody}/wallet"),
+            json!({ "amount": 1, "reason": "a gift" }),
+        ),
+        post(format!("/api/admin/events/{nobody}/cancel"), json!({})),
+        post(format!("/api/admin/schedules/{nobody}/cancel"), json!({})),
+        api.call(Method::PUT, &format!("/api/admin/users/{nobody}/role"))
+            .json(&json!({ "role": "STAFF" })),
+        api.call(Method::GET, "/api/admin/users?format=csv&reason=an+audit"),
+    ]
+}
+
+async fn all_ask_for_a_proof(api: &Api) {
+    for call in weighty(api) {
+        send(call).await.refused(403, "REAUTH_REQUIRED");
+    }
+}
+
+async fn none_asks_for_a_proof(api: &Api) {
+    for call in weighty(api) {
+        let answer = send(call).await;
+        assert!([200, 404].contains(&answer.status), "{}", answer.text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn money_moves_only_for_who_showed_a_moment_ago_who_they_are() {
+    let settings = [BOSS[0], BOSS[1], ("PODO_ADMIN_PROOF_MINUTES", "10")];
+    let world = World::with(&settings).await;
+    let mut session = log_in(&world).await;
+    none_asks_for_a_proof(&api(&world, &session)).await;
+    for _ in 0..2 {
+        world.clock.advance(5 * MINUTE);
+        session = refresh(&world, &session).await.expect(200);
+    }
+    let boss = api(&world, &session);
+    all_ask_for_a_proof(&boss).await;
+    boss.get("/api/admin/events").await.expect(200);
+    let reauth = async |api: &Api, body: Value| api.post("/api/auth/reauth", &body).await;
+    let wrong = json!({ "password": "sweet red grapes" });
+    reauth(&boss, wrong).await.refused(403, "PASSWORD_WRONG");
+    reauth(&boss, json!({})).await.refused(403, "PASSWORD_WRONG");
+    all_ask_for_a_proof(&boss).await;
+    reauth(&boss, json!({ "password": PASSWORD })).await.expect(204);
+    none_asks_for_a_proof(&boss).await;
+    // A proof goes on with the session and ends with its time.
+    world.clock.advance(5 * MINUTE);
+    session = refresh(&world, &session).await.expect(200);
+    let boss = api(&world, &session);
+    none_asks_for_a_proof(&boss).await;
+    // With a second factor it is the code that counts.
+    let begun = boss.post("/api/users/me/totp", &json!({ "password": PASSWORD })).await.expect(201);
+    let secret = totp::from_base32(&text(&begun, "secret")).unwrap();
+    let code = || totp::code_now(&secret, world.platform().now());
+    boss.post("/api/users/me/totp/confirm", &json!({ "code": code() })).await.expect(204);
+    world.clock.advance(5 * MINUTE);
+    session = refresh(&world, &session).await.expect(200);
+    let boss = api(&world, &session);
+    all_ask_for_a_proof(&boss).await;
+    reauth(&boss, json!({ "password": PASSWORD })).await.refused(401, "CODE_REQUIRED");
+    let digits = code();
+    reauth(&boss, json!({ "code": digits })).await.expect(204);
+    reauth(&boss, json!({ "code": digits })).await.refused(401, "CODE_WRONG");
+    none_asks_for_a_proof(&boss).await;
+}
+
+async fn ask(world: &World, email: &str) -> Answer {
+    let body = json!({ "email": email, "password": PASSWORD, "name": "포도" });
+    let call = world.stranger.call(Method::POST, "/api/auth/signup").json(&body);
+    send(call.header("Accept-Language", "en")).await
+}
+
+async fn confirm(world: &World, asked: &Value, code: &str) -> Answer {
+    let body = json!({ "signUpId": asked["signUpId"], "code": code });
+    world.stranger.post("/api/auth/signup/confirm", &body).await
+}
+
+/// The newest letter of this subject, when there are so many of it.
+async fn letter(world: &World, subject: &str, n_letters: usize) -> String {
+    until(subject, async || {
+        let mailbox = world.organiser.get("/api/admin/mailbox").await.expect(200);
+        let letters = mailbox["items"].as_array().unwrap().clone();
+        let mut found = letters.iter().filter(|it| it["subject"] == subject);
+        let newest = found.next().map(|it| text(it, "body"));
+        newest.filter(|_| found.count() + 1 == n_letters)
+    })
+    .await
+}
+
+/// The six digits in a letter.
+fn code_in(letter: &str) -> String {
+    let digits = letter.split(|it: char| !it.is_ascii_digit());
+    digits.into_iter().find(|part| part.len() == 6).expect("a code").to_owned()
+}
+
+/// What anybody can see of an answer, without what is new in each.
+fn shape(answer: &Answer) -> (u16, Vec<String>, Vec<String>) {
+    let body = answer.expect(202);
+    let fields = body.as_object().unwrap().keys().cloned().collect();
+    let mut headers: Vec<String> = answer.headers.keys().map(|it| it.to_string()).collect();
+    headers.sort();
+    (answer.status, headers, fields)
+}
+
+const CODE_SUBJECT: &str = "Your code for Podo";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signing_up_tells_nobody_whether_an_address_is_taken() {
+    let world = World::with(&[("PODO_CONFIRM_EMAIL", "on")]).await;
+    let first = ask(&world, "fan@podo.kr").await;
+    let asked = first.expect(202);
+    let body = json!({ "email": "fan@podo.kr", "password": PASSWORD });
+    let log_in = async || world.stranger.post("/api/auth/login", &body).await;
+    log_in().await.refused(401, "LOGIN_FAILED");
+    let code = code_in(&letter(&world, CODE_SUBJECT, 1).await);
+    confirm(&world, &asked, "abcdef").await.refused(401, "CODE_WRONG");
+    let made = confirm(&world, &asked, &code).await.expect(201);
+    assert_eq!(made["userId"], asked["signUpId"]);
+    confirm(&world, &asked, &code).await.refused(401, "CODE_WRONG");
+    log_in().await.expect(200);
+    // Now it is taken: the answer is the same, the letter goes to the owner and has no code.
+    let again = ask(&world, " Fan@Podo.kr").await;
+    assert_eq!(shape(&first), shape(&again));
+    letter(&world, "이미 가입하셨습니다", 1).await;
+    let asked = again.expect(202);
+    for number in 0..20 {
+        confirm(&world, &asked, &format!("{number:06}")).await.refused(401, "CODE_WRONG");
+    }
+    log_in().await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_code_of_a_sign_up_is_guessed_five_times_and_counts_for_a_quarter_of_an_hour() {
+    let world = World::with(&[("PODO_CONFIRM_EMAIL", "on")]).await;
+    let asked = ask(&world, "one@podo.kr").await.expect(202);
+    let code = code_in(&letter(&world, CODE_SUBJECT, 1).await);
+    for _ in 0..5 {
+        confirm(&world, &asked, "guess").await.refused(401, "CODE_WRONG");
+    }
+    confirm(&world, &asked, &code).await.refused(401, "CODE_WRONG");
+    let late = ask(&world, "one@podo.kr").await.expect(202);
+    let code = code_in(&letter(&world, CODE_SUBJECT, 2).await);
+    world.clock.advance(15 * MINUTE);
+    confirm(&world, &late, &code).await.refused(401, "CODE_WRONG");
+    // Two who want one address: whoever confirms first has it.
+    let (mine, theirs) = (ask(&world, "one@podo.kr").await, ask(&world, "one@podo.kr").await);
+    let codes = until("two more letters", async || {
+        let mailbox = world.organiser.get("/api/admin/mailbox").await.expect(200);
+        let letters = mailbox["items"].as_array().unwrap().clone();
+        let ours = |id: &Value| {
+            let found = letters.iter().find(|it| it["userId"] == *id)?;
+            Some(code_in(&text(found, "body")))
+        };
+        ours(&mine.expect(202)["signUpId"]).zip(ours(&theirs.expect(202)["signUpId"]))
+    })
+    .await;
+    confirm(&world, &theirs.expect(202), &codes.1).await.expect(201);
+    confirm(&world, &mine.expect(202), &codes.0).await.refused(409, "EMAIL_TAKEN");
+}
