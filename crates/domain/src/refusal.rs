@@ -20,7 +20,9 @@ pub enum Refusal {
     IdentityNotOffered,
     IdentityUnproven,
     IdentityTaken,
-    IdentityRests { until: Timestamp },
+    IdentityRests {
+        until: Timestamp,
+    },
     IdentityRequired,
     ReadOnly,
     OwnRole,
@@ -28,13 +30,23 @@ pub enum Refusal {
     CodeWrong,
     CodeOn,
     SocialFailed,
-    TooManyRequests { retry_after_s: u64 },
+    TooManyRequests {
+        retry_after_s: u64,
+    },
 
     // What is asked about
     NotFound,
-    Invalid { field: &'static str, problem: crate::text::FieldError },
-    InvalidTemplate { at: String, problem: String },
-    InvalidSchedule { field: &'static str },
+    Invalid {
+        field: &'static str,
+        problem: crate::text::FieldError,
+    },
+    InvalidTemplate {
+        at: String,
+        problem: String,
+    },
+    InvalidSchedule {
+        field: &'static str,
+    },
     NameTaken,
     EventNotOpen,
     WrongEventState,
@@ -47,23 +59,40 @@ pub enum Refusal {
     PlaceTokenInvalid,
     NotInQueue,
     QueueClosed,
-    ChallengeRequired { salt: String, bits: u8, expires_at: Timestamp },
-    SaleNotOpen { opens_at: Timestamp },
+    ChallengeRequired {
+        salt: String,
+        bits: u8,
+        expires_at: Timestamp,
+    },
+    SaleNotOpen {
+        opens_at: Timestamp,
+    },
     SaleClosed,
+    /// A promise about this date is broken: nothing is sold until somebody has looked.
+    SaleStopped,
     EntryRequired,
     EntryExpired,
     NoExtensionsLeft,
 
     // Seats and reservations
     NoSeats,
-    TooManySeats { max: usize },
+    TooManySeats {
+        max: usize,
+    },
     SeatRepeated,
     ForeignSeat,
-    SeatTaken { taken: Vec<SeatId>, alternatives: Vec<Vec<SeatId>> },
+    SeatTaken {
+        taken: Vec<SeatId>,
+        alternatives: Vec<Vec<SeatId>>,
+    },
     NoneTogether,
     UnknownGrade,
-    SeatLimit { max: u32 },
-    HoldChurn { retry_after_s: u64 },
+    SeatLimit {
+        max: u32,
+    },
+    HoldChurn {
+        retry_after_s: u64,
+    },
     HoldOver,
     PaymentRunning,
     AlreadyPaid,
@@ -76,7 +105,9 @@ pub enum Refusal {
     AmountMismatch,
     PaymentNotReady,
     PaymentOver,
-    PaymentDeclined { reason: String },
+    PaymentDeclined {
+        reason: String,
+    },
     PaymentKeyMissing,
     UnknownGateway,
     WalletLimit,
@@ -88,7 +119,9 @@ pub enum Refusal {
     // Tickets
     TicketInvalid,
     TicketElsewhere,
-    TicketUsed { at: Option<Timestamp> },
+    TicketUsed {
+        at: Option<Timestamp>,
+    },
     TicketVoid,
     TicketTransferred,
 
@@ -149,6 +182,7 @@ impl Refusal {
             Refusal::ChallengeRequired { .. } => "CHALLENGE_REQUIRED",
             Refusal::SaleNotOpen { .. } => "SALE_NOT_OPEN",
             Refusal::SaleClosed => "SALE_CLOSED",
+            Refusal::SaleStopped => "SALE_STOPPED",
             Refusal::EntryRequired => "ENTRY_REQUIRED",
             Refusal::EntryExpired => "ENTRY_EXPIRED",
             Refusal::NoExtensionsLeft => "NO_EXTENSIONS_LEFT",

@@ -262,6 +262,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::QueueClosed
         | Refusal::SaleNotOpen { .. }
         | Refusal::SaleClosed
+        | Refusal::SaleStopped
         | Refusal::NoExtensionsLeft
         | Refusal::SeatTaken { .. }
         | Refusal::NoneTogether
