@@ -31,11 +31,14 @@ mod store;
 mod tickets;
 mod tx;
 mod value;
+mod verification;
 mod wallets;
 mod webhooks;
 
 pub use database_role::DatabaseRole;
 pub use plan::{Plan, Step};
 pub use postgres::{Connections, PerRole, PostgresSettings, Roles};
+#[cfg(feature = "mutants")]
+pub use sqlite::Weather;
 pub use store::SqlStore;
 pub use tx::Guard;

@@ -12,6 +12,7 @@ mod refund_canceled;
 mod relay;
 mod replay;
 mod settle;
+mod verify;
 mod webhooks;
 
 pub use admit::{admit_fans, open_rooms};
@@ -26,6 +27,7 @@ pub use refund_canceled::refund_canceled_shows;
 pub use relay::relay_messages;
 pub use replay::replay_dead_letters;
 pub use settle::settle_unknown_payments;
+pub use verify::verify_promises;
 pub use webhooks::follow_webhooks;
 
 /// What a round did. A full round means that there may be more to do at once.

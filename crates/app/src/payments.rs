@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::platform::Platform;
+use crate::points;
 use crate::ports::gateway::{Answered, Order};
 use crate::ports::keys::{KeyUse, Once};
 use crate::ports::payments::{
@@ -121,7 +122,9 @@ pub async fn confirm_payment(
         Once::Fresh(Capture::Ask(ask)) => ask,
     };
     let gateway = platform.gateway(&ask.gateway)?;
+    points::reach(points::CHARGE_BEFORE);
     let answered = gateway.capture(&ask, platform.now()).await;
+    points::reach(points::CHARGE_AFTER);
     match settle(platform, &ask, answered).await? {
         Settled::Sold(sold) => Ok(Once::Fresh(ConfirmOutcome::Paid(sold.confirmed))),
         Settled::Declined { reason, .. } => Err(Refusal::PaymentDeclined { reason }.into()),
@@ -161,6 +164,7 @@ pub async fn settle(platform: &Platform, ask: &AskGateway, answered: Answered) -
 
 /// The purchase is committed: what follows only tidies up, and its failure is not the fan's.
 async fn after_sale(platform: &Platform, sold: &crate::ports::reservations::Freed) {
+    points::reach(points::SALE_STORED);
     let tidy = async {
         tell_filter_sold(platform, sold).await?;
         platform.queue.leave(sold.schedule, sold.user, platform.now()).await

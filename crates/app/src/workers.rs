@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::jobs::Round;
 use crate::messages::{kind_of, open};
 use crate::platform::Platform;
+use crate::points;
 use crate::ports::bus::{Parcel, Subscription};
 use crate::ports::dead_letters::{DeadLetter, SetAside};
 use crate::ports::messages::Message;
@@ -74,6 +75,7 @@ pub async fn work(
     }
     match handle(platform, worker, &parcels).await {
         Ok(round) => {
+            points::reach(points::WORKED);
             subscription.commit().await?;
             platform.worker_tallies.add(worker.name(), round);
             Ok(round)

@@ -78,6 +78,8 @@ pub enum Refusal {
         opens_at: Timestamp,
     },
     SaleClosed,
+    /// A promise about this date is broken: nothing is sold until somebody has looked.
+    SaleStopped,
     EntryRequired,
     EntryExpired,
     NoExtensionsLeft,
@@ -195,6 +197,7 @@ impl Refusal {
             Refusal::ChallengeRequired { .. } => "CHALLENGE_REQUIRED",
             Refusal::SaleNotOpen { .. } => "SALE_NOT_OPEN",
             Refusal::SaleClosed => "SALE_CLOSED",
+            Refusal::SaleStopped => "SALE_STOPPED",
             Refusal::EntryRequired => "ENTRY_REQUIRED",
             Refusal::EntryExpired => "ENTRY_EXPIRED",
             Refusal::NoExtensionsLeft => "NO_EXTENSIONS_LEFT",

@@ -58,6 +58,7 @@ pub struct Config {
     pub field_secret_previous: SecretString,
     pub sweep_every_ms: u32,
     pub reconcile_every_seconds: u32,
+    pub verify_every_seconds: u32,
     pub limits: Switch,
     pub requests_per_second_per_ip: u32,
     pub requests_per_minute_per_user: u32,
@@ -154,6 +155,9 @@ impl Config {
         if self.slow_down_errors_percent > 100 {
             bail!("slow_down_errors_percent: must be 0 to 100");
         }
+        if self.verify_every_seconds < 60 {
+            bail!("verify_every_seconds: must be at least 60");
+        }
         if self.reconcile_every_seconds == 0 {
             bail!("reconcile_every_seconds: must be at least 1");
         }
@@ -208,6 +212,10 @@ impl Config {
         let limits =
             HealthLimits { p99_ms: or_never(p99_ms), failed_per_mille: or_never(percent * 10) };
         (p99_ms > 0 || percent > 0).then_some(limits)
+    }
+
+    pub fn verify_every(&self) -> Duration {
+        Duration::from_secs(u64::from(self.verify_every_seconds))
     }
 
     pub fn reconcile_every(&self) -> Duration {

@@ -53,10 +53,11 @@ pub enum Job {
     ForgetMessages,
     ForgetRooms,
     KeepLess,
+    VerifyPromises,
 }
 
 impl Job {
-    pub const ALL: [Job; 15] = [
+    pub const ALL: [Job; 16] = [
         Job::AdmitFans,
         Job::ExpireHolds,
         Job::OfferSeats,
@@ -72,6 +73,7 @@ impl Job {
         Job::ForgetMessages,
         Job::ForgetRooms,
         Job::KeepLess,
+        Job::VerifyPromises,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -91,6 +93,7 @@ impl Job {
             Job::ForgetMessages => "clean-messages",
             Job::ForgetRooms => "clean-queues",
             Job::KeepLess => "retention",
+            Job::VerifyPromises => "verify",
         }
     }
 
@@ -111,6 +114,9 @@ impl Job {
             Job::ForgetMessages => "forgets old messages, marks and keys",
             Job::ForgetRooms => "forgets waiting rooms a day after their concert",
             Job::KeepLess => "puts unused accounts to sleep, erases withdrawn ones",
+            Job::VerifyPromises => {
+                "asks for every promise, stops the sale of a date that breaks one"
+            }
         }
     }
 
@@ -125,7 +131,8 @@ impl Job {
             Job::RelayMessages
             | Job::ReplayDeadLetters
             | Job::RefundCanceled
-            | Job::ReconcileSeats => true,
+            | Job::ReconcileSeats
+            | Job::VerifyPromises => true,
             Job::AdmitFans
             | Job::ExpireHolds
             | Job::OfferSeats
@@ -163,6 +170,7 @@ impl Job {
             Job::ForgetMessages => rounds::forget_messages(platform, now).await,
             Job::ForgetRooms => rounds::forget_rooms(platform, now).await,
             Job::KeepLess => rounds::keep_less(platform, now).await,
+            Job::VerifyPromises => rounds::verify_promises(platform, now).await,
         }
     }
 }

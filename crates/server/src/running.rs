@@ -126,6 +126,7 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
             | Job::DeliverWebhooks => every(1_000),
             Job::RefundCanceled => every(2_000),
             Job::ReconcileSeats => Timing::Every(config.reconcile_every()),
+            Job::VerifyPromises => Timing::Every(config.verify_every()),
             Job::ForgetMessages => Timing::Daily { hour: 2 },
             Job::ForgetRooms => Timing::Daily { hour: 3 },
             Job::KeepLess => Timing::Daily { hour: 4 },

@@ -47,6 +47,11 @@ pub struct JobLabel {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct InvariantLabel {
+    pub invariant: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct KindLabel {
     pub kind: &'static str,
 }
@@ -66,6 +71,8 @@ pub struct Metrics {
     pub reconcile_rounds: Counter,
     pub reconcile_suspected: Gauge,
     pub reconcile_healed: Family<KindLabel, Counter>,
+    pub invariants_broken: Family<InvariantLabel, Gauge>,
+    pub sales_stopped: Gauge,
     pub outbox_pending: Gauge,
     pub outbox_dead: Gauge,
     pub messages: MessageMetrics,
@@ -83,6 +90,7 @@ impl Metrics {
         let leads = Family::default();
         let (reconcile_rounds, reconcile_suspected) = (Counter::default(), Gauge::default());
         let reconcile_healed = Family::default();
+        let (invariants_broken, sales_stopped) = (Family::default(), Gauge::default());
         let (outbox_pending, outbox_dead) = (Gauge::default(), Gauge::default());
         let messages = MessageMetrics::register(&mut registry);
         let purchases = Counter::default();
@@ -107,6 +115,10 @@ impl Metrics {
             reconcile_suspected.clone(),
         );
         registry.register("reconcile_healed", "Seats corrected", reconcile_healed.clone());
+        let what = "What the last check found that breaks a promise";
+        registry.register("invariants_broken", what, invariants_broken.clone());
+        let what = "Dates that are not sold because a promise about them is broken";
+        registry.register("sales_stopped", what, sales_stopped.clone());
         registry.register("outbox_pending", "Messages to publish", outbox_pending.clone());
         registry.register("outbox_dead", "Messages set aside", outbox_dead.clone());
         registry.register("purchases", "Reservations paid", purchases.clone());
@@ -120,6 +132,8 @@ impl Metrics {
             reconcile_rounds,
             reconcile_suspected,
             reconcile_healed,
+            invariants_broken,
+            sales_stopped,
             outbox_pending,
             outbox_dead,
             messages,

@@ -1,32 +1,54 @@
-//! Chance from a seed: splitmix64 (Steele, Lea and Flood, 2014).
+//! Chance from a seed: splitmix64 (Steele, Lea and Flood, 2014). One stream decides everything, so
+//! a seed replays its run.
 
+use app::ports::clock;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-pub(crate) struct Chance(u64);
+pub(crate) struct Chance(Mutex<u64>);
 
 impl Chance {
     pub(crate) fn new(seed: u64) -> Chance {
-        Chance(seed)
+        Chance(Mutex::new(seed))
     }
 
-    fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
+    fn draw(&self) -> u64 {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = *state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
 
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&self, end: u64) -> u64 {
         self.draw() % end
     }
 
     /// True in `percent` of a hundred draws.
-    pub(crate) fn happens(&mut self, percent: u64) -> bool {
+    pub(crate) fn happens(&self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    pub(crate) fn seconds(&mut self, least: u64, most: u64) -> Duration {
-        Duration::from_millis(least * 1_000 + self.below((most - least) * 1_000))
+    /// True in `per_mille` of a thousand draws.
+    pub(crate) fn happens_rarely(&self, per_mille: u64) -> bool {
+        self.below(1_000) < per_mille
+    }
+
+    pub(crate) fn ms(&self, least: u64, most: u64) -> Duration {
+        Duration::from_millis(least + self.below(most - least + 1))
+    }
+
+    pub(crate) fn one_of<T: Copy>(&self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
+
+impl clock::Chance for Chance {
+    fn fill(&self, bytes: &mut [u8]) {
+        for chunk in bytes.chunks_mut(8) {
+            let drawn = self.draw().to_le_bytes();
+            chunk.copy_from_slice(&drawn[..chunk.len()]);
+        }
     }
 }

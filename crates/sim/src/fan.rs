@@ -1,185 +1,230 @@
-//! Fans: they hold, pay, hesitate, change their minds and come at the worst moment.
+//! Fans: they queue, hold, pay, hesitate, repeat themselves, change their minds and come at the
+//! worst moment.
+
+mod buying;
+mod call;
+mod waiting;
 
 use crate::sight::Sight;
-use crate::world::{Event, World};
-use domain::id::SeatIndex;
-use domain::payments::{PaymentMethod, PaymentStatus};
-use domain::reservations::ReservationStatus;
-use domain::wallet::LedgerKind;
-use domain::{PaymentId, Refusal, ReservationId, Timestamp, Won};
+use crate::world::{LOBBY, PRICE, World};
+use app::keys::{CHARGE, SELECT};
+use app::ports::clock::{Chance as _, Clock};
+use app::ports::keys::{Answer, KeyUse, Once, StoredAnswer};
+use app::ports::reservations::Held;
+use app::reservations::{SelectSeats, select_seats};
+use app::seals::sha256;
+use app::sessions::Caller;
+use app::{reservations, wallet};
+use domain::accounts::Role;
+use domain::queue::PlaceNumber;
+use domain::{Refusal, ReservationId, SeatId, SessionId, Timestamp, UserId, Won};
+use futures::FutureExt;
+use serde_json::Value;
+use std::sync::Arc;
+use uuid::Uuid;
+use waiting::Place;
 
-/// What a fan remembers.
-#[derive(Clone, Debug, Default)]
+/// What a fan knows and remembers.
 pub(crate) struct Fan {
-    booking: Option<ReservationId>,
-    payment: Option<PaymentId>,
+    world: Arc<World>,
+    user: UserId,
+    caller: Caller,
+    place_token: Option<String>,
+    entry_token: Option<String>,
+    place: Option<Place>,
+    /// The number with which they were let in.
+    inside: Option<PlaceNumber>,
+    /// Charges of the wallet that were answered, and that never were.
+    n_charged: u64,
+    n_unanswered: u64,
 }
 
-impl World {
-    /// One act, depending on what the fan has; then the next one is planned.
-    pub(crate) fn let_fan_act(&mut self, fan: usize) {
-        if !self.is_on_sale() {
+/// Seats that the fan was told are held.
+struct Promise {
+    reservation: ReservationId,
+    until: Timestamp,
+}
+
+/// A fan's whole day.
+pub(crate) async fn live(world: Arc<World>, index: usize) {
+    let user = world.fans[index];
+    let session = SessionId::new(Uuid::from_u128(1_000 + index as u128));
+    let caller = Caller { user, session, role: Role::User };
+    let (place_token, entry_token, place) = (None, None, None);
+    let mut fan = Fan {
+        world,
+        user,
+        caller,
+        place_token,
+        entry_token,
+        place,
+        inside: None,
+        n_charged: 0,
+        n_unanswered: 0,
+    };
+    fan.arrive().await;
+    while fan.world.is_on_sale() {
+        fan.try_to_buy().await;
+        fan.pause(1, 25_000).await;
+    }
+    fan.check_charges();
+}
+
+impl Fan {
+    async fn pause(&self, least_ms: u64, most_ms: u64) {
+        let length = self.world.chance.ms(least_ms, most_ms);
+        self.world.time.sleep(length).await;
+    }
+
+    /// Early birds gather in the lobby; the rest comes at the opening, many in the same moment.
+    async fn arrive(&self) {
+        let (world, chance) = (&self.world, &self.world.chance);
+        if chance.happens(world.swarm.early) {
+            return self.pause(0, LOBBY.as_millis() as u64 - 1).await;
+        }
+        world.time.sleep_until(world.opening()).await;
+        if !chance.happens(world.swarm.at_once) {
+            self.pause(1, 30_000).await;
+        }
+    }
+
+    async fn try_to_buy(&mut self) {
+        if !self.get_in().await {
             return;
         }
-        let booking = self.fans[fan].booking;
-        let status = booking.map(|id| (id, self.bookings[&id].reservation.status));
-        match status {
-            None => self.look_for_seats(fan),
-            Some((id, ReservationStatus::Held)) => self.use_hold(fan, id),
-            Some((id, ReservationStatus::Paying)) => self.wait_for_outcome(fan, id),
-            Some((id, ReservationStatus::Confirmed)) => self.enjoy(fan, id),
-            Some((
-                _,
-                ReservationStatus::Canceled
-                | ReservationStatus::Expired
-                | ReservationStatus::Released,
-            )) => {
-                self.fans[fan] = Fan::default();
-                self.look_for_seats(fan);
-            }
+        let world = self.world.clone();
+        if world.chance.happens(10) {
+            // Hesitates, some until the sale is over.
+            let after = world.closing().plus(world.chance.ms(0, 2));
+            let late = world.chance.happens(50).then_some(after);
+            let soon = world.time.now().plus(world.chance.ms(1_000, 200_000));
+            world.time.sleep_until(late.unwrap_or(soon)).await;
         }
-    }
-
-    fn look_for_seats(&mut self, fan: usize) {
-        let n_seats = 1 + self.chance.below(3) as SeatIndex;
-        let first = self.chance.below(self.seats.len() as u64 - 3) as SeatIndex;
-        let wanted: Vec<SeatIndex> = (first..first + n_seats).collect();
-        let held = self.hold(fan, &wanted);
-        self.note(format!("fan {fan} wants {wanted:?}: {held:?}"));
-        match held {
-            Ok(id) => {
-                self.fans[fan].booking = Some(id);
-                self.plan_around_expiry(fan, id);
-            }
-            Err(_) => self.come_back_for(fan, first),
+        let Some(promise) = self.hold_seats().await else { return };
+        if world.chance.happens(world.swarm.gives_back) {
+            return self.give_back(promise.reservation).await;
         }
-    }
-
-    /// Some wait for the very millisecond in which the seat comes free.
-    fn come_back_for(&mut self, fan: usize, seat: SeatIndex) {
-        let soon = self.now.plus(self.chance.seconds(5, 200));
-        let expiry = self.seats[seat as usize].expires_at.filter(|until| self.now < *until);
-        let when = expiry.filter(|_| self.chance.happens(50)).unwrap_or(soon);
-        self.plan_at(when, Event::FanActs(fan));
-    }
-
-    fn use_hold(&mut self, fan: usize, id: ReservationId) {
-        let ready = self.fans[fan]
-            .payment
-            .filter(|payment| self.attempts[payment].payment.status == PaymentStatus::Ready);
-        match (ready, self.chance.below(10)) {
-            (_, 0) => self.give_back(fan, id),
+        if world.chance.happens(10) {
             // Leaves without a word; the sweeper or the next fan ends the hold.
-            (_, 1) => {
-                let pause = self.chance.seconds(300, 900);
-                self.plan_in(pause, Event::FanActs(fan));
+            return;
+        }
+        self.pay(promise).await;
+    }
+
+    fn key(&self, endpoint: &'static str, body: &str) -> KeyUse {
+        let key = self.world.chance.id(self.world.time.now()).to_string();
+        let fingerprint = sha256(body.as_bytes());
+        KeyUse { user: self.user, endpoint, key, fingerprint }
+    }
+
+    /// Some seats side by side: fans want the same ones.
+    fn wish(&self) -> Vec<SeatId> {
+        let (chance, n_seats) = (&self.world.chance, self.world.swarm.n_seats);
+        let n_wanted = (1 + chance.below(4) as u32).min(n_seats);
+        let first = chance.below(u64::from(n_seats - n_wanted + 1)) as u32;
+        (first..first + n_wanted).map(|index| self.world.schedule.seat(index)).collect()
+    }
+
+    /// Tries a few seats with one entry.
+    async fn hold_seats(&mut self) -> Option<Promise> {
+        for _ in 0..3 {
+            let seats = self.wish();
+            match self.select(seats).await? {
+                Ok(promise) => return Some(promise),
+                Err(Refusal::SeatTaken { .. }) => {
+                    self.world.saw(Sight::RaceLost);
+                    self.pause(100, 20_000).await;
+                }
+                Err(Refusal::SeatLimit { .. }) => {
+                    self.world.saw(Sight::LimitReached);
+                    self.pause(100, 20_000).await;
+                }
+                Err(Refusal::SaleClosed) => {
+                    self.world.saw(Sight::TooLateForSale);
+                    return None;
+                }
+                Err(Refusal::EntryExpired | Refusal::EntryRequired) => {
+                    self.world.saw(Sight::EntryOver);
+                    self.come_back_in().await;
+                    return None;
+                }
+                Err(_other) => return None,
             }
-            (None, _) | (Some(_), 2) => self.choose_payment(fan, id),
-            (Some(payment), _) => self.pay(fan, id, payment),
         }
+        None
     }
 
-    fn give_back(&mut self, fan: usize, id: ReservationId) {
-        let released = self.release(id);
-        self.note(format!("fan {fan} gives back: {released:?}"));
-        let pause = self.chance.seconds(1, 60);
-        self.plan_in(pause, Event::FanActs(fan));
-    }
-
-    fn choose_payment(&mut self, fan: usize, id: ReservationId) {
-        let method =
-            if self.chance.happens(25) { PaymentMethod::Wallet } else { PaymentMethod::Card };
-        let requested = self.request_payment(id, method);
-        self.note(format!("fan {fan} chooses {method:?}: {requested:?}"));
-        match requested {
-            Ok(payment) => {
-                self.fans[fan].payment = Some(payment);
-                self.plan_around_expiry(fan, id);
+    async fn select(&mut self, seats: Vec<SeatId>) -> Option<Result<Promise, Refusal>> {
+        let (caller, schedule) = (self.caller, self.world.schedule);
+        let key = self.key(SELECT, &format!("{seats:?}"));
+        let token = self.entry_token.clone();
+        let wanted = seats.clone();
+        let asked = self.insist("select", move |platform| {
+            let (key, seats, token) = (key.clone(), wanted.clone(), token.clone());
+            async move {
+                let (entry_token, fan) = (token.as_deref(), caller);
+                let asked = SelectSeats { key, fan, schedule, seats: &seats, entry_token };
+                select_seats(&platform, asked).await.map(body_of::<Held>)
             }
-            Err(_) => self.plan_soon(fan),
+            .boxed()
+        });
+        let answer = asked.await?;
+        Some(answer.map(|body| {
+            let until = body["holdExpiresAt"].clone();
+            Promise {
+                reservation: ReservationId::new(uuid_in(&body["reservationId"])),
+                until: serde_json::from_value(until).expect("a hold says how long it lasts"),
+            }
+        }))
+    }
+
+    async fn give_back(&self, reservation: ReservationId) {
+        let fan = self.user;
+        let asked = self.insist("release", move |platform| {
+            async move { reservations::release_seats(&platform, fan, reservation).await }.boxed()
+        });
+        asked.await;
+    }
+
+    /// Puts money into the wallet, and insists until it is told how that went.
+    async fn charge(&mut self) {
+        let amount = Won::new(PRICE * (1 + self.world.chance.below(4) as i64));
+        let amount = amount.expect("a small amount is in range");
+        let (fan, key) = (self.user, self.key(CHARGE, &amount.to_string()));
+        let asked = self.insist("charge", move |platform| {
+            let key = key.clone();
+            async move { wallet::charge(&platform, key, fan, amount).await.map(body_of) }.boxed()
+        });
+        match asked.await {
+            Some(Ok(_)) => self.n_charged += 1,
+            Some(Err(_refused)) => {}
+            None => self.n_unanswered += 1,
         }
     }
 
-    fn pay(&mut self, fan: usize, id: ReservationId, payment: PaymentId) {
-        self.fill_wallet_sometimes(fan);
-        let shown = self.attempts[&payment].payment.amount;
-        let paid = self.confirm_payment(payment, shown);
-        self.note(format!("fan {fan} pays {payment}: {paid:?}"));
-        if matches!(paid, Err(Refusal::PaymentDeclined { .. })) {
-            self.saw(Sight::WalletTooSmall);
-        }
-        // A second press of the button must do nothing.
-        if self.chance.happens(30) {
-            let again = self.confirm_payment(payment, shown);
-            assert!(paid.is_err() || again.is_err(), "one payment was started twice");
-        }
-        if self.chance.happens(20) {
-            self.try_release_while_paying(id);
-        }
-        self.plan_soon(fan);
+    /// I13: each charge was made once, however often it was asked for.
+    fn check_charges(&self) {
+        let sql = "select count(*) from wallet_ledger
+                    where user_id = $1 and account = 'WALLET' and kind = 'CHARGE'";
+        let rows = self.world.store.look(sql, Some(self.user.uuid()));
+        let n_made: u64 = rows[0][0].parse().expect("a count is a number");
+        let expected = self.n_charged..=self.n_charged + self.n_unanswered;
+        let is_once = expected.contains(&n_made);
+        self.world.ensure(is_once, "I13", || format!("{n_made} charges, asked for {expected:?}"));
     }
+}
 
-    fn try_release_while_paying(&mut self, id: ReservationId) {
-        let is_paying = self.bookings[&id].reservation.status == ReservationStatus::Paying;
-        let released = self.release(id);
-        if is_paying && released == Err(Refusal::PaymentRunning) {
-            self.saw(Sight::ReleaseRefused);
+/// The body of an answer, fresh or replayed.
+fn body_of<T: Answer>(once: Once<T>) -> Value {
+    match once {
+        Once::Fresh(answer) => serde_json::to_value(&answer).expect("answers are JSON"),
+        Once::Replay(StoredAnswer { body, .. }) => {
+            serde_json::from_str(&body).expect("stored answers are JSON")
         }
     }
+}
 
-    fn fill_wallet_sometimes(&mut self, fan: usize) {
-        if self.chance.happens(60) {
-            let amount = Won::new(50_000 * (1 + self.chance.below(8) as i64));
-            let amount = amount.expect("a small amount is in range");
-            let charged = self.move_wallet(fan, LedgerKind::Charge, amount);
-            self.note(format!("fan {fan} charges {amount}: {charged:?}"));
-        }
-    }
-
-    fn wait_for_outcome(&mut self, fan: usize, id: ReservationId) {
-        if self.chance.happens(20) {
-            self.try_release_while_paying(id);
-        }
-        if self.chance.happens(20) {
-            self.pay_in_another_tab(fan, id);
-        }
-        self.plan_soon(fan);
-    }
-
-    fn pay_in_another_tab(&mut self, fan: usize, id: ReservationId) {
-        let shown = self.bookings[&id].reservation.amount;
-        let requested = self.request_payment(id, PaymentMethod::Card);
-        let paid = requested.and_then(|payment| self.confirm_payment(payment, shown));
-        self.note(format!("fan {fan} pays in another tab: {paid:?}"));
-        if paid == Err(Refusal::PaymentRunning) {
-            self.saw(Sight::SecondTabRefused);
-        }
-    }
-
-    fn enjoy(&mut self, fan: usize, id: ReservationId) {
-        if self.chance.happens(30) {
-            let canceled = self.cancel(id);
-            self.note(format!("fan {fan} cancels: {canceled:?}"));
-        }
-        let pause = self.chance.seconds(120, 600);
-        self.plan_in(pause, Event::FanActs(fan));
-    }
-
-    fn plan_soon(&mut self, fan: usize) {
-        let pause = self.chance.seconds(1, 40);
-        self.plan_in(pause, Event::FanActs(fan));
-    }
-
-    /// Most act in good time; some in the last, the very or the next millisecond.
-    fn plan_around_expiry(&mut self, fan: usize, id: ReservationId) {
-        let until_ms = self.bookings[&id].reservation.hold_expires_at.ms();
-        let soon = self.now.plus(self.chance.seconds(1, 90));
-        let when = match self.chance.below(10) {
-            0 => Timestamp::from_ms(until_ms - 1),
-            1 => Timestamp::from_ms(until_ms),
-            2 => Timestamp::from_ms(until_ms + 1),
-            _ => soon,
-        };
-        self.plan_at(when, Event::FanActs(fan));
-    }
+fn uuid_in(value: &Value) -> Uuid {
+    let text = value.as_str().expect("an id is text");
+    text.parse().expect("an id is a UUID")
 }

@@ -1,22 +1,25 @@
-//! `sim --seeds 0..200 [--mutation NAME]`: plays many on-sales and stops at the first broken
-//! rule, with the seed that replays it.
+//! `sim --seeds 0..2000 [--mutation NAME]`: plays many on-sales and stops at the first broken
+//! rule, with its trace and the seed that replays it. `--mutation all` says which seed catches
+//! each guard that is taken away.
 
-use sim::{Mutation, Sight, Sightings, simulate};
+use sim::{Mutation, Sight, Sightings, holds, simulate};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: sim [--seeds FROM..TO] [--mutation NAME]";
+const USAGE: &str = "usage: sim [--seeds FROM..TO] [--mutation NAME|all]";
 
 struct Arguments {
     seeds: Range<u64>,
-    mutation: Mutation,
+    /// Nothing for all of them, one after the other.
+    mutation: Option<Mutation>,
 }
 
 fn main() -> io::Result<ExitCode> {
     let mut out = io::stdout().lock();
     match parse(std::env::args().skip(1)) {
-        Ok(arguments) => play(&arguments, &mut out),
+        Ok(Arguments { seeds, mutation: Some(mutation) }) => play(seeds, mutation, &mut out),
+        Ok(Arguments { seeds, mutation: None }) => catch_all(&seeds, &mut out),
         Err(problem) => {
             writeln!(io::stderr(), "{problem}\n{USAGE}")?;
             Ok(ExitCode::from(2))
@@ -24,12 +27,12 @@ fn main() -> io::Result<ExitCode> {
     }
 }
 
-fn play(arguments: &Arguments, out: &mut impl Write) -> io::Result<ExitCode> {
-    let mut steps = 0;
-    let mut sightings = Sightings::default();
-    for seed in arguments.seeds.clone() {
-        // A broken assertion of a rule is a violation too: say which seed replays it.
-        let run = std::panic::catch_unwind(|| simulate(seed, arguments.mutation));
+fn play(seeds: Range<u64>, mutation: Mutation, out: &mut impl Write) -> io::Result<ExitCode> {
+    let (mut steps, mut sightings) = (0, Sightings::default());
+    let n_seeds = seeds.end.saturating_sub(seeds.start);
+    for seed in seeds {
+        // A broken assertion is a violation too: say which seed replays it.
+        let run = std::panic::catch_unwind(|| simulate(seed, mutation));
         match run {
             Ok(Ok(run)) => {
                 steps += run.steps;
@@ -37,31 +40,51 @@ fn play(arguments: &Arguments, out: &mut impl Write) -> io::Result<ExitCode> {
             }
             Ok(Err(violation)) => {
                 writeln!(out, "{violation}")?;
+                writeln!(out, "put {seed} into crates/sim/regress-seeds.txt")?;
                 return Ok(ExitCode::FAILURE);
             }
             Err(_panic) => {
-                writeln!(out, "seed {seed}: a rule refused to go on; see the panic above")?;
+                writeln!(out, "seed {seed}: something refused to go on; see the panic above")?;
                 return Ok(ExitCode::FAILURE);
             }
         }
     }
     for sight in Sight::ALL {
-        writeln!(out, "{:>8}  {sight:?}", sightings.count(sight))?;
+        writeln!(out, "{:>8}  {sight:?}", sightings.count(*sight))?;
     }
-    let n_seeds = arguments.seeds.end.saturating_sub(arguments.seeds.start);
     writeln!(out, "{n_seeds} seeds, {steps} steps, 0 violations")?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// The first seed that catches each mutation, as rows of a table.
+fn catch_all(seeds: &Range<u64>, out: &mut impl Write) -> io::Result<ExitCode> {
+    let mut is_all = true;
+    for mutation in Mutation::ALL {
+        let found = seeds.clone().find_map(|seed| holds(seed, *mutation).err());
+        match found {
+            Some(it) => {
+                writeln!(out, "| {} | {} | {} |", mutation.as_str(), it.rule, it.seed)?;
+            }
+            None => {
+                is_all = false;
+                writeln!(out, "| {} | NOT CAUGHT | |", mutation.as_str())?;
+            }
+        }
+    }
+    Ok(if is_all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments = Arguments { seeds: 0..200, mutation: Mutation::None };
+    let mut arguments = Arguments { seeds: 0..200, mutation: Some(Mutation::None) };
     while let Some(word) = words.next() {
         let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
         match word.as_str() {
             "--seeds" => arguments.seeds = parse_seeds(&value)?,
+            "--mutation" if value == "all" => arguments.mutation = None,
             "--mutation" => {
-                arguments.mutation = Mutation::parse(&value)
-                    .ok_or_else(|| format!("no mutation is called {value}"))?;
+                let found = Mutation::parse(&value);
+                arguments.mutation =
+                    Some(found.ok_or_else(|| format!("no mutation is called {value}"))?);
             }
             _ => return Err(format!("unknown option {word}")),
         }

@@ -1,8 +1,20 @@
 //! Rare moments, counted: a simulation that never meets them has not tested them.
 
-/// Something worth having seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+macro_rules! sights {
+    ($($(#[$about:meta])* $name:ident),+ $(,)?) => {
+        /// Something that must have been seen over the seeds.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Sight {
+            $($(#[$about])* $name),+
+        }
+
+        impl Sight {
+            pub const ALL: &[Sight] = &[$(Sight::$name),+];
+        }
+    };
+}
+
+sights! {
     /// A fan asked for a seat that somebody else had.
     RaceLost,
     /// A seat was taken from a hold that was over but not swept yet.
@@ -11,23 +23,19 @@ pub enum Sight {
     PayingAtExpiry,
     /// A fan started to pay in the last millisecond of the hold.
     PayingJustInTime,
-    /// The sweeper came in the very millisecond in which a hold ended.
-    SweepAtExpiry,
-    /// The sweeper passed by seats that were being paid for after their hold's time.
-    SweepSparedPaying,
     /// Money arrived after the hold's time, for a payment started in time.
     LateApproval,
     Declined,
     /// A second payment after a declined one was confirmed.
     SecondCard,
+    /// The gateway took another amount than it was asked for.
     WrongAmount,
+    /// Money came for nothing and had to go back.
     RefundDue,
     OutcomeUnknown,
     /// The gateway was asked to capture the same payment twice.
     CaptureAskedTwice,
-    /// An answer came for a payment that was settled before.
-    AnswerAfterSettled,
-    /// The gateway told us before it answered us.
+    /// The fan's call was answered by what somebody else had settled.
     WebhookFirst,
     /// The reconciler found out what the lost answer was.
     ReconcilerConfirmed,
@@ -36,6 +44,8 @@ pub enum Sight {
     HeardAfterVoid,
     /// A refund went through, its answer did not.
     RefundAnswerLost,
+    /// The same refund was asked for again, and made once.
+    RefundAskedTwice,
     PaidFromWallet,
     WalletTooSmall,
     /// A paid reservation was given back.
@@ -44,40 +54,46 @@ pub enum Sight {
     ReleaseRefused,
     /// A second payment of a reservation under payment was refused.
     SecondTabRefused,
-}
-
-impl Sight {
-    pub const ALL: [Sight; 24] = [
-        Sight::RaceLost,
-        Sight::HoldTakenOver,
-        Sight::PayingAtExpiry,
-        Sight::PayingJustInTime,
-        Sight::SweepAtExpiry,
-        Sight::SweepSparedPaying,
-        Sight::LateApproval,
-        Sight::Declined,
-        Sight::SecondCard,
-        Sight::WrongAmount,
-        Sight::RefundDue,
-        Sight::OutcomeUnknown,
-        Sight::CaptureAskedTwice,
-        Sight::AnswerAfterSettled,
-        Sight::WebhookFirst,
-        Sight::ReconcilerConfirmed,
-        Sight::Voided,
-        Sight::HeardAfterVoid,
-        Sight::RefundAnswerLost,
-        Sight::PaidFromWallet,
-        Sight::WalletTooSmall,
-        Sight::Canceled,
-        Sight::ReleaseRefused,
-        Sight::SecondTabRefused,
-    ];
+    /// A repeated request got the answer of the first.
+    Replayed,
+    /// The first request was still under way when its repeat came.
+    KeyRunning,
+    /// The same key with another body was refused.
+    KeyReused,
+    /// A fan never heard what became of a request that was done.
+    AnswerLost,
+    /// A node died.
+    Crash,
+    /// A node died while it charged a card.
+    CrashWhilePaying,
+    EnginesForgot,
+    /// A lost waiting room was opened with those who were inside.
+    RoomRestored,
+    /// A fan got a place back that the engine had lost.
+    PlaceBroughtBack,
+    /// Fans gathered before the opening.
+    Lobby,
+    /// Seats were asked for with an entry that was over.
+    EntryOver,
+    /// More seats were asked for than a fan may have.
+    LimitReached,
+    /// Seats were asked for after the end of the sale.
+    TooLateForSale,
+    /// A message was published though the bus did not say so, and again.
+    PublishedTwice,
+    /// A worker got messages again that it was done with.
+    MessageTwice,
 }
 
 /// How often each was seen.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Sightings([u64; Sight::ALL.len()]);
+
+impl Default for Sightings {
+    fn default() -> Sightings {
+        Sightings([0; Sight::ALL.len()])
+    }
+}
 
 impl Sightings {
     pub fn count(&self, sight: Sight) -> u64 {
@@ -92,7 +108,7 @@ impl Sightings {
 
     /// What never happened.
     pub fn missing(&self) -> Vec<Sight> {
-        Sight::ALL.into_iter().filter(|sight| self.count(*sight) == 0).collect()
+        Sight::ALL.iter().copied().filter(|sight| self.count(*sight) == 0).collect()
     }
 
     pub(crate) fn saw(&mut self, sight: Sight) {

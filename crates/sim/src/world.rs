@@ -1,191 +1,222 @@
-//! The world: its rows, its clock and its agenda. The next event is always the earliest one;
-//! events of the same millisecond come in the order in which they were planned.
+//! The world: one schedule on sale, its store, its gateway, its nodes and its clock.
 
 use crate::Mutation;
+use crate::bus::Log;
 use crate::chance::Chance;
-use crate::fan::Fan;
-use crate::gateway::{Gateway, Verdict};
-use crate::sight::{Sight, Sightings};
-use domain::id::SeatIndex;
-use domain::payments::{Outcome, Payment};
-use domain::reservations::Reservation;
-use domain::seats::{Seat, SeatState};
-use domain::{PaymentId, ReservationId, ScheduleId, Timestamp, Won};
+use crate::gateway::Gateway;
+use crate::live::Engines;
+use crate::notes::Notes;
+use crate::sight::Sight;
+use crate::swarm::Swarm;
+use crate::time::{Owner, Time};
+use crate::weather::Calm;
+use adapters::sql::SqlStore;
+use app::Platform;
+use app::ports::accounts::{Accounts, CreateUser};
+use app::ports::catalog::{
+    Catalog, ChangeEvent, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventVerb,
+};
+use app::ports::clock::{Chance as _, Clock};
+use domain::accounts::Role;
+use domain::catalog::{GridTemplate, ResaleDelay, ScheduleTimes, SeatTemplate};
+use domain::queue::{Entry, QueueSettings};
+use domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use uuid::Uuid;
 
-const FANS: usize = 8;
-const SEATS: u32 = 10;
-
-/// Fans come and act for this long; afterwards only the jobs run, so that all comes to rest.
-const SALE: Duration = Duration::from_secs(45 * 60);
-const REST: Duration = Duration::from_secs(20 * 60);
-
 const START: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
-/// What can happen.
-#[derive(Clone, Debug)]
-pub(crate) enum Event {
-    FanActs(usize),
-    /// Our request reaches the gateway.
-    GatewayHears(PaymentId, Verdict),
-    /// Its answer reaches us.
-    AnswerArrives(PaymentId, Outcome),
-    /// We stop waiting for it.
-    CallTimesOut(PaymentId),
-    /// The gateway tells us to ask.
-    Webhook(PaymentId),
-    Sweep,
-    Reconcile,
-    PayBack,
-}
+/// Fans gather for this long before the opening.
+pub(crate) const LOBBY: Duration = Duration::from_secs(30);
 
-/// A reservation and the seats it was made with, each with its fence of that moment.
-#[derive(Clone, Debug)]
-pub(crate) struct Booking {
-    pub(crate) fan: usize,
-    pub(crate) reservation: Reservation,
-    pub(crate) seats: Vec<(SeatIndex, i64)>,
-}
+/// After the sale only the jobs run, in calm weather, so that all comes to rest.
+const REST: Duration = Duration::from_secs(15 * 60);
 
-/// A payment and what it is for.
-#[derive(Clone, Debug)]
-pub(crate) struct Attempt {
-    pub(crate) payment: Payment,
-    pub(crate) booking: ReservationId,
-    pub(crate) requested_at: Timestamp,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Refund {
-    /// Its name at the gateway.
-    pub(crate) name: u64,
-    pub(crate) payment: PaymentId,
-    pub(crate) amount: Won,
-    pub(crate) is_done: bool,
-}
-
-/// A fan's money with us, and the sum of its movements.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wallet {
-    pub(crate) balance: Won,
-    pub(crate) ledger_sum: i64,
-}
+pub(crate) const PRICE: i64 = 100_000;
+pub(crate) const SEATS_PER_FAN_MAX: u32 = 4;
 
 pub(crate) struct World {
-    pub(crate) now: Timestamp,
+    pub(crate) time: Time,
+    pub(crate) chance: Arc<Chance>,
+    pub(crate) swarm: Swarm,
     pub(crate) mutation: Mutation,
-    pub(crate) chance: Chance,
-    pub(crate) schedule: ScheduleId,
-    pub(crate) seats: Vec<Seat>,
-    pub(crate) bookings: BTreeMap<ReservationId, Booking>,
-    pub(crate) attempts: BTreeMap<PaymentId, Attempt>,
-    pub(crate) refunds: Vec<Refund>,
-    pub(crate) wallets: Vec<Wallet>,
-    pub(crate) fans: Vec<Fan>,
+    pub(crate) store: SqlStore,
+    pub(crate) live: Engines,
     pub(crate) gateway: Gateway,
-    pub(crate) sightings: Sightings,
-    pub(crate) trace: Vec<String>,
-    agenda: BTreeMap<(Timestamp, u64), Event>,
-    n_planned: u64,
-    n_ids: u128,
+    pub(crate) bus: Log,
+    pub(crate) schedule: ScheduleId,
+    pub(crate) fans: Vec<UserId>,
+    pub(crate) notes: Notes,
+    /// The last entry of each fan, for the mutant that lets none of them end.
+    entries: Mutex<BTreeMap<UserId, Entry>>,
+    /// What each node runs on; nothing while it is down.
+    nodes: Mutex<Vec<Option<Arc<Platform>>>>,
 }
 
 impl World {
-    pub(crate) fn new(seed: u64, mutation: Mutation) -> World {
-        let mut world = World {
-            now: START,
+    pub(crate) fn new(seed: u64, mutation: Mutation, is_traced: bool) -> World {
+        let chance = Arc::new(Chance::new(seed));
+        let swarm = Swarm::drawn(&chance);
+        let off = mutation.guards_off();
+        let store = SqlStore::in_memory(chance.clone(), off, Arc::new(Calm));
+        let id = || chance.id(START);
+        World {
+            time: Time::starting(START),
+            schedule: ScheduleId::with_room_for_seats(id()),
+            fans: (0..swarm.n_fans).map(|_| UserId::new(id())).collect(),
+            swarm,
             mutation,
-            chance: Chance::new(seed),
-            schedule: ScheduleId::with_room_for_seats(Uuid::from_u128(1 << 64)),
-            seats: (0..SEATS).map(new_seat).collect(),
-            bookings: BTreeMap::new(),
-            attempts: BTreeMap::new(),
-            refunds: Vec::new(),
-            wallets: vec![Wallet::default(); FANS],
-            fans: vec![Fan::default(); FANS],
+            store: store.expect("a database in memory can be made"),
+            live: Engines::default(),
             gateway: Gateway::default(),
-            sightings: Sightings::default(),
-            trace: Vec::new(),
-            agenda: BTreeMap::new(),
-            n_planned: 0,
-            n_ids: 0,
-        };
-        for fan in 0..FANS {
-            let pause = world.chance.seconds(0, 120);
-            world.plan_in(pause, Event::FanActs(fan));
+            bus: Log::default(),
+            notes: Notes::new(is_traced),
+            entries: Mutex::default(),
+            nodes: Mutex::new(vec![None; swarm.n_nodes]),
+            chance,
         }
-        for job in [Event::Sweep, Event::Reconcile, Event::PayBack] {
-            world.plan_in(Duration::from_secs(1), job);
-        }
-        world
     }
 
-    /// Lets the next thing happen; false when nothing is left.
-    pub(crate) fn step(&mut self) -> bool {
-        let Some(((when, _), event)) = self.agenda.pop_first() else { return false };
-        assert!(self.now <= when, "time does not go back");
-        self.now = when;
-        self.note(format!("{event:?}"));
-        match event {
-            Event::FanActs(fan) => self.let_fan_act(fan),
-            Event::GatewayHears(payment, verdict) => self.hear(payment, verdict),
-            Event::AnswerArrives(payment, outcome) => self.take_answer(payment, outcome),
-            Event::CallTimesOut(payment) => self.time_out(payment),
-            Event::Webhook(payment) => self.take_webhook(payment),
-            Event::Sweep => self.sweep(),
-            Event::Reconcile => self.reconcile(),
-            Event::PayBack => self.pay_back(),
-        }
-        true
+    pub(crate) fn opening(&self) -> Timestamp {
+        START.plus(LOBBY)
+    }
+
+    pub(crate) fn closing(&self) -> Timestamp {
+        self.opening().plus(self.swarm.sale)
+    }
+
+    pub(crate) fn end(&self) -> Timestamp {
+        self.closing().plus(REST)
     }
 
     pub(crate) fn is_on_sale(&self) -> bool {
-        self.now < START.plus(SALE)
+        self.time.now() < self.closing()
     }
 
-    pub(crate) fn plan_at(&mut self, when: Timestamp, event: Event) {
-        self.n_planned += 1;
-        self.agenda.insert((when.max(self.now), self.n_planned), event);
+    /// Faults happen only while the sale runs.
+    pub(crate) fn is_rough(&self) -> bool {
+        self.is_on_sale()
     }
 
-    pub(crate) fn plan_in(&mut self, pause: Duration, event: Event) {
-        self.plan_at(self.now.plus(pause), event);
+    /// The gateway has its moods a while longer.
+    pub(crate) fn is_moody(&self) -> bool {
+        self.time.now() < self.closing().plus(REST / 3)
     }
 
-    /// A job comes round again until the world is at rest.
-    pub(crate) fn plan_again(&mut self, when: Timestamp, job: Event) {
-        if when < START.plus(SALE).plus(REST) {
-            self.plan_at(when, job);
+    pub(crate) fn saw(&self, sight: Sight) {
+        self.notes.saw(sight);
+    }
+
+    pub(crate) fn note(&self, what: impl FnOnce() -> String) {
+        let now = self.time.now();
+        self.notes.write(|| format!("{:>8} ms  {}", now.since(START).as_millis(), what()));
+    }
+
+    pub(crate) fn ensure(&self, holds: bool, rule: &'static str, detail: impl FnOnce() -> String) {
+        if !holds {
+            self.notes.broke(rule, detail());
         }
     }
 
-    pub(crate) fn next_id(&mut self) -> Uuid {
-        self.n_ids += 1;
-        Uuid::from_u128(self.n_ids)
+    pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<Option<Arc<Platform>>>> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn note(&mut self, what: String) {
-        let after_ms = self.now.since(START).as_millis();
-        self.trace.push(format!("{after_ms:>8} ms  {what}"));
+    /// The entry that a fan has, or had.
+    pub(crate) fn remembered_entry(&self, fan: UserId, entry: Option<Entry>) -> Option<Entry> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = entry {
+            entries.insert(fan, entry);
+        }
+        entries.get(&fan).copied()
     }
 
-    pub(crate) fn saw(&mut self, sight: Sight) {
-        self.sightings.saw(sight);
+    /// The node is gone at this point; what it did not tell the store is lost. It comes back.
+    pub(crate) fn crash(self: &Arc<World>, node: usize, at: &'static str) {
+        self.saw(Sight::Crash);
+        if at.contains("charge") {
+            self.saw(Sight::CrashWhilePaying);
+        }
+        self.note(|| format!("node {node} crashes at {at}"));
+        self.nodes()[node] = None;
+        self.time.crash(node);
+        if self.swarm.is_embedded {
+            self.live.forget(self);
+        }
+        let world = self.clone();
+        self.time.spawn(Owner::World, async move {
+            world.time.sleep(world.chance.ms(200, 6_000)).await;
+            world.start_node(node).await;
+        });
+    }
+
+    /// A hall, an event on sale and fans with accounts.
+    pub(crate) async fn set_stage(&self) -> app::Result<()> {
+        let (venue, hall) = (VenueId::new(Uuid::from_u128(1)), HallId::new(Uuid::from_u128(2)));
+        let (actor, event) = (UserId::new(Uuid::from_u128(3)), EventId::new(Uuid::from_u128(4)));
+        let (name, address, city) = ("Hall".to_owned(), "1".to_owned(), "Seoul".to_owned());
+        let now = START;
+        let venue_command = CreateVenue { actor, venue, name: name.clone(), address, city, now };
+        self.store.create_venue(venue_command).await?;
+        let (rows, n_seats) = (vec!["A".to_owned()], self.swarm.n_seats);
+        let grade_mapping = BTreeMap::from([("A".to_owned(), "R".to_owned())]);
+        let template =
+            SeatTemplate::Grid(GridTemplate { rows, seats_per_row: n_seats, grade_mapping });
+        let hall_command =
+            CreateHall { actor, hall, venue, name, template, capacity: n_seats, now };
+        self.store.create_hall(hall_command).await?;
+        let (title, artist) = ("Podo Live".to_owned(), "The Grapes".to_owned());
+        let description = String::new();
+        let create = CreateEvent { actor, event, title, artist, description, venue, hall, now };
+        self.store.create_event(create).await?;
+        self.store.create_schedule(self.schedule_command(actor, event)).await?;
+        let open = ChangeEvent { actor, event, verb: EventVerb::Open, now };
+        self.store.change_event(open).await?;
+        self.store.create_users(self.fans.iter().map(|fan| account(*fan)).collect()).await
+    }
+
+    fn schedule_command(&self, actor: UserId, event: EventId) -> CreateSchedule {
+        let day = Duration::from_secs(30 * 86_400);
+        let price = Won::new(PRICE).expect("a price in range");
+        CreateSchedule {
+            actor,
+            schedule: self.schedule,
+            event,
+            times: ScheduleTimes {
+                starts_at: START.plus(day),
+                ends_at: START.plus(day + Duration::from_secs(7_200)),
+                sale_starts_at: self.opening(),
+                sale_ends_at: self.closing(),
+            },
+            prices: BTreeMap::from([("R".to_owned(), price)]),
+            seats_per_person: SEATS_PER_FAN_MAX,
+            resale_delay: ResaleDelay::default(),
+            queue: QueueSettings {
+                max_active: self.swarm.max_active,
+                admit_per_second: 5,
+                entry_ttl_seconds: self.swarm.entry_ttl_s,
+                ..QueueSettings::default()
+            },
+            draw_seed: [3; 32],
+            now: START,
+        }
     }
 }
 
-fn new_seat(index: SeatIndex) -> Seat {
-    let price = if index < 4 { 150_000 } else { 100_000 };
-    Seat {
-        index,
-        number: format!("A-{}", index + 1),
-        grade: "S".to_owned(),
-        price: Won::new(price).expect("a price in range"),
-        state: SeatState::Free,
-        claim: None,
-        fence: 0,
-        expires_at: None,
+fn account(user: UserId) -> CreateUser {
+    let mut email_hash = [0; 32];
+    email_hash[..16].copy_from_slice(user.uuid().as_bytes());
+    CreateUser {
+        user,
+        email: b"sealed".to_vec(),
+        email_hash,
+        password_hash: "argon2id".into(),
+        name: b"sealed".to_vec(),
+        phone: None,
+        phone_hash: None,
+        role: Role::User,
+        now: START,
     }
 }

@@ -8,10 +8,11 @@ mod seats;
 use super::store::SqlStore;
 use super::tx::{Tx, work};
 use super::value::{Row, Value, params};
+use super::verification::{KeepReport, LastReport, ResumeSale, StopSale, StoppedSales};
 use app::Result;
-use app::ports::invariants::{Finding, Invariants};
+use app::ports::invariants::{Finding, Invariants, Report, Stopped};
 use async_trait::async_trait;
-use domain::Timestamp;
+use domain::{ScheduleId, Timestamp, UserId};
 use std::time::Duration;
 
 /// How many offenders are named.
@@ -27,6 +28,17 @@ pub(super) struct Check {
     pub(super) rule: &'static str,
     pub(super) population: &'static str,
     pub(super) broken: &'static str,
+    pub(super) names: Names,
+}
+
+/// What the first column of a broken row names: by it the date is found whose sale must stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Names {
+    Schedule,
+    Reservation,
+    Payment,
+    /// Nothing that is sold.
+    Other,
 }
 
 struct CheckAll(Timestamp);
@@ -37,6 +49,26 @@ impl Invariants for SqlStore {
     async fn check_all(&self, now: Timestamp) -> Result<Vec<Finding>> {
         self.read(CheckAll(now)).await
     }
+
+    async fn keep_report(&self, report: Report) -> Result<()> {
+        self.write(KeepReport(report)).await
+    }
+
+    async fn last_report(&self) -> Result<Option<Report>> {
+        self.read(LastReport).await
+    }
+
+    async fn stop_sale(&self, schedule: ScheduleId, why: String, now: Timestamp) -> Result<bool> {
+        self.write(StopSale { schedule, why, now }).await
+    }
+
+    async fn resume_sale(&self, schedule: ScheduleId, actor: UserId, now: Timestamp) -> Result<()> {
+        self.write(ResumeSale { schedule, actor, now }).await
+    }
+
+    async fn stopped_sales(&self) -> Result<Vec<Stopped>> {
+        self.read(StoppedSales).await
+    }
 }
 
 async fn check_all(tx: &mut dyn Tx, question: &CheckAll) -> Result<Vec<Finding>> {
@@ -45,6 +77,7 @@ async fn check_all(tx: &mut dyn Tx, question: &CheckAll) -> Result<Vec<Finding>>
         findings.push(run(tx, check, question.0).await?);
     }
     findings.push(run(tx, &seats::MESSAGES, question.0.minus(MESSAGES_KEPT)).await?);
+    findings.push(run(tx, &seats::LETTERS, question.0.minus(MESSAGES_KEPT)).await?);
     findings.push(seats::check_edges(tx).await?);
     findings.push(audit_chain::check(tx).await?);
     findings.sort_by_key(|finding| finding.id[1..].parse::<u32>().unwrap_or(u32::MAX));
@@ -56,28 +89,43 @@ async fn run(tx: &mut dyn Tx, check: &Check, now: Timestamp) -> Result<Finding> 
     let n_checked = counted.map(|row| row.get(0)).transpose()?.unwrap_or(0);
     let values: &[Value] = if check.broken.contains("$1") { params![now] } else { &[] };
     let broken = tx.query(check.broken, values).await?;
+    let stops = dates_of(tx, check.names, &broken).await?;
     Ok(Finding {
         id: check.id,
         rule: check.rule,
         n_checked,
         n_broken: broken.len() as u64,
         examples: broken.iter().take(EXAMPLES_MAX).map(describe).collect(),
+        stops,
     })
+}
+
+/// Most broken rows whose date is looked up: beyond it something else is wrong.
+const STOPS_MAX: usize = 1_000;
+
+/// The dates that broken rows belong to.
+async fn dates_of(tx: &mut dyn Tx, names: Names, broken: &[Row]) -> Result<Vec<ScheduleId>> {
+    let sql = match names {
+        Names::Other => return Ok(Vec::new()),
+        Names::Schedule => "select id from event_schedules where id = $1",
+        Names::Reservation => "select schedule_id from reservations where id = $1",
+        Names::Payment => {
+            "select r.schedule_id from payments p join reservations r on r.id = p.reservation_id
+              where p.id = $1"
+        }
+    };
+    let mut dates = Vec::new();
+    for row in broken.iter().take(STOPS_MAX) {
+        if let Some(found) = tx.row(sql, &row.0[..1]).await? {
+            dates.push(found.get(0)?);
+        }
+    }
+    dates.sort_unstable();
+    dates.dedup();
+    Ok(dates)
 }
 
 /// A row as a person can look it up.
 fn describe(row: &Row) -> String {
-    let column = |value: &Value| match value {
-        Value::Null => "-".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::Bool(truth) => truth.to_string(),
-        Value::Text(text) | Value::Json(text) => text.clone(),
-        Value::Uuid(uuid) => uuid.to_string(),
-        Value::Time(time) => time.to_string(),
-        Value::Bytes(bytes) => match uuid::Uuid::from_slice(bytes) {
-            Ok(uuid) => uuid.to_string(),
-            Err(_) => format!("{} bytes", bytes.len()),
-        },
-    };
-    row.0.iter().map(column).collect::<Vec<_>>().join(" ")
+    row.0.iter().map(Value::shown).collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,6 @@
 //! Messages are written in the transaction that makes them true.
 
-use super::tx::Tx;
+use super::tx::{Guard, Tx};
 use super::value::params;
 use app::Result;
 use domain::Timestamp;
@@ -27,6 +27,9 @@ pub(super) async fn push<P: Serialize + Sync>(
     let sql = "insert into outbox
                  (id, aggregate_id, seq, topic, kind, key, payload, status, next_at, created_at)
                values ($1, $2, $3, $4, $5, $6, $7, 'PENDING', $8, $8)";
+    if !tx.has(Guard::MessageIsWritten) {
+        return Ok(());
+    }
     let payload = serde_json::to_string(message.payload).map_err(app::Error::broken)?;
     let id = tx.chance().id(now);
     let values = params![

@@ -8,10 +8,16 @@
 mod backup;
 mod checkpointer;
 mod connection;
+#[cfg(feature = "mutants")]
+mod inline;
 mod reader;
 mod writer;
 
 pub(super) use backup::back_up;
+#[cfg(feature = "mutants")]
+pub(super) use inline::Inline;
+#[cfg(feature = "mutants")]
+pub use inline::Weather;
 
 use super::plan::Plan;
 use super::tx::{Guard, Work};

@@ -74,7 +74,8 @@ impl Standbys for SqlStore {
 }
 
 async fn check_sale(tx: &mut dyn Tx, schedule: ScheduleId, now: Timestamp) -> Result<u32> {
-    let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status, s.seats_per_person
+    let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status, s.seats_per_person,
+                      s.stopped_at
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
@@ -82,6 +83,9 @@ async fn check_sale(tx: &mut dyn Tx, schedule: ScheduleId, now: Timestamp) -> Re
     let is_canceled = row.parse(2, ScheduleStatus::parse)? == ScheduleStatus::Cancelled;
     if is_canceled || row.parse(3, EventStatus::parse)? != EventStatus::Open {
         return Err(Refusal::SaleClosed.into());
+    }
+    if row.get::<Option<Timestamp>>(5)?.is_some() {
+        return Err(Refusal::SaleStopped.into());
     }
     Ok(row.get(4)?)
 }

@@ -4,6 +4,8 @@ use super::plan::Plan;
 use super::postgres::{Postgres, PostgresSettings, Roles};
 use super::sqlite::{self, Sqlite};
 #[cfg(feature = "mutants")]
+use super::sqlite::{Inline, Weather};
+#[cfg(feature = "mutants")]
 use super::tx::Guard;
 use super::tx::Work;
 use app::Result;
@@ -20,6 +22,8 @@ pub struct SqlStore {
 
 enum Engine {
     Sqlite(Sqlite),
+    #[cfg(feature = "mutants")]
+    Inline(Inline),
     Postgres(Postgres),
 }
 
@@ -68,6 +72,34 @@ impl SqlStore {
         Sqlite::open(path, chance, off).map(|sqlite| SqlStore::on(Engine::Sqlite(sqlite)))
     }
 
+    /// A store in memory that runs each command where it is asked, for the simulation.
+    #[cfg(feature = "mutants")]
+    pub fn in_memory(
+        chance: Arc<dyn Chance>,
+        off: Vec<Guard>,
+        weather: Arc<dyn Weather>,
+    ) -> std::result::Result<SqlStore, String> {
+        Inline::open(chance, off, weather).map(|inline| SqlStore::on(Engine::Inline(inline)))
+    }
+
+    /// Another node's way to a store in memory.
+    #[cfg(feature = "mutants")]
+    pub fn under(&self, weather: Arc<dyn Weather>) -> Option<SqlStore> {
+        match &self.engine {
+            Engine::Inline(inline) => Some(SqlStore::on(Engine::Inline(inline.under(weather)))),
+            Engine::Sqlite(_) | Engine::Postgres(_) => None,
+        }
+    }
+
+    /// What a statement finds in a store in memory; `$1` is what it is about.
+    #[cfg(feature = "mutants")]
+    pub fn look(&self, sql: &'static str, about: Option<uuid::Uuid>) -> Vec<Vec<String>> {
+        match &self.engine {
+            Engine::Inline(inline) => inline.look(sql, about),
+            Engine::Sqlite(_) | Engine::Postgres(_) => Vec::new(),
+        }
+    }
+
     /// Connects to PostgreSQL and brings its schema up to date.
     pub async fn postgres(
         settings: &PostgresSettings,
@@ -94,7 +126,7 @@ impl SqlStore {
     pub fn without_batches(self) -> SqlStore {
         let engine = match self.engine {
             Engine::Postgres(postgres) => Engine::Postgres(postgres.without_batches()),
-            sqlite @ Engine::Sqlite(_) => sqlite,
+            other @ (Engine::Sqlite(_) | Engine::Inline(_)) => other,
         };
         SqlStore::on(engine)
     }
@@ -111,6 +143,8 @@ impl SqlStore {
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
+            #[cfg(feature = "mutants")]
+            Engine::Inline(inline) => inline.run(work).await,
             Engine::Postgres(postgres) => postgres.write(work).await,
         };
         self.wrote.notify_one();
@@ -121,6 +155,8 @@ impl SqlStore {
     pub(super) async fn write_in_batch<W: Work>(&self, work: W) -> Result<W::Output> {
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
+            #[cfg(feature = "mutants")]
+            Engine::Inline(inline) => inline.run(work).await,
             Engine::Postgres(postgres) => postgres.write_in_batch(work).await,
         };
         self.wrote.notify_one();
@@ -130,6 +166,8 @@ impl SqlStore {
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(work).await,
+            #[cfg(feature = "mutants")]
+            Engine::Inline(inline) => inline.run(work).await,
             Engine::Postgres(postgres) => postgres.read(work).await,
         }
     }

@@ -49,6 +49,28 @@ pub enum Guard {
     ReplicaIsProven,
     /// What a node does that does not lead any more is refused.
     Fence,
+    /// The sweeper passes by seats that are being paid for.
+    SweepSparesPaying,
+    /// A fan has no more seats of a schedule than allowed.
+    SeatLimit,
+    /// Seats are held only while they are on sale.
+    SaleWindow,
+    /// The entry is checked inside the hold's transaction.
+    EntryIsChecked,
+    /// A key's answer is found, and stored with its effect.
+    KeyIsRemembered,
+    /// A change has its message in the same transaction.
+    MessageIsWritten,
+    /// A change has its row in the history.
+    HistoryIsWritten,
+    /// A movement of a wallet has its rows in the ledger.
+    LedgerIsWritten,
+    /// What was charged for nothing is put on the list of refunds.
+    RefundIsOwed,
+    /// A reservation that ends lets go of its seats.
+    SeatsAreFreed,
+    /// What was paid for becomes tickets.
+    TicketsAreMade,
 }
 
 /// A running transaction. SQLite's futures are ready at once; PostgreSQL's wait for the network.

@@ -18,6 +18,24 @@ pub(super) enum Value {
     Json(String),
 }
 
+impl Value {
+    /// As a person can look it up.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Value::Null => "-".to_owned(),
+            Value::Int(number) => number.to_string(),
+            Value::Bool(truth) => truth.to_string(),
+            Value::Text(text) | Value::Json(text) => text.clone(),
+            Value::Uuid(uuid) => uuid.to_string(),
+            Value::Time(time) => time.to_string(),
+            Value::Bytes(bytes) => match Uuid::from_slice(bytes) {
+                Ok(uuid) => uuid.to_string(),
+                Err(_) => format!("{} bytes", bytes.len()),
+            },
+        }
+    }
+}
+
 /// A row of a result; columns by their position in the select.
 #[derive(Debug)]
 pub(super) struct Row(pub Vec<Value>);

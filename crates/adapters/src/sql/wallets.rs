@@ -5,7 +5,7 @@ mod charges;
 use super::audit::{self, AuditEntry};
 use super::keys;
 use super::store::SqlStore;
-use super::tx::{Tx, work};
+use super::tx::{Guard, Tx, work};
 use super::value::{Row, params};
 use app::Result;
 use app::ports::keys::Once;
@@ -104,7 +104,9 @@ pub(super) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
     if tx.execute(sql, values).await? != 1 {
         return Err(app::Error::Conflict("the wallet was changed by another command".into()));
     }
-    write(tx, movement, version, after).await?;
+    if tx.has(Guard::LedgerIsWritten) {
+        write(tx, movement, version, after).await?;
+    }
     Ok(after)
 }
 

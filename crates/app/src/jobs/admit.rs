@@ -3,6 +3,7 @@
 use super::Round;
 use crate::error::Result;
 use crate::platform::Platform;
+use crate::points;
 use crate::queue::{open_room, rules_now};
 use domain::Timestamp;
 
@@ -22,6 +23,7 @@ pub async fn admit_fans(platform: &Platform, now: Timestamp) -> Result<Round> {
         if admitted.is_empty() {
             continue;
         }
+        points::reach(points::ADMITTED);
         let n_admitted = admitted.len();
         let numbers = admitted.iter().map(|admission| admission.entry.number);
         let opening = (record.schedule, record.times.sale_starts_at);

@@ -3,6 +3,7 @@
 use super::Round;
 use crate::error::Result;
 use crate::platform::Platform;
+use crate::points;
 use crate::ports::gateway::RefundOutcome;
 use domain::Timestamp;
 use domain::messages::retry_delay_ms;
@@ -19,7 +20,10 @@ pub async fn make_refunds(platform: &Platform, now: Timestamp) -> Result<Round> 
     let mut round = Round { is_full: due.len() >= ROUND_MAX as usize, ..Round::default() };
     for refund in due {
         let gateway = platform.gateway(&refund.gateway)?;
-        match gateway.refund(&refund, now).await {
+        points::reach(points::REFUND_BEFORE);
+        let outcome = gateway.refund(&refund, now).await;
+        points::reach(points::REFUND_AFTER);
+        match outcome {
             RefundOutcome::Refunded => {
                 platform.store.finish_refund(refund.refund, now).await?;
                 round.done += 1;

@@ -4,6 +4,7 @@ use super::Round;
 use crate::error::Result;
 use crate::messages::wrap;
 use crate::platform::Platform;
+use crate::points;
 use crate::ports::messages::Message;
 use domain::messages::ATTEMPTS_MAX;
 use domain::{MessageId, Timestamp};
@@ -30,6 +31,7 @@ pub async fn relay_messages(platform: &Platform, now: Timestamp) -> Result<Round
     let published: Vec<MessageId> = results.into_iter().flat_map(|it| it.messages).collect();
     let done = published.len() as u64;
     if !published.is_empty() {
+        points::reach(points::PUBLISHED);
         platform.store.messages_published(published, now).await?;
     }
     Ok(Round { done, failed, is_full })

@@ -84,8 +84,8 @@ pub struct ReservationView {
 
 #[async_trait]
 pub trait Reservations: Send + Sync {
-    /// Refusals: `EntryRequired`, `EntryExpired`, `SaleNotOpen`, `SaleClosed`, `SeatLimit`,
-    /// `SeatTaken`, `HoldChurn`, `NotFound`, `KeyReused`.
+    /// Refusals: `EntryRequired`, `EntryExpired`, `SaleNotOpen`, `SaleClosed`,
+    /// `SaleStopped`, `SeatLimit`, `SeatTaken`, `HoldChurn`, `NotFound`, `KeyReused`.
     async fn hold_seats(&self, command: HoldSeats) -> Result<Once<Held>>;
 
     /// Refusals: `NotFound` (also for somebody else's), `PaymentRunning`, `AlreadyPaid`.

@@ -3,6 +3,7 @@
 use super::tell_nodes;
 use crate::error::{Error, Result};
 use crate::platform::Platform;
+use crate::points;
 use crate::ports::holds::Taken;
 use crate::ports::keys::{KeyUse, Once};
 use crate::ports::reservations::{Held, HoldSeats};
@@ -69,6 +70,7 @@ pub(super) async fn hold(
     if let Taken::Blocked { seats, by_self: false } = taken {
         return Err(Refusal::seat_taken(ids(schedule, &seats)).into());
     }
+    points::reach(points::HOLD_FILTERED);
     let command = HoldSeats {
         key: holder.key.clone(),
         reservation: ReservationId::new(platform.chance.id(now)),
@@ -80,6 +82,7 @@ pub(super) async fn hold(
         now,
     };
     let held = platform.store.hold_seats(command).await;
+    points::reach(points::HOLD_STORED);
     if let Err(Error::Refused(Refusal::HoldChurn { .. })) = &held {
         let reason = "Seats were held again and again without buying".to_owned();
         signals::note(platform, (fan, schedule), SignalKind::HoldsWithoutBuying, reason).await;

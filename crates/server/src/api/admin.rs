@@ -8,6 +8,7 @@ mod lookups;
 mod queue;
 mod simulation;
 mod templates;
+mod verification;
 mod webhooks;
 
 use super::App;
@@ -25,6 +26,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(templates::routes())
         .merge(queue::routes())
         .merge(simulation::routes())
+        .merge(verification::routes())
         .merge(webhooks::routes())
 }
 

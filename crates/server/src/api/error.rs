@@ -267,6 +267,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::QueueClosed
         | Refusal::SaleNotOpen { .. }
         | Refusal::SaleClosed
+        | Refusal::SaleStopped
         | Refusal::NoExtensionsLeft
         | Refusal::SeatTaken { .. }
         | Refusal::NoneTogether

@@ -5,7 +5,7 @@ mod ready;
 pub(super) use ready::readyz;
 
 use super::App;
-use crate::telemetry::{JobLabel, KindLabel, ScheduleLabel, WorkerLabel};
+use crate::telemetry::{InvariantLabel, JobLabel, KindLabel, ScheduleLabel, WorkerLabel};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -39,11 +39,29 @@ async fn refresh_gauges(app: &App) -> app::Result<()> {
     metrics.messages.lag.set(age_ms as f64 / 1_000.0);
     count_messages(app).await?;
     count_reconciliation(app);
+    count_broken(app).await?;
     metrics.leads.clear();
     for job in platform.store.leads_of(platform.node, now).await? {
         metrics.leads.get_or_create(&JobLabel { job }).set(1);
     }
     count_queues(app, now).await
+}
+
+/// What the last check found, on whichever node it ran.
+async fn count_broken(app: &App) -> app::Result<()> {
+    let (store, metrics) = (&app.platform.store, &app.metrics);
+    let n_stopped = store.stopped_sales().await?.len();
+    metrics.sales_stopped.set(i64::try_from(n_stopped).unwrap_or(i64::MAX));
+    let Some(report) = store.last_report().await? else { return Ok(()) };
+    let findings: Vec<serde_json::Value> =
+        serde_json::from_str(&report.findings).map_err(app::Error::broken)?;
+    metrics.invariants_broken.clear();
+    for finding in findings {
+        let invariant = finding["id"].as_str().unwrap_or_default().to_owned();
+        let n_broken = finding["nBroken"].as_i64().unwrap_or(0);
+        metrics.invariants_broken.get_or_create(&InvariantLabel { invariant }).set(n_broken);
+    }
+    Ok(())
 }
 
 async fn count_messages(app: &App) -> app::Result<()> {

@@ -21,7 +21,7 @@ pub(super) async fn run(verify: Verify, config: Config) -> Result<ExitCode> {
         bail!("there is no database at {}; name its folder with --data", path.display());
     }
     let wired = wire::platform(&config).await?;
-    let findings = wired.platform.store.check_all(wired.platform.now()).await?;
+    let findings = app::verification::check(&wired.platform, wired.platform.now()).await?;
     if verify.json {
         println!("{}", serde_json::to_string_pretty(&findings)?);
     } else {
@@ -34,7 +34,7 @@ pub(super) async fn run(verify: Verify, config: Config) -> Result<ExitCode> {
 pub(super) fn print(findings: &[Finding]) {
     println!("{:<5} {:>9} {:>7}  must hold", "id", "checked", "broken");
     for finding in findings {
-        let Finding { id, n_checked, n_broken, rule, examples } = finding;
+        let Finding { id, n_checked, n_broken, rule, examples, stops: _ } = finding;
         println!("{id:<5} {n_checked:>9} {n_broken:>7}  {rule}");
         for example in examples {
             println!("{:>24}  {example}", "");

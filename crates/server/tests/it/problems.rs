@@ -69,6 +69,7 @@ fn refusals() -> Vec<Refusal> {
         },
         Refusal::SaleNotOpen { opens_at: Timestamp::FAR_FUTURE },
         Refusal::SaleClosed,
+        Refusal::SaleStopped,
         Refusal::EntryRequired,
         Refusal::EntryExpired,
         Refusal::NoExtensionsLeft,

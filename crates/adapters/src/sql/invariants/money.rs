@@ -1,10 +1,11 @@
 //! I7–I13: payments, refunds, wallets, the gateway's book and idempotency keys.
 
-use super::Check;
+use super::{Check, Names};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "I7",
+        names: Names::Payment,
         rule: "refunds, made and due, are their rows and never more than was captured",
         population: "select count(*) from payments",
         broken: "select id, status, amount, captured, refunded from payments
@@ -22,6 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I8",
+        names: Names::Reservation,
         rule: "charged money is a ticket, a fee, or on its way back",
         population: "select count(*) from reservations",
         broken: "select r.id, r.status, r.amount
@@ -39,6 +41,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I9",
+        names: Names::Reservation,
         rule: "a reservation has at most one live and one captured payment",
         population: "select count(*) from payments",
         broken: "select reservation_id from payments
@@ -51,6 +54,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I10",
+        names: Names::Other,
         rule: "a wallet is the sum of its ledger, never negative, and every movement sums to zero",
         population: "select count(*) from wallets",
         broken: "select w.user_id, w.balance
@@ -73,6 +77,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I11",
+        names: Names::Payment,
         rule: "our book and the sandbox gateway's book agree on settled payments",
         population: "select count(*) from sandbox_book",
         broken: "select p.id, p.captured, b.captured
@@ -86,6 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I12",
+        names: Names::Payment,
         rule: "no gateway charged without our intent stored first",
         population: "select count(*) from sandbox_book",
         broken: "select b.payment_id from sandbox_book b
@@ -99,6 +105,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I13",
+        names: Names::Other,
         rule: "a key without an answer belongs to a payment that is still open",
         population: "select count(*) from idempotency_keys",
         broken: "select k.user_id, k.endpoint, k.key from idempotency_keys k

@@ -1,7 +1,7 @@
 //! I1–I6, I14, I19 and I21: seats, reservations and the entries behind them.
 
 use super::super::tx::Tx;
-use super::{Check, EXAMPLES_MAX};
+use super::{Check, EXAMPLES_MAX, Names};
 use app::Result;
 use app::ports::invariants::Finding;
 use domain::reservations::ReservationStatus;
@@ -9,6 +9,7 @@ use domain::reservations::ReservationStatus;
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "I1",
+        names: Names::Schedule,
         rule: "a seat has at most one active claim",
         population: "select count(*) from reservation_seats where active",
         broken: "select schedule_id, seat_index from reservation_seats where active
@@ -16,6 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I2",
+        names: Names::Other,
         rule: "a seat's state agrees with the reservation that claims it",
         population: "select count(*) from seats",
         broken: "select s.schedule_id, s.seat_index, s.state, r.status
@@ -33,6 +35,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I3",
+        names: Names::Other,
         rule: "a reservation has 1–4 seats and costs their sum; one that is over has none",
         population: "select count(*) from reservations",
         broken: "select r.id, r.status, r.amount
@@ -52,6 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I4",
+        names: Names::Other,
         rule: "nobody has more seats of a schedule than allowed",
         population: "select count(*) from reservations",
         broken: "select r.user_id, r.schedule_id, cast(sum(r.n_seats) as bigint)
@@ -63,6 +67,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I6",
+        names: Names::Other,
         rule: "seats are held only while the schedule is on sale, and never more than there are",
         population: "select count(*) from reservations",
         broken: "select r.id
@@ -76,6 +81,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I19",
+        names: Names::Other,
         rule: "every hold was allowed by a live entry of the same fan, or by the standby list",
         population: "select count(*) from reservations",
         broken: "select r.id, r.place_number
@@ -89,6 +95,7 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "I21",
+        names: Names::Other,
         rule: "a session has at most one live refresh token",
         population: "select count(*) from auth_tokens",
         broken: "select session_id from auth_tokens where spent_at is null and revoked_at is null
@@ -96,9 +103,22 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
+/// I15, for letters since `$1`: older marks may have been forgotten.
+pub(super) const LETTERS: Check = Check {
+    id: "I15",
+    names: Names::Other,
+    rule: "a letter was written in the transaction that marked its message, once",
+    population: "select count(*) from mailbox",
+    broken: "select m.message_id, m.channel
+               from mailbox m
+               left join processed_messages p on p.message_id = m.message_id
+              where p.message_id is null and m.created_at >= $1",
+};
+
 /// I14, for changes since `$1`: older messages may have been forgotten.
 pub(super) const MESSAGES: Check = Check {
     id: "I14",
+    names: Names::Other,
     rule: "every change of a reservation has its message",
     population: "select count(*) from reservation_history",
     broken: "select h.reservation_id, h.version
@@ -138,6 +158,7 @@ pub(super) async fn check_edges(tx: &mut dyn Tx) -> Result<Finding> {
         rule: "reservations change only along the edges of their machine",
         n_checked: counted.map(|row| row.get(0)).transpose()?.unwrap_or(0),
         n_broken,
+        stops: Vec::new(),
         examples,
     })
 }

@@ -19,6 +19,7 @@ use super::transaction::{explain, lock_key};
 use super::types::{read, refer};
 use crate::sql::tx::{Guard, SqlError};
 use crate::sql::value::Value;
+use app::points;
 use app::ports::clock::Chance;
 use command::Outcome;
 use deadpool_postgres::{Client, Transaction};
@@ -93,7 +94,9 @@ impl Batches {
                 transaction.rollback().await.map_err(|it| explain(&it, "rollback"))?;
                 return Ok(End::Disturbed(alone));
             }
+            points::reach(points::STORE_BEFORE_COMMIT);
             transaction.commit().await.map_err(|error| explain(&error, "commit"))?;
+            points::reach(points::STORE_AFTER_COMMIT);
             Ok(End::Committed)
         };
         match result.await {

@@ -87,6 +87,9 @@ grant select, insert, update on reservation_service.booked, reservation_service.
 grant select, update on event_service.webhook_endpoints to podo_worker;
 grant select, insert, update, delete on event_service.webhook_deliveries to podo_worker;
 grant select, insert, update on common.leases to podo_worker;
+-- The hourly check keeps its findings, and stops the sale of a date whose money is wrong.
+grant select, insert, delete on common.verifications to podo_worker;
+grant update (stopped_at, stopped_why, updated_at) on event_service.event_schedules to podo_worker;
 grant select, insert on common.audit_log to podo_worker;
 
 -- ── read-only: lists, reports, the invariants; nothing personal and no secret of a session ──────

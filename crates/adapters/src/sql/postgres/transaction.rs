@@ -3,6 +3,7 @@
 use super::types::{read, refer};
 use crate::sql::tx::{Guard, SqlError, Tx};
 use crate::sql::value::{Row, Value};
+use app::points;
 use app::ports::clock::Chance;
 use deadpool_postgres::Transaction;
 use futures::FutureExt;
@@ -19,7 +20,10 @@ pub(super) struct PostgresTx<'c> {
 
 impl PostgresTx<'_> {
     pub(super) async fn commit(self) -> app::Result<()> {
-        self.transaction.commit().await.map_err(|error| explain(&error, "commit").into())
+        points::reach(points::STORE_BEFORE_COMMIT);
+        let committed = self.transaction.commit().await;
+        points::reach(points::STORE_AFTER_COMMIT);
+        committed.map_err(|error| explain(&error, "commit").into())
     }
 }
 

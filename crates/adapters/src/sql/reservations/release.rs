@@ -2,13 +2,13 @@
 //! a payment under way keeps its seats.
 
 use super::super::payments::cancel_ready;
-use super::super::tx::{Tx, work};
+use super::super::tx::{Guard, Tx, work};
 use super::super::value::params;
 use super::{free_seats, load, store};
 use app::Result;
 use app::ports::reservations::{Freed, ReleaseSeats};
 use domain::messages::MessageKind;
-use domain::reservations::{Next, Reservation};
+use domain::reservations::{Next, Reservation, ReservationStatus};
 use domain::{Refusal, ReservationId, Timestamp};
 
 pub(super) struct ExpireHolds {
@@ -32,14 +32,22 @@ async fn release(tx: &mut dyn Tx, command: &ReleaseSeats) -> Result<Option<Freed
 }
 
 async fn expire_due(tx: &mut dyn Tx, command: &ExpireHolds) -> Result<Vec<Freed>> {
-    let sql = "select id from reservations
-                where status = 'HELD' and hold_expires_at <= $1
+    let held = "select id from reservations
+                 where status = 'HELD' and hold_expires_at <= $1
+                 order by hold_expires_at limit $2";
+    let any = "select id from reservations
+                where status in ('HELD', 'PAYING') and hold_expires_at <= $1
                 order by hold_expires_at limit $2";
+    let spares_paying = tx.has(Guard::SweepSparesPaying);
+    let sql = if spares_paying { held } else { any };
     let due = tx.query(sql, params![command.now, command.limit]).await?;
     let mut freed = Vec::with_capacity(due.len());
     for row in due {
         let id: ReservationId = row.get(0)?;
-        if let Some(reservation) = load(tx, id).await? {
+        if let Some(mut reservation) = load(tx, id).await? {
+            if !spares_paying {
+                reservation.status = ReservationStatus::Held;
+            }
             freed.extend(expire(tx, &reservation, command.now).await?);
         }
     }

@@ -44,6 +44,20 @@ pub(super) fn open(path: &Path, only_reads: bool) -> Result<Connection, String> 
     Ok(connection)
 }
 
+/// A database that lives as long as its connection.
+#[cfg(feature = "mutants")]
+pub(super) fn prepare_in_memory() -> Result<Connection, String> {
+    let connection = Connection::open_in_memory().map_err(|error| error.to_string())?;
+    connection
+        .execute_batch("pragma foreign_keys = on; pragma temp_store = memory;")
+        .map_err(|error| error.to_string())?;
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(|error| error.to_string())?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    Ok(connection)
+}
+
 /// Which index stands behind SQLite's complaint about `table.column, table.column`.
 pub(super) struct ConstraintNames(HashMap<String, String>);
 

@@ -12,7 +12,7 @@ use super::connection::{ConstraintNames, SqliteTx};
 use super::stopped;
 use crate::sql::tx::{Guard, Work};
 use app::ports::clock::Chance;
-use app::{Error, Result};
+use app::{Error, Result, points};
 use command::{Command, Pending};
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use futures::channel::oneshot;
@@ -154,10 +154,13 @@ fn run_in_savepoint(tx: &mut SqliteTx<'_>, command: &mut dyn Command) {
 }
 
 fn commit(tx: &SqliteTx<'_>) -> std::result::Result<(), String> {
-    tx.step("commit").map_err(|error| {
+    points::reach(points::STORE_BEFORE_COMMIT);
+    let committed = tx.step("commit").map_err(|error| {
         // What was not committed is undone and said so: nobody was answered yet.
         let _ = tx.step("rollback");
         tracing::error!(error, "A commit failed; its commands were undone");
         format!("commit failed: {error}")
-    })
+    });
+    points::reach(points::STORE_AFTER_COMMIT);
+    committed
 }

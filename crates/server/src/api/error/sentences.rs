@@ -221,6 +221,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
     ("SALE_CLOSED", "판매가 끝났습니다.", "The sale is over."),
     ("SALE_NOT_OPEN", "아직 판매 전입니다.", "The sale is not open yet."),
     (
+        "SALE_STOPPED",
+        "이 회차의 판매를 잠시 멈췄습니다. 확인하는 대로 다시 시작합니다.",
+        "The sale of this date is paused while we check something. It will go on.",
+    ),
+    (
         "SEATS_LEFT",
         "아직 남은 좌석이 있습니다. 바로 예매해 주세요.",
         "There are seats left: please book them.",

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use uuid::Uuid;
 
 /// What is below these shows nobody.
-const IMPERSONAL: [&str; 8] = [
+const IMPERSONAL: [&str; 9] = [
     "/api/admin/events",
     "/api/admin/halls",
     "/api/admin/jobs",
@@ -19,6 +19,7 @@ const IMPERSONAL: [&str; 8] = [
     "/api/admin/schedules",
     "/api/admin/simulation",
     "/api/admin/venues",
+    "/api/admin/verify",
 ];
 
 /// Changes nothing, and is asked again and again while somebody draws.

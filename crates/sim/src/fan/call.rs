@@ -1,0 +1,79 @@
+//! Calls over the network: a node does what it was asked even when the asker has gone, and the
+//! asker may never hear of it.
+
+use super::Fan;
+use crate::sight::Sight;
+use crate::time::Owner;
+use app::ports::clock::Clock;
+use app::{Error, Platform, Result};
+use domain::Refusal;
+use futures::channel::oneshot;
+use futures::future::{BoxFuture, Either, select};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a fan's page waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// How long after the end of the sale a fan still asks what became of a request.
+const CURIOUS: Duration = Duration::from_secs(300);
+
+type Answering<T> = BoxFuture<'static, Result<T>>;
+
+impl Fan {
+    /// One try; nothing when no answer came.
+    async fn call<T: Send + 'static>(
+        &self,
+        request: impl FnOnce(Arc<Platform>) -> Answering<T>,
+    ) -> Option<Result<T>> {
+        let world = &self.world;
+        let is_lost = || world.is_rough() && world.chance.happens(world.swarm.network_loses);
+        let (node, platform) = world.any_node()?;
+        if is_lost() {
+            return None;
+        }
+        let (send, receive) = oneshot::channel();
+        let answering = request(platform);
+        world.time.spawn(Owner::Node(node), async move {
+            let _ = send.send(answering.await);
+        });
+        let answer = match select(receive, world.time.sleep(PATIENCE)).await {
+            Either::Left((answer, _)) => answer.ok()?,
+            Either::Right(_) => return None,
+        };
+        if is_lost() {
+            world.saw(Sight::AnswerLost);
+            return None;
+        }
+        Some(answer)
+    }
+
+    /// Repeats the same request until there is an answer that means something.
+    pub(super) async fn insist<T: Send + 'static>(
+        &self,
+        what: &'static str,
+        request: impl Fn(Arc<Platform>) -> Answering<T>,
+    ) -> Option<std::result::Result<T, Refusal>> {
+        let world = &self.world;
+        while world.time.now() < world.closing().plus(CURIOUS) {
+            let answer = self.call(&request).await;
+            world.note(|| {
+                let said = match &answer {
+                    None => "no answer".to_owned(),
+                    Some(Ok(_)) => "done".to_owned(),
+                    Some(Err(error)) => error.to_string(),
+                };
+                format!("fan {} asks for {what}: {said}", self.user)
+            });
+            match answer {
+                Some(Ok(answer)) => return Some(Ok(answer)),
+                Some(Err(Error::Refused(Refusal::KeyRunning))) => world.saw(Sight::KeyRunning),
+                Some(Err(Error::Refused(refusal))) => return Some(Err(refusal)),
+                Some(Err(Error::Broken(why))) => world.ensure(false, "bug", || why),
+                Some(Err(Error::Unavailable(_) | Error::Conflict(_))) | None => {}
+            }
+            self.pause(200, 5_000).await;
+        }
+        None
+    }
+}

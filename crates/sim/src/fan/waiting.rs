@@ -1,0 +1,146 @@
+//! Waiting in line, and watching that nobody gets in front.
+
+use super::Fan;
+use crate::sight::Sight;
+use app::ports::clock::Clock;
+use app::queue::{self, QueueState, QueueView};
+use domain::Refusal;
+use domain::queue::{PlaceNumber, RETURN_WINDOW};
+use futures::FutureExt;
+
+/// Where a fan was told to stand.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    number: PlaceNumber,
+    /// The best position that counts as a promise.
+    position: u64,
+}
+
+impl Fan {
+    pub(super) fn forget_place(&mut self) {
+        self.place = None;
+        self.inside = None;
+        self.place_token = None;
+        self.entry_token = None;
+    }
+
+    /// I17: an entry that the store knows to be alive comes back after the engines have forgotten
+    /// it: whoever is told that it is over finds themselves inside again.
+    pub(super) async fn come_back_in(&mut self) {
+        let number = self.inside.filter(|_| self.has_live_entry());
+        self.entry_token = None;
+        let Some(number) = number else { return self.forget_place() };
+        let view = self.ask_place(true).await;
+        if let Some(Ok(view)) = view
+            && self.has_live_entry()
+        {
+            let is_inside = view.entry_token.is_some() && view.number == Some(number);
+            self.world.ensure(is_inside, "I17", || format!("the entry of {number} was lost"));
+        }
+        self.forget_place();
+    }
+
+    /// Whether the store knows a live entry of theirs. What was paid with ends it, sometimes late.
+    fn has_live_entry(&self) -> bool {
+        let sql = "select q.place_number, q.expires_at from queue_history q
+                    where q.user_id = $1 and q.state = 'ACTIVE'
+                      and not exists (select 1 from reservations r
+                                       where r.user_id = q.user_id
+                                         and r.status in ('PAYING', 'CONFIRMED', 'CANCELED'))";
+        let now = self.world.time.now().ms();
+        let rows = self.world.store.look(sql, Some(self.user.uuid()));
+        rows.iter().any(|row| {
+            let is_theirs = self.inside.is_some_and(|number| row[0] == number.to_string());
+            is_theirs && row[1].parse().is_ok_and(|until: i64| now < until)
+        })
+    }
+
+    /// Enters, and waits until let in. False when the sale ends first.
+    pub(super) async fn get_in(&mut self) -> bool {
+        if self.entry_token.is_some() && self.world.chance.happens(50) {
+            return true;
+        }
+        let mut view = self.ask_place(true).await;
+        while self.world.is_on_sale() {
+            match view {
+                Some(Ok(view)) if view.entry_token.is_some() => {
+                    self.inside = view.number;
+                    // Whoever has been in and comes again starts anew.
+                    self.place = None;
+                    self.entry_token = view.entry_token;
+                    return true;
+                }
+                Some(Ok(_)) | None => {}
+                Some(Err(_refused)) => return self.give_up_place(),
+            }
+            self.pause(500, 14_000).await;
+            let enters_again = self.world.chance.happens(self.world.swarm.repeats / 4);
+            view = self.ask_place(enters_again).await;
+        }
+        false
+    }
+
+    fn give_up_place(&mut self) -> bool {
+        self.forget_place();
+        false
+    }
+
+    /// Enters or asks where they stand, with the place token if there is one.
+    async fn ask_place(&mut self, enters: bool) -> Option<Result<QueueView, Refusal>> {
+        let (caller, schedule) = (self.caller, self.world.schedule);
+        let token = self.place_token.clone();
+        let enters = enters || token.is_none();
+        let what = if enters { "enter" } else { "status" };
+        let asked = self.insist(what, move |platform| {
+            let token = token.clone();
+            async move {
+                let asker = queue::asker(&platform, schedule, Some(caller), token.as_deref())?;
+                match enters {
+                    true => queue::enter(&platform, asker, schedule, None).await,
+                    false => queue::status(&platform, asker, schedule).await,
+                }
+            }
+            .boxed()
+        });
+        let answer = asked.await?;
+        if let Ok(view) = &answer {
+            if let Some(token) = &view.token {
+                self.place_token = Some(token.clone());
+            }
+            self.look_at(view);
+        }
+        Some(answer)
+    }
+
+    /// I17: a number never changes, and a position never grows. After a loss whoever polls first
+    /// stands in front for a moment, but nobody behind where they were before.
+    fn look_at(&mut self, view: &QueueView) {
+        let world = self.world.clone();
+        if view.state == QueueState::Lobby {
+            world.saw(Sight::Lobby);
+        }
+        if view.state != QueueState::Waiting {
+            return;
+        }
+        let Some(number) = view.number else { return };
+        let lost_at = world.live.lost_at();
+        let position = view.position;
+        // Others may still be on their way back: what is seen now is no promise.
+        let is_settled = lost_at.is_none_or(|at| at.plus(RETURN_WINDOW * 9) < world.time.now());
+        let place = match self.place {
+            None => {
+                let position = if is_settled { position } else { u64::MAX };
+                Place { number, position }
+            }
+            Some(known) => {
+                let is_same = known.number == number;
+                world.ensure(is_same, "I17", || format!("number {number} after {known:?}"));
+                let is_behind = known.position < position;
+                world.ensure(!is_behind, "I17", || format!("{position} after {known:?}"));
+                let position = if is_settled { position } else { known.position };
+                Place { number, position }
+            }
+        };
+        self.place = Some(place);
+    }
+}

@@ -1,0 +1,207 @@
+//! Nodes: the real use cases and jobs on the simulated outside.
+
+use crate::Mutation;
+use crate::bus::Wire;
+use crate::gateway::Line;
+use crate::live::{Filter, Room};
+use crate::time::Owner;
+use crate::weather::Rough;
+use crate::world::World;
+use adapters::memory;
+use app::platform::Rules;
+use app::ports::clock::{Chance, Clock};
+use app::ports::courier::{Courier, Post, Posted};
+use app::ports::passwords::{Passwords, Verdict};
+use app::seals::Seals;
+use app::sessions::Sessions;
+use app::workers::{self, Worker};
+use app::{Error, Platform, Result, jobs, reconciliation};
+use async_trait::async_trait;
+use domain::{NodeId, Refusal, Timestamp};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+
+/// What nobody in the simulation does: log in, or call an organiser's server.
+struct Nobody;
+
+#[async_trait]
+impl Passwords for Nobody {
+    async fn hash(&self, _password: String) -> Result<String> {
+        Err(Error::unavailable("nobody logs in"))
+    }
+
+    async fn verify(&self, _password: String, _hash: Option<String>) -> Result<Verdict> {
+        Err(Error::unavailable("nobody logs in"))
+    }
+}
+
+#[async_trait]
+impl Courier for Nobody {
+    fn check(&self, _url: &str) -> std::result::Result<(), Refusal> {
+        Err(Refusal::WebhookUrlRefused)
+    }
+
+    async fn post(&self, _post: &Post) -> Posted {
+        Posted::Failed("nobody carries it".to_owned())
+    }
+}
+
+/// A job and the seconds between its rounds, least and most.
+struct Duty {
+    name: &'static str,
+    pause_s: (u64, u64),
+    asleep_under: Mutation,
+    round: for<'p> fn(&'p Platform, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
+}
+
+const DUTIES: [Duty; 7] = [
+    Duty {
+        name: "admit",
+        pause_s: (1, 3),
+        asleep_under: Mutation::AdmitterSleeps,
+        round: |platform, now| jobs::admit_fans(platform, now).boxed(),
+    },
+    Duty {
+        name: "expire",
+        pause_s: (1, 12),
+        asleep_under: Mutation::SweeperSleeps,
+        round: |platform, now| jobs::expire_holds(platform, now).boxed(),
+    },
+    Duty {
+        name: "settle",
+        pause_s: (5, 20),
+        asleep_under: Mutation::ReconcilerSleeps,
+        round: |platform, now| jobs::settle_unknown_payments(platform, now).boxed(),
+    },
+    Duty {
+        name: "refund",
+        pause_s: (3, 20),
+        asleep_under: Mutation::RefundsSleep,
+        round: |platform, now| jobs::make_refunds(platform, now).boxed(),
+    },
+    Duty {
+        name: "relay",
+        pause_s: (2, 10),
+        asleep_under: Mutation::RelaySleeps,
+        round: |platform, now| jobs::relay_messages(platform, now).boxed(),
+    },
+    Duty {
+        name: "webhooks",
+        pause_s: (10, 40),
+        asleep_under: Mutation::ReconcilerSleeps,
+        round: |platform, now| jobs::follow_webhooks(platform, now).boxed(),
+    },
+    Duty {
+        name: "reconcile",
+        pause_s: (10, 30),
+        asleep_under: Mutation::ReconcilerSleeps,
+        round: |platform, now| jobs::reconcile_seats(platform, None, now).boxed(),
+    },
+];
+
+impl World {
+    /// A node that is up, and its number.
+    pub(crate) fn any_node(&self) -> Option<(usize, Arc<Platform>)> {
+        let nodes = self.nodes();
+        let first = self.chance.below(nodes.len() as u64) as usize;
+        let order = (0..nodes.len()).map(|step| (first + step) % nodes.len());
+        order.into_iter().find_map(|node| Some((node, nodes[node].clone()?)))
+    }
+
+    /// Starts a node as the process does: with nothing but what the store remembers.
+    pub(crate) async fn start_node(self: &Arc<World>, node: usize) {
+        let platform = Arc::new(self.platform(node));
+        self.note(|| format!("node {node} starts"));
+        self.nodes()[node] = Some(platform.clone());
+        // Before the first request, as the process does it; what fails now the jobs make up for.
+        if self.mutation != Mutation::RestoreForgetsEntries {
+            let _ = jobs::open_rooms(&platform, self.time.now()).await;
+        }
+        let _ = reconciliation::fill_filter(&platform).await;
+        for duty in &DUTIES {
+            if self.mutation != duty.asleep_under {
+                self.time.spawn(Owner::Node(node), do_duty(self.clone(), platform.clone(), duty));
+            }
+        }
+        // The members of a group share its messages; here one node has all of them.
+        if node == 0 {
+            for worker in [workers::ALL[0], workers::ALL[1]] {
+                let work = do_work(self.clone(), platform.clone(), worker);
+                self.time.spawn(Owner::Node(node), work);
+            }
+        }
+    }
+
+    fn platform(self: &Arc<World>, node: usize) -> Platform {
+        let world = Arc::downgrade(self);
+        let rough = Rough { world: world.clone(), node };
+        let store = self.store.under(Arc::new(rough)).expect("the store is in memory");
+        let seals = Seals::new(&[7; 32]);
+        Platform {
+            node: NodeId::new(self.chance.id(self.time.now())),
+            store: Arc::new(store),
+            queue: Arc::new(Room { world: world.clone(), node }),
+            holds: Arc::new(Filter { world: world.clone(), node }),
+            limits: Arc::new(memory::Limits::default()),
+            revocations: Arc::new(memory::Revocations::default()),
+            seat_versions: Arc::new(memory::SeatVersions::default()),
+            bus: Arc::new(Wire { world: world.clone(), node }),
+            channels: Default::default(),
+            courier: Arc::new(Nobody),
+            passwords: Arc::new(Nobody),
+            gateways: vec![Arc::new(Line { world, node })],
+            certifier: None,
+            social: Vec::new(),
+            clock: Arc::new(self.time.clone()),
+            chance: self.chance.clone(),
+            sessions: Sessions::new(&seals),
+            seals,
+            schedules: Default::default(),
+            shelf: Default::default(),
+            progress: Default::default(),
+            knocks: Default::default(),
+            proven: Default::default(),
+            noted: Default::default(),
+            waits: Default::default(),
+            vitals: Default::default(),
+            layouts: Default::default(),
+            seat_maps: Default::default(),
+            reconciliation: Default::default(),
+            worker_tallies: Default::default(),
+            job_tallies: Default::default(),
+            rules: Rules {
+                hold_length: self.swarm.hold_length,
+                offer_length: self.swarm.hold_length,
+                limits_on: false,
+                health_limits: None,
+                tickets_rotate: false,
+                admins_need_code: false,
+            },
+        }
+    }
+}
+
+/// Rounds until the world ends; one that fails is tried again at its next turn. When nothing new
+/// can happen any more, the jobs are in less of a hurry.
+async fn do_duty(world: Arc<World>, platform: Arc<Platform>, duty: &'static Duty) {
+    while world.time.now() < world.end() {
+        let (least, most) = duty.pause_s;
+        let haste = if world.is_on_sale() { 1_000 } else { 6_000 };
+        world.time.sleep(world.chance.ms(least * haste, most * haste)).await;
+        if let Err(error) = (duty.round)(&platform, world.time.now()).await {
+            world.note(|| format!("the job {} failed: {error}", duty.name));
+        }
+    }
+}
+
+async fn do_work(world: Arc<World>, platform: Arc<Platform>, worker: &'static dyn Worker) {
+    while world.time.now() < world.end() {
+        let haste = if world.is_on_sale() { 1_000 } else { 4_000 };
+        world.time.sleep(world.chance.ms(2 * haste, 15 * haste)).await;
+        let subscription = platform.bus.subscribe(worker.name(), worker.topics()).await;
+        let Ok(mut subscription) = subscription else { continue };
+        // What fails stays on the bus and comes again.
+        let _ = workers::work(&platform, worker, &mut *subscription).await;
+    }
+}

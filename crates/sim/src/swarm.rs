@@ -1,0 +1,74 @@
+//! What kind of on-sale a seed plays. Polite fans on quiet days find nothing, so every seed is
+//! extreme in some directions and calm in others.
+
+use crate::chance::Chance;
+use std::time::Duration;
+
+/// Percentages unless the name says otherwise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swarm {
+    pub(crate) n_nodes: usize,
+    /// The live engines die with their node.
+    pub(crate) is_embedded: bool,
+    pub(crate) n_fans: usize,
+    pub(crate) n_seats: u32,
+    pub(crate) max_active: u32,
+    pub(crate) entry_ttl_s: u32,
+    pub(crate) sale: Duration,
+    pub(crate) hold_length: Duration,
+    /// How many fans come before the opening.
+    pub(crate) early: u64,
+    /// How many click in the same millisecond.
+    pub(crate) at_once: u64,
+    /// Steps of a payment that wait for the very end of the hold.
+    pub(crate) at_the_edge: u64,
+    pub(crate) from_wallet: u64,
+    pub(crate) cancels: u64,
+    pub(crate) gives_back: u64,
+    pub(crate) repeats: u64,
+    pub(crate) store_fails_per_mille: u64,
+    pub(crate) store_slow: u64,
+    pub(crate) live_fails_per_mille: u64,
+    pub(crate) live_forgets_per_mille: u64,
+    pub(crate) crash_per_mille: u64,
+    pub(crate) gateway_slow: u64,
+    pub(crate) gateway_declines: u64,
+    pub(crate) gateway_errs: u64,
+    pub(crate) wrong_amount: u64,
+    pub(crate) webhooks: u64,
+    pub(crate) network_loses: u64,
+}
+
+impl Swarm {
+    pub(crate) fn drawn(chance: &Chance) -> Swarm {
+        let n_nodes = chance.one_of(&[1, 1, 2]);
+        Swarm {
+            n_nodes,
+            is_embedded: n_nodes == 1 && chance.happens(70),
+            n_fans: chance.one_of(&[2, 4, 7, 10]),
+            n_seats: chance.one_of(&[1, 3, 8]),
+            max_active: chance.one_of(&[1, 2, 5, 20]),
+            entry_ttl_s: chance.one_of(&[60, 120, 300]),
+            sale: Duration::from_secs(chance.one_of(&[100, 200, 350])),
+            hold_length: Duration::from_secs(chance.one_of(&[30, 60, 120])),
+            early: chance.one_of(&[0, 50, 100]),
+            at_once: chance.one_of(&[0, 50, 100]),
+            at_the_edge: chance.one_of(&[0, 15, 40]),
+            from_wallet: chance.one_of(&[0, 30, 100]),
+            cancels: chance.one_of(&[0, 30, 80]),
+            gives_back: chance.one_of(&[0, 10, 30]),
+            repeats: chance.one_of(&[0, 20, 60]),
+            store_fails_per_mille: chance.one_of(&[0, 0, 5, 30]),
+            store_slow: chance.one_of(&[0, 10, 50]),
+            live_fails_per_mille: chance.one_of(&[0, 0, 5, 30]),
+            live_forgets_per_mille: chance.one_of(&[0, 0, 0, 3]),
+            crash_per_mille: chance.one_of(&[0, 0, 2, 8]),
+            gateway_slow: chance.one_of(&[0, 20, 60]),
+            gateway_declines: chance.one_of(&[0, 20, 50]),
+            gateway_errs: chance.one_of(&[0, 10, 40]),
+            wrong_amount: chance.one_of(&[0, 10, 30]),
+            webhooks: chance.one_of(&[0, 50, 100]),
+            network_loses: chance.one_of(&[0, 5, 20]),
+        }
+    }
+}
