@@ -177,6 +177,9 @@ impl World {
                 health_limits: None,
                 tickets_rotate: false,
                 admins_need_code: false,
+                admin_idle: None,
+                admin_proof: None,
+                confirm_email: false,
             },
         }
     }
