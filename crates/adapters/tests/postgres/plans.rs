@@ -175,6 +175,7 @@ async fn log_in(world: &World, fan: &Fan) {
         spent_hash: [1; 32],
         next_hash: [2; 32],
         expires_at: at(1_000),
+        organisers_idle_max: None,
         now: at(1),
     };
     store.rotate_refresh(rotate.clone()).await.unwrap();

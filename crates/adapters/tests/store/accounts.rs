@@ -43,6 +43,7 @@ async fn rotate(world: &World, spent: u8, next: u8, now: Timestamp) -> Rotation 
         spent_hash: [spent; 32],
         next_hash: [next; 32],
         expires_at: now.plus(std::time::Duration::from_secs(1_000)),
+        organisers_idle_max: None,
         now,
     };
     world.store.rotate_refresh(command).await.unwrap()

@@ -133,7 +133,9 @@ async fn refresh_session(world: &World, fan: &Fan) {
     let start = StartSession { session, attempt, user: fan.id, refresh_hash: [1; 32], expires_at };
     world.store.start_session(start).await.unwrap();
     let (spent_hash, next_hash) = ([1; 32], [2; 32]);
-    let rotate = RotateRefresh { spent_hash, next_hash, expires_at, now: at(1) };
+    let organisers_idle_max = None;
+    let rotate =
+        RotateRefresh { spent_hash, next_hash, expires_at, organisers_idle_max, now: at(1) };
     world.store.rotate_refresh(rotate).await.unwrap();
 }
 
