@@ -10,6 +10,7 @@ import { startApp } from "../shared/start.js";
 const ROUTES = [
   [/^$/, lazily(() => import("./live.js"), "live")],
   [/^live\/([\w-]+)$/, lazily(() => import("./live.js"), "live")],
+  [/^live\/([\w-]+)\/admissions$/, lazily(() => import("./history.js"), "admissions")],
   [/^login$/, lazily(() => import("./login.js"), "login")],
   [/^events$/, lazily(() => import("./events.js"), "eventList")],
   [/^events\/new$/, lazily(() => import("./events/wizard.js"), "eventWizard")],
