@@ -11,7 +11,7 @@ after(() => world.close());
 for (const options of [{ language: "ko", width: 1280 }, { language: "en", width: 390, height: 844, theme: "dark" }]) {
   test(`a fan buys two seats after a declined card, and gives them back (${options.language}, ${options.width})`, async () => {
     const show = await world.show();
-    const fan = await world.fan(options);
+    const fan = await world.fan({ ...options, signsUp: true });
     const { page, words } = fan;
     await fan.enter(show);
     await pick(page, 3);

@@ -33,6 +33,7 @@ async function strangersPages(world, show, options, look) {
     ["login", "/#/login", "input[name=email]"],
     ["signup", "/#/login?new=yes", "input[name=name]"],
     ["missing", "/#/nowhere-at-all", "h1"],
+    ["problems", "/problems", ".codes tbody tr"],
     ["docs", "/docs", ".call"],
   ]) {
     await visit(stranger, path, ready);
@@ -96,6 +97,7 @@ async function fanPages(world, { show, closed, later, gone }, options, look) {
 
 const ROOM = [
   ["live", (show) => `#/live/${show.scheduleId}`, ".kpi b"],
+  ["admin-admissions", (show) => `#/live/${show.scheduleId}/admissions`, "tbody tr"],
   ["admin-events", () => "#/events", "tbody tr"],
   ["admin-event", (show) => `#/events/${show.eventId}`, "tbody tr"],
   ["admin-wizard", () => "#/events/new", "input[name=title]"],

@@ -133,18 +133,32 @@ export function watch(page, url, broken, mayAsk) {
 
 let fans = 0;
 
-/** A tab with somebody who just signed up through the pages. */
-async function openFan(world, options) {
+/** A tab with somebody who just signed up: `signsUp` through the page, otherwise by the same calls. */
+async function openFan(world, { signsUp, ...options } = {}) {
   fans += 1;
   const tab = await openTab(world, options);
   const account = { email: `fan${fans}.${Date.now()}@podo.kr`, password: "green-grapes-2026", name: "김포도" };
-  await tab.go("/#/login?new=yes");
-  await tab.page.locator("input[name=email]").fill(account.email);
-  await tab.page.locator("input[name=password]").fill(account.password);
-  await tab.page.locator("input[name=name]").fill(account.name);
-  await tab.page.locator("form button.primary").click();
-  await tab.page.waitForURL(/#\/$/);
+  await (signsUp ? signUp(tab, account) : begin(tab, account));
   return { ...tab, account, enter: (show, how) => enter(tab, show, how) };
+}
+
+async function signUp({ page, go }, account) {
+  await go("/#/login?new=yes");
+  for (const name of ["email", "password", "name"]) await page.locator(`input[name=${name}]`).fill(account[name]);
+  await page.locator("form button.primary").click();
+  await page.waitForURL(/#\/$/);
+}
+
+/** Leaves the browser as the page leaves it: with its cookies and what the tab knows. */
+async function begin({ page, go }, { email, password, name }) {
+  await go("/livez");
+  await page.evaluate(async ([account, credentials]) => {
+    const post = (path, body) => fetch(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    await post("/api/auth/signup", account);
+    const { user } = await (await post("/api/auth/login", credentials)).json();
+    sessionStorage.setItem("podo.user", JSON.stringify(user));
+    localStorage.setItem("podo.known", "yes");
+  }, [{ email, password, name }, { email, password }]);
 }
 
 /** The control room with an organiser in it. */

@@ -11,6 +11,7 @@ import { reauth } from "./reauth.js";
 const ROUTES = [
   [/^$/, lazily(() => import("./live.js"), "live")],
   [/^live\/([\w-]+)$/, lazily(() => import("./live.js"), "live")],
+  [/^live\/([\w-]+)\/admissions$/, lazily(() => import("./history.js"), "admissions")],
   [/^login$/, lazily(() => import("./login.js"), "login")],
   [/^events$/, lazily(() => import("./events.js"), "eventList")],
   [/^events\/new$/, lazily(() => import("./events/wizard.js"), "eventWizard")],

@@ -43,6 +43,7 @@ export async function live(page) {
       age.element,
       el("span", { class: "grow" }),
       schedulePicker(schedules, chosen.id, (id) => page.go(`#/live/${id}`)),
+      el("a", { class: "btn", href: `#/live/${chosen.id}/admissions` }, icon("users"), t("admissions")),
       csv(chosen, () => figures.history())),
     figures.element,
     el("div", { class: "monitor" },

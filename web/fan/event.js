@@ -55,7 +55,7 @@ function scheduleCard(page, schedule, refundRules) {
       el("div", {},
         el("h3", { class: "num" }, moment(schedule.startsAt)),
         el("p", { class: "quiet num" }, t("saleWindow", moment(schedule.saleStartsAt), moment(schedule.saleEndsAt)))),
-      enterLink(page, schedule, isOver)),
+      enterLink(page, schedule, { isOver, isGone: left === 0 })),
     el("ul", { class: "grades num" }, grades.map(({ grade, price, left: free }, index) =>
       el("li", { class: toneOf(index) },
         el("span", { class: "tag" }, grade),
@@ -65,11 +65,12 @@ function scheduleCard(page, schedule, refundRules) {
     el("details", { class: "more" }, el("summary", {}, t("refundRules")), refundTerms(refundRules, schedule)));
 }
 
-function enterLink(page, schedule, isOver) {
+function enterLink(page, schedule, { isOver, isGone }) {
   if (isOver || schedule.status === "CANCELLED") {
     return el("span", { class: "badge" }, schedule.status === "CANCELLED" ? t("dateCanceled") : t("saleOver"));
   }
-  const link = el("a", { class: "btn primary", href: `#/queue/${schedule.id}` });
+  // Held seats may come back, so the way in stays; it is no longer the first thing to do.
+  const link = el("a", { class: isGone ? "btn" : "btn primary", href: `#/queue/${schedule.id}` });
   every(1_000, page.signal, () => {
     const left = msUntil(schedule.saleStartsAt);
     link.textContent = left === 0 ? t("enter") : left < SOON_MS ? t("enterLobbyIn", countdown(left)) : t("enterLobby");

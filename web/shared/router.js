@@ -75,6 +75,7 @@ export function openPages({ routes, onShow, home, login, title }) {
   function showFailure(error) {
     if (error.name === "AbortError") return;
     if (error instanceof Problem && error.status === 401) return toLogin();
+    if (error instanceof Problem && error.status === 404) return notFound();
     if (!(error instanceof Problem)) console.error(error);
     const text = error instanceof Problem ? error.message : t("troubleUnknown");
     main.className = "narrow";

@@ -24,7 +24,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use domain::accounts::Email;
-use domain::{EventId, ScheduleId};
+use domain::{EventId, ScheduleId, Won};
 use html::{Html, day, escape, link, money};
 use serde::Deserialize;
 
@@ -55,16 +55,13 @@ async fn list(State(app): State<App>, headers: HeaderMap) -> Response {
         let where_to = format!("/events/{}", event.id);
         let place = format!("{} · {} · {}", event.artist, event.venue_name, event.city);
         format!(
-            "<li class=\"card pad\">{}<p class=\"quiet\">{}</p></li>",
-            link(&where_to, &event.title),
+            "<li class=\"card pad stack tight\"><h2><a href=\"{where_to}\">{}</a></h2>\
+             <p class=\"quiet\">{}</p></li>",
+            escape(&event.title),
             escape(&place)
         )
     });
-    let body = format!(
-        "<h1>{title}</h1><ul class=\"events\">{}</ul><p>{}</p>",
-        items.collect::<String>(),
-        link("/tickets", language.choose("내 티켓", "My tickets"))
-    );
+    let body = format!("<h1>{title}</h1><ul class=\"events\">{}</ul>", items.collect::<String>());
     Html::new(language, title).body(&body).reply(&headers)
 }
 
@@ -80,9 +77,11 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
     let event = &detail.event;
     let place = format!("{} · {} · {}", event.artist, event.venue_name, event.city);
     let dates = detail.schedules.iter().map(|schedule| {
-        let prices = schedule.prices.iter();
-        let prices: Vec<String> =
-            prices.map(|(grade, price)| format!("{} {}", escape(grade), money(*price))).collect();
+        let mut prices: Vec<_> = schedule.prices.iter().collect();
+        prices.sort_by_key(|(_, price)| std::cmp::Reverse(**price));
+        let price =
+            |(grade, price): (&String, &Won)| format!("{} {}", escape(grade), money(*price));
+        let prices: Vec<String> = prices.into_iter().map(price).collect();
         let enter = language.choose("예매하기", "Book");
         format!(
             "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\

@@ -10,6 +10,7 @@ use std::time::Duration;
 /// The page of the fans, whose empty middle is filled here.
 const SHELL: &str = "fan/index.html";
 const MIDDLE: &str = "<main id=\"main\" tabindex=\"-1\">";
+const MENU: &str = "<nav id=\"nav\" aria-label=\"podo\">";
 
 pub(super) struct Html {
     language: Language,
@@ -77,6 +78,7 @@ impl Html {
                 self.language.choose("<html lang=\"ko\">", "<html lang=\"en\">"),
             )
             .replace("content=\"podo — 공연 예매\"", &format!("content=\"{title}\""))
+            .replace(MENU, &format!("{MENU}{}", menu(self.language)))
             .replace(MIDDLE, &format!("{MIDDLE}{}", self.body));
         match about.is_empty() {
             true => page,
@@ -89,6 +91,13 @@ impl IntoResponse for Html {
     fn into_response(self) -> Response {
         page(self.write())
     }
+}
+
+/// Scripts draw their own.
+fn menu(language: Language) -> String {
+    let (events, tickets) =
+        (language.choose("공연", "Concerts"), language.choose("내 티켓", "My tickets"));
+    format!("<a href=\"/\">{events}</a><a href=\"/tickets\">{tickets}</a>")
 }
 
 fn page(text: String) -> Response {

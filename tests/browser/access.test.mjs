@@ -1,4 +1,5 @@
-// Rules that hold on every page: axe finds nothing in either theme, nothing is wider than a phone.
+// Everybody gets in: axe finds nothing on any page in either theme, nothing is wider than a phone. The
+// longest walk of all, named so that it begins first.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
