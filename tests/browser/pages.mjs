@@ -67,6 +67,7 @@ const ROOM = [
   ["admin-checkin", () => "#/checkin", ".gate"],
   ["admin-simulation", () => "#/simulation", "input[name=fans]"],
   ["admin-mailbox", () => "#/mailbox", "table"],
+  ["admin-promises", () => "#/promises", "tbody tr"],
   ["admin-signals", () => "#/signals", "table"],
   ["admin-audit", () => "#/audit", "tbody tr"],
 ];

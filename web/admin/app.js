@@ -13,6 +13,7 @@ import { eventWizard } from "./events/wizard.js";
 import { live } from "./live.js";
 import { login } from "./login.js";
 import { payments } from "./payments.js";
+import { promises } from "./promises.js";
 import { reconciliation } from "./reconciliation.js";
 import { refunds } from "./refunds.js";
 import { reservations } from "./reservations.js";
@@ -43,6 +44,7 @@ const ROUTES = [
   [/^mailbox$/, mailbox],
   [/^messages$/, messages],
   [/^jobs$/, jobs],
+  [/^promises$/, promises],
   [/^signals$/, signals],
   [/^audit$/, audit],
 ];
@@ -62,6 +64,7 @@ const MENU = [
   ["mailbox", "letter", "navMailbox"],
   ["messages", "send", "navMessages"],
   ["jobs", "clock", "navJobs"],
+  ["promises", "scales", "navPromises"],
   ["signals", "warn", "navSignals"],
   ["audit", "shield", "navAudit"],
 ];

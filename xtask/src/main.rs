@@ -9,6 +9,7 @@ mod fuzz;
 mod openapi;
 mod packages;
 mod shell;
+mod soak;
 mod test;
 mod tidy;
 
@@ -28,6 +29,8 @@ Usage: cargo xtask COMMAND
                           waits for the disk; with --distributed on it and on Redis
   openapi                 rewrite docs/openapi.json from the code
   screens                 pictures of every page, into target/screens
+  soak --hours N          simulation, power cuts, faults and hostile bytes for so long
+  soak --report           measure them once and write the table of docs/reliability.md
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
 ";
@@ -55,6 +58,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["bench", "--distributed", options @ ..] => bench::run(Stores::Distributed, options),
         ["bench", options @ ..] => bench::run(Stores::Embedded, options),
         ["openapi"] => openapi::rewrite(),
+        ["soak", options @ ..] => soak::soak(options),
         ["screens"] => browser::screens(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {

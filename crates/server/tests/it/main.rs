@@ -3,6 +3,10 @@
 
 mod canary;
 mod client;
+mod clock;
+mod cycles;
+mod cycles_embedded;
+mod disk;
 mod engine;
 mod fan;
 mod world;
@@ -19,6 +23,7 @@ mod detach;
 mod edge;
 mod entry;
 mod forgery;
+mod fuzz;
 mod gateways;
 mod guessing;
 mod hold;
@@ -51,3 +56,4 @@ mod social;
 mod standby;
 mod stream;
 mod tickets;
+mod verification;
