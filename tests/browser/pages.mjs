@@ -115,6 +115,7 @@ const ROOM = [
   ["admin-webhooks", () => "#/webhooks", ".kinds"],
   ["admin-deliveries", ({ webhookId }) => `#/webhooks/${webhookId}`, "table"],
   ["admin-jobs", () => "#/jobs", "tbody tr"],
+  ["admin-promises", () => "#/promises", "tbody tr"],
   ["admin-signals", () => "#/signals", "table"],
   ["admin-audit", () => "#/audit", "tbody tr"],
 ];

@@ -30,6 +30,7 @@ const ROUTES = [
   [/^webhooks$/, lazily(() => import("./webhooks.js"), "webhooks")],
   [/^webhooks\/([\w-]+)$/, lazily(() => import("./webhooks.js"), "deliveries")],
   [/^jobs$/, lazily(() => import("./system.js"), "jobs")],
+  [/^promises$/, lazily(() => import("./promises.js"), "promises")],
   [/^signals$/, lazily(() => import("./system.js"), "signals")],
   [/^audit$/, lazily(() => import("./system.js"), "audit")],
 ];
@@ -52,6 +53,7 @@ const MENU = [
   ["messages", "send", "navMessages"],
   ["webhooks", "link", "navWebhooks"],
   ["jobs", "clock", "navJobs"],
+  ["promises", "scales", "navPromises"],
   ["signals", "warn", "navSignals"],
   ["audit", "shield", "navAudit"],
 ];

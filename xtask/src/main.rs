@@ -11,6 +11,7 @@ mod openapi;
 mod packages;
 mod podo;
 mod shell;
+mod soak;
 mod test;
 mod tidy;
 
@@ -32,6 +33,8 @@ Usage: cargo xtask COMMAND
   configuration           rewrite docs/configuration.md from the manual of the settings
   fuzz [SEED]             let schemathesis make up requests, from another seed than CI's
   screens                 pictures of every page, into target/screens
+  soak --hours N          simulation, power cuts, faults and hostile bytes for so long
+  soak --report           measure them once and write the table of docs/reliability.md
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
 ";
@@ -62,6 +65,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["configuration"] => configuration::rewrite(),
         ["fuzz"] => fuzz::check(),
         ["fuzz", seed] => fuzz::run_from(seed),
+        ["soak", options @ ..] => soak::soak(options),
         ["screens"] => browser::screens(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {

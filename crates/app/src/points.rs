@@ -3,8 +3,10 @@
 //!
 //! Twenty lines instead of a crate: the only thing a point does is to die.
 
-/// Every point, so that a test can visit each.
+/// Every point, so that a test can visit each. Those of led jobs are far apart: a process that dies
+/// leads on until its lease is over.
 pub const ALL: [&str; 12] = [
+    WORKED,
     STORE_BEFORE_COMMIT,
     STORE_AFTER_COMMIT,
     HOLD_FILTERED,
@@ -16,7 +18,6 @@ pub const ALL: [&str; 12] = [
     REFUND_AFTER,
     ADMITTED,
     PUBLISHED,
-    WORKED,
 ];
 
 pub const STORE_BEFORE_COMMIT: &str = "store-before-commit";

@@ -24,6 +24,9 @@ pub fn start_log(style: LogStyle, usual: &str) {
         LogStyle::Auto => std::io::stderr().is_terminal(),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    // A line that cannot be written is lost: saying so on standard error would be a panic when the
+    // disk behind it is full, and cost a fan the answer.
+    let log = log.log_internal_errors(false);
     // A second start in one process (tests) keeps the first.
     let _ = if is_pretty { log.with_target(false).try_init() } else { log.json().try_init() };
 }

@@ -11,6 +11,7 @@ mod output;
 pub mod podo;
 pub mod post_box;
 pub mod postgres;
+pub mod proxy;
 pub mod redis;
 
 pub use gateways::Gateways;
@@ -21,6 +22,7 @@ pub use not_started::NotStarted;
 pub use podo::{Launch, Podo};
 pub use post_box::{MailServer, PostBox};
 pub use postgres::Postgres;
+pub use proxy::{Fault, Proxy};
 pub use redis::{Redis, RedisCluster};
 pub use tempfile::TempDir;
 

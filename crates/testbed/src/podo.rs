@@ -1,7 +1,7 @@
 //! A real `podo` process: started, asked, killed and started again.
 
 use crate::{NotStarted, http, output};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind, Result};
 use std::path::PathBuf;
@@ -118,6 +118,25 @@ impl Podo {
     /// The process id while it runs.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> Result<bool> {
+        let Some(child) = self.child.as_mut() else { return Ok(true) };
+        let has_ended = child.try_wait()?.is_some();
+        if has_ended {
+            self.child = None;
+        }
+        Ok(has_ended)
+    }
+
+    /// Lets no file of it grow beyond so many bytes, as a full disk would; nothing lifts it. With 0
+    /// the disk might as well be read-only. Only a process that ignores SIGXFSZ lives through it.
+    pub fn limit_files(&self, bytes: Option<u64>) -> Result<()> {
+        let child = self.child.as_ref().ok_or_else(gone)?;
+        let limit = Rlimit { current: bytes, maximum: None };
+        prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit)?;
+        Ok(())
     }
 
     /// Ends it as a power cut would: no goodbye, nothing flushed.

@@ -16,4 +16,9 @@ create table verifications (
     findings    text not null
 );
 
+set local search_path to payment_service;
+
+-- Checking every reservation's money must not look at every refund for each.
+create index refunds_reservation on refunds (reservation_id);
+
 set local search_path to common;

@@ -11,3 +11,6 @@ create table verifications (
     -- JSON, as `podo verify --json` prints it.
     findings    text not null
 ) without rowid;
+
+-- Checking every reservation's money must not look at every refund for each.
+create index refunds_reservation on refunds (reservation_id);

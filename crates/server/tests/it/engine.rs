@@ -28,3 +28,10 @@ pub(crate) fn kept(data: &Path) -> Vec<u8> {
     let entries = std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap()).collect()
 }
+
+/// Makes the store forget that it was paid.
+pub(crate) fn lose_a_payment(data: &Path) {
+    let database = rusqlite::Connection::open(data.join("podo.db")).unwrap();
+    let sql = "update payments set captured = 0, status = 'FAILED' where status = 'CAPTURED'";
+    assert_eq!(database.execute(sql, []).unwrap(), 1);
+}

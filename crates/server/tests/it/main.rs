@@ -3,6 +3,10 @@
 
 mod canary;
 mod client;
+mod clock;
+mod cycles;
+mod cycles_embedded;
+mod disk;
 mod engine;
 mod fan;
 mod world;
@@ -21,6 +25,7 @@ mod doors;
 mod edge;
 mod entry;
 mod forgery;
+mod fuzz;
 mod gateways;
 mod guessing;
 mod hold;
@@ -55,3 +60,4 @@ mod standby;
 mod stream;
 mod stream_refusals;
 mod tickets;
+mod verification;

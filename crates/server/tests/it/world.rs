@@ -17,7 +17,7 @@ use server::running::Running;
 use server::wire::{self, Wired};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -29,19 +29,24 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The system's clock, moved ahead as far as the test says.
 #[derive(Default)]
 pub(crate) struct MovedClock {
-    ahead_ms: AtomicU64,
+    ahead_ms: AtomicI64,
 }
 
 impl MovedClock {
     pub(crate) fn advance(&self, length: Duration) {
-        let ms = u64::try_from(length.as_millis()).unwrap();
+        let ms = i64::try_from(length.as_millis()).unwrap();
         self.ahead_ms.fetch_add(ms, Ordering::SeqCst);
+    }
+
+    pub(crate) fn fall_back(&self, length: Duration) {
+        let ms = i64::try_from(length.as_millis()).unwrap();
+        self.ahead_ms.fetch_sub(ms, Ordering::SeqCst);
     }
 }
 
 impl Clock for MovedClock {
     fn now(&self) -> Timestamp {
-        SystemClock.now().plus(Duration::from_millis(self.ahead_ms.load(Ordering::SeqCst)))
+        Timestamp::from_ms(SystemClock.now().ms() + self.ahead_ms.load(Ordering::SeqCst))
     }
 }
 

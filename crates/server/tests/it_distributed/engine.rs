@@ -51,3 +51,10 @@ pub(crate) async fn store_without(
     let settings = config.postgres(&config.store_url).unwrap();
     SqlStore::postgres_without(&settings, chance, off).await.unwrap()
 }
+
+/// Makes the store forget that it was paid.
+pub(crate) fn lose_a_payment(data: &Path) {
+    let sql = "update payment_service.payments set captured = 0, status = 'FAILED'
+                where status = 'CAPTURED'";
+    SERVER.get().unwrap().psql(&database(data), sql).unwrap();
+}

@@ -3,8 +3,10 @@
 #![cfg(test)]
 
 mod bus;
+mod cycles_distributed;
 mod engine;
 mod faults;
+mod lines;
 mod live;
 mod migrate;
 mod moving;
@@ -131,3 +133,12 @@ mod stream_refusals;
 
 #[path = "../it/tickets.rs"]
 mod tickets;
+
+#[path = "../it/verification.rs"]
+mod verification;
+
+#[path = "../it/cycles.rs"]
+mod cycles;
+
+#[path = "../it/clock.rs"]
+mod clock;

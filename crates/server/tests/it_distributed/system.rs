@@ -6,7 +6,7 @@ use server::wire;
 use std::process::Command;
 use tempfile::TempDir;
 use testbed::kafka::OPTIONS;
-use testbed::{Kafka, Launch, Podo, Postgres, Redis, RedisCluster};
+use testbed::{Kafka, Launch, NotStarted, Podo, Postgres, Proxy, Redis, RedisCluster};
 
 const DATABASE: &str = "podo";
 
@@ -16,6 +16,12 @@ pub(crate) enum Live {
     Cluster(RedisCluster),
 }
 
+/// Between the nodes and their engines.
+pub(crate) struct Lines {
+    pub(crate) store: Proxy,
+    pub(crate) live: Proxy,
+}
+
 impl Live {
     pub(crate) fn single() -> Live {
         Live::Single(Redis::start().unwrap())
@@ -23,13 +29,6 @@ impl Live {
 
     pub(crate) fn cluster() -> Live {
         Live::Cluster(RedisCluster::start().unwrap())
-    }
-
-    fn url(&self) -> String {
-        match self {
-            Live::Single(redis) => redis.url(),
-            Live::Cluster(cluster) => cluster.url(),
-        }
     }
 
     pub(crate) fn server(&mut self) -> &mut Redis {
@@ -52,6 +51,8 @@ pub(crate) struct System {
     pub(crate) live: Live,
     /// Without it messages stay in the process.
     pub(crate) kafka: Option<Kafka>,
+    /// Lines to the store and to the live engine, which a test may make bad.
+    pub(crate) lines: Option<Lines>,
     /// The secret key is in here: all nodes share it.
     folder: TempDir,
 }
@@ -64,7 +65,7 @@ impl System {
     pub(crate) fn on(postgres: Postgres, live: Live) -> System {
         postgres.create_database(DATABASE).unwrap();
         let folder = TempDir::with_prefix("podo-").unwrap();
-        System { postgres, live, kafka: None, folder }
+        System { postgres, live, kafka: None, lines: None, folder }
     }
 
     /// The same with a broker between the nodes.
@@ -73,14 +74,47 @@ impl System {
         System { kafka, ..System::start(Live::single()) }
     }
 
+    /// The same with lines between the nodes and their engines that can be made bad.
+    pub(crate) fn with_lines() -> System {
+        let mut system = System::start(Live::single());
+        let store = Proxy::to_port(system.postgres.port()).unwrap();
+        let live = Proxy::to_port(system.live.server().port()).unwrap();
+        system.lines = Some(Lines { store, live });
+        system
+    }
+
+    pub(crate) fn lines(&self) -> &Lines {
+        self.lines.as_ref().expect("this test runs over lines of its own")
+    }
+
+    /// A URL of an engine, over its line if there is one.
+    fn over(&self, url: String, port: u16, line: impl Fn(&Lines) -> &Proxy) -> String {
+        match &self.lines {
+            Some(lines) => url.replace(&format!(":{port}"), &format!(":{}", line(lines).port())),
+            None => url,
+        }
+    }
+
+    fn live_url(&self) -> String {
+        match &self.live {
+            Live::Single(redis) => self.over(redis.url(), redis.port(), |lines| &lines.live),
+            Live::Cluster(cluster) => cluster.url(),
+        }
+    }
+
+    fn store_url(&self) -> String {
+        let (url, port) = (self.postgres.url(DATABASE), self.postgres.port());
+        self.over(url, port, |lines| &lines.store)
+    }
+
     pub(crate) fn broker(&mut self) -> &mut Kafka {
         self.kafka.as_mut().expect("this test runs on Kafka")
     }
 
     fn settings(&self) -> Vec<(&'static str, String)> {
         let mut settings = vec![
-            ("PODO_STORE_URL", self.postgres.url(DATABASE)),
-            ("PODO_LIVE_URL", self.live.url()),
+            ("PODO_STORE_URL", self.store_url()),
+            ("PODO_LIVE_URL", self.live_url()),
             ("PODO_LISTEN", "127.0.0.1:0".to_owned()),
             ("PODO_LIMITS", "off".to_owned()),
             ("PODO_ADMIT_EVERY_MS", "50".to_owned()),
@@ -118,12 +152,25 @@ impl System {
 
     /// The same with more settings.
     pub(crate) fn node_with(&self, roles: &str, more: &[(&str, String)]) -> Podo {
+        self.launch(roles, more).start().unwrap()
+    }
+
+    /// The same for a node that may not live to be ready.
+    pub(crate) fn try_node(
+        &self,
+        roles: &str,
+        more: &[(&str, String)],
+    ) -> Result<Podo, NotStarted> {
+        self.launch(roles, more).start()
+    }
+
+    fn launch(&self, roles: &str, more: &[(&str, String)]) -> Launch {
         let launch = Launch::new(env!("CARGO_BIN_EXE_podo")).data(self.folder.path());
         let settings = self.settings();
         let settings = settings.iter().filter(|(name, _)| *name != "PODO_LISTEN");
         let launch = settings.fold(launch, |launch, (name, value)| launch.env(name, value));
         let launch = more.iter().fold(launch, |launch, (name, value)| launch.env(name, value));
-        launch.arg("--roles").arg(roles).start().unwrap()
+        launch.arg("--roles").arg(roles)
     }
 
     /// Runs a command of `podo` on the engines: whether it succeeded, and what it printed.

@@ -1,0 +1,73 @@
+//! Power cuts on the embedded engines.
+
+use crate::client::Api;
+use crate::cycles::{Cycles, buyers, n_cycles, plan};
+use crate::process::podo;
+use crate::world::{World, config};
+use app::points;
+use server::wire;
+use std::path::Path;
+use tempfile::TempDir;
+use testbed::{Launch, Podo};
+
+const N_BUYERS: u32 = 1_200;
+
+/// Random cuts, besides one at each point.
+const N_RANDOM: usize = 23;
+
+fn launch(folder: &Path) -> Launch {
+    let launch = Launch::new(env!("CARGO_BIN_EXE_podo")).data(folder);
+    launch.env("PODO_LIMITS", "off").env("PODO_ADMIT_EVERY_MS", "20").env("RUST_LOG", "error")
+}
+
+/// Nothing when it did not live to be ready.
+fn start(folder: &Path, point: Option<&str>) -> Option<Podo> {
+    let armed = point.map(|name| format!("{name}:{}", Cycles::passes(name)));
+    let launch =
+        armed.iter().fold(launch(folder), |launch, armed| launch.env("PODO_FAIL_POINT", armed));
+    match launch.start() {
+        Ok(podo) => Some(podo),
+        Err(error) => point.is_some().then_some(None).unwrap_or_else(|| panic!("{error}")),
+    }
+}
+
+#[track_caller]
+fn verify(folder: &Path) {
+    let verified = podo(&["verify", "--data", folder.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&verified.stdout);
+    assert!(verified.status.success(), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn power_cuts_at_every_point_and_at_random_lose_nothing_that_was_told() {
+    let folder = TempDir::with_prefix("podo-").unwrap();
+    let config = config(folder.path(), &[]);
+    let world = World::on(&config, wire::platform(&config).await.unwrap()).await;
+    let show = world.show(plan(N_BUYERS)).await;
+    let cycles = Cycles::new(show, buyers(&world, N_BUYERS).await);
+    world.running.stop().await;
+
+    let mut missed = Vec::new();
+    for point in points::ALL {
+        let reached = match start(folder.path(), Some(point)) {
+            Some(mut podo) => cycles.play(&mut podo, None).await,
+            None => true,
+        };
+        if !reached {
+            missed.push(point);
+        }
+        verify(folder.path());
+    }
+    assert_eq!(missed, Vec::<&str>::new(), "nobody came by these points");
+    for cycle in 0..n_cycles(N_RANDOM) {
+        let mut podo = start(folder.path(), None).unwrap();
+        let went_by_itself = cycles.play(&mut podo, Some(Cycles::cut(1, cycle))).await;
+        assert!(!went_by_itself, "it ended before it was cut");
+        verify(folder.path());
+    }
+    let mut podo = start(folder.path(), None).unwrap();
+    let n_told = cycles.check(&Api::at(podo.url())).await;
+    assert!(n_told > 50, "only {n_told} purchases were told of");
+    assert_eq!(podo.terminate().unwrap().code(), Some(0));
+    verify(folder.path());
+}

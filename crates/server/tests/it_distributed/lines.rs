@@ -1,0 +1,45 @@
+//! The lines between nodes and engines go bad in the middle of a sale: slow, narrow, silent, cut.
+//! Every acknowledged purchase is kept, every seat is sold once, and nothing but 503 is said.
+
+use crate::sale::{Sale, prepare};
+use crate::system::System;
+use std::time::Duration;
+use testbed::{Fault, Proxy};
+
+const A_WHILE: Duration = Duration::from_millis(700);
+
+/// Longer than a call waits for an answer.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// Everything that can be wrong with a line, one after the other; then it is well again.
+async fn go_bad(line: &Proxy) {
+    for (fault, length) in [
+        (Fault::Delay(Duration::from_millis(50)), A_WHILE),
+        (Fault::Throttle(200_000), A_WHILE),
+        (Fault::HalfOpen, SILENCE),
+        (Fault::Cut, A_WHILE),
+    ] {
+        line.set(fault);
+        tokio::time::sleep(length).await;
+    }
+    line.set(Fault::None);
+}
+
+async fn sell_over(hurt: impl AsyncFnOnce(&System)) {
+    let system = System::with_lines();
+    let (show, buyers) = prepare(&system).await;
+    let nodes = [system.node("api,admitter,worker"), system.node("api,admitter,worker")];
+    let sale = Sale::new(show, &[nodes[0].url(), nodes[1].url()]);
+    sale.run(buyers, async || hurt(&system).await).await;
+    sale.check(&system).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_line_to_redis_goes_bad_in_every_way() {
+    sell_over(async |system: &System| go_bad(&system.lines().live).await).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_line_to_postgres_goes_bad_in_every_way() {
+    sell_over(async |system: &System| go_bad(&system.lines().store).await).await;
+}

@@ -1,0 +1,160 @@
+//! A line between two programs that can be made bad: slow, narrow, silent or cut.
+
+use std::io::{ErrorKind, Read, Result, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// What is wrong with the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fault {
+    #[default]
+    None,
+    /// Every piece arrives this much later.
+    Delay(Duration),
+    /// So many bytes a second at most.
+    Throttle(u32),
+    /// Connections stay open and nothing passes, in either direction.
+    HalfOpen,
+    /// Connections are closed, and new ones at once.
+    Cut,
+}
+
+/// How often a piece that is held back looks whether the line is well again.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Largest piece that is passed on at once.
+const PIECE: usize = 16 * 1024;
+
+#[derive(Default)]
+struct State {
+    fault: Fault,
+    is_over: bool,
+    /// Both ends of every connection, to close them.
+    open: Vec<TcpStream>,
+}
+
+type Shared = Arc<Mutex<State>>;
+
+fn state(shared: &Shared) -> MutexGuard<'_, State> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A line to `upstream` on a port of its own; cut for good when dropped.
+pub struct Proxy {
+    address: SocketAddr,
+    shared: Shared,
+}
+
+impl Proxy {
+    pub fn to(upstream: SocketAddr) -> Result<Proxy> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let (address, shared) = (listener.local_addr()?, Shared::default());
+        let theirs = shared.clone();
+        thread::spawn(move || accept(&listener, upstream, &theirs));
+        Ok(Proxy { address, shared })
+    }
+
+    /// A line to a program on a port of this machine.
+    pub fn to_port(port: u16) -> Result<Proxy> {
+        Proxy::to((Ipv4Addr::LOCALHOST, port).into())
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// From now on; [`Fault::None`] makes it well again.
+    pub fn set(&self, fault: Fault) {
+        let mut state = state(&self.shared);
+        state.fault = fault;
+        if fault == Fault::Cut {
+            close_all(&mut state);
+        }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let mut state = state(&self.shared);
+        state.is_over = true;
+        close_all(&mut state);
+        drop(state);
+        // Wakes the thread that waits for connections, so that it sees that it is over.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+fn close_all(state: &mut State) {
+    for stream in state.open.drain(..) {
+        // Closed by the other side before: as good.
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+}
+
+fn accept(listener: &TcpListener, upstream: SocketAddr, shared: &Shared) {
+    for near in listener.incoming() {
+        let (fault, is_over) = {
+            let state = state(shared);
+            (state.fault, state.is_over)
+        };
+        if is_over {
+            return;
+        }
+        if let (Ok(near), false) = (near, fault == Fault::Cut) {
+            // Nobody is there: the near side sees its connection closed.
+            let _ = connect(near, upstream, shared);
+        }
+    }
+}
+
+fn connect(near: TcpStream, upstream: SocketAddr, shared: &Shared) -> Result<()> {
+    let far = TcpStream::connect(upstream)?;
+    near.set_nodelay(true)?;
+    far.set_nodelay(true)?;
+    state(shared).open.extend([near.try_clone()?, far.try_clone()?]);
+    for (from, to) in [(near.try_clone()?, far.try_clone()?), (far, near)] {
+        let shared = shared.clone();
+        thread::spawn(move || pass(from, to, &shared));
+    }
+    Ok(())
+}
+
+/// Passes pieces on until one side closes.
+fn pass(mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
+    let mut piece = [0; PIECE];
+    loop {
+        let n_read = match from.read(&mut piece) {
+            Ok(0) => break,
+            Ok(n_read) => n_read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(_closed) => break,
+        };
+        hold_back(n_read, shared);
+        if to.write_all(&piece[..n_read]).is_err() {
+            break;
+        }
+    }
+    // Either may be closed already.
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
+
+/// What the fault makes of a piece.
+fn hold_back(n_bytes: usize, shared: &Shared) {
+    loop {
+        let fault = state(shared).fault;
+        match fault {
+            Fault::None | Fault::Cut => return,
+            Fault::Delay(length) => return thread::sleep(length),
+            Fault::Throttle(per_second) => {
+                let seconds = n_bytes as f64 / f64::from(per_second.max(1));
+                return thread::sleep(Duration::from_secs_f64(seconds));
+            }
+            Fault::HalfOpen => thread::sleep(LOOK_EVERY),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
