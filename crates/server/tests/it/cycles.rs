@@ -45,7 +45,7 @@ pub(crate) struct Buyer {
 
 impl Buyer {
     fn pays_by_card(&self) -> bool {
-        self.seat % 3 != 0
+        !self.seat.is_multiple_of(3)
     }
 
     fn gives_back(&self) -> bool {

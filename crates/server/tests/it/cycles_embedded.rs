@@ -27,7 +27,13 @@ fn start(folder: &Path, point: Option<&str>) -> Option<Podo> {
         armed.iter().fold(launch(folder), |launch, armed| launch.env("PODO_FAIL_POINT", armed));
     match launch.start() {
         Ok(podo) => Some(podo),
-        Err(error) => point.is_some().then_some(None).unwrap_or_else(|| panic!("{error}")),
+        Err(error) => {
+            if point.is_some() {
+                None
+            } else {
+                panic!("{error}")
+            }
+        }
     }
 }
 
