@@ -27,8 +27,13 @@ fn start(folder: &Path, point: Option<&str>) -> Option<Podo> {
         armed.iter().fold(launch(folder), |launch, armed| launch.env("PODO_FAIL_POINT", armed));
     match launch.start() {
         Ok(podo) => Some(podo),
-        Err(_down) if point.is_some() => None,
-        Err(error) => panic!("{error}"),
+        Err(error) => {
+            if point.is_some() {
+                None
+            } else {
+                panic!("{error}")
+            }
+        }
     }
 }
 

@@ -20,8 +20,13 @@ fn start(system: &System, point: Option<(&str, u64)>) -> Option<Podo> {
     let settings: Vec<_> = armed.into_iter().map(|armed| ("PODO_FAIL_POINT", armed)).collect();
     match system.try_node(ROLES, &settings) {
         Ok(podo) => Some(podo),
-        Err(_down) if point.is_some() => None,
-        Err(error) => panic!("{error}"),
+        Err(error) => {
+            if point.is_some() {
+                None
+            } else {
+                panic!("{error}")
+            }
+        }
     }
 }
 
