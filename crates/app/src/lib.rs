@@ -33,6 +33,7 @@ pub mod standby;
 pub mod tickets;
 pub mod tokens;
 pub mod totp;
+pub mod traces;
 mod turn;
 pub mod vitals;
 pub mod wallet;

@@ -3,6 +3,7 @@
 use super::plan::Plan;
 use super::postgres::{Postgres, PostgresSettings, Roles};
 use super::sqlite::{self, Sqlite};
+use super::traced::Traced;
 #[cfg(feature = "mutants")]
 use super::tx::Guard;
 use super::tx::Work;
@@ -109,6 +110,7 @@ impl SqlStore {
     }
 
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
+        let work = Traced::new(work);
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
             Engine::Postgres(postgres) => postgres.write(work).await,
@@ -119,6 +121,7 @@ impl SqlStore {
 
     /// The same for a command that comes in crowds.
     pub(super) async fn write_in_batch<W: Work>(&self, work: W) -> Result<W::Output> {
+        let work = Traced::new(work);
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
             Engine::Postgres(postgres) => postgres.write_in_batch(work).await,

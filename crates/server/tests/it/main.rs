@@ -55,3 +55,4 @@ mod standby;
 mod stream;
 mod stream_refusals;
 mod tickets;
+mod traces;

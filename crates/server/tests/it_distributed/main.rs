@@ -131,3 +131,6 @@ mod stream_refusals;
 
 #[path = "../it/tickets.rs"]
 mod tickets;
+
+#[path = "../it/traces.rs"]
+mod traces;
