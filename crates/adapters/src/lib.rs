@@ -6,6 +6,7 @@ pub mod gateways;
 pub mod kafka;
 pub mod memory;
 pub mod notify;
+pub mod otlp;
 pub mod passwords;
 pub mod redis;
 pub mod social;

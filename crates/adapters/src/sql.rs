@@ -29,6 +29,7 @@ mod sqlite;
 mod standby;
 mod store;
 mod tickets;
+mod traced;
 mod tx;
 mod value;
 mod verification;

@@ -34,6 +34,7 @@ pub mod standby;
 pub mod tickets;
 pub mod tokens;
 pub mod totp;
+pub mod traces;
 mod turn;
 pub mod verification;
 pub mod vitals;

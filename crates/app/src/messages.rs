@@ -12,10 +12,11 @@ use uuid::Uuid;
 /// Headers of a parcel, for those who choose without reading the body.
 pub const ID_HEADER: &str = "message-id";
 pub const TYPE_HEADER: &str = "message-type";
+pub const TRACE_HEADER: &str = "traceparent";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Head {
+struct Head<'m> {
     version: u32,
     id: MessageId,
     #[serde(rename = "type")]
@@ -24,6 +25,9 @@ struct Head {
     seq: i64,
     key: Uuid,
     at: Timestamp,
+    /// Not every broker carries headers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceparent: Option<&'m str>,
 }
 
 /// Fields that are not known are left alone: a newer node may add some.
@@ -38,6 +42,8 @@ struct Read {
     seq: i64,
     key: Uuid,
     at: Timestamp,
+    #[serde(default)]
+    traceparent: Option<String>,
     data: Value,
 }
 
@@ -52,21 +58,17 @@ pub fn wrap(message: &Message) -> Result<Parcel> {
         seq: message.seq,
         key: message.key,
         at: message.created_at,
+        traceparent: message.trace.as_deref(),
     };
     let mut body = serde_json::to_vec(&head).map_err(Error::broken)?;
     body.pop();
     body.extend_from_slice(b",\"data\":");
     body.extend_from_slice(message.payload.as_bytes());
     body.push(b'}');
-    Ok(Parcel {
-        topic: message.topic,
-        key: message.key.to_string(),
-        headers: vec![
-            (ID_HEADER, message.id.to_string()),
-            (TYPE_HEADER, message.kind.as_str().to_owned()),
-        ],
-        body,
-    })
+    let mut headers =
+        vec![(ID_HEADER, message.id.to_string()), (TYPE_HEADER, message.kind.as_str().to_owned())];
+    headers.extend(message.trace.clone().map(|trace| (TRACE_HEADER, trace)));
+    Ok(Parcel { topic: message.topic, key: message.key.to_string(), headers, body })
 }
 
 /// What the parcel says that it holds, without opening it; nothing on buses that carry no headers.
@@ -91,6 +93,7 @@ pub fn open(parcel: &Parcel) -> Result<Message> {
         payload: read.data.to_string(),
         attempts: 0,
         created_at: read.at,
+        trace: read.traceparent,
     })
 }
 
@@ -109,6 +112,7 @@ mod tests {
             payload: r#"{"seatIds":["a"]}"#.to_owned(),
             attempts: 0,
             created_at: Timestamp::from_ms(1_900_000_000_000),
+            trace: None,
         }
     }
 
@@ -123,6 +127,15 @@ mod tests {
     }
 
     #[test]
+    fn a_trace_travels_in_the_body_and_as_a_header() {
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let message = Message { trace: Some(trace.to_owned()), ..message() };
+        let parcel = wrap(&message).unwrap();
+        assert_eq!(parcel.headers[2], (TRACE_HEADER, trace.to_owned()));
+        assert_eq!(open(&parcel).unwrap(), message);
+    }
+
+    #[test]
     fn more_fields_do_not_disturb_and_a_newer_form_is_refused() {
         let parcel = wrap(&message()).unwrap();
         let text = String::from_utf8(parcel.body.clone()).unwrap();
@@ -130,7 +143,7 @@ mod tests {
             let body = text.replacen(from, to, 1).into_bytes();
             open(&Parcel { body, ..parcel.clone() })
         };
-        assert!(changed("{", r#"{"traceparent":"00-1-2-01","#).is_ok());
+        assert!(changed("{", r#"{"grapes":"00-1-2-01","#).is_ok());
         assert!(changed(r#""version":1"#, r#""version":2"#).is_err());
         assert!(changed(r#""seq":3"#, r#""seq":"x""#).is_err());
     }

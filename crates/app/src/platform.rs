@@ -24,6 +24,7 @@ use crate::seals::Seals;
 use crate::seat_map::SeatMaps;
 use crate::sessions::Sessions;
 use crate::signals::Noted;
+use crate::traces::Spans;
 use crate::vitals::Vitals;
 use crate::workers::Tallies;
 use domain::queue::HealthLimits;
@@ -91,6 +92,8 @@ pub struct Platform {
     /// What the workers and the jobs of this node did.
     pub worker_tallies: Tallies,
     pub job_tallies: Tallies,
+    /// Where spans go, if anybody follows traces.
+    pub spans: Option<Arc<dyn Spans>>,
     pub rules: Rules,
 }
 

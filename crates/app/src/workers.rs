@@ -21,10 +21,11 @@ use crate::points;
 use crate::ports::bus::{Parcel, Subscription};
 use crate::ports::dead_letters::{DeadLetter, SetAside};
 use crate::ports::messages::Message;
+use crate::traces::{Span, SpanKind, TraceParent};
 use async_trait::async_trait;
 use aws_lc_rs::digest::{SHA256, digest};
-use domain::MessageId;
 use domain::messages::{MessageKind, TRIES_MAX, Topic};
+use domain::{MessageId, Timestamp};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -111,8 +112,12 @@ async fn handle(platform: &Platform, worker: &dyn Worker, parcels: &[Parcel]) ->
         return Ok(round);
     }
     let all: Vec<Message> = messages.iter().map(|(message, _)| message.clone()).collect();
+    let started_at = platform.now();
     match worker.consume(platform, &all).await {
-        Ok(()) => round.done += all.len() as u64,
+        Ok(()) => {
+            round.done += all.len() as u64;
+            record_spans(platform, worker, &all, started_at);
+        }
         Err(error) if is_passing(&error) => return Err(error),
         Err(_spoiled) => {
             for (message, parcel) in messages {
@@ -124,6 +129,30 @@ async fn handle(platform: &Platform, worker: &dyn Worker, parcels: &[Parcel]) ->
         }
     }
     Ok(round)
+}
+
+/// Those who follow a request see what became of its messages.
+fn record_spans(platform: &Platform, worker: &dyn Worker, done: &[Message], since: Timestamp) {
+    let Some(spans) = &platform.spans else { return };
+    let took_ms = (platform.now().ms() - since.ms()).max(0);
+    for message in done {
+        let parent = message.trace.as_deref().and_then(TraceParent::parse);
+        let Some((parent, _)) = parent else { continue };
+        spans.record(Span {
+            at: TraceParent { trace: parent.trace, span: platform.chance.number() | 1 },
+            parent: Some(parent.span),
+            name: format!("{} {}", worker.name(), message.kind.as_str()),
+            kind: SpanKind::Consumer,
+            started_at: since,
+            took_us: took_ms.unsigned_abs() * 1_000,
+            is_failed: false,
+            attributes: vec![
+                ("messaging.destination.name", message.topic.as_str().to_owned()),
+                ("messaging.consumer.group.name", worker.name().to_owned()),
+                ("messaging.message.id", message.id.to_string()),
+            ],
+        });
+    }
 }
 
 /// Whether it could be done; otherwise it was set aside.

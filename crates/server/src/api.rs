@@ -54,7 +54,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use edge::{Edge, POLL_PATH, Poll, RequestId};
+pub use edge::{Edge, POLL_PATH, Poll, RequestId, Tracing};
 pub use error::{ApiError, problem_codes};
 
 /// What handlers share.
@@ -82,6 +82,8 @@ pub struct Shared {
     /// Where fans reach us, if the settings say it: `https://podo.kr`.
     pub home: String,
     pub roles: Roles,
+    /// Whether and where requests are recorded.
+    pub tracing: Option<Tracing>,
     /// Whether another listener shows the metrics, so that this one does not.
     pub has_inner: bool,
     /// Every job and when it runs.

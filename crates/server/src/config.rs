@@ -73,6 +73,8 @@ pub struct Config {
     pub people: People,
     pub ticket_codes: TicketCodes,
     pub log: LogStyle,
+    pub otlp_endpoint: String,
+    pub otlp_percent: u32,
     pub admin_email: String,
     pub admin_password: SecretString,
     #[serde(skip)]
@@ -185,6 +187,9 @@ impl Config {
                  in. Give all nodes one `live_url = \"redis://…\"`, or run all roles here",
                 self.roles
             );
+        }
+        if self.otlp_percent > 100 {
+            bail!("otlp_percent: must be 0 to 100");
         }
         self.bus.check()?;
         self.channels.check()?;

@@ -1,6 +1,6 @@
 //! A running server: started on a bound listener, stopped in order.
 
-use crate::api::{Edge, Shared};
+use crate::api::{Edge, Shared, Tracing};
 use crate::config::Config;
 use crate::jobs::{Job, Schedule, Timing, run_job};
 use crate::tasks::Tasks;
@@ -72,8 +72,16 @@ impl Running {
             home: config.public_url.trim_end_matches('/').to_owned(),
             roles: config.roles.clone(),
             has_inner: inner.is_some(),
+            tracing: platform
+                .spans
+                .clone()
+                .map(|spans| Tracing { spans, percent: config.otlp_percent }),
             jobs: all_schedules(config).map(|it| (it.job, it.timing.to_string())).to_vec(),
         });
+        if let Some(exporter) = wired.exporter {
+            let stopped = tasks.clone();
+            tasks.spawn(exporter.run(async move { stopped.stopped().await }));
+        }
         let inner_address = inner.as_ref().map(TcpListener::local_addr).transpose()?;
         if let Some(inner) = inner {
             tasks.spawn(web::serve(inner, Edge::inner(shared.clone()), tasks.clone()));

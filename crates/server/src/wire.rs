@@ -6,6 +6,7 @@ use adapters::clock::{SystemChance, SystemClock};
 use adapters::gateways::PortOneIdentity;
 use adapters::gateways::sandbox::Sandbox;
 use adapters::notify::Outside;
+use adapters::otlp::{self, Exporter};
 use adapters::passwords::Argon2Pool;
 use adapters::social::Oidc;
 use adapters::sql::SqlStore;
@@ -28,6 +29,7 @@ use app::schedules::Schedules;
 use app::seals::{FieldKeys, Seals, token_secret};
 use app::sessions::Sessions;
 use app::tokens::TokenKeys;
+use app::traces::Spans;
 use domain::NodeId;
 use secrecy::{ExposeSecret, SecretString};
 use std::path::{Path, PathBuf};
@@ -38,6 +40,8 @@ pub struct Wired {
     pub platform: Platform,
     /// `None` where real money is taken.
     pub sandbox: Option<Arc<Sandbox>>,
+    /// Sends spans to the collector, if there is one.
+    pub exporter: Option<Exporter>,
 }
 
 /// Opens the engines that the settings name.
@@ -91,8 +95,17 @@ pub async fn platform_on(
     let n_password_threads = std::thread::available_parallelism().map_or(1, |n| n.get() - 1);
     let passwords = Argon2Pool::start(n_password_threads).map_err(|error| anyhow!(error))?;
     let (gateways, sandbox) = gateways(config, &store, &chance)?;
+    let node = NodeId::new(chance.id(clock.now()));
+    let (spans, exporter) = match config.otlp_endpoint.as_str() {
+        "" => (None, None),
+        endpoint => {
+            let (spans, exporter) =
+                otlp::open(endpoint, node.to_string()).map_err(|error| anyhow!(error))?;
+            (Some(Arc::new(spans) as Arc<dyn Spans>), Some(exporter))
+        }
+    };
     let platform = Platform {
-        node: NodeId::new(chance.id(clock.now())),
+        node,
         store,
         queue: live.queue,
         holds: live.holds,
@@ -125,6 +138,7 @@ pub async fn platform_on(
         reconciliation: Reconciliation::default(),
         worker_tallies: Default::default(),
         job_tallies: Default::default(),
+        spans,
         rules: Rules {
             hold_length: config.hold_length(),
             offer_length: config.offer_length(),
@@ -137,7 +151,7 @@ pub async fn platform_on(
             confirm_email: config.people.confirm_email == Switch::On,
         },
     };
-    Ok(Wired { platform, sandbox })
+    Ok(Wired { platform, sandbox, exporter })
 }
 
 /// What carries messages to the workers.

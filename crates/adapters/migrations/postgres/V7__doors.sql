@@ -1,4 +1,4 @@
--- Proofs of a moment ago, and accounts that wait for their address to be confirmed.
+-- Proofs of a moment ago, accounts that wait for their address to be confirmed, and traces.
 
 set local search_path to user_service;
 
@@ -28,3 +28,6 @@ create table sign_ups (
 create index sign_ups_expires on sign_ups (expires_at);
 
 set local search_path to common;
+
+-- The request that a message comes from (W3C trace context), if somebody follows it.
+alter table outbox add column trace text;

@@ -1,4 +1,4 @@
--- Proofs of a moment ago, and accounts that wait for their address to be confirmed.
+-- Proofs of a moment ago, accounts that wait for their address to be confirmed, and traces.
 
 -- When somebody last showed that it is them: at the log-in, or again before something that matters.
 alter table auth_tokens add column proven_at integer;
@@ -24,3 +24,6 @@ create table sign_ups (
 ) without rowid;
 
 create index sign_ups_expires on sign_ups (expires_at);
+
+-- The request that a message comes from (W3C trace context), if somebody follows it.
+alter table outbox add column trace text;

@@ -1,7 +1,7 @@
 //! A member of a group, or a listener that is in none.
 
 use super::{ANSWER_WITHIN, KafkaSettings, blocking, explain, topics, unavailable};
-use app::messages::{ID_HEADER, TYPE_HEADER};
+use app::messages::{ID_HEADER, TRACE_HEADER, TYPE_HEADER};
 use app::ports::bus::{Parcel, Subscription};
 use app::{Error, Result};
 use async_trait::async_trait;
@@ -146,7 +146,8 @@ fn parcel(settings: &KafkaSettings, message: &BorrowedMessage<'_>) -> Option<Par
 fn headers(message: &BorrowedMessage<'_>) -> Vec<(&'static str, String)> {
     let Some(headers) = message.headers() else { return Vec::new() };
     let known = headers.iter().filter_map(|header| {
-        let name = [ID_HEADER, TYPE_HEADER].into_iter().find(|name| *name == header.key)?;
+        let name =
+            [ID_HEADER, TYPE_HEADER, TRACE_HEADER].into_iter().find(|name| *name == header.key)?;
         Some((name, String::from_utf8_lossy(header.value?).into_owned()))
     });
     known.collect()

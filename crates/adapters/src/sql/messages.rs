@@ -96,7 +96,7 @@ impl Messages for SqlStore {
 /// not arrive first. So does one whose id sorts behind theirs, as after a clock that stepped back.
 async fn due(tx: &mut dyn Tx, question: &DueMessages) -> Result<Vec<Message>> {
     let sql = "select o.id, o.aggregate_id, o.seq, o.topic, o.kind, o.key, o.payload, o.attempts,
-                      o.created_at
+                      o.created_at, o.trace
                  from outbox o
                 where o.status = 'PENDING' and o.next_at <= $1
                   and not exists (select 1 from outbox p
@@ -118,6 +118,7 @@ fn read(row: &Row) -> Result<Message> {
         payload: row.get(6)?,
         attempts: row.get(7)?,
         created_at: row.get(8)?,
+        trace: row.get(9)?,
     })
 }
 

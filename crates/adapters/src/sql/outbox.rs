@@ -3,6 +3,7 @@
 use super::tx::{Guard, Tx};
 use super::value::params;
 use app::Result;
+use app::traces::current;
 use domain::Timestamp;
 use domain::messages::MessageKind;
 use serde::Serialize;
@@ -25,8 +26,9 @@ pub(super) async fn push<P: Serialize + Sync>(
     now: Timestamp,
 ) -> Result<()> {
     let sql = "insert into outbox
-                 (id, aggregate_id, seq, topic, kind, key, payload, status, next_at, created_at)
-               values ($1, $2, $3, $4, $5, $6, $7, 'PENDING', $8, $8)";
+                 (id, aggregate_id, seq, topic, kind, key, payload, status, next_at, created_at,
+                  trace)
+               values ($1, $2, $3, $4, $5, $6, $7, 'PENDING', $8, $8, $9)";
     if !tx.has(Guard::MessageIsWritten) {
         return Ok(());
     }
@@ -40,7 +42,8 @@ pub(super) async fn push<P: Serialize + Sync>(
         message.kind.as_str(),
         message.key,
         payload,
-        now
+        now,
+        current().map(|trace| trace.to_string())
     ];
     Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }

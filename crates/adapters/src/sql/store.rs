@@ -3,6 +3,7 @@
 use super::plan::Plan;
 use super::postgres::{Postgres, PostgresSettings, Roles};
 use super::sqlite::{self, Sqlite};
+use super::traced::Traced;
 #[cfg(feature = "mutants")]
 use super::sqlite::{Inline, Weather};
 #[cfg(feature = "mutants")]
@@ -141,6 +142,7 @@ impl SqlStore {
     }
 
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
+        let work = Traced::new(work);
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
             #[cfg(feature = "mutants")]
@@ -153,6 +155,7 @@ impl SqlStore {
 
     /// The same for a command that comes in crowds.
     pub(super) async fn write_in_batch<W: Work>(&self, work: W) -> Result<W::Output> {
+        let work = Traced::new(work);
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
             #[cfg(feature = "mutants")]

@@ -23,6 +23,8 @@ pub struct Message {
     pub payload: String,
     pub attempts: u32,
     pub created_at: Timestamp,
+    /// The trace of the request that it comes from, if that is followed.
+    pub trace: Option<String>,
 }
 
 /// A letter for one fan.

@@ -7,24 +7,29 @@ mod origin;
 mod poll;
 mod request_id;
 mod routes;
+mod spans;
 mod unstoppable;
 
 pub use poll::{PATH as POLL_PATH, Poll};
 pub use request_id::RequestId;
+pub use spans::Tracing;
 
 use super::error::{ApiError, Failure, render};
 use super::extract::text_of;
 use super::{App, Shared};
 use app::ports::limits::Quota;
 use app::queue::QueueView;
+use app::traces::{TraceParent, within};
 use axum::Router;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures::future::Either;
 use hyper::body::Incoming;
 use manner::Manner;
 use request_id::RequestIds;
 use routes::Routes;
+use spans::Begun;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 use tower::Service;
@@ -80,12 +85,14 @@ impl Edge {
         let is_inside = is_of_those_inside(request.uri().path());
         let manner = Manner::of(request.headers());
         let id = self.request_ids.of(request.headers());
+        let begun = self.begin_span(&request, &id);
+        let trace = begun.as_ref().and_then(Begun::followed);
         let is_api = request.uri().path().starts_with("/api/");
         let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip()) {
             Ok(n_left) if !origin::is_ours(&request, &self.shared.home) => {
                 (ApiError::from(Failure::ForeignOrigin).into_response(), n_left)
             }
-            Ok(n_left) => (self.hand_over(request, peer).await, n_left),
+            Ok(n_left) => (self.hand_over(request, peer, trace).await, n_left),
             Err(error) => (error.into_response(), Some(0)),
         };
         if let Some(error) = response.extensions_mut().remove::<ApiError>() {
@@ -106,8 +113,20 @@ impl Edge {
         if is_inside {
             note_vitals(&self.shared, response.status(), started.elapsed());
         }
-        route.count(&self.shared.metrics, method, response.status(), started.elapsed());
+        let took = started.elapsed();
+        route.count(&self.shared.metrics, method, response.status(), took);
+        if let (Some(tracing), Some(begun)) = (&self.shared.tracing, begun) {
+            tracing.end(&begun, route.name(method), response.status(), took);
+        }
         response
+    }
+
+    /// Nothing unless somebody follows traces.
+    fn begin_span(&self, request: &Request<Incoming>, id: &RequestId) -> Option<Begun> {
+        let tracing = self.shared.tracing.as_ref()?;
+        let platform = &self.shared.platform;
+        let span = platform.chance.number() | 1;
+        Some(tracing.begin(request.headers(), id, span, platform.now()))
     }
 
     /// A poll, if all is well; whatever is not is for the ordinary way to tell.
@@ -142,10 +161,19 @@ impl Edge {
         }
     }
 
-    async fn hand_over(&self, mut request: Request<Incoming>, peer: SocketAddr) -> Response {
+    async fn hand_over(
+        &self,
+        mut request: Request<Incoming>,
+        peer: SocketAddr,
+        trace: Option<TraceParent>,
+    ) -> Response {
         request.extensions_mut().insert(ConnectInfo(peer));
         let is_safe = request.method().is_safe();
         let work = self.router.clone().call(request);
+        let work = match trace {
+            Some(trace) => Either::Left(within(trace, work)),
+            None => Either::Right(work),
+        };
         if is_safe {
             return work.await.unwrap_or_else(|never| match never {});
         }

@@ -60,4 +60,5 @@ mod standby;
 mod stream;
 mod stream_refusals;
 mod tickets;
+mod traces;
 mod verification;

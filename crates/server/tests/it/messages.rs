@@ -41,6 +41,7 @@ pub(crate) fn confirmed(world: &World, show: &Show, data: &Value) -> Message {
         payload: payload.to_string(),
         attempts: 0,
         created_at: now,
+        trace: None,
     }
 }
 

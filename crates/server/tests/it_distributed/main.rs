@@ -134,6 +134,9 @@ mod stream_refusals;
 #[path = "../it/tickets.rs"]
 mod tickets;
 
+#[path = "../it/traces.rs"]
+mod traces;
+
 #[path = "../it/verification.rs"]
 mod verification;
 

@@ -58,6 +58,11 @@ impl Route {
         Route { template, times: Box::default() }
     }
 
+    /// The method and the template.
+    pub(super) fn name(&self, method: usize) -> (&'static str, &'static str) {
+        (METHODS[method], self.template)
+    }
+
     pub(super) fn count(
         &self,
         metrics: &Metrics,
