@@ -166,7 +166,7 @@ async fn make_account(
     let made = platform.store.create_social_user(CreateSocialUser { user, account }).await;
     made.map_err(|error| match error {
         Error::Refused(Refusal::EmailTaken) => Refusal::SocialNotLinked.into(),
-        other => other,
+        Error::Refused(_) | Error::Unavailable(_) | Error::Conflict(_) | Error::Broken(_) => error,
     })?;
     let found = platform.store.user(id).await?;
     found.ok_or_else(|| Error::Broken(format!("no {id} right after it was made")))

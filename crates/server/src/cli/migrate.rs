@@ -43,7 +43,7 @@ async fn plan(config: &Config) -> Result<ExitCode> {
     let plan = plan.map_err(|error| anyhow!(error))?;
     match plan.steps.last() {
         None => {
-            println!("-- The schema is up to date (V{}); nothing would be changed.", plan.known)
+            println!("-- The schema is up to date (V{}); nothing would be changed.", plan.known);
         }
         Some(last) => println!("-- From V{} to V{}.", plan.known, last.version),
     }

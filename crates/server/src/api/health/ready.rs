@@ -75,7 +75,7 @@ async fn live(app: &App) -> Check {
     let asked = within(app.platform.revocations.is_revoked(nobody, app.platform.now())).await;
     let outcome = asked.map(|_| "answers".to_owned());
     let outcome =
-        outcome.map_err(|_| "does not answer: nobody new gets in, no seat is held".to_owned());
+        outcome.map_err(|_error| "does not answer: nobody new gets in, no seat is held".to_owned());
     Check { name: "live engine", outcome, is_needed: false }
 }
 
@@ -86,7 +86,7 @@ async fn bus(app: &App) -> Check {
         let age_ms = backlog.oldest_pending_at.map_or(0, |at| now.ms() - at.ms()).max(0);
         format!("{} messages wait, the oldest for {} s", backlog.pending, age_ms / 1_000)
     });
-    let outcome = outcome.map_err(|_| "not known: the store does not answer".to_owned());
+    let outcome = outcome.map_err(|_error| "not known: the store does not answer".to_owned());
     Check { name: "messages", outcome, is_needed: false }
 }
 
