@@ -164,9 +164,9 @@ async fn make_account(
     let user = new_user(platform, person, now);
     let id = user.user;
     let made = platform.store.create_social_user(CreateSocialUser { user, account }).await;
-    made.map_err(|error| match matches!(error, Error::Refused(Refusal::EmailTaken)) {
-        true => Refusal::SocialNotLinked.into(),
-        false => error,
+    made.map_err(|error| match error {
+        Error::Refused(Refusal::EmailTaken) => Refusal::SocialNotLinked.into(),
+        Error::Refused(_) | Error::Unavailable(_) | Error::Conflict(_) | Error::Broken(_) => error,
     })?;
     let found = platform.store.user(id).await?;
     found.ok_or_else(|| Error::Broken(format!("no {id} right after it was made")))
