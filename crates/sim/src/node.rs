@@ -170,6 +170,7 @@ impl World {
             reconciliation: Default::default(),
             worker_tallies: Default::default(),
             job_tallies: Default::default(),
+            spans: None,
             rules: Rules {
                 hold_length: self.swarm.hold_length,
                 offer_length: self.swarm.hold_length,
