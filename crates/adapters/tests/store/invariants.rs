@@ -4,9 +4,10 @@ use crate::world::{FAR, Fan, World, at, broken};
 use adapters::gateways::sandbox::{Choice, Page, SandboxBook};
 use app::ports::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
 use app::ports::invariants::Invariants;
+use app::ports::messages::{Consume, Letter, Messages};
 use app::ports::payments::{CancelPayment, Payments, SettlePayment};
 use domain::payments::{Outcome, PaymentMethod};
-use domain::{LoginId, PaymentId, RefundId, SessionId, Won};
+use domain::{LoginId, MessageId, PaymentId, RefundId, SessionId, Won};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -50,6 +51,7 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update payments set requested_at = null where status = 'REFUND_DUE'", &["I12"]),
     ("update idempotency_keys set status = null where endpoint = 'wallet/charge'", &["I13"]),
     ("delete from outbox where seq = 2 and topic = 'seat-sync'", &["I14"]),
+    ("delete from processed_messages", &["I15"]),
     ("update reservations set place_number = 999 where status = 'HELD'", &["I19"]),
     ("update auth_tokens set spent_at = null", &["I21"]),
     ("update audit_log set details = '{}' where seq = 2", &["I24"]),
@@ -71,6 +73,7 @@ async fn lived_in() -> World {
     let (buyer, holder, payer, leaver) =
         (world.fan().await, world.fan().await, world.fan().await, world.fan().await);
     world.buy(&buyer, &[10, 11], at(1)).await;
+    write_letter(&world, &buyer).await;
     world.hold(&holder, &[20, 21], at(2)).await.unwrap();
     let held = world.hold(&payer, &[30], at(3)).await.unwrap();
     let (reservation, card) = (held.reservation_id, PaymentMethod::Card);
@@ -115,6 +118,14 @@ async fn book(world: &World, payment: PaymentId, amount: Won) {
     };
     assert_eq!(amount.get(), FAR);
     world.store.write_page(payment, page, at(6)).await.unwrap();
+}
+
+async fn write_letter(world: &World, fan: &Fan) {
+    let (subject, body) = ("Bought".to_owned(), "Two seats".to_owned());
+    let letter = Letter { user: Some(fan.id), subject, body, created_at: at(1) };
+    let (message, letters, notices) = (MessageId::new(world.id()), vec![letter], Vec::new());
+    let command = Consume { message, consumer: "notification", letters, notices, now: at(1) };
+    world.store.consume(vec![command]).await.unwrap();
 }
 
 async fn refresh_session(world: &World, fan: &Fan) {
