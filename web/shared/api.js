@@ -27,7 +27,7 @@ export async function call(method, path, options = {}) {
   const response = await answered(method, path, options);
   if (response.status === 204) return null;
   const isJson = /\bjson\b/.test(response.headers.get("content-type") ?? "");
-  const body = isJson ? await response.json().catch(() => ({})) : await response.text();
+  const body = isJson ? await response.json().catch(orAbort({})) : await response.text();
   if (response.ok) return body;
   const retryAfterMs = 1000 * Number(response.headers.get("retry-after") ?? 0);
   throw new Problem(response.status, isJson ? body : {}, retryAfterMs);

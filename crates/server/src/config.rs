@@ -8,7 +8,7 @@ mod people;
 pub use bus::Bus;
 pub use channels::Channels;
 pub use gateways::Gateways;
-pub use people::People;
+pub use people::{ConfirmEmail, People};
 
 use crate::proxies::Proxies;
 use crate::roles::Roles;
@@ -201,6 +201,15 @@ impl Config {
         Ok(())
     }
 
+    /// Whether an address has to be confirmed before it has an account.
+    pub fn confirms_email(&self) -> bool {
+        match self.people.confirm_email {
+            ConfirmEmail::Auto => !self.channels.smtp_url.expose_secret().is_empty(),
+            ConfirmEmail::On => true,
+            ConfirmEmail::Off => false,
+        }
+    }
+
     pub fn offer_length(&self) -> Duration {
         Duration::from_secs(u64::from(self.offer_seconds))
     }
@@ -376,6 +385,17 @@ mod tests {
         assert_eq!(config.listen, "127.0.0.1:8080");
         assert_eq!(config.hold_length(), Duration::from_secs(300));
         assert_eq!(config.limits, Switch::On);
+    }
+
+    #[test]
+    fn addresses_are_confirmed_where_letters_can_be_mailed() {
+        let mail = [("PODO_SMTP_URL", "smtp://mail.example"), ("PODO_SMTP_FROM", "a@podo.example")];
+        let confirms =
+            |more: &[(&str, &str)]| load(more, &Overrides::default()).unwrap().confirms_email();
+        assert!(!confirms(&[]), "nobody could get the code");
+        assert!(confirms(&mail));
+        assert!(!confirms(&[mail[0], mail[1], ("PODO_CONFIRM_EMAIL", "off")]));
+        assert!(confirms(&[("PODO_CONFIRM_EMAIL", "on")]));
     }
 
     #[test]

@@ -148,7 +148,7 @@ pub async fn platform_on(
             admins_need_code: config.people.admin_codes == Switch::On,
             admin_idle: config.people.admin_idle(),
             admin_proof: config.people.admin_proof(),
-            confirm_email: config.people.confirm_email == Switch::On,
+            confirm_email: config.confirms_email(),
         },
     };
     Ok(Wired { platform, sandbox, exporter })

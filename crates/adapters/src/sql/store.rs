@@ -3,9 +3,9 @@
 use super::plan::Plan;
 use super::postgres::{Postgres, PostgresSettings, Roles};
 use super::sqlite::{self, Sqlite};
-use super::traced::Traced;
 #[cfg(feature = "mutants")]
 use super::sqlite::{Inline, Weather};
+use super::traced::Traced;
 #[cfg(feature = "mutants")]
 use super::tx::Guard;
 use super::tx::Work;

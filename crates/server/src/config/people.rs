@@ -27,7 +27,17 @@ pub struct People {
     pub admin_codes: Switch,
     pub admin_idle_minutes: u32,
     pub admin_proof_minutes: u32,
-    pub confirm_email: Switch,
+    pub confirm_email: ConfirmEmail,
+}
+
+/// Whether an address is confirmed before it has an account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConfirmEmail {
+    /// Where letters can leave the house.
+    Auto,
+    On,
+    Off,
 }
 
 impl People {

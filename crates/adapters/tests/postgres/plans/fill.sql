@@ -98,4 +98,13 @@ select reservation_id, reservation_id, 'booking', 'seat-sync', 'ReservationHeld'
 insert into notifications
 select reservation_id, 'EMAIL', user_id, user_id, 'Hello', 'Fan', 'SENT', 1, t, null, t, t from n;
 
+insert into webhook_endpoints
+select reservation_id, 'https://podo.example/hook', '\x00', null, 'ReservationConfirmed', 'ACTIVE', t, t
+  from n limit 1;
+
+insert into webhook_deliveries
+select n.reservation_id, e.id, n.reservation_id, 'ReservationConfirmed', '{}', 'DELIVERED', 1, t, 200, null,
+       t, t
+  from n, webhook_endpoints e;
+
 analyze;
