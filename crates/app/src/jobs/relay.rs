@@ -28,6 +28,9 @@ pub async fn relay_messages(platform: &Platform, now: Timestamp) -> Result<Round
         .try_collect()
         .await?;
     let failed = results.iter().filter(|published| published.is_stuck).count() as u64;
+    if failed > 0 {
+        tracing::warn!(failed, "Messages were not published; they are tried again");
+    }
     let published: Vec<MessageId> = results.into_iter().flat_map(|it| it.messages).collect();
     let done = published.len() as u64;
     if !published.is_empty() {
@@ -70,7 +73,7 @@ async fn publish_in_order(
                 tracing::error!(message.id = %message.id, %error,
                     "A message is set aside after its last try; see `podo admin dlq list`");
             } else {
-                tracing::warn!(message.id = %message.id, %error, "A message was not published");
+                tracing::debug!(message.id = %message.id, %error, "A message was not published");
             }
             platform.store.message_failed(&message, error.to_string(), now).await?;
             return Ok(Published { messages: published, is_stuck: true });
