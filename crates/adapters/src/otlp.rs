@@ -5,11 +5,12 @@ use crate::gateways::tls;
 use app::traces::{Span, SpanKind, Spans};
 use reqwest::Client;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Spans that may wait; more are lost and counted.
+/// Spans that may wait; more are lost, and the log says how many.
 const WAITING_MAX: usize = 8_192;
 
 /// Spans of one call.
@@ -23,12 +24,13 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// Takes spans from everybody.
 pub struct Otlp {
     sender: Sender<Span>,
-    n_lost: AtomicU64,
+    n_lost: Arc<AtomicU64>,
 }
 
 /// Sends them.
 pub struct Exporter {
     receiver: Receiver<Span>,
+    n_lost: Arc<AtomicU64>,
     client: Client,
     url: String,
     node: String,
@@ -44,7 +46,9 @@ pub fn open(endpoint: &str, node: String) -> Result<(Otlp, Exporter), String> {
         .build()
         .map_err(|error| error.to_string())?;
     let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
-    Ok((Otlp { sender, n_lost: AtomicU64::new(0) }, Exporter { receiver, client, url, node }))
+    let n_lost = Arc::new(AtomicU64::new(0));
+    let otlp = Otlp { sender, n_lost: n_lost.clone() };
+    Ok((otlp, Exporter { receiver, n_lost, client, url, node }))
 }
 
 impl Spans for Otlp {
@@ -52,13 +56,6 @@ impl Spans for Otlp {
         if self.sender.try_send(span).is_err() {
             self.n_lost.fetch_add(1, Ordering::Relaxed);
         }
-    }
-}
-
-impl Otlp {
-    /// Spans that nobody will see.
-    pub fn n_lost(&self) -> u64 {
-        self.n_lost.load(Ordering::Relaxed)
     }
 }
 
@@ -77,6 +74,10 @@ impl Exporter {
     }
 
     async fn send_waiting(&mut self) {
+        let n_lost = self.n_lost.swap(0, Ordering::Relaxed);
+        if n_lost > 0 {
+            tracing::warn!(n_lost, "Spans came faster than the collector takes them");
+        }
         let mut batch = Vec::new();
         while let Ok(span) = self.receiver.try_recv() {
             batch.push(span);

@@ -2,6 +2,7 @@
 //! `traceId`, and in the log. It lives on the stack, because polls have one too.
 
 use app::ports::clock::Chance;
+use app::traces::TraceParent;
 use axum::http::{HeaderMap, HeaderValue};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -60,9 +61,11 @@ impl RequestIds {
     }
 
     pub(super) fn given(&self, trace_parent: Option<&[u8]>, own: Option<&[u8]>) -> RequestId {
-        let trace = trace_parent.and_then(trace_in);
+        let parent = trace_parent.and_then(|text| str::from_utf8(text).ok());
+        let trace = parent.and_then(TraceParent::parse);
+        let trace = trace.map(|(parent, _)| RequestId::new(&hexadecimal(parent.trace)));
         let own = || own.filter(|text| is_plain(text)).map(RequestId::new);
-        trace.map(RequestId::new).or_else(own).unwrap_or_else(|| self.fresh())
+        trace.or_else(own).unwrap_or_else(|| self.fresh())
     }
 
     fn fresh(&self) -> RequestId {
@@ -70,16 +73,6 @@ impl RequestIds {
         let number = (u128::from(self.process) << 64) | u128::from(count);
         RequestId::new(&hexadecimal(number))
     }
-}
-
-/// The trace of `00-<trace>-<span>-<flags>` (W3C trace context).
-fn trace_in(text: &[u8]) -> Option<&[u8]> {
-    let (version, rest) = text.split_at_checked(3)?;
-    let (trace, rest) = rest.split_at_checked(TRACE_LENGTH)?;
-    let is_digit = |it: &u8| matches!(it, b'0'..=b'9' | b'a'..=b'f');
-    let is_version = version[..2].iter().all(is_digit) && version[2] == b'-' && version != b"ff-";
-    let is_trace = trace.iter().all(is_digit) && trace.iter().any(|it| *it != b'0');
-    (is_version && is_trace && rest.first() == Some(&b'-')).then_some(trace)
 }
 
 /// Nothing that could break a log or a page.
@@ -138,6 +131,7 @@ mod tests {
         let made: HashSet<String> =
             (0..10_000).map(|_| ids.given(None, None).as_str().to_owned()).collect();
         assert_eq!(made.len(), 10_000);
-        assert!(made.iter().all(|id| trace_in(format!("00-{id}-").as_bytes()).is_some()));
+        let is_trace = |id: &String| TraceParent::parse(&format!("00-{id}-00000000000000ab-01"));
+        assert!(made.iter().all(|id| is_trace(id).is_some()));
     }
 }
