@@ -16,8 +16,8 @@ use server::config::{Config, Overrides};
 use server::running::Running;
 use server::wire::{self, Wired};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -30,6 +30,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 #[derive(Default)]
 pub(crate) struct MovedClock {
     ahead_ms: AtomicI64,
+    /// A clock that was stopped shows this, and moves by what the test says alone.
+    stopped_at: OnceLock<Timestamp>,
 }
 
 impl MovedClock {
@@ -42,11 +44,16 @@ impl MovedClock {
         let ms = i64::try_from(length.as_millis()).unwrap();
         self.ahead_ms.fetch_sub(ms, Ordering::SeqCst);
     }
+
+    pub(crate) fn stop_at(&self, time: Timestamp) {
+        self.stopped_at.set(time).expect("a clock is stopped once");
+    }
 }
 
 impl Clock for MovedClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_ms(SystemClock.now().ms() + self.ahead_ms.load(Ordering::SeqCst))
+        let time = self.stopped_at.get().copied().unwrap_or_else(|| SystemClock.now());
+        Timestamp::from_ms(time.ms() + self.ahead_ms.load(Ordering::SeqCst))
     }
 }
 

@@ -3,7 +3,10 @@
 
 use crate::client::{Answer, Api, send};
 use crate::world::{PRICE, Plan, Show, World};
+use adapters::clock::SystemClock;
 use app::jobs;
+use app::ports::clock::Clock;
+use domain::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 use server::config::Config;
@@ -15,9 +18,9 @@ const N_FANS: usize = 10;
 const N_SEATS: u32 = 16;
 const PASSWORD: &str = "sour green grapes";
 
-/// Time moves in steps that divide every length of the rules, so that the real time which passes
-/// besides decides nothing.
+/// Both clocks stand still but for what the script says: how long the machine takes decides nothing.
 const TIME_STEP: Duration = Duration::from_secs(100);
+const BETWEEN_STEPS: Duration = Duration::from_millis(20);
 
 /// What a fan does. Where a number chooses, it counts round what there is.
 #[derive(Clone, Copy, Debug)]
@@ -138,12 +141,15 @@ struct Side {
 }
 
 impl Side {
-    async fn start(engines: &[(&str, &str)]) -> Side {
-        // What happens, happens by the script alone.
+    async fn start(engines: &[(&str, &str)], time: Timestamp) -> Side {
+        // What happens, happens by the script alone, on a slow machine too.
         let quiet = |config: &mut Config| {
             (config.admit_every_ms, config.sweep_every_ms) = (3_600_000, 3_600_000);
+            (config.slow_down_p99_ms, config.slow_down_errors_percent) = (0, 0);
+            config.reconcile_every_seconds = 3_600;
         };
         let world = World::with_config(engines, quiet).await;
+        world.clock.stop_at(time);
         let plan = Plan { n_seats: N_SEATS, max_active: 4, ..Plan::default() };
         let show = world.show(plan).await;
         let mut fans = Vec::new();
@@ -413,11 +419,16 @@ fn are_two_noes(here: &Value, there: &Value) -> bool {
 async fn both_ways_of_running_it_answer_the_same_script_alike() {
     let seed = 20_261_116;
     let embedded = [("PODO_STORE_URL", "sqlite:podo.db"), ("PODO_LIVE_URL", "memory:")];
-    let (mut embedded, mut distributed) = (Side::start(&embedded).await, Side::start(&[]).await);
+    let time = SystemClock.now();
+    let mut embedded = Side::start(&embedded, time).await;
+    let mut distributed = Side::start(&[], time).await;
     let mut counts: HashMap<String, usize> = HashMap::new();
     for step in script(seed) {
         let mut next = Some(step);
         while let Some(step) = next.take() {
+            for side in [&embedded, &distributed] {
+                side.world.clock.advance(BETWEEN_STEPS);
+            }
             let (here, there) = futures::join!(embedded.take(step), distributed.take(step));
             if !are_two_noes(&here, &there) {
                 assert_eq!(here, there, "seed {seed}: the answers to {step:?} differ");
