@@ -7,6 +7,7 @@ pub(crate) mod queue;
 mod revocations;
 mod schedules;
 mod seat_versions;
+mod strains;
 
 pub use bus::Bus;
 pub use holds::Holds;
@@ -14,3 +15,4 @@ pub use limits::{AddressLimits, Limits, UserLimits};
 pub use queue::Queue;
 pub use revocations::Revocations;
 pub use seat_versions::SeatVersions;
+pub use strains::Strains;

@@ -8,6 +8,7 @@ mod limits;
 mod queue;
 mod revocations;
 mod seat_versions;
+mod strains;
 
 pub use connection::{Address, Connection};
 pub use holds::Holds;
@@ -15,3 +16,4 @@ pub use limits::Limits;
 pub use queue::Queue;
 pub use revocations::Revocations;
 pub use seat_versions::SeatVersions;
+pub use strains::Strains;

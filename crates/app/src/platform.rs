@@ -17,6 +17,7 @@ use crate::ports::queue::Queue;
 use crate::ports::revocations::Revocations;
 use crate::ports::seat_versions::SeatVersions;
 use crate::ports::social::SocialService;
+use crate::ports::strains::Strains;
 use crate::queue::{Knocks, Progresses, Waits};
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
@@ -65,6 +66,7 @@ pub struct Platform {
     pub limits: Arc<dyn Limits>,
     pub revocations: Arc<dyn Revocations>,
     pub seat_versions: Arc<dyn SeatVersions>,
+    pub strains: Arc<dyn Strains>,
     pub bus: Arc<dyn Bus>,
     pub channels: Channels,
     pub courier: Arc<dyn Courier>,

@@ -35,6 +35,7 @@ pub mod seat_versions;
 pub mod signals;
 pub mod social;
 pub mod standby;
+pub mod strains;
 pub mod tickets;
 pub mod wallets;
 pub mod webhooks;

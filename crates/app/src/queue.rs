@@ -18,7 +18,7 @@ use crate::sessions::Caller;
 use crate::signals;
 use crate::tokens::{Said, Token};
 use domain::catalog::EventStatus;
-use domain::queue::{Entry, PlaceNumber, QueueRules, Standing};
+use domain::queue::{Entry, PlaceNumber, QueueRules, Standing, slowed};
 use domain::signals::SignalKind;
 use domain::{Refusal, ScheduleId, SessionId, Timestamp, UserId, draw};
 use serde::Serialize;
@@ -87,7 +87,7 @@ pub(crate) fn rules_now(platform: &Platform, record: &ScheduleRecord) -> QueueRu
     let mut rules = queue_rules(record);
     if platform.rules.health_limits.is_some() {
         let rate = rules.settings.admit_per_second;
-        rules.settings.admit_per_second = platform.vitals.slow_down().rate(rate);
+        rules.settings.admit_per_second = slowed(rate, platform.vitals.percent(platform.now()));
     }
     rules
 }

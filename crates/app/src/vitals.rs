@@ -1,5 +1,8 @@
 //! How this node serves those who are inside: response times and failures of the last seconds.
 
+use crate::error::Result;
+use crate::platform::Platform;
+use crate::ports::strains::HEARD_FOR;
 use domain::Timestamp;
 use domain::queue::{Health, HealthLimits, SlowDown};
 use std::sync::{Mutex, MutexGuard};
@@ -28,6 +31,8 @@ struct State {
     seconds: Vec<Second>,
     slow_down: SlowDown,
     looked_at: Timestamp,
+    /// What all nodes bear, as last heard.
+    heard: Option<(u32, Timestamp)>,
 }
 
 pub struct Vitals {
@@ -38,8 +43,19 @@ impl Default for Vitals {
     fn default() -> Vitals {
         let seconds = vec![Second::EMPTY; SECONDS];
         let looked_at = Timestamp::from_ms(0);
-        Vitals { state: Mutex::new(State { seconds, slow_down: SlowDown::NONE, looked_at }) }
+        let slow_down = SlowDown::NONE;
+        Vitals { state: Mutex::new(State { seconds, slow_down, looked_at, heard: None }) }
     }
+}
+
+/// Tells the other nodes what this one bears, and hears what they do: a node that only lets fans in
+/// has nobody inside to look at.
+pub async fn share_strain(platform: &Platform, now: Timestamp) -> Result<()> {
+    let Some(limits) = platform.rules.health_limits else { return Ok(()) };
+    let own = platform.vitals.look(limits, now).percent();
+    let all = platform.strains.share(platform.node, own, now).await?;
+    platform.vitals.hear(all, now);
+    Ok(())
 }
 
 impl Vitals {
@@ -57,9 +73,20 @@ impl Vitals {
         self.state().health(now)
     }
 
-    /// How much fewer fans are let in, as of the last look.
-    pub fn slow_down(&self) -> SlowDown {
-        self.state().slow_down
+    /// What is left of the rate at which fans are let in: by the last look at this node, and by what
+    /// the others said of themselves a moment ago.
+    pub fn percent(&self, now: Timestamp) -> u32 {
+        let state = self.state();
+        let own = state.slow_down.percent();
+        match state.heard {
+            Some((percent, at)) if now < at.plus(HEARD_FOR) => own.min(percent),
+            Some(_) | None => own,
+        }
+    }
+
+    /// What all nodes bear.
+    pub fn hear(&self, percent: u32, now: Timestamp) {
+        self.state().heard = Some((percent, now));
     }
 
     /// Looks again, at most once a second.
@@ -180,6 +207,13 @@ mod tests {
             assert_eq!(vitals.look(limits, at(ms)).percent(), 100);
         }
         assert_eq!(vitals.look(limits, at(1_000)).percent(), 50);
-        assert_eq!(vitals.slow_down().percent(), 50);
+        assert_eq!(vitals.percent(at(1_000)), 50);
+    }
+
+    #[test]
+    fn what_others_bear_counts_for_a_while() {
+        let vitals = Vitals::default();
+        vitals.hear(25, at(0));
+        assert_eq!((vitals.percent(at(4_999)), vitals.percent(at(5_000))), (25, 100));
     }
 }

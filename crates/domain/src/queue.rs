@@ -5,7 +5,7 @@ mod health;
 mod waiting;
 
 pub use admission::{AdmitBudget, fans_to_admit};
-pub use health::{Health, HealthLimits, SlowDown};
+pub use health::{Health, HealthLimits, SlowDown, slowed};
 pub use waiting::{Estimate, Outlook, estimate_wait, outlook, poll_after_ms, tell_after_ms};
 
 use crate::challenge::BITS_MAX;

@@ -13,6 +13,7 @@ use app::Platform;
 use app::accounts::{SignUp, create_admin, recall_ended_sessions};
 use app::jobs::open_rooms;
 use app::reconciliation::fill_filter;
+use app::vitals;
 use app::workers::ALL;
 use domain::accounts::{Email, NewPassword, Role};
 use domain::text::Line;
@@ -108,6 +109,7 @@ impl Running {
 /// keep what they missed.
 async fn start_workers(config: &Config, platform: &Arc<Platform>, tasks: &Tasks) {
     tasks.spawn(prepare_bus(platform.clone(), tasks.clone()));
+    tasks.spawn(share_strain(platform.clone(), tasks.clone()));
     tasks.spawn(run_ear(platform.clone(), tasks.clone()));
     if !config.roles.works {
         return;
@@ -115,6 +117,16 @@ async fn start_workers(config: &Config, platform: &Arc<Platform>, tasks: &Tasks)
     let places = ALL.map(async |worker| (worker, join(platform, worker).await));
     for (worker, place) in futures::future::join_all(places).await {
         tasks.spawn(run_worker(platform.clone(), tasks.clone(), worker, place));
+    }
+}
+
+/// Every node says once a second how it bears its load, and hears how the others do.
+async fn share_strain(platform: Arc<Platform>, tasks: Tasks) {
+    while !tasks.is_stopping() {
+        if let Err(error) = vitals::share_strain(&platform, platform.now()).await {
+            tracing::warn!(%error, "Nobody knows how the other nodes bear their load");
+        }
+        tasks.pause(Duration::from_secs(1)).await;
     }
 }
 

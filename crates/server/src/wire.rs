@@ -24,6 +24,7 @@ use app::ports::queue::Queue;
 use app::ports::revocations::Revocations;
 use app::ports::seat_versions::SeatVersions;
 use app::ports::social::SocialService;
+use app::ports::strains::Strains;
 use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
 use app::seals::{FieldKeys, Seals, token_secret};
@@ -111,6 +112,7 @@ pub async fn platform_on(
         holds: live.holds,
         limits: live.limits,
         revocations: live.revocations,
+        strains: live.strains,
         seat_versions: live.seat_versions,
         bus,
         channels: config.channels()?.open().map_err(|error| anyhow!(error))?,
@@ -245,6 +247,7 @@ struct Live {
     limits: Arc<dyn Limits>,
     revocations: Arc<dyn Revocations>,
     seat_versions: Arc<dyn SeatVersions>,
+    strains: Arc<dyn Strains>,
 }
 
 /// Where Redis is, if `live_url` names it.
@@ -277,6 +280,7 @@ impl Live {
                 limits: Arc::new(memory::Limits::default()),
                 revocations: Arc::new(memory::Revocations::default()),
                 seat_versions: Arc::new(memory::SeatVersions::default()),
+                strains: Arc::new(memory::Strains::default()),
             }),
             Some(_) | None => match redis_address(config)? {
                 Some(address) => Live::on_redis(address).await,
@@ -295,7 +299,8 @@ impl Live {
             holds: Arc::new(redis::Holds::new(connection.clone())),
             limits: Arc::new(redis::Limits::new(connection.clone())),
             revocations: Arc::new(redis::Revocations::new(connection.clone())),
-            seat_versions: Arc::new(redis::SeatVersions::new(connection)),
+            seat_versions: Arc::new(redis::SeatVersions::new(connection.clone())),
+            strains: Arc::new(redis::Strains::new(connection)),
         })
     }
 }

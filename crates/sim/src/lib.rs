@@ -4,11 +4,14 @@
 //!
 //! `cargo run -p sim -- --seeds 0..2000`
 //!
+//! The same crowd as numbers, to find out how many nodes it needs, is in [`capacity`].
+//!
 //! A checker that never fails proves nothing. So a run can be given a [`Mutation`], which takes
 //! one guard away, and the tests ask the checkers to notice; and [`Sight`]s are counted, so that
 //! rare moments are known to have happened.
 
 mod bus;
+pub mod capacity;
 mod chance;
 mod check;
 mod fan;

@@ -1,13 +1,18 @@
 //! `sim --seeds 0..2000 [--mutation NAME]`: plays many on-sales and stops at the first broken
 //! rule, with its trace and the seed that replays it. `--mutation all` says which seed catches
 //! each guard that is taken away.
+//!
+//! `sim capacity --fans 100000 --seats 20000 [--cores 4] [--costs FILE]`: how many nodes such a
+//! crowd needs, by the figures of docs/performance.md or of `podo bench --all --json FILE`.
 
+use sim::capacity::{Costs, Day, Need};
 use sim::{Mutation, Sight, Sightings, holds, simulate};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: sim [--seeds FROM..TO] [--mutation NAME|all]";
+const USAGE: &str = "usage: sim [--seeds FROM..TO] [--mutation NAME|all]
+       sim capacity --fans N --seats N [--cores N] [--costs FILE]";
 
 struct Arguments {
     seeds: Range<u64>,
@@ -17,7 +22,17 @@ struct Arguments {
 
 fn main() -> io::Result<ExitCode> {
     let mut out = io::stdout().lock();
-    match parse(std::env::args().skip(1)) {
+    let mut words = std::env::args().skip(1).peekable();
+    if words.next_if(|word| word == "capacity").is_some() {
+        return match weigh(words) {
+            Ok(need) => write!(out, "{need}").map(|()| ExitCode::SUCCESS),
+            Err(problem) => {
+                writeln!(io::stderr(), "{problem}\n{USAGE}")?;
+                Ok(ExitCode::from(2))
+            }
+        };
+    }
+    match parse(words) {
         Ok(Arguments { seeds, mutation: Some(mutation) }) => play(seeds, mutation, &mut out),
         Ok(Arguments { seeds, mutation: None }) => catch_all(&seeds, &mut out),
         Err(problem) => {
@@ -25,6 +40,28 @@ fn main() -> io::Result<ExitCode> {
             Ok(ExitCode::from(2))
         }
     }
+}
+
+fn weigh(mut words: impl Iterator<Item = String>) -> Result<Need, String> {
+    let (mut day, mut cores, mut costs) = (Day { fans: 0, seats: 0 }, 4, Costs::default());
+    let number = |text: &str| text.parse().map_err(|error| format!("`{text}`: {error}"));
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
+        match word.as_str() {
+            "--fans" => day.fans = number(&value)?,
+            "--seats" => day.seats = number(&value)?,
+            "--cores" => cores = number(&value)?,
+            "--costs" => {
+                let text = std::fs::read_to_string(&value);
+                costs = Costs::read(&text.map_err(|error| format!("{value}: {error}"))?)?;
+            }
+            _ => return Err(format!("unknown option {word}")),
+        }
+    }
+    if day.fans == 0 || day.seats == 0 || cores == 0 {
+        return Err("--fans, --seats and --cores must be at least 1".to_owned());
+    }
+    Ok(Need::of(&day, &costs, cores))
 }
 
 fn play(seeds: Range<u64>, mutation: Mutation, out: &mut impl Write) -> io::Result<ExitCode> {

@@ -146,6 +146,7 @@ impl World {
             limits: Arc::new(memory::Limits::default()),
             revocations: Arc::new(memory::Revocations::default()),
             seat_versions: Arc::new(memory::SeatVersions::default()),
+            strains: Arc::new(memory::Strains::default()),
             bus: Arc::new(Wire { world: world.clone(), node }),
             channels: Default::default(),
             courier: Arc::new(Nobody),

@@ -10,7 +10,7 @@ mod same;
 mod tls;
 mod trouble;
 
-use adapters::redis::{Holds, Limits, Queue, Revocations, SeatVersions};
+use adapters::redis::{Holds, Limits, Queue, Revocations, SeatVersions, Strains};
 use app::ports;
 use app::ports::seat_versions::SeatVersions as _;
 use engine::{Engine, START};
@@ -28,6 +28,18 @@ async fn revocations_keep_the_contract_on_a_cluster() {
     let engine = Engine::cluster().await;
     let revocations = Revocations::new(engine.connection());
     ports::revocations::contract::check(&revocations, 1, START).await;
+}
+
+#[tokio::test]
+async fn strains_keep_the_contract_on_one_server() {
+    let engine = Engine::single().await;
+    ports::strains::contract::check(&Strains::new(engine.connection()), 1, START).await;
+}
+
+#[tokio::test]
+async fn strains_keep_the_contract_on_a_cluster() {
+    let engine = Engine::cluster().await;
+    ports::strains::contract::check(&Strains::new(engine.connection()), 1, START).await;
 }
 
 #[tokio::test]

@@ -34,18 +34,18 @@ const STEP_UP: u32 = 10;
 /// Fewer requests say nothing.
 const REQUESTS_MIN: u64 = 20;
 
+/// The rate that is left, at least one fan per second: with nobody inside nothing could be seen to
+/// get better.
+pub fn slowed(admit_per_second: u32, percent: u32) -> u32 {
+    let rate = u64::from(admit_per_second) * u64::from(percent) / 100;
+    u32::try_from(rate).unwrap_or(u32::MAX).max(1)
+}
+
 impl SlowDown {
     pub const NONE: SlowDown = SlowDown { percent: 100, n_bad: 0, n_good: 0 };
 
     pub const fn percent(self) -> u32 {
         self.percent
-    }
-
-    /// The rate that is left, at least one fan per second: with nobody inside nothing could be
-    /// seen to get better.
-    pub fn rate(self, admit_per_second: u32) -> u32 {
-        let rate = u64::from(admit_per_second) * u64::from(self.percent) / 100;
-        u32::try_from(rate).unwrap_or(u32::MAX).max(1)
     }
 
     /// One look, about once a second.
@@ -139,8 +139,8 @@ mod tests {
     #[test]
     fn somebody_is_let_in_however_bad_it_is() {
         let slow = look(SlowDown::NONE, health(9_000, 1_000), 100);
-        assert_eq!((slow.rate(100), slow.rate(3)), (5, 1));
-        assert_eq!(SlowDown::NONE.rate(u32::MAX), u32::MAX);
+        assert_eq!((slowed(100, slow.percent()), slowed(3, slow.percent())), (5, 1));
+        assert_eq!(slowed(u32::MAX, SlowDown::NONE.percent()), u32::MAX);
     }
 
     #[test]

@@ -105,7 +105,7 @@ async fn count_queues(app: &App, now: Timestamp) -> app::Result<()> {
     let gauge = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     platform.waits.fetch().into_iter().for_each(|seconds| metrics.queue.wait.observe(seconds));
     metrics.queue.streams.set(gauge(app.streams.n_open()));
-    let percent = platform.vitals.slow_down().percent();
+    let percent = platform.vitals.percent(platform.now());
     metrics.queue.admit_ratio.set(f64::from(percent) / 100.0);
     // A schedule that is over is not shown for ever.
     for family in [&metrics.queue_waiting, &metrics.queue_active, &metrics.queue.gathered] {

@@ -4,9 +4,10 @@ use crate::client::text;
 use crate::fan::Fan;
 use crate::world::{Plan, Show, World, accounts, until};
 use domain::accounts::Role;
-use domain::{SessionId, draw};
+use domain::{NodeId, SessionId, draw};
 use serde_json::json;
 use std::time::Duration;
+use uuid::Uuid;
 
 /// Sets the mode of the queue.
 async fn set_mode(world: &World, show: &Show, plan: &Plan, mode: &str) {
@@ -425,6 +426,27 @@ async fn while_those_inside_are_served_badly_fewer_are_let_in() {
     until("it comes back when it is quiet", async || {
         world.clock.advance(Duration::from_secs(1));
         (live().await["admitPercent"] == 100).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_bears_little_slows_all_of_them_down_until_it_is_gone() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let platform = world.platform();
+    let path = format!("/api/admin/schedules/{}/live", show.schedule);
+    let percent = async || world.organiser.get(&path).await.expect(200)["admitPercent"].clone();
+    assert_eq!(percent().await, 100);
+    let weak = NodeId::new(Uuid::from_u128(7));
+    until("this node hears of the weak one", async || {
+        platform.strains.share(weak, 20, platform.now()).await.unwrap();
+        (percent().await == 20).then_some(())
+    })
+    .await;
+    until("nobody waits for a node that is gone", async || {
+        world.clock.advance(Duration::from_secs(1));
+        (percent().await == 100).then_some(())
     })
     .await;
 }

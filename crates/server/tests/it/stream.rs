@@ -3,8 +3,12 @@
 use crate::client::{Api, text};
 use crate::fan::Fan;
 use crate::world::{Plan, Show, World};
+use app::queue::Asker;
 use reqwest::Method;
 use serde_json::{Value, json};
+use server::streams::{Listener, Said, Streams};
+use server::tasks::Tasks;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Longer than any pause of a stream, shorter than a heartbeat.
@@ -88,6 +92,34 @@ async fn a_stream_tells_the_place_and_then_the_turn() {
     };
     assert_eq!((name.as_str(), problem["code"].as_str()), ("problem", Some("NOT_IN_QUEUE")));
     assert!(stream.next().await.is_none(), "that was the last word");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_takes_nothing_for_a_while_is_told_the_newest_state_alone() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let _inside = world.fan_inside(&show).await;
+    let fans = world.fans(20).await;
+    for fan in &fans {
+        fan.enter(&show).await.expect(200);
+    }
+    let (last, ahead) = fans.split_last().unwrap();
+    let asker = Asker { fan: last.id, proof: None, session: None };
+    let (streams, tasks) = (Arc::new(Streams::default()), Tasks::default());
+    let platform = &world.running.platform;
+    let mut slow = Listener::start(&streams, platform, &tasks, (show.schedule, asker)).unwrap();
+    let mut quick = Listener::start(&streams, platform, &tasks, (show.schedule, asker)).unwrap();
+    let position = async |listener: &mut Listener| match listener.next().await {
+        Some(Said::View(view)) => view.position,
+        Some(Said::Over(_) | Said::Bye { .. }) | None => panic!("the stream goes on"),
+    };
+    assert_eq!((position(&mut slow).await, position(&mut quick).await), (20, 20));
+    // One asks for each change; the other's connection is full meanwhile.
+    for (n_gone, fan) in ahead.iter().enumerate().take(5) {
+        fan.leave(&show).await;
+        while position(&mut quick).await != 19 - n_gone as u64 {}
+    }
+    assert_eq!(position(&mut slow).await, 15, "nothing was heaped up for it");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -136,7 +136,7 @@ async fn live(app: &App, schedule: ScheduleId) -> app::Result<LiveView> {
         active: counts.inside,
         admitted: counts.admitted,
         admitted_per_second: counts.admitted_per_second,
-        admit_percent: platform.vitals.slow_down().percent(),
+        admit_percent: platform.vitals.percent(platform.now()),
         left: counts.left,
         expired: counts.expired,
         available: sum(|grade| grade.available),

@@ -1,0 +1,20 @@
+//! How every node bears its load: who lets fans in must know of those who serve them.
+
+pub mod contract;
+
+use crate::error::Result;
+use async_trait::async_trait;
+use domain::{NodeId, Timestamp};
+use std::time::Duration;
+
+/// A node that has not spoken for so long is gone, and counts no more.
+pub const HEARD_FOR: Duration = Duration::from_secs(5);
+
+/// Every engine keeps these rules; `contract` checks them:
+/// - the smallest share that any node told within `HEARD_FOR` is what all are told;
+/// - a node's newest word replaces its older ones.
+#[async_trait]
+pub trait Strains: Send + Sync {
+    /// This node says what share of the rate it bears, in percent, and hears what all bear.
+    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<u32>;
+}
