@@ -48,6 +48,7 @@ pub(super) async fn set(platform: &Platform, show: &Show) -> Result<ScheduleId> 
         description: Prose::try_from("포도가 사라지기 전에.".to_owned())?,
         venue,
         hall,
+        transferable: true,
     };
     let event = create_event(platform, organiser, event).await?;
     let opens_at = now.plus(show.opens_in);
