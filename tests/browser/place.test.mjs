@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openWorld } from "./world.mjs";
+import { blocks, openWorld } from "./world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));
@@ -60,3 +60,30 @@ test("those who come before the opening see the clock, and are let in when it st
   await fan.page.waitForURL(/#\/seats\//, { timeout: 30_000 });
   await fan.context.close();
 });
+
+for (const language of ["ko", "en"]) {
+  test(`who comes when everything is sold is told so and may stand by (${language})`, async () => {
+    const show = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 } });
+    await world.buy(show, [0, 1]);
+    await show.setQueue({ mode: "PAUSED" });
+    const fan = await world.fan({ language });
+    const { page, words } = fan;
+    await fan.go(`/#/queue/${show.scheduleId}`);
+    await page.getByRole("heading", { name: words.fullTitle }).waitFor();
+    await page.getByText(words.positionTitle("1")).waitFor();
+    await page.getByRole("button", { name: words.standbyJoin }).click();
+    await page.getByText(words.standbyPlace("VIP", 1, "0")).waitFor();
+    // Let in all the same: the map says it too.
+    await show.setQueue({ mode: "AUTO" });
+    await page.waitForURL(/#\/seats\//);
+    await page.getByRole("status").getByText(words.fullTitle).waitFor();
+    await page.getByText(words.standbyPlace("VIP", 1, "0")).waitFor();
+
+    await show.setQueue({ mode: "CLOSED" });
+    const late = await world.fan({ language });
+    await late.go(`/#/queue/${show.scheduleId}`);
+    await late.page.getByRole("alert").filter({ hasText: /\S/ }).waitFor();
+    await late.page.getByRole("button", { name: words.standbyJoin }).waitFor();
+    await Promise.all([fan.context.close(), late.context.close()]);
+  });
+}
