@@ -15,6 +15,7 @@ import { seatsLeft } from "./queue/seats.js";
 /** Screen readers hear the position at most this often. */
 const ANNOUNCE_MS = 30_000;
 const RETRY_MS = 3_000;
+const ANSWER_MS = 15_000;
 
 export async function waitingRoom(page) {
   // Nobody waits in line under no name; asking would only cost the server a refusal.
@@ -58,7 +59,7 @@ async function follow(page, room, answer) {
     if (isOver(page, room, answer)) return;
     const path = `/api/queue/stream?scheduleId=${page.id}`;
     for await (const news of pushed(path, { scheduleId: page.id, signal: page.signal })) {
-      room.trouble.show("");
+      if (navigator.onLine) room.trouble.show("");
       if (isOver(page, room, news)) return;
     }
     await pause(answer.pollAfterMs ?? 2_000, page.signal);
@@ -80,7 +81,11 @@ async function ask(page, room) {
   for (;;) {
     try {
       const path = `/api/queue/status?scheduleId=${page.id}`;
-      const answer = await get(path, { scheduleId: page.id, signal: page.signal });
+      // A question into a network that is gone may never be answered, not even with a no.
+      const signal = AbortSignal.any([page.signal, AbortSignal.timeout(ANSWER_MS)]);
+      const answer = await get(path, { scheduleId: page.id, signal });
+      // Half an answer is none.
+      if (!answer.state) throw new Problem(0, {}, 0);
       room.trouble.show("");
       return answer;
     } catch (error) {
@@ -130,7 +135,6 @@ function buildRoom(page, schedule) {
       el("aside", { class: "stack" }, alerts.element, seats.element, drawProof(page))));
   // The device knows before any call fails.
   window.addEventListener("offline", () => trouble.show(t("reconnecting")), { signal: page.signal });
-  window.addEventListener("online", () => trouble.show(""), { signal: page.signal });
   let shown = null;
   let announcedAt = -Infinity;
   const show = (answer) => {
