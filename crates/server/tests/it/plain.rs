@@ -84,12 +84,26 @@ async fn parts_are_kept_for_ever_and_pages_are_asked_for_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_gateways_page_may_run_foreign_scripts() {
+async fn a_gateways_page_may_run_the_scripts_of_that_gateway_and_no_other_page_any() {
     let world = World::start().await;
-    for (address, may) in [("/", false), ("/admin", false), ("/pay/gateway", true)] {
+    let companies = ["tosspayments.com", "portone.io", "inicis.com", "kcp.co.kr"];
+    for (address, own) in [
+        ("/", None),
+        ("/admin", None),
+        ("/pay/sandbox", None),
+        ("/pay/gateway/toss", Some("tosspayments.com")),
+        ("/pay/gateway/portone", Some("portone.io")),
+        ("/pay/gateway/identity", Some("portone.io")),
+        ("/pay/gateway/inicis", Some("inicis.com")),
+        ("/pay/gateway/kcp", Some("kcp.co.kr")),
+    ] {
         let answer = page(&world, address, "").await;
+        assert_eq!(answer.status, 200, "{address}");
         let policy = answer.header("content-security-policy");
-        assert_eq!(policy.contains("tosspayments"), may, "{address}: {policy}");
+        for company in companies {
+            assert_eq!(policy.contains(company), own == Some(company), "{address}: {policy}");
+        }
         assert!(!policy.contains("script-src 'unsafe"), "{policy}");
     }
+    assert_eq!(page(&world, "/pay/gateway/nobody", "").await.status, 404);
 }
