@@ -354,6 +354,7 @@ export default {
   role: "Role",
   roleChange: (who) => `Role of ${who}`,
   roleOf: (role) => ({ ADMIN: "organiser", STAFF: "looks only", USER: "fan" })[role] ?? role,
+  rule: (_id, words) => words,
   runDone: "Everything went back.",
   runNow: "Run now",
   runProgress: (all, done, due, amount) => `${all} reservations · ${done} refunds made · ${due} due · ${amount} in all`,
