@@ -94,5 +94,16 @@ test("the reference finds a call and shows how to make it", async () => {
   assert.match(shell, /"seatIds":\["[0-9a-f-]{36}"\]/);
   await page.getByRole("searchbox").fill("no such call at all");
   await page.getByText("No call matches.").waitFor();
+  await page.getByRole("button", { name: "한국어" }).click();
+  await page.getByRole("searchbox").fill("취소표");
+  await page.locator(".call:visible", { hasText: "취소표를 기다려요" }).waitFor();
+  // Every call has its words in Korean, and no others are there.
+  const [calls, words] = await page.evaluate(async () => {
+    const { paths } = await (await fetch("/api/openapi.json")).json();
+    const { default: known } = await import("/docs/words/calls.js");
+    const names = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).filter((it) => /^(get|post|put|patch|delete)$/.test(it)).map((method) => `${method.toUpperCase()} ${path}`));
+    return [names.sort(), Object.keys(known).sort()];
+  });
+  assert.deepEqual(words, calls);
   await context.close();
 });
