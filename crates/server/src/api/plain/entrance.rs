@@ -131,7 +131,7 @@ pub(super) async fn log_in(
 }
 
 async fn begin(app: &App, given: &Given, origin: Origin) -> Result<Response> {
-    let email = Email::try_from(given.email.clone()).map_err(|_| Refusal::LoginFailed)?;
+    let email = Email::try_from(given.email.clone()).map_err(|_error| Refusal::LoginFailed)?;
     let code = Some(given.code.clone()).filter(|code| !code.is_empty());
     let credentials = Credentials { email, password: given.password.clone(), code };
     let logged_in = accounts::log_in(&app.platform, credentials, origin).await?;
