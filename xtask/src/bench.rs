@@ -13,14 +13,13 @@ pub(crate) enum Stores {
 pub(crate) fn run(stores: Stores, options: &[&str]) -> anyhow::Result<()> {
     let postgres = Postgres::durable()?;
     postgres.prepare_pgbench("yardstick")?;
-    let yardstick = postgres.url("yardstick");
-    let mut bench =
-        command("cargo", &["run", "--release", "--", "bench", "--pgbench", yardstick.as_str()]);
+    let redis = Redis::start()?;
+    let mut bench = command("cargo", &["run", "--release", "--", "bench"]);
+    bench.args(["--pgbench", &postgres.url("yardstick"), "--redis", &redis.url()]);
     bench.args(options);
     match stores {
         Stores::Embedded => show_and_run(&mut bench),
         Stores::Distributed => {
-            let redis = Redis::start()?;
             postgres.create_database("podo")?;
             bench.env("PODO_STORE_URL", postgres.url("podo"));
             show_and_run(bench.env("PODO_LIVE_URL", redis.url()))

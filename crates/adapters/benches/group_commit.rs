@@ -12,6 +12,9 @@ mod purchases;
 #[expect(dead_code, clippy::unwrap_used, reason = "the contract suite uses the rest of it")]
 mod world;
 
+use adapters::sql::SqlStore;
+use app::ports::payments::{ConfirmPayment, Payments};
+use futures::future::join_all;
 use purchases::{confirm_all, median, prepare, print_head, print_row};
 use rusqlite::Connection;
 use std::path::Path;
@@ -27,11 +30,15 @@ const ROUNDS: u32 = 5;
 /// How many clients wait at once, and how many purchases each of them makes in a round.
 const LOADS: [(usize, usize); 3] = [(1, 200), (64, 32), (256, 11)];
 
-const PURCHASES_PER_ROUND: usize = 200 + 64 * 32 + 256 * 11;
+/// As many clients with a connection each, as in a program without one writer: one COMMIT per
+/// purchase, and the connections take turns at SQLite's lock.
+const APART: (usize, usize) = (64, 6);
+
+const PURCHASES_PER_ROUND: usize = 200 + 64 * 32 + 256 * 11 + 64 * 6;
 
 const INSERTS_PER_ROUND: u32 = 300;
 
-const SEATS_PER_ROW: u32 = 2_000;
+const SEATS_PER_ROW: u32 = 2_200;
 
 // Every purchase takes two seats of a hall with 26 rows.
 const _: () = assert!(2 * PURCHASES_PER_ROUND * ROUNDS as usize <= 26 * SEATS_PER_ROW as usize);
@@ -42,11 +49,15 @@ fn main() {
         Plan { rows: 26, seats_per_row: SEATS_PER_ROW, seats_per_person: 4, off: Vec::new() };
     let world = runtime.block_on(World::planned(plan));
     let plain = open_plain(&world.engine.path().with_file_name("plain.db"));
-    let mut plain_rates = Vec::new();
+    let stores: Vec<SqlStore> =
+        (0..APART.0).map(|_| world.engine.open_copy(&world.engine.path())).collect();
+    let (mut plain_rates, mut apart_rates) = (Vec::new(), Vec::new());
     let mut rates = [const { Vec::new() }; LOADS.len()];
     for round in 0..ROUNDS {
         let mut ready = runtime.block_on(prepare(&world, round, PURCHASES_PER_ROUND));
         plain_rates.push(insert_one_by_one(&plain));
+        let commands = ready.split_off(ready.len() - APART.0 * APART.1);
+        apart_rates.push(runtime.block_on(confirm_apart(&stores, commands)));
         // Each round starts with another load, so that none always runs on the same state.
         for turn in 0..LOADS.len() {
             let load = (turn + round as usize) % LOADS.len();
@@ -59,6 +70,8 @@ fn main() {
     let alone = median(&rates[0]);
     print_head();
     print_row("SQLite alone: one small insert per COMMIT", &plain_rates, alone);
+    let what = format!("purchases, {} clients: a connection and COMMITs each", APART.0);
+    print_row(&what, &apart_rates, alone);
     for ((n_clients, _), rates) in LOADS.iter().zip(&rates) {
         let what = match n_clients {
             1 => "purchases, 1 client: one COMMIT each".to_owned(),
@@ -66,6 +79,21 @@ fn main() {
         };
         print_row(&what, rates, alone);
     }
+}
+
+/// Each client with a store of its own on the same file. Who does not get SQLite's lock in time
+/// tries again.
+async fn confirm_apart(stores: &[SqlStore], commands: Vec<ConfirmPayment>) -> f64 {
+    let n_commands = commands.len();
+    let shares: Vec<_> = commands.chunks(n_commands / stores.len()).collect();
+    let started = Instant::now();
+    join_all(stores.iter().zip(shares).map(async |(store, mine)| {
+        for command in mine {
+            while store.confirm_payment(command.clone()).await.is_err() {}
+        }
+    }))
+    .await;
+    n_commands as f64 / started.elapsed().as_secs_f64()
 }
 
 /// The pragmas of the store.

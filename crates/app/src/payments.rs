@@ -7,7 +7,7 @@ use crate::ports::gateway::{Answered, Order};
 use crate::ports::keys::{KeyUse, Once};
 use crate::ports::payments::{
     AskGateway, CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed,
-    PaymentReady, PaymentView, RequestPayment, SettlePayment, Settled,
+    PaymentReady, PaymentView, RequestPayment, SettlePayment, Settled, Sold,
 };
 use crate::ports::reservations::ReservationView;
 use crate::reservations::{my_reservation, tell_filter, tell_filter_sold};
@@ -116,7 +116,7 @@ pub async fn confirm_payment(
     let ask = match platform.store.confirm_payment(command).await? {
         Once::Replay(answer) => return Ok(Once::Replay(answer)),
         Once::Fresh(Capture::Sold(sold)) => {
-            after_sale(platform, &sold.seats).await;
+            after_sale(platform, &sold).await;
             return Ok(Once::Fresh(ConfirmOutcome::Paid(sold.confirmed)));
         }
         Once::Fresh(Capture::Ask(ask)) => ask,
@@ -153,7 +153,7 @@ pub async fn settle(platform: &Platform, ask: &AskGateway, answered: Answered) -
     };
     let settled = platform.store.settle_payment(command).await?;
     match &settled {
-        Settled::Sold(sold) => after_sale(platform, &sold.seats).await,
+        Settled::Sold(sold) => after_sale(platform, sold).await,
         Settled::Declined { freed, .. } | Settled::RefundDue { freed } => {
             tell_filter(platform, freed.as_slice()).await?;
         }
@@ -163,11 +163,12 @@ pub async fn settle(platform: &Platform, ask: &AskGateway, answered: Answered) -
 }
 
 /// The purchase is committed: what follows only tidies up, and its failure is not the fan's.
-async fn after_sale(platform: &Platform, sold: &crate::ports::reservations::Freed) {
+async fn after_sale(platform: &Platform, sold: &Sold) {
     points::reach(points::SALE_STORED);
     let tidy = async {
-        tell_filter_sold(platform, sold).await?;
-        platform.queue.leave(sold.schedule, sold.user, platform.now()).await
+        let seats = &sold.seats;
+        tell_filter_sold(platform, seats).await?;
+        platform.queue.end_entry(seats.schedule, seats.user, sold.place, platform.now()).await
     };
     if let Err(error) = tidy.await {
         tracing::warn!(%error, "The live engines did not hear of a sale");

@@ -16,6 +16,7 @@ mod account;
 mod caller;
 mod chance;
 mod client;
+mod commits;
 mod crowd;
 mod journey;
 mod latencies;
@@ -29,6 +30,7 @@ mod volley;
 mod wire;
 
 pub use account::FanAccount;
+pub use commits::commit_one_by_one;
 pub use crowd::{Crowd, OpenConnections, ReadyToPay, Stay, greet, greet_at};
 pub use latencies::Latencies;
 pub use places::PlaceFindings;

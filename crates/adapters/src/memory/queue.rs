@@ -80,6 +80,17 @@ impl queue::Queue for Queue {
         Ok(())
     }
 
+    async fn end_entry(
+        &self,
+        schedule: ScheduleId,
+        fan: UserId,
+        number: PlaceNumber,
+        now: Timestamp,
+    ) -> Result<()> {
+        self.rooms.with_known(schedule, |room| room.end_entry(fan, number, now))?;
+        Ok(())
+    }
+
     async fn entry(
         &self,
         schedule: ScheduleId,

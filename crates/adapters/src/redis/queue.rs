@@ -129,6 +129,19 @@ impl queue::Queue for Queue {
         Ok(())
     }
 
+    async fn end_entry(
+        &self,
+        schedule: ScheduleId,
+        fan: UserId,
+        number: PlaceNumber,
+        now: Timestamp,
+    ) -> Result<()> {
+        let mut call = self.steps.call(&self.steps.end_entry, schedule, now);
+        call.arg(name(fan)).arg(number);
+        self.steps.run(&call).await?;
+        Ok(())
+    }
+
     async fn entry(
         &self,
         schedule: ScheduleId,

@@ -5,6 +5,7 @@ use super::reservations::Freed;
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::payments::{Outcome, PaymentMethod, PaymentStatus};
+use domain::queue::PlaceNumber;
 use domain::refunds::{RefundStatus, RefundTo};
 use domain::reservations::ReservationStatus;
 use domain::{PaymentId, RefundId, ReservationId, SeatId, TicketId, Timestamp, UserId, Won};
@@ -96,6 +97,8 @@ impl Answer for Confirmed {
 #[derive(Clone, Debug)]
 pub struct Sold {
     pub seats: Freed,
+    /// The place in the queue that was bought with.
+    pub place: PlaceNumber,
     pub confirmed: Confirmed,
 }
 

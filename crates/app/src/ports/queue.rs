@@ -93,6 +93,16 @@ pub trait Queue: Send + Sync {
     /// Gives up the place or the entry. Harmless when there is none.
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()>;
 
+    /// The entry with this number was bought with and is over. What the fan has by another number,
+    /// a newer entry or a place in line, stays theirs. Harmless when there is none.
+    async fn end_entry(
+        &self,
+        schedule: ScheduleId,
+        fan: UserId,
+        number: PlaceNumber,
+        now: Timestamp,
+    ) -> Result<()>;
+
     /// The fan's live entry, if there is one.
     async fn entry(
         &self,

@@ -5,9 +5,11 @@ mod figure;
 mod memory;
 mod opening;
 mod page;
+mod process;
 mod rates;
 mod seats;
 mod table;
+mod yardsticks;
 
 use super::stage::{self, Show};
 use super::{fans, verify};
@@ -21,11 +23,13 @@ use domain::queue::QueueSettings;
 use figure::Figure;
 use load::{Arrival, FanAccount, Plan, Target};
 use page::{Findings, Sale};
+use process::Meter;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
-use table::{PER_SECOND, Yardsticks};
+use table::PER_SECOND;
+use yardsticks::Yardsticks;
 
 /// What the fans do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -90,6 +94,12 @@ pub(super) struct Bench {
     /// A database filled by `pgbench --initialize`, to measure commits beside it.
     #[arg(long, value_name = "URL")]
     pgbench: Option<String>,
+    /// A Redis server, to measure what is answered from memory beside it.
+    #[arg(long, value_name = "URL")]
+    redis: Option<String>,
+    /// Count the server's instructions per answer with valgrind's callgrind. Slow: bring few fans.
+    #[arg(long, conflicts_with_all = ["all", "url"])]
+    instructions: bool,
     /// Also write the figures, and the report of a sale, as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<std::path::PathBuf>,
@@ -151,7 +161,11 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
     };
     let schedule = stage::set(&wired.platform, &show).await?;
     drop(wired);
-    let mut server = Server::start(&config.data)?;
+    let meter = match bench.instructions {
+        true => Meter::Instructions(config.data.clone()),
+        false => Meter::Time,
+    };
+    let mut server = Server::start(&config.data, bench.profile.limits(), &meter)?;
     let target = Target::at(&server.url)?;
     let (findings, is_kept) = match bench.profile {
         Profile::Sale => {
@@ -169,7 +183,14 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
             (Findings { figures, sale: None }, true)
         }
         Profile::Polls | Profile::OneSeat | Profile::Holds | Profile::Wallet | Profile::SeatMap => {
-            let figures = measure(bench, target, schedule, &accounts).await?;
+            let yardsticks = Yardsticks {
+                pgbench: bench.pgbench.clone(),
+                redis: bench.redis.clone(),
+                folder: config.data.clone(),
+                server: server.process.id(),
+                meter,
+            };
+            let figures = measure(bench, target, schedule, &accounts, &yardsticks).await?;
             (Findings { figures, sale: None }, true)
         }
     };
@@ -194,14 +215,14 @@ async fn measure(
     target: Target,
     schedule: ScheduleId,
     accounts: &[FanAccount],
+    yardsticks: &Yardsticks,
 ) -> Result<Vec<Figure>> {
-    let yardsticks = Yardsticks { pgbench: bench.pgbench.clone() };
     match bench.profile {
-        Profile::Polls => rates::polls(target, schedule, accounts, &yardsticks).await,
-        Profile::OneSeat => rates::one_seat(target, schedule, accounts, &yardsticks).await,
-        Profile::Holds => seats::holds(target, schedule, accounts, &yardsticks).await,
-        Profile::Wallet => seats::purchases(target, schedule, accounts, &yardsticks).await,
-        Profile::SeatMap => seats::map(target, schedule, accounts, &yardsticks).await,
+        Profile::Polls => rates::polls(target, schedule, accounts, yardsticks).await,
+        Profile::OneSeat => rates::one_seat(target, schedule, accounts, yardsticks).await,
+        Profile::Holds => seats::holds(target, schedule, accounts, yardsticks).await,
+        Profile::Wallet => seats::purchases(target, schedule, accounts, yardsticks).await,
+        Profile::SeatMap => seats::map(target, schedule, accounts, yardsticks).await,
         Profile::Sale | Profile::Opening | Profile::Connections => Ok(Vec::new()),
     }
 }
@@ -232,6 +253,26 @@ async fn play(plan: Plan, target: Target, accounts: Vec<FanAccount>) -> Sale {
 }
 
 impl Profile {
+    /// Polls are counted as in earnest; all fans come from one address, which may ask so much more.
+    /// Elsewhere they do in a second what takes people an hour, so nothing is limited.
+    fn limits(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Profile::Polls => &[
+                ("PODO_LIMITS", "on"),
+                ("PODO_REQUESTS_PER_SECOND_PER_IP", "10000000"),
+                ("PODO_REQUESTS_PER_MINUTE_PER_USER", "10000000"),
+                ("PODO_CONNECTIONS_PER_IP", "10000"),
+            ],
+            Profile::Sale
+            | Profile::Opening
+            | Profile::OneSeat
+            | Profile::Holds
+            | Profile::Wallet
+            | Profile::Connections
+            | Profile::SeatMap => &[("PODO_LIMITS", "off")],
+        }
+    }
+
     fn opens_in(self, n_fans: u32) -> Duration {
         match self {
             Profile::Opening => opening::opens_in(n_fans),
@@ -272,11 +313,19 @@ struct Server {
 }
 
 impl Server {
-    fn start(data: &Path) -> Result<Server> {
-        let mut process = Command::new(std::env::current_exe()?)
+    fn start(data: &Path, settings: &[(&str, &str)], meter: &Meter) -> Result<Server> {
+        let program = std::env::current_exe()?;
+        let mut command = match meter.runner() {
+            Some(mut runner) => {
+                runner.arg(program);
+                runner
+            }
+            None => Command::new(program),
+        };
+        let mut process = command
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
-            .env("PODO_LIMITS", "off")
+            .envs(settings.iter().copied())
             .env("RUST_LOG", "warn")
             .stdout(Stdio::piped())
             .spawn()

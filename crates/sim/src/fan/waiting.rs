@@ -46,6 +46,7 @@ impl Fan {
                     where q.user_id = $1 and q.state = 'ACTIVE'
                       and not exists (select 1 from reservations r
                                        where r.user_id = q.user_id
+                                         and r.place_number = q.place_number
                                          and r.status in ('PAYING', 'CONFIRMED', 'CANCELED'))";
         let now = self.world.time.now().ms();
         let rows = self.world.store.look(sql, Some(self.user.uuid()));

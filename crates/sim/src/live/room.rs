@@ -7,7 +7,7 @@ use crate::world::World;
 use app::Result;
 use app::ports::queue::{Admission, Queue, Returning, Seen};
 use async_trait::async_trait;
-use domain::queue::{Entry, QueueCounts, QueueRules, Standing};
+use domain::queue::{Entry, PlaceNumber, QueueCounts, QueueRules, Standing};
 use domain::{ScheduleId, Timestamp, UserId};
 use std::sync::{Arc, Weak};
 
@@ -101,6 +101,17 @@ impl Queue for Room {
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()> {
         let world = self.reach("queue.leave").await?;
         world.live.queue().leave(schedule, fan, now).await
+    }
+
+    async fn end_entry(
+        &self,
+        schedule: ScheduleId,
+        fan: UserId,
+        number: PlaceNumber,
+        now: Timestamp,
+    ) -> Result<()> {
+        let world = self.reach("queue.end_entry").await?;
+        world.live.queue().end_entry(schedule, fan, number, now).await
     }
 
     async fn entry(

@@ -1,6 +1,6 @@
 //! Those inside, ordered by when their slot is free again, and a short memory of those who were.
 
-use domain::queue::{CLAIM_WINDOW, Entry};
+use domain::queue::{CLAIM_WINDOW, Entry, PlaceNumber};
 use domain::{Timestamp, UserId};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
@@ -62,6 +62,10 @@ impl Entries {
 
     pub(super) fn contains(&self, fan: UserId) -> bool {
         self.slots.contains_key(&fan)
+    }
+
+    pub(super) fn number_of(&self, fan: UserId) -> Option<PlaceNumber> {
+        self.slots.get(&fan).map(|slot| slot.entry.number)
     }
 
     /// The fan's entry, which being asked for claims.

@@ -153,6 +153,15 @@ impl Room {
         self.n_left += u64::from(was_here);
     }
 
+    pub(super) fn end_entry(&mut self, fan: UserId, number: PlaceNumber, now: Timestamp) {
+        self.sweep(now);
+        self.entries.forget_lapsed(fan);
+        if self.entries.number_of(fan) == Some(number) {
+            self.entries.remove(fan);
+            self.n_left += 1;
+        }
+    }
+
     pub(super) fn entry(&mut self, fan: UserId, now: Timestamp) -> Option<Entry> {
         self.sweep(now);
         self.entries.claim(fan)

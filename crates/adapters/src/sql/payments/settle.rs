@@ -188,7 +188,7 @@ pub(super) async fn sell(
         },
         tickets,
     };
-    Ok(Sold { seats: sold, confirmed })
+    Ok(Sold { seats: sold, place, confirmed })
 }
 
 /// A booking number that nobody has.

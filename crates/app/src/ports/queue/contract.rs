@@ -34,6 +34,7 @@ pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {
     the_mode_decides_who_moves(queue, seed, now).await;
     an_entry_ends_at_its_very_millisecond(queue, seed, now).await;
     an_unclaimed_entry_is_given_back(queue, seed, now).await;
+    an_entry_that_was_bought_with_ends_alone(queue, seed, now).await;
     an_entry_is_extended_twice(queue, seed, now).await;
     restored_entries_fill_their_slots(queue, seed, now).await;
     a_number_that_came_back_is_not_restored(queue, seed, now).await;

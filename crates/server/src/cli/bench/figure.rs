@@ -11,7 +11,22 @@ pub(super) struct Figure {
     pub(super) unit: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) times: Option<Times>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cost: Option<Cost>,
     pub(super) beside: Vec<Beside>,
+}
+
+/// What one answer costs the server, of its processor.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Cost {
+    pub(super) each: f64,
+    pub(super) unit: &'static str,
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", number(self.each), self.unit)
+    }
 }
 
 /// How long answers took, in microseconds.
@@ -44,7 +59,8 @@ pub(super) struct Beside {
 impl Figure {
     /// One that stands alone.
     pub(super) fn alone(what: impl Into<String>, value: f64, unit: &'static str) -> Figure {
-        Figure { what: what.into(), value, unit, times: None, beside: Vec::new() }
+        let (times, cost) = (None, None);
+        Figure { what: what.into(), value, unit, times, cost, beside: Vec::new() }
     }
 
     /// Our value in terms of the yardstick's.
@@ -74,7 +90,8 @@ impl fmt::Display for Figure {
             let (p50, p99) = (ms(times, |it| it.p50_us), ms(times, |it| it.p99_us));
             writeln!(f, "{what:<40}{:>12}{p50:>10}{p99:>10}{ratio:>22}", number(value))
         };
-        line(f, &self.what, self.value, self.times, "")?;
+        let cost = self.cost.map_or(String::new(), |cost| format!("costs {cost}"));
+        line(f, &self.what, self.value, self.times, &cost)?;
         for beside in &self.beside {
             let ratio = format!("{:.2}", self.ratio_to(beside));
             line(f, beside.what, beside.value, beside.times, &ratio)?;
@@ -85,7 +102,9 @@ impl fmt::Display for Figure {
 
 /// The figures as a table for documents.
 pub(super) fn markdown(figures: &[Figure]) -> String {
-    let mut text = String::from("| | | p50 ms | p99 ms | × yardstick |\n|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "| | | p50 ms | p99 ms | processor | × yardstick |\n|---|---|---|---|---|---|\n",
+    );
     for figure in figures {
         let ratios: Vec<String> = figure
             .beside
@@ -95,7 +114,10 @@ pub(super) fn markdown(figures: &[Figure]) -> String {
         let (value, unit) = (number(figure.value), figure.unit);
         let (p50, p99) = (ms(figure.times, |it| it.p50_us), ms(figure.times, |it| it.p99_us));
         let (what, ratios) = (&figure.what, ratios.join(", "));
-        text.push_str(&format!("| {what} | {value} {unit} | {p50} | {p99} | {ratios} |\n"));
+        let cost = figure.cost.map_or(String::new(), |cost| cost.to_string());
+        text.push_str(&format!(
+            "| {what} | {value} {unit} | {p50} | {p99} | {cost} | {ratios} |\n"
+        ));
     }
     text
 }
@@ -104,9 +126,13 @@ pub(super) fn markdown(figures: &[Figure]) -> String {
 fn a_figure_is_told_in_terms_of_its_yardsticks() {
     let times = Some(Times { p50_us: 1_500, p99_us: 20_000 });
     let beside = vec![Beside { what: "hello", value: 80_000.0, times }];
-    let figure = Figure { what: "polls".into(), value: 60_000.0, unit: "per s", times, beside };
+    let cost = Some(Cost { each: 7.25, unit: "µs" });
+    let (what, unit) = ("polls".into(), "per s");
+    let figure = Figure { what, value: 60_000.0, unit, times, cost, beside };
     assert!(figure.to_string().contains("0.75"), "{figure}");
     let table = markdown(&[figure, Figure::alone("binary", 48.25, "MB")]);
-    assert!(table.contains("| polls | 60000 per s | 1.50 | 20.00 | 0.75 × hello (80000) |"));
-    assert!(table.contains("| binary | 48.2 MB |  |  |  |"), "{table}");
+    assert!(
+        table.contains("| polls | 60000 per s | 1.50 | 20.00 | 7.2 µs | 0.75 × hello (80000) |")
+    );
+    assert!(table.contains("| binary | 48.2 MB |  |  |  |  |"), "{table}");
 }

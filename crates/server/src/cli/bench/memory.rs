@@ -2,8 +2,9 @@
 
 use super::Server;
 use super::figure::Figure;
+use super::process::{Meter, resident_kb};
 use super::table::CONNECTIONS;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use domain::ScheduleId;
 use load::{Crowd, FanAccount, Stay, Target};
 use std::path::Path;
@@ -26,9 +27,9 @@ pub(super) async fn connections(
     for (what, how) in
         [("connections that poll", Stay::Polling), ("streams of the waiting room", Stay::Listening)]
     {
-        let before = resident_kb(process).await?;
+        let before = settled_kb(process).await?;
         let open = crowd.stay(how).await?;
-        let more = resident_kb(process).await?.saturating_sub(before);
+        let more = settled_kb(process).await?.saturating_sub(before);
         let each = more as f64 / open.len().max(1) as f64;
         figures.push(Figure::alone(format!("{} {what}", open.len()), each, "KB each"));
         all.push(open);
@@ -39,9 +40,9 @@ pub(super) async fn connections(
 /// A server that nobody uses, on a folder that has its database already.
 pub(super) async fn idle(data: &Path) -> Result<Vec<Figure>> {
     let started = Instant::now();
-    let mut server = Server::start(data)?;
+    let mut server = Server::start(data, &[], &Meter::Time)?;
     let start = started.elapsed();
-    let idle = resident_kb(server.process.id()).await?;
+    let idle = settled_kb(server.process.id()).await?;
     server.stop()?;
     let binary = std::fs::metadata(std::env::current_exe()?)?.len();
     Ok(vec![
@@ -51,11 +52,8 @@ pub(super) async fn idle(data: &Path) -> Result<Vec<Figure>> {
     ])
 }
 
-/// The resident memory of a process.
-async fn resident_kb(process: u32) -> Result<u64> {
+/// The memory of a process that has come to rest.
+async fn settled_kb(process: u32) -> Result<u64> {
     tokio::time::sleep(SETTLE_FOR).await;
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kb = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    kb.context("the server's memory is not told")
+    resident_kb(process)
 }

@@ -1,7 +1,8 @@
 //! Rates of one kind of request, each beside a bare hyper server in the same run.
 
 use super::figure::Figure;
-use super::table::{CONNECTIONS, ROUNDS, Table, Yardsticks};
+use super::table::{CONNECTIONS, ROUNDS, Table};
+use super::yardsticks::Yardsticks;
 use anyhow::{Result, bail};
 use domain::ScheduleId;
 use load::{Crowd, FanAccount, Target};
@@ -30,15 +31,16 @@ pub(super) async fn polls(
     }
     let entering = table.figure("entering");
     let n_waiting = accounts.len() - crowd.n_inside();
-    let mut table = Table::new(yardsticks, POLLS)?;
+    let n_polls = yardsticks.meter.cut(POLLS);
+    let mut table = Table::new(yardsticks, n_polls)?;
     for _ in 0..ROUNDS {
-        table.add(crowd.poll(POLLS).await?, 200).await?;
+        table.add_lookups(crowd.poll(n_polls).await?, 200).await?;
     }
     let polls = table.figure(format!("polls of {n_waiting} who wait"));
     let rate = polls.value * CALM;
-    let mut table = Table::new(yardsticks, POLLS)?;
+    let mut table = Table::new(yardsticks, n_polls)?;
     for _ in 0..ROUNDS {
-        table.add_at(crowd.poll_at(POLLS, rate).await?, 200, rate).await?;
+        table.add_at(crowd.poll_at(n_polls, rate).await?, 200, rate).await?;
     }
     let calm = table.figure("polls at half that rate, open loop");
     Ok(vec![entering, polls, calm])

@@ -1,7 +1,8 @@
 //! Rates of what fans do with seats, each beside a bare hyper server in the same run.
 
 use super::figure::Figure;
-use super::table::{CONNECTIONS, ROUNDS, Table, Yardsticks};
+use super::table::{CONNECTIONS, ROUNDS, Table};
+use super::yardsticks::Yardsticks;
 use anyhow::Result;
 use domain::ScheduleId;
 use load::{Crowd, FanAccount, Target};
@@ -42,6 +43,7 @@ pub(super) async fn purchases(
     let mut table = Table::new(yardsticks, n_each)?;
     for round in 0..ROUNDS {
         let ready = crowd.prepare_to_pay(round * n_each..(round + 1) * n_each).await?;
+        table.begin()?;
         table.add_commits(crowd.pay(ready).await?, 200).await?;
     }
     Ok(vec![table.figure("wallet purchases of two seats")])
@@ -55,11 +57,14 @@ pub(super) async fn map(
     yardsticks: &Yardsticks,
 ) -> Result<Vec<Figure>> {
     let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
-    let mut again = Table::new(yardsticks, LOOKS)?;
-    let mut whole = Table::new(yardsticks, WHOLE_LOOKS)?;
+    let (n_looks, n_whole) = (yardsticks.meter.cut(LOOKS), yardsticks.meter.cut(WHOLE_LOOKS));
+    let mut again = Table::new(yardsticks, n_looks)?;
+    let mut whole = Table::new(yardsticks, n_whole)?;
     for _ in 0..ROUNDS {
-        again.add(crowd.look_again(LOOKS).await?, 304).await?;
-        whole.add(crowd.look(WHOLE_LOOKS).await?, 200).await?;
+        again.begin()?;
+        again.add(crowd.look_again(n_looks).await?, 304).await?;
+        whole.begin()?;
+        whole.add(crowd.look(n_whole).await?, 200).await?;
     }
     Ok(vec![again.figure("seat map, not changed (304)"), whole.figure("seat map, two bits a seat")])
 }

@@ -1,9 +1,9 @@
 //! Rounds of ours and of the yardsticks in turn, and the medians of their rates.
 
-use super::figure::{Beside, Figure, Times};
-use anyhow::{Context, Result, bail};
-use load::{Hello, Latencies, Target, Volley, greet, greet_at};
-use std::process::Command;
+use super::figure::{Beside, Cost, Figure, Times};
+use super::yardsticks::{Yardsticks, pgbench, redis_benchmark};
+use anyhow::{Result, bail};
+use load::{Hello, Latencies, Target, Volley, commit_one_by_one, greet, greet_at};
 
 pub(super) const CONNECTIONS: usize = 64;
 
@@ -16,23 +16,18 @@ pub(super) const PER_SECOND: &str = "per second";
 
 const HELLO: &str = "hello world on bare hyper";
 
-/// What our rates are compared with in the same run.
-#[derive(Default)]
-pub(super) struct Yardsticks {
-    /// A database filled by `pgbench --initialize`.
-    pub(super) pgbench: Option<String>,
-}
-
 /// Rates and times of the rounds.
 #[derive(Default)]
 struct Rounds {
     rates: Vec<f64>,
     latencies: Latencies,
+    n_answers: u64,
 }
 
 impl Rounds {
     fn add(&mut self, volley: &Volley) {
         self.rates.push(volley.per_second());
+        self.n_answers += volley.statuses.values().sum::<u64>();
         self.latencies.add_all(&volley.latencies);
     }
 }
@@ -44,14 +39,36 @@ pub(super) struct Table<'a> {
     n_requests: usize,
     ours: Rounds,
     hellos: Rounds,
+    /// Of `pgbench`, of SQLite alone, of Redis.
     transactions: Vec<f64>,
+    inserts: Vec<f64>,
+    lookups: Vec<f64>,
+    /// What the server's meter read when the round began, and what all rounds took.
+    began_at: f64,
+    spent: f64,
 }
 
 impl Table<'_> {
     pub(super) fn new(yardsticks: &Yardsticks, n_requests: usize) -> Result<Table<'_>> {
         let hello = Hello::start(HELLO_LENGTH)?;
-        let (ours, hellos, transactions) = (Rounds::default(), Rounds::default(), Vec::new());
-        Ok(Table { yardsticks, hello, n_requests, ours, hellos, transactions })
+        Ok(Table {
+            yardsticks,
+            hello,
+            n_requests,
+            ours: Rounds::default(),
+            hellos: Rounds::default(),
+            transactions: Vec::new(),
+            inserts: Vec::new(),
+            lookups: Vec::new(),
+            began_at: yardsticks.meter.begin(yardsticks.server)?,
+            spent: 0.0,
+        })
+    }
+
+    /// What the server does from now on is for the next round.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        self.began_at = self.yardsticks.meter.begin(self.yardsticks.server)?;
+        Ok(())
     }
 
     /// Takes a round in and measures the yardsticks at once. All but a few answers must have this
@@ -60,7 +77,7 @@ impl Table<'_> {
         self.take(&volley, status)?;
         let target = Target::at(&self.hello.url())?;
         self.hellos.add(&greet(&target, self.n_requests, CONNECTIONS).await?);
-        Ok(())
+        self.begin()
     }
 
     /// The same for requests that came at a given rate: the yardstick has to keep up with it too.
@@ -68,16 +85,26 @@ impl Table<'_> {
         self.take(&volley, status)?;
         let target = Target::at(&self.hello.url())?;
         self.hellos.add(&greet_at(&target, self.n_requests, CONNECTIONS, rate).await?);
-        Ok(())
+        self.begin()
     }
 
-    /// The same for what ends in a commit: `pgbench` has its turn too, if there is one.
+    /// The same for what is answered from memory: Redis has its turn too, if there is one.
+    pub(super) async fn add_lookups(&mut self, volley: Volley, status: u16) -> Result<()> {
+        self.add(volley, status).await?;
+        if let Some(redis) = &self.yardsticks.redis {
+            self.lookups.push(redis_benchmark(redis)?);
+        }
+        self.begin()
+    }
+
+    /// The same for what ends in a commit: SQLite alone has its turn, and `pgbench` if there is one.
     pub(super) async fn add_commits(&mut self, volley: Volley, status: u16) -> Result<()> {
         self.add(volley, status).await?;
+        self.inserts.push(commit_one_by_one(&self.yardsticks.folder)?);
         if let Some(database) = &self.yardsticks.pgbench {
             self.transactions.push(pgbench(database)?);
         }
-        Ok(())
+        self.begin()
     }
 
     fn take(&mut self, volley: &Volley, status: u16) -> Result<()> {
@@ -87,32 +114,28 @@ impl Table<'_> {
             bail!("{n_expected} of {n_all} answers are {status}: {:?}", volley.statuses);
         }
         self.ours.add(volley);
+        self.spent += self.yardsticks.meter.spent(self.yardsticks.server, self.began_at)?;
         Ok(())
     }
 
     pub(super) fn figure(&self, what: impl Into<String>) -> Figure {
         let times = Times::of(&self.hellos.latencies);
         let mut beside = vec![Beside { what: HELLO, value: median(&self.hellos.rates), times }];
-        if !self.transactions.is_empty() {
-            let value = median(&self.transactions);
-            beside.push(Beside { what: "pgbench simple-update, 8 clients", value, times: None });
+        for (what, rates) in [
+            ("pgbench simple-update, 8 clients", &self.transactions),
+            ("SQLite, one insert per COMMIT", &self.inserts),
+            ("redis-benchmark GET, 64 clients", &self.lookups),
+        ] {
+            if !rates.is_empty() {
+                beside.push(Beside { what, value: median(rates), times: None });
+            }
         }
         let times = Times::of(&self.ours.latencies);
         let value = median(&self.ours.rates);
-        Figure { what: what.into(), value, unit: PER_SECOND, times, beside }
+        let each = self.spent / self.ours.n_answers.max(1) as f64;
+        let cost = Some(Cost { each, unit: self.yardsticks.meter.unit() });
+        Figure { what: what.into(), value, unit: PER_SECOND, times, cost, beside }
     }
-}
-
-/// Transactions per second of PostgreSQL's own benchmark, two rows changed in each.
-fn pgbench(database: &str) -> Result<f64> {
-    let mut pgbench = Command::new("pgbench");
-    pgbench.args(["--skip-some-updates", "--no-vacuum", "--protocol=prepared"]);
-    pgbench.args(["--client=8", "--jobs=2", "--time=2", database]);
-    let ran = pgbench.output().context("cannot start pgbench")?;
-    let output = String::from_utf8_lossy(&ran.stdout);
-    let rate = output.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
-    let rate = rate.and_then(|rate| rate.parse().ok());
-    rate.with_context(|| format!("pgbench says: {}", String::from_utf8_lossy(&ran.stderr)))
 }
 
 fn median(rates: &[f64]) -> f64 {

@@ -110,6 +110,27 @@ pub async fn an_unclaimed_entry_is_given_back(queue: &dyn Queue, seed: u64, now:
     assert!(stage.entry(1, late).await.is_some(), "who appeared keeps the entry");
 }
 
+pub async fn an_entry_that_was_bought_with_ends_alone(
+    queue: &dyn Queue,
+    seed: u64,
+    now: Timestamp,
+) {
+    let stage = Stage::new(queue, (seed, 111), 1, now).await;
+    let old = entry_of(stage.enter(1, now).await);
+    stage.end_entry(1, old.number, now).await;
+    assert_eq!(stage.standing(1, now).await, Standing::Absent, "who bought is out");
+    let new = entry_of(stage.enter(1, now).await);
+    stage.end_entry(1, old.number, now).await;
+    assert_eq!(stage.entry(1, now).await, Some(new), "a late word of the old one ends no other");
+    let waiting = stage.enter(2, now).await;
+    stage.end_entry(2, old.number, now).await;
+    assert_eq!(stage.standing(2, now).await, waiting, "nor a place in line");
+    stage.end_entry(1, new.number, now).await;
+    stage.admit(now).await;
+    let is_inside = matches!(stage.standing(2, now).await, Standing::Inside(_));
+    assert!(is_inside, "the slot is free for the next");
+}
+
 pub async fn an_entry_is_extended_twice(queue: &dyn Queue, seed: u64, now: Timestamp) {
     let stage = Stage::new(queue, (seed, 107), 1, now).await;
     let first = entry_of(stage.enter(1, now).await);

@@ -109,6 +109,11 @@ impl Stage<'_> {
         left.expect("the engine answers");
     }
 
+    pub(super) async fn end_entry(&self, number: u64, place: PlaceNumber, now: Timestamp) {
+        let ended = self.queue.end_entry(self.rules.schedule, fan(number), place, now).await;
+        ended.expect("the engine answers");
+    }
+
     pub(super) async fn admit(&self, now: Timestamp) -> Vec<Admission> {
         let admitted = self.queue.admit(&self.rules, now).await.expect("the engine answers");
         admitted.expect("the room is open")

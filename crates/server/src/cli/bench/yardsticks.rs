@@ -1,0 +1,41 @@
+//! What our rates are compared with in the same run, besides bare hyper.
+
+use super::process::Meter;
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+use std::process::Command;
+
+pub(super) struct Yardsticks {
+    /// A database filled by `pgbench --initialize`.
+    pub(super) pgbench: Option<String>,
+    /// A Redis server that may be asked.
+    pub(super) redis: Option<String>,
+    /// Where SQLite alone writes, on the disk of the store.
+    pub(super) folder: PathBuf,
+    /// The process that is measured, and how.
+    pub(super) server: u32,
+    pub(super) meter: Meter,
+}
+
+/// Transactions per second of PostgreSQL's own benchmark, two rows changed in each.
+pub(super) fn pgbench(database: &str) -> Result<f64> {
+    let mut pgbench = Command::new("pgbench");
+    pgbench.args(["--skip-some-updates", "--no-vacuum", "--protocol=prepared"]);
+    pgbench.args(["--client=8", "--jobs=2", "--time=2", database]);
+    let ran = pgbench.output().context("cannot start pgbench")?;
+    let output = String::from_utf8_lossy(&ran.stdout);
+    let rate = output.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
+    let rate = rate.and_then(|rate| rate.parse().ok());
+    rate.with_context(|| format!("pgbench says: {}", String::from_utf8_lossy(&ran.stderr)))
+}
+
+/// Answers per second of Redis, by its own benchmark.
+pub(super) fn redis_benchmark(url: &str) -> Result<f64> {
+    let mut benchmark = Command::new("redis-benchmark");
+    benchmark.args(["-u", url, "-t", "get", "-c", "64", "-n", "100000", "--csv"]);
+    let ran = benchmark.output().context("cannot start redis-benchmark")?;
+    let output = String::from_utf8_lossy(&ran.stdout);
+    let rate = output.lines().find_map(|line| line.strip_prefix("\"GET\",\"")?.split('"').next());
+    let rate = rate.and_then(|rate| rate.parse().ok());
+    rate.with_context(|| format!("redis-benchmark says: {}", String::from_utf8_lossy(&ran.stderr)))
+}
