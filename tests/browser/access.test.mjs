@@ -2,14 +2,11 @@
 // longest walk of all, named so that it begins first.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
+import { violations } from "./axe.mjs";
 import { everyPage } from "./pages.mjs";
 import { openWorld } from "./world.mjs";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const SIZE = { width: 1280, height: 860 };
 
 let world;
@@ -32,11 +29,3 @@ test("axe finds nothing on any page in either theme, and none is wider than a sm
   });
   assert.deepEqual(found, []);
 });
-
-async function violations(page) {
-  // The page's own policy forbids what axe needs; the driver's world does not.
-  const session = await page.context().newCDPSession(page);
-  await session.send("Runtime.evaluate", { expression: AXE });
-  const { violations } = await page.evaluate((tags) => globalThis.axe.run(document, { runOnly: tags, resultTypes: ["violations"] }), TAGS);
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.join(" ")).slice(0, 3).join(", ")}`);
-}

@@ -41,6 +41,33 @@ test("a fan stands by for a sold-out date and may stop", async () => {
   await context.close();
 });
 
+test("a ticket is given away, unless the organiser does not allow it", async () => {
+  const show = await world.show();
+  const [owner, friend] = [await world.buy(show, [0, 1]), await world.fan()];
+  const { page, context, words, go } = await world.open();
+  await go(`/#/login?next=${encodeURIComponent("#/tickets")}`);
+  await page.locator("input[name=email]").fill(owner.account.email);
+  await page.locator("input[name=password]").fill(owner.account.password);
+  await page.locator("form button.primary").click();
+  await page.locator(".ticket .code svg").nth(1).waitFor();
+  await page.getByRole("button", { name: words.transfer }).first().click();
+  await page.locator("dialog input[name=email]").fill(friend.account.email);
+  await page.locator("dialog").getByRole("button", { name: words.transfer }).click();
+  await page.locator(".ticket .code svg").nth(1).waitFor({ state: "detached" });
+  await friend.go("/#/tickets");
+  await friend.page.locator(".ticket .code svg").waitFor();
+
+  const room = await world.room(`#/events/${show.eventId}`);
+  await room.page.getByRole("button", { name: "Edit" }).first().click();
+  await room.page.getByLabel("Fans may give tickets to somebody else").uncheck();
+  await room.page.locator("dialog button.primary, dialog .btn.brand").first().click();
+  await room.page.locator("dialog").waitFor({ state: "detached" });
+  await page.reload();
+  await page.locator(".ticket", { hasText: words.transferOff }).waitFor();
+  assert.equal(await page.getByRole("button", { name: words.transfer }).count(), 0);
+  await Promise.all([context, friend.context, room.context].map((it) => it.close()));
+});
+
 test("a place in a standing zone is taken from the list", async () => {
   const template = blocks(1, 2, 10);
   template.sections.push({ name: "FLOOR", grade: "S", standing: { x: 0, y: 200, width: 200, height: 60, count: 50 } });
@@ -67,5 +94,16 @@ test("the reference finds a call and shows how to make it", async () => {
   assert.match(shell, /"seatIds":\["[0-9a-f-]{36}"\]/);
   await page.getByRole("searchbox").fill("no such call at all");
   await page.getByText("No call matches.").waitFor();
+  await page.getByRole("button", { name: "한국어" }).click();
+  await page.getByRole("searchbox").fill("취소표");
+  await page.locator(".call:visible", { hasText: "취소표를 기다려요" }).waitFor();
+  // Every call has its words in Korean, and no others are there.
+  const [calls, words] = await page.evaluate(async () => {
+    const { paths } = await (await fetch("/api/openapi.json")).json();
+    const { default: known } = await import("/docs/words/calls.js");
+    const names = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).filter((it) => /^(get|post|put|patch|delete)$/.test(it)).map((method) => `${method.toUpperCase()} ${path}`));
+    return [names.sort(), Object.keys(known).sort()];
+  });
+  assert.deepEqual(words, calls);
   await context.close();
 });

@@ -13,6 +13,7 @@ export async function everyPage(world, options, look) {
   await strangersPages(world, show, options, look);
   const gone = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 }, title: "어제의 매진", venue: "무등 소극장" });
   await world.buy(gone, [0, 1]);
+  await gone.setQueue({ mode: "PAUSED" });
   await fanPages(world, { show, closed, later, gone }, options, look);
   await adminPages(world, show, options, look);
 }
@@ -92,6 +93,8 @@ async function fanPages(world, { show, closed, later, gone }, options, look) {
   await look(page, "identity");
   await visit(fan, `/#/events/${gone.eventId}`, ".standby form");
   await look(page, "sold-out");
+  await visit(fan, `/#/queue/${gone.scheduleId}`, ".full .standby form");
+  await look(page, "full");
   await fan.context.close();
 }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openWorld } from "./world.mjs";
+import { blocks, openWorld } from "./world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));
@@ -52,6 +52,42 @@ test("a reload, a closed tab, another device and an outage keep the place", asyn
   await Promise.all([...others, device, fan].map(({ context }) => context.close()));
 });
 
+test("half a minute without a network costs nothing but patience", async () => {
+  const show = await world.show({ queue: { mode: "PAUSED" } });
+  const other = await world.fan();
+  await other.go(`/#/queue/${show.scheduleId}`);
+  await other.page.locator(".hero b").waitFor();
+  const { page, context, words, go } = await world.fan();
+  // The page's own clock: half a minute of its pauses passes while nobody waits for it.
+  await page.clock.install();
+  await go(`/#/queue/${show.scheduleId}`);
+  await page.locator(".hero b").waitFor();
+  assert.equal(await positionOf(page), 2);
+
+  let n_tries = 0;
+  page.on("requestfailed", (request) => (n_tries += /\/api\/queue\/status/.test(request.url()) ? 1 : 0));
+  await context.setOffline(true);
+  await page.getByText(words.reconnecting).waitFor();
+  for (let second = 0; second < 30; second += 1) {
+    await page.clock.runFor(1_000);
+    await page.evaluate(() => new Promise((resolve) => queueMicrotask(resolve)));
+  }
+  assert.equal(await positionOf(page), 2, "the place is on the page all the time");
+  await page.getByText(words.reconnecting).waitFor();
+  assert.ok(5 <= n_tries, `it goes on trying: ${n_tries}`);
+
+  await context.setOffline(false);
+  await page.clock.runFor(10_000);
+  await page.getByText(words.reconnecting).waitFor({ state: "hidden" });
+  // Connected again, and not only the words: what happens in the room is seen.
+  await show.setQueue({ mode: "PAUSED", message: "곧 다시 열려요" });
+  await page.getByText("곧 다시 열려요").waitFor();
+  assert.equal(await positionOf(page), 2, "after the outage");
+  await show.setQueue({ mode: "AUTO" });
+  await page.waitForURL(/#\/seats\//);
+  await Promise.all([context.close(), other.context.close()]);
+});
+
 test("those who come before the opening see the clock, and are let in when it strikes", async () => {
   const fan = await world.fan();
   const show = await world.show({ opensInMs: 8_000 });
@@ -60,3 +96,30 @@ test("those who come before the opening see the clock, and are let in when it st
   await fan.page.waitForURL(/#\/seats\//, { timeout: 30_000 });
   await fan.context.close();
 });
+
+for (const language of ["ko", "en"]) {
+  test(`who comes when everything is sold is told so and may stand by (${language})`, async () => {
+    const show = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 } });
+    await world.buy(show, [0, 1]);
+    await show.setQueue({ mode: "PAUSED" });
+    const fan = await world.fan({ language });
+    const { page, words } = fan;
+    await fan.go(`/#/queue/${show.scheduleId}`);
+    await page.getByRole("heading", { name: words.fullTitle }).waitFor();
+    await page.getByText(words.positionTitle("1")).waitFor();
+    await page.getByRole("button", { name: words.standbyJoin }).click();
+    await page.getByText(words.standbyPlace("VIP", 1, "0")).waitFor();
+    // Let in all the same: the map says it too.
+    await show.setQueue({ mode: "AUTO" });
+    await page.waitForURL(/#\/seats\//);
+    await page.getByRole("status").getByText(words.fullTitle).waitFor();
+    await page.getByText(words.standbyPlace("VIP", 1, "0")).waitFor();
+
+    await show.setQueue({ mode: "CLOSED" });
+    const late = await world.fan({ language });
+    await late.go(`/#/queue/${show.scheduleId}`);
+    await late.page.getByRole("alert").filter({ hasText: /\S/ }).waitFor();
+    await late.page.getByRole("button", { name: words.standbyJoin }).waitFor();
+    await Promise.all([fan.context.close(), late.context.close()]);
+  });
+}

@@ -53,11 +53,27 @@ async function theFourBest(look) {
   });
   await fan.page.waitForTimeout(700);
   await look(fan.page, "seats");
+  await asOthersSee(fan, look, "seats");
+  // One section, near enough to tell a seat that somebody pays for from one that is free.
+  await fan.page.evaluate(() => {
+    const map = document.querySelector("seat-map");
+    const free = map.status.indexOf(0, 400);
+    for (const [offset, state] of [[2, 1], [3, 1], [4, 2], [13, 1], [14, 2]]) map.set(free + offset, state);
+    map.openSection(map.plan.section[free]);
+  });
+  await fan.page.waitForTimeout(700);
+  await look(fan.page, "section");
+  await asOthersSee(fan, look, "section");
+}
+
+/** The same for people who see colours differently, or none. */
+async function asOthersSee(fan, look, name) {
   const eyes = await fan.context.newCDPSession(fan.page);
   for (const type of ["protanopia", "deuteranopia", "tritanopia", "achromatopsia"]) {
     await eyes.send("Emulation.setEmulatedVisionDeficiency", { type });
-    await look(fan.page, `seats-${type}`);
+    await look(fan.page, `${name}-${type}`);
   }
+  await eyes.send("Emulation.setEmulatedVisionDeficiency", { type: "none" });
 }
 
 async function until(isSo) {

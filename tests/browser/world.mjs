@@ -11,11 +11,11 @@ const DAY_MS = 86_400_000;
 
 /**
  * Starts everything; `close()` ends it and fails when a page broke a rule. `env` are settings of the
- * server.
+ * server, `port` is for those that must know its address before.
  */
-export async function openWorld({ env = {} } = {}) {
+export async function openWorld({ env = {}, port = 0 } = {}) {
   const data = mkdtempSync(join(tmpdir(), "podo-browser-"));
-  const server = await startServer(data, env);
+  const server = await startServer(data, env, port);
   const browser = await openBrowser();
   const broken = [];
   const world = { url: server.url, data, browser, broken, admin: await organiser(server.url) };
@@ -39,7 +39,7 @@ export function openBrowser(args = []) {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", ...args] });
 }
 
-function startServer(data, settings) {
+function startServer(data, settings, port) {
   const binary = process.env.PODO ?? new URL("../../target/debug/podo", import.meta.url).pathname;
   const env = {
     ...process.env,
@@ -48,7 +48,7 @@ function startServer(data, settings) {
     PODO_ADMIN_PASSWORD: ADMIN.password,
     ...settings,
   };
-  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data", data], { env, stdio: ["ignore", "pipe", process.env.SHOW_LOG ? "inherit" : "ignore"] });
+  const child = spawn(binary, ["serve", "--listen", `127.0.0.1:${port}`, "--data", data], { env, stdio: ["ignore", "pipe", process.env.SHOW_LOG ? "inherit" : "ignore"] });
   const ended = new Promise((resolve) => child.once("exit", resolve));
   return new Promise((resolve, reject) => {
     child.stdout.once("data", (line) => resolve({ process: child, ended, url: String(line).trim().split("\n")[0] }));
@@ -117,7 +117,7 @@ export async function openTab({ url, browser, broken }, { language = "ko", width
   return { context, page, words, go: (path) => page.goto(url + path) };
 }
 
-/** `mayAsk` is the one address elsewhere that is part of a journey. */
+/** `mayAsk` are the addresses elsewhere that are part of a journey. */
 export function watch(page, url, broken, mayAsk) {
   page.on("pageerror", (error) => broken.push(`${page.url()}: ${error.stack}`));
   page.on("console", (message) => {
@@ -126,7 +126,7 @@ export function watch(page, url, broken, mayAsk) {
     if (isMistake) broken.push(`${page.url()}: ${message.text()}`);
   });
   page.on("request", (request) => {
-    const isOurs = request.url().startsWith(url) || request.url() === mayAsk || /^(data|blob):/.test(request.url());
+    const isOurs = request.url().startsWith(url) || [mayAsk].flat().includes(request.url()) || /^(data|blob):/.test(request.url());
     if (!isOurs) broken.push(`${page.url()} asked ${request.url()}`);
   });
 }

@@ -51,3 +51,8 @@ export function card(title, aside, ...content) {
     el("h2", { class: "bar" }, title, aside ? el("small", {}, aside) : null),
     content);
 }
+
+/** Something that is or is not. */
+export function tick({ label, ...attributes }) {
+  return el("label", { class: "choice" }, el("input", { type: "checkbox", ...attributes }), label);
+}

@@ -39,7 +39,7 @@ function stop({ scheduleId, stoppedAt, why }, act) {
 function findings({ finishedAt, findings: all }) {
   const heads = ["promise", "status", "checked", "broken", "details"];
   const row = ({ id, rule, nChecked, nBroken, examples }) => el("tr", {},
-    el("th", { scope: "row" }, id, el("br"), el("small", { class: "quiet" }, rule)),
+    el("th", { scope: "row" }, id, el("br"), el("small", { class: "quiet" }, t("rule", id, rule))),
     el("td", {}, badge(nBroken ? "FAILED" : "OK")),
     el("td", { class: "right" }, count(nChecked)),
     el("td", { class: "right" }, count(nBroken)),

@@ -4,7 +4,7 @@ import { get } from "../shared/api.js";
 import { announce, el, icon } from "../shared/dom.js";
 import { language, t } from "../shared/i18n.js";
 import { startApp } from "../shared/start.js";
-import { operationCard } from "./operation.js";
+import { nameOf, operationCard } from "./operation.js";
 
 /** In the order in which somebody uses them. */
 const TAGS = ["accounts", "catalog", "queue", "booking", "payment", "wallet", "tickets", "admin"];
@@ -42,7 +42,7 @@ function operations() {
   return Object.entries(spec.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => {
       const operation = item[method];
-      const text = `${method} ${path} ${operation.summary ?? ""} ${operation.description ?? ""}`;
+      const text = `${method} ${path} ${operation.summary ?? ""} ${operation.description ?? ""} ${t("call", nameOf(method, path))}`;
       return { path, method, operation, id: `${method}${path.replace(/[^\w]+/g, "-")}`, tag: operation.tags?.[0] ?? "other", text: text.toLowerCase() };
     }));
 }

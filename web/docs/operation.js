@@ -1,7 +1,7 @@
 // One call: what it takes, what it answers, and how to make it from a shell.
 
 import { el, icon } from "../shared/dom.js";
-import { t } from "../shared/i18n.js";
+import { language, t } from "../shared/i18n.js";
 import { curl } from "./curl.js";
 import { example, fields, typeName } from "./schema.js";
 
@@ -12,7 +12,7 @@ export function operationCard(spec, { path, method, operation, id }) {
     el("summary", {},
       el("span", { class: `method ${method}` }, method.toUpperCase()),
       el("code", { class: "path" }, path),
-      el("span", { class: "quiet words" }, firstSentence(operation.summary)),
+      el("span", { class: "quiet words" }, t("call", nameOf(method, path)) || firstSentence(operation.summary)),
       operation.security?.length ? el("span", { class: "lock", title: t("needsLogin") }, icon("shield"), el("span", { class: "sr" }, t("needsLogin"))) : null),
     body);
   card.addEventListener("toggle", () => {
@@ -20,6 +20,9 @@ export function operationCard(spec, { path, method, operation, id }) {
   });
   return card;
 }
+
+/** How the words of a call are found. */
+export const nameOf = (method, path) => `${method.toUpperCase()} ${path}`;
 
 function firstSentence(text = "") {
   return plain(text).split(/(?<=\.) /)[0];
@@ -32,7 +35,8 @@ function content(spec, path, method, operation, id) {
   const parameters = operation.parameters ?? [];
   const taken = operation.requestBody?.content?.["application/json"]?.schema;
   return [
-    el("p", {}, words, " ", el("a", { class: "quiet", href: `#${id}` }, t("link"))),
+    t("call", nameOf(method, path)) ? el("p", {}, t("call", nameOf(method, path))) : null,
+    el("p", { lang: "en" }, words, " ", el("a", { class: "quiet", href: `#${id}`, lang: language() }, t("link"))),
     parameters.length ? el("div", {}, el("h3", {}, t("parameters")), parameterTable(spec, parameters)) : null,
     taken ? el("div", {}, el("h3", {}, t("body"), " ", el("small", { class: "quiet" }, typeName(spec, taken))), fields(spec, taken)) : null,
     el("div", {}, el("h3", {}, t("example")), shell(curl(spec, path, method, operation))),

@@ -7,7 +7,7 @@ import { announce, el, problemBox, whileBusy } from "../shared/dom.js";
 import { countdown, moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { keep, recall } from "../shared/session.js";
-import { goToGateway } from "./gateways.js";
+import { chargeAt, goToGateway } from "./gateways.js";
 import { poster } from "./poster.js";
 
 const CHARGE_MIN = 100_000;
@@ -43,12 +43,13 @@ function showWords(page, words, action) {
 }
 
 async function heldPage(page, reservation) {
-  const [wallet, schedule] = await Promise.all([
+  const [wallet, schedule, { gateways }] = await Promise.all([
     get("/api/wallet", { signal: page.signal }),
     get(`/api/schedules/${reservation.scheduleId}`, { signal: page.signal, isPublic: true }),
+    get("/api/payment/gateways", { signal: page.signal, isPublic: true }),
   ]);
   const problem = problemBox();
-  const form = payForm(page, reservation, wallet.balance, problem);
+  const form = payForm(page, reservation, { balance: wallet.balance, gateways, problem });
   page.main.replaceChildren(
     el("div", { class: "card" },
       el("div", { class: "head row apart" }, el("h1", {}, t("checkout")), holdTimer(page, reservation)),
@@ -80,9 +81,9 @@ function holdTimer(page, { holdExpiresAt }) {
   return el("span", { class: "timer" }, `${t("heldFor")} `, clock);
 }
 
-function payForm(page, reservation, balance, problem) {
-  const choice = (value, text, extra) => el("label", { class: "choice boxed" },
-    el("input", { type: "radio", name: "method", value, checked: value === "WALLET" }), el("span", {}, text, extra ?? null));
+function payForm(page, reservation, { balance, gateways, problem }) {
+  const choice = (value, text, { extra, gateway } = {}) => el("label", { class: "choice boxed" },
+    el("input", { type: "radio", name: "method", value, "data-gateway": gateway, checked: value === "WALLET" }), el("span", {}, text, extra ?? null));
   const balanceText = el("span", { class: "quiet num" });
   const charge = el("button", { class: "btn", type: "button" });
   const pay = el("button", { class: "btn primary wide" }, t("pay", won(reservation.amount)));
@@ -98,7 +99,7 @@ function payForm(page, reservation, balance, problem) {
     problem.show("");
     try {
       const answer = await act("/api/wallet/charge", { amount: chargeAmount(reservation.amount, balance) });
-      if (answer.checkout) return goToGateway(answer.chargeId, answer.checkout);
+      if (answer.checkout) return chargeAt(answer, location.hash);
       showBalance(answer.balance);
       announce(t("balance", won(answer.balance)));
     } catch (error) {
@@ -110,14 +111,14 @@ function payForm(page, reservation, balance, problem) {
   const form = el("form", { class: "stack" },
     el("fieldset", { class: "stack" },
       el("legend", { class: "sr" }, t("howToPay")),
-      choice("WALLET", t("wallet"), balanceText),
+      choice("WALLET", t("wallet"), { extra: balanceText }),
       charge,
-      choice("CARD", t("card"))),
+      gateways.map((gateway) => choice("CARD", gateways.length === 1 ? t("card") : t("cardThrough", t(`gateway${gateway}`)), { gateway }))),
     pay);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const method = new FormData(form).get("method");
-    whileBusy(pay, () => requestPayment(page, method, problem));
+    const { value: method, dataset } = form.querySelector("input[name=method]:checked");
+    whileBusy(pay, () => requestPayment(page, { method, gateway: dataset.gateway }, problem));
   });
   return form;
 }
@@ -128,10 +129,10 @@ function chargeAmount(amount, balance) {
   return Math.max(CHARGE_MIN, Math.ceil(missing / 10_000) * 10_000);
 }
 
-async function requestPayment(page, method, problem) {
+async function requestPayment(page, { method, gateway }, problem) {
   problem.show("");
   const scheduleId = recall("schedule", page.id) ?? undefined;
-  const body = { reservationId: page.id, method };
+  const body = { reservationId: page.id, method, ...(gateway ? { gateway } : {}) };
   try {
     const payment = await act("/api/payment/request", body, { scheduleId });
     keep("payment", page.id, payment.paymentId);

@@ -43,7 +43,8 @@ function facts(event, schedules) {
     fact("building", `${event.venueName} · ${event.hallName} · ${event.city}`),
     first ? fact("calendar", first === last ? moment(first.startsAt) : `${seoulDay(first.startsAt)} – ${seoulDay(last.startsAt)}`) : null,
     prices.length ? fact("money", t("priceRange", won(Math.min(...prices)), won(Math.max(...prices)))) : null,
-    first ? fact("ticket", t("perPerson", first.seatsPerPerson ?? 4)) : null);
+    first ? fact("ticket", t("perPerson", first.seatsPerPerson ?? 4)) : null,
+    event.transferable ? null : fact("shield", t("transferOff")));
 }
 
 function scheduleCard(page, schedule, refundRules) {

@@ -6,7 +6,13 @@ import { keep } from "../shared/session.js";
 export function goToGateway(paymentId, checkout) {
   if (checkout.url) return leaveFor(checkout.url);
   keep("checkout", paymentId, checkout);
-  location.assign(`/pay/gateway?payment=${paymentId}`);
+  location.assign(`/pay/gateway/${checkout.gateway}?payment=${paymentId}`);
+}
+
+/** The same for money into the wallet; `back` is where the fan was. */
+export function chargeAt({ chargeId, checkout }, back) {
+  keep("charging", chargeId, { back });
+  goToGateway(chargeId, checkout);
 }
 
 /** Gateways are on our own origin (the sandbox) or https, and nothing else. */

@@ -17,7 +17,7 @@ export function identity(page) {
       const back = `#/identity/${encodeURIComponent(id)}`;
       keep("next", id, safeHash(page.query.get("next")));
       keep("checkout", id, { gateway: "identity", back, data: { ...window, identityVerificationId: id } });
-      location.assign(`/pay/gateway?payment=${encodeURIComponent(id)}`);
+      location.assign(`/pay/gateway/identity?payment=${encodeURIComponent(id)}`);
     } catch (error) {
       problem.show(error.message);
     }

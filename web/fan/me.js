@@ -6,7 +6,7 @@ import { announce, el, problemBox, whileBusy } from "../shared/dom.js";
 import { moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { end, user } from "../shared/session.js";
-import { goToGateway } from "./gateways.js";
+import { chargeAt } from "./gateways.js";
 import { identityLine } from "./identity.js";
 import { bookingsCard, linesNote, showsOf } from "./me/bookings.js";
 import { lettersCard } from "./me/letters.js";
@@ -139,7 +139,7 @@ function walletCard(page, wallet, movements) {
     button.addEventListener("click", () => whileBusy(button, async () => {
       try {
         const answer = await act("/api/wallet/charge", { amount });
-        if (answer.checkout) return goToGateway(answer.chargeId, answer.checkout);
+        if (answer.checkout) return chargeAt(answer, "#/me");
         page.again();
       } catch (error) {
         problem.show(error.message);

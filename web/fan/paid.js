@@ -1,16 +1,21 @@
-// After the button: asks for the money, says honestly what is known, and never asks twice.
+// After the button: asks for the money, says honestly what is known, and never asks twice. For seats,
+// and for a wallet that is filled through a payment company.
 
 import { act, get, Problem } from "../shared/api.js";
 import { pause } from "../shared/clock.js";
 import { el } from "../shared/dom.js";
 import { won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
-import { recall } from "../shared/session.js";
+import { keep, recall } from "../shared/session.js";
 
 const POLL_MS = 2_000;
 
 /** Somebody else, or an earlier try, is already at it: the payment itself says how it went. */
 const ALREADY = ["PAYMENT_RUNNING", "ALREADY_PAID", "PAYMENT_OVER", "IDEMPOTENCY_KEY_RUNNING"];
+
+/** What differs: where it is looked up, how it is confirmed, what its confirmation is called. */
+const SEATS = { path: (id) => `/api/payment/${id}`, confirm: "/api/payment/confirm", name: "paymentId" };
+const WALLET = { path: (id) => `/api/wallet/charge/${id}`, confirm: "/api/wallet/charge/confirm", name: "chargeId" };
 
 export async function paid(page) {
   page.main.className = "narrow";
@@ -22,7 +27,7 @@ export async function paid(page) {
 async function follow(page) {
   let payment = await look(page);
   while (["READY", "REQUESTED", "UNKNOWN"].includes(payment.status)) {
-    const mayConfirm = payment.method !== "CARD" || page.query.get("paymentKey");
+    const mayConfirm = payment.method === "WALLET" || page.query.get("paymentKey");
     if (payment.status === "READY" && !mayConfirm) return showNotPaid(page, payment);
     payment = payment.status === "READY" ? await confirm(page, payment) : await askAgain(page, payment);
   }
@@ -35,6 +40,10 @@ async function askAgain(page, payment) {
   return look(page);
 }
 
+function subject(page) {
+  return recall("charging", page.id) ? WALLET : SEATS;
+}
+
 function options(page) {
   return { scheduleId: recall("paying", page.id)?.scheduleId, signal: page.signal };
 }
@@ -43,8 +52,13 @@ function options(page) {
 async function look(page) {
   for (;;) {
     try {
-      return await get(`/api/payment/${page.id}`, options(page));
+      return await get(subject(page).path(page.id), options(page));
     } catch (error) {
+      // Another tab began it: only the server knows that it fills the wallet.
+      if (error.status === 404 && subject(page) === SEATS) {
+        keep("charging", page.id, { back: "#/me" });
+        continue;
+      }
       const mayPass = error instanceof Problem && error.isOpen && error.status !== 401;
       if (!mayPass) throw error;
       showWait(page, t("paymentOffline"));
@@ -55,10 +69,11 @@ async function look(page) {
 
 async function confirm(page, payment) {
   const paymentKey = page.query.get("paymentKey") ?? undefined;
-  const body = { paymentId: page.id, paymentKey, amount: payment.amount };
+  const { confirm: path, name } = subject(page);
+  const body = { [name]: page.id, paymentKey, amount: payment.amount };
   try {
-    const answer = await act("/api/payment/confirm", body, { scheduleId: options(page).scheduleId });
-    return { ...payment, ...answer };
+    const answer = await act(path, body, { scheduleId: options(page).scheduleId });
+    return { ...payment, status: "CAPTURED", ...answer };
   } catch (error) {
     if (error.code === "PAYMENT_DECLINED") return { ...payment, status: "FAILED", why: error.message };
     // With the connection gone nobody knows whether it arrived. The payment knows; if it is
@@ -100,16 +115,18 @@ function showOutcome(page, payment) {
     REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
     PARTIALLY_REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
   };
+  if (subject(page) === WALLET) outcomes.CAPTURED = { kind: "ok", title: t("chargedTitle"), words: t("chargedWords", won(payment.amount)) };
   const outcome = outcomes[payment.status] ?? { kind: "warn", title: t("payment"), words: t("troubleUnknown") };
   show(page, { payment, ...outcome });
 }
 
 function show({ main, id }, { payment, kind, title, words }) {
   const isPaid = payment.status === "CAPTURED";
+  const charging = recall("charging", id);
   const reservationId = payment.reservation?.id ?? payment.reservationId ?? recall("paying", id)?.reservationId;
-  const next = isPaid || !reservationId
-    ? el("a", { class: "btn primary", href: "#/tickets" }, t("myTickets"))
-    : el("a", { class: "btn primary", href: `#/checkout/${reservationId}` }, t("backToCheckout"));
+  const onward = (href, words) => el("a", { class: "btn primary", href }, words);
+  const ofSeats = () => (isPaid || !reservationId ? onward("#/tickets", t("myTickets")) : onward(`#/checkout/${reservationId}`, t("backToCheckout")));
+  const next = charging ? onward(charging.back, t("goOn")) : ofSeats();
   const bookingNumber = payment.reservation?.bookingNumber;
   const heading = el("h1", { tabindex: "-1" }, title);
   main.replaceChildren(

@@ -9,17 +9,24 @@ import { t } from "../shared/i18n.js";
 import { keep, recall, user } from "../shared/session.js";
 import { poster } from "./poster.js";
 import { alertSwitches } from "./queue/alerts.js";
+import { fullPanel, shutPage } from "./queue/full.js";
 import { seatsLeft } from "./queue/seats.js";
 
 /** Screen readers hear the position at most this often. */
 const ANNOUNCE_MS = 30_000;
 const RETRY_MS = 3_000;
+const ANSWER_MS = 15_000;
 
 export async function waitingRoom(page) {
   // Nobody waits in line under no name; asking would only cost the server a refusal.
   if (!user()) return page.login();
   const schedule = await get(`/api/schedules/${page.id}`, { signal: page.signal, isPublic: true });
-  const answer = await enter(page);
+  const answer = await enter(page).catch((error) => {
+    // Nobody new is let into the line: trying again would not help, so we say what does.
+    if (!["QUEUE_CLOSED", "SALE_CLOSED"].includes(error.code)) throw error;
+    return shutPage(page, schedule, error.message);
+  });
+  if (!answer) return;
   keep("place", page.id, answer.token ?? recall("place", page.id));
   const room = buildRoom(page, schedule);
   follow(page, room, answer).catch(page.fail);
@@ -52,7 +59,7 @@ async function follow(page, room, answer) {
     if (isOver(page, room, answer)) return;
     const path = `/api/queue/stream?scheduleId=${page.id}`;
     for await (const news of pushed(path, { scheduleId: page.id, signal: page.signal })) {
-      room.trouble.show("");
+      if (navigator.onLine) room.trouble.show("");
       if (isOver(page, room, news)) return;
     }
     await pause(answer.pollAfterMs ?? 2_000, page.signal);
@@ -74,7 +81,11 @@ async function ask(page, room) {
   for (;;) {
     try {
       const path = `/api/queue/status?scheduleId=${page.id}`;
-      const answer = await get(path, { scheduleId: page.id, signal: page.signal });
+      // A question into a network that is gone may never be answered, not even with a no.
+      const signal = AbortSignal.any([page.signal, AbortSignal.timeout(ANSWER_MS)]);
+      const answer = await get(path, { scheduleId: page.id, signal });
+      // Half an answer is none.
+      if (!answer.state) throw new Problem(0, {}, 0);
       room.trouble.show("");
       return answer;
     } catch (error) {
@@ -124,7 +135,6 @@ function buildRoom(page, schedule) {
       el("aside", { class: "stack" }, alerts.element, seats.element, drawProof(page))));
   // The device knows before any call fails.
   window.addEventListener("offline", () => trouble.show(t("reconnecting")), { signal: page.signal });
-  window.addEventListener("online", () => trouble.show(""), { signal: page.signal });
   let shown = null;
   let announcedAt = -Infinity;
   const show = (answer) => {
@@ -132,7 +142,8 @@ function buildRoom(page, schedule) {
     notice.textContent = message;
     notice.hidden = !message;
     if (answer.number !== undefined) ticket.textContent = t("queueNumber", answer.number.toString(36).toUpperCase());
-    if (answer.state !== shown?.state) shown = panelFor(page, answer, { schedule, alerts });
+    const kind = kindOf(answer);
+    if (kind !== shown?.kind) shown = panelFor(page, kind, { schedule, alerts });
     if (body.firstChild !== shown.element) body.replaceChildren(shown.element);
     const said = shown.update(answer);
     if (said && ANNOUNCE_MS <= performance.now() - announcedAt) {
@@ -143,16 +154,22 @@ function buildRoom(page, schedule) {
   return { trouble, show, alerts };
 }
 
-function panelFor(page, answer, { schedule, alerts }) {
+/** Somebody in line for nothing is told so: the line is the same, what it leads to is not. */
+function kindOf({ state, chance }) {
+  return state === "WAITING" && chance === "NONE" ? "FULL" : state;
+}
+
+function panelFor(page, kind, { schedule, alerts }) {
   const button = (words) => el("button", { class: "btn primary", type: "button", onclick: page.again }, words);
   const panel = {
     LOBBY: () => lobbyPanel(page, schedule),
     WAITING: () => waitingPanel(page, alerts),
+    FULL: () => fullPanel(page, schedule),
     ADMITTED: () => wordsPanel(t("yourTurn")),
     EXPIRED: () => wordsPanel(t("entryOver"), button(t("rejoin"))),
     CLOSED: () => wordsPanel(t("queueClosed"), el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("toEvent"))),
-  }[answer.state];
-  return { state: answer.state, ...panel() };
+  }[kind];
+  return { kind, ...panel() };
 }
 
 function wordsPanel(words, action) {

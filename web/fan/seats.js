@@ -6,7 +6,7 @@ import { announce, el } from "../shared/dom.js";
 import { moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { readPlan } from "../shared/seatmap/plan.js";
-import { FREE, MINE } from "../shared/seatmap/sprites.js";
+import { FREE, HELD, MINE } from "../shared/seatmap/sprites.js";
 import { keep, recall, user } from "../shared/session.js";
 import { gradesOf } from "./grades.js";
 import { entryTimer, holdNotice, leaveSale } from "./seats/entry.js";
@@ -41,7 +41,7 @@ function openSale(page, schedule, layout) {
   const priceOf = (i) => grades[plan.grade[i]]?.price ?? 0;
   const stateOf = (i) => (picked.has(i) ? MINE : faces[i]);
   const describe = (i) => t("seatSaid", nameOf(i), plan.seats[i].grade, won(priceOf(i)), t(`state${stateOf(i)}`), plan.seats[i]);
-  const sale = { page, plan, grades, map, picked, seatsMax, nameOf, priceOf, stateOf, describe, toggle, openSection };
+  const sale = { page, schedule, plan, grades, map, picked, seatsMax, nameOf, priceOf, stateOf, describe, toggle, openSection };
 
   const panel = pickPanel(sale, { onHold: hold, onBest: best });
   const grid = seatGrid(sale);
@@ -92,6 +92,7 @@ function openSale(page, schedule, layout) {
       set(i);
     }
     tools.refreshSoon();
+    panel.full(!picked.size && !faces.includes(FREE) && !faces.includes(HELD));
     if (lost.length) lose(lost, []);
   }
 

@@ -1,6 +1,6 @@
 // Tickets: the code for the gate, what to do with it, and canceling with what comes back shown first.
 
-import { act, call, get } from "../shared/api.js";
+import { act, get } from "../shared/api.js";
 import { ask } from "../shared/dialog.js";
 import { el, icon } from "../shared/dom.js";
 import { moment, won } from "../shared/format.js";
@@ -59,7 +59,9 @@ function ticketItem(page, ticket) {
     isValid ? code : el("span", { class: "badge" }, t(ticket.status === "USED" ? "ticketUsed" : "ticketOver")),
     isValid ? el("div", { class: "row center" },
       el("a", { class: "btn small", href: `#/tickets/${ticket.id}` }, icon("print"), t("print")),
-      el("button", { class: "btn small", type: "button", onclick: () => transfer(page, ticket) }, icon("send"), t("transfer"))) : null);
+      ticket.transferable
+        ? el("button", { class: "btn small", type: "button", onclick: () => transfer(page, ticket) }, icon("send"), t("transfer"))
+        : el("small", { class: "quiet" }, t("transferOff"))) : null);
 }
 
 async function transfer(page, ticket) {
@@ -69,7 +71,7 @@ async function transfer(page, ticket) {
       el("p", {}, t("transferWords", t("seatName", ticket.seatNumber))),
       el("label", { class: "field" }, t("transferTo"), el("input", { name: "email", type: "email", required: true }))),
     yes: t("transfer"),
-    act: (form) => call("POST", `/api/tickets/${ticket.id}/transfer`, { body: { email: form.get("email") } }),
+    act: (form) => act(`/api/tickets/${ticket.id}/transfer`, { email: form.get("email") }),
   });
   if (done) page.again();
 }

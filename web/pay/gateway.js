@@ -1,5 +1,5 @@
 // A payment company's own window, opened by its own script. This is the one page that loads a script
-// from another host, and it knows which hosts those are; it holds no login.
+// from another host; the last part of its address says whose, and its policy allows no other.
 
 import { el } from "../shared/dom.js";
 import { t, useWords } from "../shared/i18n.js";
@@ -30,6 +30,8 @@ const WORDS = {
   },
 };
 
+const KCP_ANSWERS = ["res_cd", "res_msg", "tran_cd", "enc_info", "enc_data", "ret_pay_method", "use_pay_method"];
+
 /** Whose scripts we run, each with how its window is opened. */
 const COMPANIES = {
   toss: {
@@ -39,7 +41,10 @@ const COMPANIES = {
   },
   portone: {
     host: /^cdn\.portone\.io$/,
-    open: async (order) => window.PortOne.requestPayment(order),
+    open: async (order) => {
+      const answer = await window.PortOne.requestPayment(order);
+      if (answer?.code) throw new Error(answer.message ?? answer.code);
+    },
   },
   inicis: {
     host: /^(stg)?stdpay\.inicis\.com$/,
@@ -56,26 +61,49 @@ const COMPANIES = {
   },
   kcp: {
     host: /^(test)?spay\.kcp\.co\.kr$/,
-    open: async (order) => window.KCP_Pay_Execute_Web(postForm("kcp", order, order.Ret_URL)),
+    open: async (order) => {
+      // What they fill in; their script gives it to a function of this name and closes its window.
+      const empty = Object.fromEntries(KCP_ANSWERS.map((name) => [name, ""]));
+      const form = postForm("kcp", { ...order, ...empty }, order.Ret_URL);
+      window.m_Completepayment = (answer, close) => {
+        window.GetField(form, answer);
+        // Whatever it says, our own page shows it.
+        form.submit();
+        close?.();
+      };
+      window.KCP_Pay_Execute_Web(form);
+    },
   },
 };
 
 const addressOf = (id) => `${location.origin}/#/identity/${encodeURIComponent(id)}`;
 
 function postForm(name, fields, action) {
+  document.getElementById(`${name}-order`)?.remove();
   const form = el("form", { id: `${name}-order`, name: `${name}-order`, method: "post", action }, Object.entries(fields).map(([key, value]) =>
     el("input", { type: "hidden", name: key, value })));
   document.body.append(form);
   return form;
 }
 
+const loaded = new Map();
+
+/** Once: opening the window again needs no second copy. */
 function loadScript(address, host) {
+  if (!loaded.has(address)) loaded.set(address, load(address, host));
+  return loaded.get(address);
+}
+
+function load(address, host) {
   const target = new URL(address);
   if (target.protocol !== "https:" || !host.test(target.hostname)) throw new Error(`not a payment company: ${address}`);
   return new Promise((resolve, reject) => {
     const script = el("script", { src: target.href, charset: "UTF-8" });
     script.addEventListener("load", resolve);
-    script.addEventListener("error", () => reject(new Error(t("trouble"))));
+    script.addEventListener("error", () => {
+      loaded.delete(address);
+      reject(new Error(t("trouble")));
+    });
     document.head.append(script);
   });
 }
@@ -88,7 +116,8 @@ async function open(checkout, problem) {
     await loadScript(scriptUrl, company.host);
     await company.open(order);
   } catch (error) {
-    console.error(error);
+    // A window that somebody closed ends here too, so it is no error.
+    console.warn(error);
     problem.textContent = checkout.gateway === "identity" ? t("identityTrouble") : t("trouble");
     problem.hidden = false;
   }
@@ -96,7 +125,9 @@ async function open(checkout, problem) {
 
 function show() {
   const id = new URLSearchParams(location.search).get("payment") ?? "";
-  const checkout = /^[\w.-]+$/.test(id) ? recall("checkout", id) : null;
+  const company = location.pathname.split("/").pop();
+  const kept = /^[\w.-]+$/.test(id) ? recall("checkout", id) : null;
+  const checkout = kept?.gateway === company ? kept : null;
   const problem = el("p", { class: "note danger", role: "alert", hidden: true });
   const title = checkout?.gateway === "identity" ? t("identityTitle") : t("title");
   document.title = `${title} — podo`;

@@ -65,24 +65,51 @@ export async function* pushed(path, options = {}) {
   }
 }
 
+/** The server says something every 15 s; a line that is silent for longer than twice that is dead. */
+const SILENCE_MS = 40_000;
+
 /** Server-sent events with their names: `{name, data}`. `onOpen` is told when the server answers. */
 export async function* streamed(path, options = {}) {
   const response = await sendLoggedIn("GET", path, options).catch(orAbort(null));
   if (!response?.ok || !response.body) return;
   options.onOpen?.();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  const line = watchLine();
   let text = "";
   try {
     for (;;) {
-      const { value, done } = await reader.read().catch(orAbort({ done: true }));
+      const { value, done } = await Promise.race([reader.read().catch(orAbort({ done: true })), line.dies()]);
       if (done) return;
       const events = (text + value).split("\n\n");
       text = events.pop();
       yield* events.map(readEvent).filter(Boolean);
     }
   } finally {
+    line.leave();
     reader.cancel().catch(() => {});
   }
+}
+
+/**
+ * Notices a connection that is gone without a word: the device lost its network, or nothing comes.
+ * Whoever waits for the next words would wait for ever.
+ */
+function watchLine() {
+  let timer = null;
+  let end = null;
+  const die = () => end?.({ done: true });
+  window.addEventListener("offline", die);
+  return {
+    dies: () => new Promise((resolve) => {
+      end = resolve;
+      clearTimeout(timer);
+      timer = setTimeout(die, SILENCE_MS);
+    }),
+    leave: () => {
+      clearTimeout(timer);
+      window.removeEventListener("offline", die);
+    },
+  };
 }
 
 /** Heartbeats are comments and have no data. */

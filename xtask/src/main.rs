@@ -14,6 +14,7 @@ mod shell;
 mod soak;
 mod test;
 mod tidy;
+mod upgrade;
 
 use anyhow::bail;
 use bench::Stores;
@@ -35,6 +36,7 @@ Usage: cargo xtask COMMAND
   screens                 pictures of every page, into target/screens
   soak --hours N          simulation, power cuts, faults and hostile bytes for so long
   soak --report           measure them once and write the table of docs/reliability.md
+  upgrade --from REF      sell with the program of REF and with this one side by side, and back
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
 ";
@@ -66,6 +68,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["fuzz"] => fuzz::check(),
         ["fuzz", seed] => fuzz::run_from(seed),
         ["soak", options @ ..] => soak::soak(options),
+        ["upgrade", "--from", from] => upgrade::check(from),
         ["screens"] => browser::screens(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {

@@ -39,6 +39,8 @@ pub struct EventView {
     pub venue_name: String,
     pub hall_name: String,
     pub city: String,
+    /// May its tickets be given to somebody else?
+    pub transferable: bool,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -159,6 +161,7 @@ pub struct NewEvent {
     pub description: Prose<5000>,
     pub venue: VenueId,
     pub hall: HallId,
+    pub transferable: bool,
 }
 
 pub async fn create_event(platform: &Platform, actor: UserId, asked: NewEvent) -> Result<EventId> {
@@ -172,6 +175,7 @@ pub async fn create_event(platform: &Platform, actor: UserId, asked: NewEvent) -
         description: asked.description.into(),
         venue: asked.venue,
         hall: asked.hall,
+        transferable: asked.transferable,
         now,
     };
     platform.store.create_event(command).await?;
@@ -335,6 +339,7 @@ fn view_event(record: &EventRecord) -> EventView {
         venue_name: record.venue_name.clone(),
         hall_name: record.hall_name.clone(),
         city: record.city.clone(),
+        transferable: record.transferable,
     }
 }
 

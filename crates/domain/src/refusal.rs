@@ -134,6 +134,8 @@ pub enum Refusal {
     },
     TicketVoid,
     TicketTransferred,
+    /// The organiser does not let tickets of this event be given away.
+    TransferOff,
 
     // Idempotency keys
     KeyMissing,
@@ -233,6 +235,7 @@ impl Refusal {
             Refusal::TicketUsed { .. } => "TICKET_USED",
             Refusal::TicketVoid => "TICKET_VOID",
             Refusal::TicketTransferred => "TICKET_TRANSFERRED",
+            Refusal::TransferOff => "TRANSFER_OFF",
             Refusal::KeyMissing => "IDEMPOTENCY_KEY_MISSING",
             Refusal::KeyMalformed => "IDEMPOTENCY_KEY_MALFORMED",
             Refusal::KeyRunning => "IDEMPOTENCY_KEY_RUNNING",

@@ -92,6 +92,11 @@ impl Caller {
         tally.time(step, due.elapsed());
         match answer {
             Ok(answer) if answer.is_success() => Some(Ok(answer)),
+            // Our own first try is still under way, or was cut off: the same call asks again.
+            Ok(answer) if code_of(&answer) == "IDEMPOTENCY_KEY_RUNNING" => {
+                tally.refuse(step, answer.status, "IDEMPOTENCY_KEY_RUNNING");
+                None
+            }
             Ok(answer) if answer.status < 500 => Some(Err(self.count_refusal(step, &answer))),
             Ok(answer) => {
                 tally.refuse(step, answer.status, &code_of(&answer));

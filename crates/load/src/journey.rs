@@ -157,7 +157,7 @@ impl Journey {
         }
         let method = match self.wish.payment {
             Means::Wallet => "WALLET",
-            Means::Card | Means::BadCard => "CARD",
+            Means::Card | Means::LateCard | Means::BadCard => "CARD",
         };
         let body = json!({ "reservationId": held.reservation_id, "method": method });
         let call = Call::post("/api/payment/request", &body);
@@ -186,13 +186,26 @@ impl Journey {
         let choice = match self.wish.payment {
             Means::Wallet => return Ok(None),
             Means::Card => "APPROVE",
+            Means::LateCard => "LATE",
             Means::BadCard => "DECLINE",
         };
         let path = format!("/api/payment/sandbox/{}", requested.order_id);
         let call = Call::post(path, &json!({ "choice": choice }));
         let answer = self.caller.call(Step::Sandbox, call).await?;
         let chosen: SandboxChoice = self.caller.read(Step::Sandbox, &answer)?;
+        self.tell_server(requested).await?;
         Ok(Some(chosen.payment_key))
+    }
+
+    /// What the gateway would send: one event, as often as the plan says.
+    async fn tell_server(&self, requested: &Requested) -> Result<(), Ending> {
+        let order = &requested.order_id;
+        let body = json!({ "id": format!("event-{order}"), "orderId": order });
+        for _ in 0..self.plan.webhooks {
+            let call = Call::post("/api/payment/webhooks/sandbox", &body);
+            self.caller.call(Step::Sandbox, call).await?;
+        }
+        Ok(())
     }
 
     async fn confirm(
@@ -209,6 +222,9 @@ impl Journey {
         let call = Call::post("/api/payment/confirm", &body);
         let answer = self.caller.call_once(Step::Confirm, call).await?;
         let mut confirmed: Confirmed = self.caller.read(Step::Confirm, &answer)?;
+        if self.wish.payment != Means::Wallet {
+            self.tell_server(requested).await?;
+        }
         if confirmed.status == "UNKNOWN" {
             let poll_after = confirmed.poll_after_ms.map_or(POLL_AFTER, Duration::from_millis);
             confirmed.reservation = Some(self.wait_for_outcome(held, requested, poll_after).await?);

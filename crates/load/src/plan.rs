@@ -43,6 +43,10 @@ pub struct Plan {
     pub card_share: f64,
     /// The share of fans whose card is declined. They pay by card, whatever `card_share` says.
     pub decline_share: f64,
+    /// The share of cards whose charge is made, but the answer gets lost on its way.
+    pub late_share: f64,
+    /// How often the gateway tells the server about an order, before it is confirmed and after.
+    pub webhooks: u32,
     pub arrival: Arrival,
     /// The share of fans who are programs: they do not think, and want the front.
     pub bot_share: f64,
@@ -69,6 +73,8 @@ impl Plan {
             abandon_share: 0.0,
             card_share: 0.0,
             decline_share: 0.0,
+            late_share: 0.0,
+            webhooks: 0,
             arrival: Arrival::AtOnce,
             bot_share: 0.0,
             think_time: Duration::ZERO,
@@ -116,6 +122,11 @@ impl Plan {
         };
         // Plans without programs keep the chances that they had.
         let is_bot = self.bot_share > 0.0 && chance.happens(self.bot_share);
+        let is_late = self.late_share > 0.0 && chance.happens(self.late_share);
+        let payment = match payment {
+            Means::Card if is_late => Means::LateCard,
+            Means::Wallet | Means::Card | Means::LateCard | Means::BadCard => payment,
+        };
         Wish { n_seats, abandons, payment, is_bot, chance }
     }
 }
@@ -135,6 +146,7 @@ pub(crate) struct Wish {
 pub(crate) enum Means {
     Wallet,
     Card,
+    LateCard,
     BadCard,
 }
 

@@ -134,6 +134,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(booking::my_reservations))
         .routes(routes!(booking::my_reservation))
         .routes(routes!(booking::cancel))
+        .routes(routes!(payment::gateways))
         .routes(routes!(payment::request))
         .routes(routes!(payment::confirm))
         .routes(routes!(payment::cancel))

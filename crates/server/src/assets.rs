@@ -16,24 +16,33 @@ use std::time::{Duration, Instant};
 struct Web;
 
 /// Pages by their address.
-const PAGES: [(&str, &str); 6] = [
+const PAGES: [(&str, &str); 5] = [
     ("/admin", "admin/index.html"),
     ("/admin/", "admin/index.html"),
     ("/docs", "docs/index.html"),
     ("/docs/", "docs/index.html"),
-    ("/pay/gateway", GATEWAY),
     ("/pay/sandbox", "pay/sandbox.html"),
 ];
 
-/// The page that runs the payment companies' own scripts.
+/// The page that runs a company's own script, and no other's: each address has its host.
 const GATEWAY: &str = "pay/gateway.html";
+const GATEWAYS: [(&str, &str); 5] = [
+    ("/pay/gateway/identity", "https://cdn.portone.io"),
+    ("/pay/gateway/inicis", "https://*.inicis.com"),
+    ("/pay/gateway/kcp", "https://*.kcp.co.kr"),
+    ("/pay/gateway/portone", "https://cdn.portone.io"),
+    ("/pay/gateway/toss", "https://js.tosspayments.com"),
+];
 
-/// What that page may load, unlike any other.
-const GATEWAY_POLICY: &str = "default-src 'self'; \
-     script-src 'self' https://js.tosspayments.com https://cdn.portone.io https://*.inicis.com \
-     https://*.kcp.co.kr; connect-src 'self' https:; frame-src https:; img-src 'self' https: data:; \
-     style-src 'self' 'unsafe-inline' https:; form-action https: 'self'; \
-     frame-ancestors 'none'; base-uri 'none'";
+/// What that page may load, unlike any other. Their windows are frames of their own and of banks'
+/// hosts that nobody can list; they cannot reach into our page.
+fn policy_for(host: &str) -> String {
+    format!(
+        "default-src 'self'; script-src 'self' {host}; connect-src 'self' https:; \
+         frame-src https:; img-src 'self' https: data:; style-src 'self' 'unsafe-inline' https:; \
+         form-action https: 'self'; frame-ancestors 'none'; base-uri 'none'"
+    )
+}
 
 /// For people who came to an address that there is not.
 const MISSING: &str = "fan/missing.html";
@@ -75,7 +84,8 @@ pub(crate) struct File {
     cache: &'static str,
     tag: String,
     body: Encoded,
-    loads_strangers: bool,
+    /// Instead of the policy that all others have.
+    policy: Option<String>,
 }
 
 impl File {
@@ -83,13 +93,17 @@ impl File {
     pub(crate) fn written(kind: &'static str, bytes: Vec<u8>) -> Option<File> {
         let tag = short(&app::seals::sha256(&bytes));
         let body = Encoded::of(bytes).ok()?;
-        Some(File { kind, cache: ASK_AGAIN, tag, body, loads_strangers: false })
+        Some(File { kind, cache: ASK_AGAIN, tag, body, policy: None })
     }
 }
 
 fn file_at(path: &str) -> Option<File> {
     if let Some((_, name)) = PAGES.iter().find(|(address, _)| *address == path) {
         return file(name, ASK_AGAIN);
+    }
+    if let Some((_, host)) = GATEWAYS.iter().find(|(address, _)| *address == path) {
+        let policy = Some(policy_for(host));
+        return file(GATEWAY, ASK_AGAIN).map(|file| File { policy, ..file });
     }
     let path = path.strip_prefix('/')?;
     match path.strip_prefix('~').and_then(|rest| rest.split_once('/')) {
@@ -107,7 +121,7 @@ fn file(name: &str, cache: &'static str) -> Option<File> {
     let bytes = if is_page { page(&found.data).into_bytes() } else { found.data.into_owned() };
     let tag = short(&app::seals::sha256(&bytes));
     let body = encoded(&tag, bytes)?;
-    Some(File { kind, cache, tag, body, loads_strangers: name == GATEWAY })
+    Some(File { kind, cache, tag, body, policy: None })
 }
 
 /// A page refers to its parts by their lasting names. Scripts refer to each other by relative ones,
@@ -174,8 +188,7 @@ pub(crate) fn respond(file: &File, headers: &HeaderMap) -> Response {
     if let Ok(tag) = HeaderValue::try_from(tag) {
         answer.insert(header::ETAG, tag);
     }
-    if file.loads_strangers {
-        let policy = HeaderValue::from_static(GATEWAY_POLICY);
+    if let Some(policy) = file.policy.as_ref().and_then(|it| HeaderValue::try_from(it).ok()) {
         answer.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     response

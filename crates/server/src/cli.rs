@@ -13,6 +13,7 @@ mod jobs;
 mod migrate;
 mod reconcile;
 mod reconcile_day;
+mod rehearse;
 mod rotate;
 mod serve;
 mod stage;
@@ -53,6 +54,9 @@ enum Command {
     Backup { folder: PathBuf },
     /// Put such a copy where there is no database, and check every promise.
     Restore { folder: PathBuf },
+    /// Rehearse a sale: a copy of a date in a sandbox, a crowd, things that go wrong; exit 1 when a
+    /// promise was broken.
+    Rehearse(rehearse::Rehearse),
     /// Play fans over HTTP and measure.
     Bench(bench::Bench),
     /// Bring the database's schema and roles up to date and exit.
@@ -103,6 +107,7 @@ fn start(cli: Cli) -> Result<ExitCode> {
         Command::Restore { folder } => {
             in_runtime(async { backup::restore(&folder, &load()?).await })
         }
+        Command::Rehearse(rehearse) => in_runtime(rehearse::run(rehearse, load()?)),
         Command::Bench(bench) => in_runtime(bench::run(bench, load()?)),
         Command::Admin(command) => in_runtime(admin::run(command, load()?)),
         Command::Jobs(command) => in_runtime(jobs::run(command, load()?)),

@@ -54,7 +54,8 @@ pub async fn platform(config: &Config) -> Result<Wired> {
     platform_on(config, Arc::new(store), chance).await
 }
 
-async fn open_store(config: &Config, chance: Arc<dyn Chance>) -> Result<SqlStore> {
+/// The store alone, for those who only look something up.
+pub(crate) async fn open_store(config: &Config, chance: Arc<dyn Chance>) -> Result<SqlStore> {
     let store = match Store::named_by(&config.store_url, &config.data)? {
         Store::Sqlite(path) => SqlStore::sqlite(&path, chance),
         Store::Postgres(url) => SqlStore::postgres(&config.postgres(&url)?, chance).await,

@@ -169,7 +169,17 @@ impl World {
         self.store.create_hall(hall_command).await?;
         let (title, artist) = ("Podo Live".to_owned(), "The Grapes".to_owned());
         let description = String::new();
-        let create = CreateEvent { actor, event, title, artist, description, venue, hall, now };
+        let create = CreateEvent {
+            actor,
+            event,
+            title,
+            artist,
+            description,
+            venue,
+            hall,
+            transferable: true,
+            now,
+        };
         self.store.create_event(create).await?;
         self.store.create_schedule(self.schedule_command(actor, event)).await?;
         let open = ChangeEvent { actor, event, verb: EventVerb::Open, now };

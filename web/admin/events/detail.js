@@ -5,7 +5,7 @@ import { ask } from "../../shared/dialog.js";
 import { el, icon } from "../../shared/dom.js";
 import { count, moment, won } from "../../shared/format.js";
 import { t } from "../../shared/i18n.js";
-import { area, badge, card, field, heading } from "../form.js";
+import { area, badge, card, field, heading, tick } from "../form.js";
 import { policyCard } from "./policy.js";
 
 /** What may be done in each state, and how the button looks. */
@@ -59,9 +59,10 @@ async function edit(page, event) {
     content: el("div", { class: "stack" },
       field({ label: t("coltitle"), name: "title", value: event.title, required: true, maxlength: 200 }),
       field({ label: t("colartist"), name: "artist", value: event.artist, required: true, maxlength: 200 }),
-      area({ label: t("description"), name: "description", value: event.description, maxlength: 5000 })),
+      area({ label: t("description"), name: "description", value: event.description, maxlength: 5000 }),
+      tick({ label: t("transferable"), name: "transferable", checked: event.transferable })),
     yes: t("saveIt"),
-    act: (form) => call("PATCH", `/api/admin/events/${page.id}`, { body: Object.fromEntries(form) }),
+    act: (form) => call("PATCH", `/api/admin/events/${page.id}`, { body: { ...Object.fromEntries(form), transferable: form.has("transferable") } }),
   });
   if (done) page.again();
 }

@@ -4,7 +4,7 @@ import { call, get } from "../../shared/api.js";
 import { el, problemBox, whileBusy } from "../../shared/dom.js";
 import { count, moment, won } from "../../shared/format.js";
 import { t } from "../../shared/i18n.js";
-import { area, choice, field, heading } from "../form.js";
+import { area, choice, field, heading, tick } from "../form.js";
 import { fromLocal, toLocal } from "./detail.js";
 
 const STEPS = ["stepWhat", "stepWhere", "stepWhen", "stepCheck"];
@@ -41,6 +41,7 @@ function draftOf(venues, original) {
     title: original ? t("copyTitle", original.title) : "",
     artist: original?.artist ?? "",
     description: original?.description ?? "",
+    transferable: original?.transferable ?? true,
     venueId: venue?.id,
     hallId: (venue?.halls.find((it) => it.name === original?.hallName) ?? venue?.halls[0])?.id,
     startsAt: new Date(opens + 30 * DAY_MS).toISOString(),
@@ -81,8 +82,9 @@ function whatStep({ draft }) {
       field({ label: t("coltitle"), name: "title", value: draft.title, required: true, maxlength: 200 }),
       field({ label: t("colartist"), name: "artist", value: draft.artist, required: true, maxlength: 200 }),
       area({ label: t("description"), name: "description", value: draft.description, maxlength: 5000 }),
+      tick({ label: t("transferable"), name: "transferable", checked: draft.transferable }),
     ],
-    take: (form) => void Object.assign(draft, Object.fromEntries(form)),
+    take: (form) => void Object.assign(draft, Object.fromEntries(form), { transferable: form.has("transferable") }),
   };
 }
 
@@ -141,6 +143,7 @@ function checkStep({ page, draft }) {
   const lines = [
     [t("coltitle"), draft.title],
     [t("colartist"), draft.artist],
+    [t("transfers"), t(draft.transferable ? "transfersOn" : "transfersOff")],
     [t("startsAt"), moment(draft.startsAt)],
     [t("saleStartsAt"), moment(draft.saleStartsAt)],
     [t("saleEndsAt"), moment(draft.saleEndsAt)],
@@ -150,8 +153,7 @@ function checkStep({ page, draft }) {
     isLast: true,
     content: [
       el("dl", { class: "pairs num" }, lines.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
-      el("label", { class: "choice" },
-        el("input", { type: "checkbox", name: "opensNow", checked: draft.opensNow }), t("openAtOnce")),
+      tick({ label: t("openAtOnce"), name: "opensNow", checked: draft.opensNow }),
     ],
     take: (form) => create(page, draft, form.has("opensNow")),
   };
@@ -159,8 +161,8 @@ function checkStep({ page, draft }) {
 
 /** One call after the other; what was made is remembered, so a second try goes on from there. */
 async function create(page, draft, opensNow) {
-  const { title, artist, description, venueId, hallId } = draft;
-  draft.made ??= (await call("POST", "/api/admin/events", { body: { title, artist, description, venueId, hallId } })).id;
+  const { title, artist, description, venueId, hallId, transferable } = draft;
+  draft.made ??= (await call("POST", "/api/admin/events", { body: { title, artist, description, venueId, hallId, transferable } })).id;
   const { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson } = draft;
   const body = { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson };
   draft.scheduled ??= (await call("POST", `/api/admin/events/${draft.made}/schedules`, { body })).id;

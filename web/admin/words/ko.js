@@ -1,5 +1,7 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
+import RULES from "./rules.js";
+
 const STATES = {
   ACTIVE: "이용 중",
   AUTO: "판매 중",
@@ -354,6 +356,7 @@ export default {
   role: "역할",
   roleChange: (who) => `${who} 역할 바꾸기`,
   roleOf: (role) => ({ ADMIN: "관리자", STAFF: "보기 전용", USER: "회원" })[role] ?? role,
+  rule: (id, words) => RULES[id] ?? words,
   runDone: "모두 돌려주었어요.",
   runNow: "지금 실행",
   runProgress: (all, done, due, amount) => `예매 ${all}건 · 환불 ${done}건 · 남은 환불 ${due}건 · 합계 ${amount}`,
@@ -408,6 +411,10 @@ export default {
   toOriginal: "결제한 수단",
   toStart: "처음으로",
   toWallet: "지갑",
+  transferable: "다른 사람에게 티켓을 보낼 수 있음",
+  transfers: "티켓 보내기",
+  transfersOff: "허용 안 함",
+  transfersOn: "허용",
   troubleOffline: "서버에 연결할 수 없어요. 다시 눌러 주세요. 두 번 처리되지 않아요.",
   troubleTitle: "문제가 생겼어요",
   troubleUnknown: "요청을 처리하지 못했어요. 잠시 뒤 다시 시도해 주세요.",

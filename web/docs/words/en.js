@@ -14,6 +14,7 @@ const TAG_WORDS = {
 const PLACES = { path: "path", query: "query", header: "header", cookie: "cookie" };
 
 export default {
+  call: () => "",
   skip: "Skip to the content",
   theme: "Light or dark",
   troubleUnknown: "The document could not be read. Please try again in a moment.",

@@ -1,4 +1,6 @@
-// What the reference says in Korean. Calls and fields are described in English, as in the code.
+// What the reference says in Korean. Fields are described in English, as in the code.
+
+import CALLS from "./calls.js";
 
 const TAGS = { accounts: "계정", catalog: "공연", queue: "대기열", booking: "예매", payment: "결제", wallet: "지갑", tickets: "티켓", admin: "관리자" };
 const TAG_WORDS = {
@@ -14,6 +16,7 @@ const TAG_WORDS = {
 const PLACES = { path: "경로", query: "쿼리", header: "헤더", cookie: "쿠키" };
 
 export default {
+  call: (name) => CALLS[name] ?? "",
   skip: "본문으로 건너뛰기",
   theme: "밝기 바꾸기",
   troubleUnknown: "문서를 읽지 못했어요. 잠시 뒤 다시 시도해 주세요.",

@@ -4,15 +4,18 @@ import { el, icon, problemBox, whileBusy } from "../../shared/dom.js";
 import { won } from "../../shared/format.js";
 import { t } from "../../shared/i18n.js";
 import { toneOf } from "../grades.js";
+import { standbyBox } from "../standby.js";
 
 const OFFERS_MAX = 3;
 
-export function pickPanel({ plan, picked, seatsMax, nameOf, priceOf, toggle }, { onHold, onBest }) {
+export function pickPanel(sale, { onHold, onBest }) {
+  const { page, schedule, grades, plan, picked, seatsMax, nameOf, priceOf, toggle } = sale;
   const list = el("ul", { class: "picks num" });
   const total = el("b", {});
   const counter = el("small", { class: "num" });
   const problem = problemBox();
   const lostBox = el("div", { class: "note warn stack tight", role: "alert", hidden: true });
+  const fullBox = el("div", { class: "note stack tight", role: "status", hidden: true });
   const holdButton = el("button", { class: "btn primary wide", type: "button" }, t("hold"));
   holdButton.addEventListener("click", () => whileBusy(holdButton, onHold).then(show));
 
@@ -51,17 +54,24 @@ export function pickPanel({ plan, picked, seatsMax, nameOf, priceOf, toggle }, {
     lostBox.hidden = false;
   }
 
+  /** Whoever is let in when everything is sold is told so, and where to wait instead. */
+  function full(isFull) {
+    if (fullBox.hidden === !isFull) return;
+    fullBox.hidden = !isFull;
+    if (isFull) fullBox.replaceChildren(el("b", {}, t("fullTitle")), standbyBox(page, schedule, grades));
+  }
+
   const element = el("aside", { class: "panel", "aria-label": t("yourSeats") },
     el("div", { class: "panel-head" },
       el("span", { class: "handle", "aria-hidden": "true" }),
       el("h2", {}, t("yourSeats"), counter),
       bestRow(seatsMax, onBest)),
-    el("div", { class: "panel-body" }, problem.element, lostBox, list),
+    el("div", { class: "panel-body" }, fullBox, problem.element, lostBox, list),
     el("div", { class: "panel-foot num" },
       el("p", { class: "row apart sum" }, el("span", {}, t("total")), total),
       holdButton,
       el("p", { class: "quiet" }, t("holdNote"))));
-  return { element, show, lost, problem };
+  return { element, show, lost, full, problem };
 }
 
 function bestRow(seatsMax, onBest) {

@@ -5,7 +5,7 @@
 import { drawGround, drawNames } from "./ground.js";
 import { listen } from "./gestures.js";
 import { COLOURS, PITCH, seatNear, sectionAt } from "./plan.js";
-import { FREE } from "./sprites.js";
+import { FREE, MINE } from "./sprites.js";
 import { SeatLayer } from "./seats.js";
 import { readTheme } from "./theme.js";
 import { View } from "./view.js";
@@ -20,6 +20,8 @@ const HOVER_REACH_PX = 14;
 
 /** An open section is near enough to pick seats, and not so near that its neighbours are gone. */
 const OPEN_SCALES = [1.4, 2.45];
+/** A mark on a seat of one's own, seen from afar. */
+const MARK_PX = 7;
 const PULSE_MS = 450;
 const PULSES_MAX = 24;
 const NAMES_EVERY_MS = 250;
@@ -31,6 +33,7 @@ export class SeatMap extends HTMLElement {
     this.mode = "seats";
     this.filter = null;
     this.open = -1;
+    this.own = new Set();
     this.hover = -1;
     this.focused = -1;
     this.insets = [18, 18, 18, 18];
@@ -110,9 +113,17 @@ export class SeatMap extends HTMLElement {
     const before = this.status[i];
     if (before === state) return;
     this.status[i] = state;
+    this.note(i, state);
     this.left[this.plan.section[i]] += Number(state === FREE) - Number(before === FREE);
     this.changed.push(i);
     this.schedule();
+  }
+
+  /** One's own seats are few: from afar each has a mark that no section's name covers. */
+  note(i, state) {
+    if (state === MINE) this.own.add(i);
+    else if (!this.own.delete(i)) return;
+    this.isTopOld = true;
   }
 
   filterBy(grade) {
@@ -254,10 +265,29 @@ export class SeatMap extends HTMLElement {
     if (this.mode === "heat") return;
     this.pulses = this.pulses.filter(({ at }) => now - at < PULSE_MS);
     for (const { i, at } of this.pulses) this.drawPulse(pen, i, Math.max(0, (now - at) / PULSE_MS));
+    if (this.detail <= 1) this.own.forEach((i) => this.drawMark(pen, i));
     if (this.hover >= 0) this.ring(pen, this.hover, { colour: this.theme.ink, width: 2, grow: 2 });
     if (this.focused < 0) return;
     this.ring(pen, this.focused, { colour: this.theme.ground, width: 5, grow: 4 });
     this.ring(pen, this.focused, { colour: this.theme.focus, width: 2.6, grow: 4 });
+  }
+
+  drawMark(pen, i) {
+    const { theme, plan, view, dpr } = this;
+    const [x, y] = [plan.x[i], plan.y[i]].map((at, axis) => (at * view.scale + (axis ? view.top : view.left)) * dpr);
+    const r = MARK_PX * dpr;
+    pen.beginPath();
+    pen.arc(x, y, r, 0, 2 * Math.PI);
+    pen.fillStyle = theme.mine;
+    pen.fill();
+    pen.strokeStyle = theme.mineInk;
+    pen.lineWidth = 1.6 * dpr;
+    pen.stroke();
+    pen.beginPath();
+    pen.moveTo(x - r * 0.42, y + r * 0.04);
+    pen.lineTo(x - r * 0.1, y + r * 0.36);
+    pen.lineTo(x + r * 0.46, y - r * 0.34);
+    pen.stroke();
   }
 
   drawPulse(pen, i, age) {

@@ -1,13 +1,15 @@
 //! The built-in gateway: moves no money, but behaves like a company that does. Its pay page lets a
 //! person choose what happens: approve, decline, time out, answer twice, answer late.
 
+use super::wire::{cut, text};
 use app::Result;
-use app::ports::gateway::{Answered, Booked, Gateway, Order, RefundOutcome};
+use app::ports::gateway::{Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome};
 use app::ports::payments::{AskGateway, Checkout, DueRefund};
 use async_trait::async_trait;
 use domain::payments::Outcome;
-use domain::{PaymentId, Timestamp, Won};
+use domain::{PaymentId, Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The button a person pressed on the pay page.
@@ -212,6 +214,17 @@ impl Gateway for Sandbox {
             Ok(()) => RefundOutcome::Refunded,
             Err(error) => RefundOutcome::Later { why: error.to_string() },
         }
+    }
+
+    /// `{"id": …, "orderId": …}`. Nobody signs here: whoever sends one makes us ask the book.
+    fn read_webhook(&self, delivery: &Delivery<'_>) -> std::result::Result<Hint, Refusal> {
+        let value: Value =
+            serde_json::from_slice(delivery.body).map_err(|_error| Refusal::WebhookInvalid)?;
+        Ok(Hint {
+            id: cut(text(&value, "id"), 200).to_owned(),
+            kind: "CHANGED".to_owned(),
+            payment: PaymentId::from_order_id(text(&value, "orderId")),
+        })
     }
 
     async fn booked(&self, ask: &AskGateway, _now: Timestamp) -> Option<Booked> {

@@ -60,7 +60,8 @@ impl Tickets for SqlStore {
 
 async fn list(tx: &mut dyn Tx, question: &TicketsOf) -> Result<Vec<TicketView>> {
     let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name, s.starts_at,
-                      t.seat_number, t.grade, r.booking_number, t.status, t.code
+                      t.seat_number, t.grade, r.booking_number, t.status, t.code,
+                      e.transferable
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  join event_schedules s on s.id = t.schedule_id
@@ -75,7 +76,8 @@ async fn list(tx: &mut dyn Tx, question: &TicketsOf) -> Result<Vec<TicketView>> 
 
 async fn one(tx: &mut dyn Tx, question: &TicketOf) -> Result<Option<TicketView>> {
     let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name, s.starts_at,
-                      t.seat_number, t.grade, r.booking_number, t.status, t.code
+                      t.seat_number, t.grade, r.booking_number, t.status, t.code,
+                      e.transferable
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  join event_schedules s on s.id = t.schedule_id
@@ -127,9 +129,17 @@ async fn transfer(tx: &mut dyn Tx, command: &TransferTicket) -> Result<Once<Tran
     if let Some(answer) = keys::find(tx, &command.key).await? {
         return Ok(Once::Replay(answer));
     }
-    let find = "select seat_number from tickets where id = $1 and user_id = $2";
+    let find = "select t.seat_number, e.transferable
+                  from tickets t
+                  join event_schedules s on s.id = t.schedule_id
+                  join events e on e.id = s.event_id
+                 where t.id = $1 and t.user_id = $2";
     let row = tx.row(find, params![command.ticket, command.from]).await?;
-    let seat_number = row.ok_or(Refusal::NotFound)?.get(0)?;
+    let row = row.ok_or(Refusal::NotFound)?;
+    let (seat_number, is_transferable): (String, bool) = (row.get(0)?, row.get(1)?);
+    if !is_transferable {
+        return Err(Refusal::TransferOff.into());
+    }
     let sql = "update tickets set user_id = $3, code = $4, updated_at = $5
                 where id = $1 and user_id = $2 and status = 'VALID'";
     let code = command.code.as_slice();
@@ -155,5 +165,6 @@ fn read(row: &Row) -> Result<TicketView> {
         booking_number: row.get(8)?,
         status: row.parse(9, TicketStatus::parse)?,
         code: row.get(10)?,
+        transferable: row.get(11)?,
     })
 }

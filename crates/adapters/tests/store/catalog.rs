@@ -93,6 +93,7 @@ async fn an_event_needs_a_hall_of_its_venue_and_dates_need_a_living_event() {
         description: String::new(),
         venue: VenueId::new(world.id()),
         hall: world.hall,
+        transferable: true,
         now: at(0),
     };
     assert_eq!(refusal(world.store.create_event(command).await), Refusal::NotFound);

@@ -176,6 +176,7 @@ impl World {
             description: String::new(),
             venue: self.venue,
             hall: self.hall,
+            transferable: true,
             now,
         };
         self.store.create_event(create).await.unwrap();

@@ -131,6 +131,7 @@ pub struct EventEdit {
     pub title: Option<Line<300>>,
     pub artist: Option<Line<200>>,
     pub description: Option<Prose<5000>>,
+    pub transferable: Option<bool>,
 }
 
 pub async fn edit_event(
@@ -145,6 +146,7 @@ pub async fn edit_event(
         title: edit.title.map(String::from),
         artist: edit.artist.map(String::from),
         description: edit.description.map(String::from),
+        transferable: edit.transferable,
         now: platform.now(),
     };
     platform.store.edit_event(command).await?;

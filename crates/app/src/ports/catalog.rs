@@ -43,6 +43,8 @@ pub struct CreateEvent {
     pub description: String,
     pub venue: VenueId,
     pub hall: HallId,
+    /// May its tickets be given to somebody else?
+    pub transferable: bool,
     pub now: Timestamp,
 }
 
@@ -114,6 +116,7 @@ pub struct EditEvent {
     pub title: Option<String>,
     pub artist: Option<String>,
     pub description: Option<String>,
+    pub transferable: Option<bool>,
     pub now: Timestamp,
 }
 
@@ -174,6 +177,7 @@ pub struct EventRecord {
     pub venue_name: String,
     pub city: String,
     pub hall_name: String,
+    pub transferable: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -22,6 +22,8 @@ pub struct TicketView {
     pub grade: String,
     pub booking_number: String,
     pub status: TicketStatus,
+    /// May it be given to somebody else? The organiser decides for all tickets of the event.
+    pub transferable: bool,
     /// What the QR code says; shown to the owner as a picture only.
     #[serde(skip)]
     #[schema(ignore)]
@@ -90,6 +92,6 @@ pub trait Tickets: Send + Sync {
     async fn check_in(&self, command: CheckIn) -> Result<CheckedIn>;
 
     /// The ticket is another fan's and its code a new one. Refusals: `NotFound`, `TicketUsed`,
-    /// `TicketVoid`, `KeyReused`.
+    /// `TicketVoid`, `TransferOff`, `KeyReused`.
     async fn transfer_ticket(&self, command: TransferTicket) -> Result<Once<Transferred>>;
 }

@@ -72,6 +72,15 @@ impl ApiError {
         self.0.code()
     }
 
+    /// The same for a page: its status and what people are told.
+    pub(super) fn told(&self, language: Language) -> (StatusCode, String) {
+        let status = self.0.status();
+        if let Failure::Refused(Refusal::Invalid { problem, .. }) = &*self.0 {
+            return (status, field_sentence(&problem.to_string(), language));
+        }
+        (status, sentence(self.0.code(), language).to_owned())
+    }
+
     /// There is nothing at this address.
     pub fn no_route() -> ApiError {
         Failure::NoRoute.into()
@@ -288,6 +297,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::TicketVoid
         | Refusal::DeadLetterClosed
         | Refusal::TicketTransferred
+        | Refusal::TransferOff
         | Refusal::KeyRunning => StatusCode::CONFLICT,
     }
 }

@@ -19,12 +19,26 @@ use domain::{PaymentId, ReservationId, SeatId, Won};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// The payment companies that are set up, the one that is taken when none is named first.
+#[derive(Serialize, ToSchema)]
+pub(super) struct GatewayNames {
+    gateways: Vec<&'static str>,
+}
+
+/// Whom a card may be paid through here.
+#[utoipa::path(get, path = "/api/payment/gateways", tag = "payment",
+    responses((status = 200, body = GatewayNames)))]
+pub(super) async fn gateways(State(app): State<App>) -> Json<GatewayNames> {
+    let gateways = app.platform.gateways.iter().map(|gateway| gateway.name()).collect();
+    Json(GatewayNames { gateways })
+}
+
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct RequestBody {
     reservation_id: ReservationId,
     method: PaymentMethod,
-    /// The payment company, for a card; `sandbox` when left out.
+    /// The payment company, for a card; the first of `GET /api/payment/gateways` when left out.
     #[serde(default)]
     gateway: Option<Line<20>>,
 }

@@ -28,8 +28,34 @@ pub(super) struct Show {
     pub(super) queue: QueueSettings,
 }
 
+/// The same with a hall that is known.
+pub(super) struct Billing {
+    pub(super) title: String,
+    pub(super) opens_in: Duration,
+    pub(super) template: SeatTemplate,
+    pub(super) prices: BTreeMap<String, Won>,
+    pub(super) seats_per_person: u32,
+    pub(super) resale_delay: ResaleDelay,
+    pub(super) queue: QueueSettings,
+}
+
 /// Makes the arena, the event and its date; the sale opens after `opens_in`.
 pub(super) async fn set(platform: &Platform, show: &Show) -> Result<ScheduleId> {
+    let template = arena::of(show.n_seats);
+    let billing = Billing {
+        title: show.title.clone(),
+        opens_in: show.opens_in,
+        prices: prices(&template),
+        template,
+        seats_per_person: 4,
+        resale_delay: ResaleDelay::default(),
+        queue: show.queue.clone(),
+    };
+    put_on(platform, billing).await
+}
+
+/// Makes the hall, the event and its date; the sale opens after `opens_in`.
+pub(super) async fn put_on(platform: &Platform, billing: Billing) -> Result<ScheduleId> {
     let organiser = organiser(platform).await?;
     let venue = NewVenue {
         name: line("포도 아레나")?,
@@ -39,18 +65,17 @@ pub(super) async fn set(platform: &Platform, show: &Show) -> Result<ScheduleId> 
     let venue = create_venue(platform, organiser, venue).await?;
     let now = platform.now();
     let hall = line(&format!("Hall {now}"))?;
-    let arena = arena::of(show.n_seats);
-    let prices = prices(&arena);
-    let (hall, _) = create_hall(platform, organiser, venue, hall, arena).await?;
+    let (hall, _) = create_hall(platform, organiser, venue, hall, billing.template).await?;
     let event = NewEvent {
-        title: line(&show.title)?,
+        title: line(&billing.title)?,
         artist: line("청포도밴드")?,
         description: Prose::try_from("포도가 사라지기 전에.".to_owned())?,
         venue,
         hall,
+        transferable: true,
     };
     let event = create_event(platform, organiser, event).await?;
-    let opens_at = now.plus(show.opens_in);
+    let opens_at = now.plus(billing.opens_in);
     let schedule = NewSchedule {
         times: ScheduleTimes {
             starts_at: now.plus(DAY * 30),
@@ -58,10 +83,10 @@ pub(super) async fn set(platform: &Platform, show: &Show) -> Result<ScheduleId> 
             sale_starts_at: opens_at,
             sale_ends_at: opens_at.plus(DAY * 29),
         },
-        prices,
-        seats_per_person: 4,
-        resale_delay: ResaleDelay::default(),
-        queue: show.queue.clone(),
+        prices: billing.prices,
+        seats_per_person: billing.seats_per_person,
+        resale_delay: billing.resale_delay,
+        queue: billing.queue,
     };
     let (schedule, _) = create_schedule(platform, organiser, event, schedule).await?;
     change_event(platform, organiser, event, EventVerb::Open).await?;

@@ -169,7 +169,7 @@ async fn confirm(world: &World, asked: &Value, code: &str) -> Answer {
 }
 
 /// The newest letter of this subject, when there are so many of it.
-async fn letter(world: &World, subject: &str, n_letters: usize) -> String {
+pub(crate) async fn letter(world: &World, subject: &str, n_letters: usize) -> String {
     until(subject, async || {
         let mailbox = world.organiser.get("/api/admin/mailbox").await.expect(200);
         let letters = mailbox["items"].as_array().unwrap().clone();
@@ -181,7 +181,7 @@ async fn letter(world: &World, subject: &str, n_letters: usize) -> String {
 }
 
 /// The six digits in a letter.
-fn code_in(letter: &str) -> String {
+pub(crate) fn code_in(letter: &str) -> String {
     let digits = letter.split(|it: char| !it.is_ascii_digit());
     digits.into_iter().find(|part| part.len() == 6).expect("a code").to_owned()
 }

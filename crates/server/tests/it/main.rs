@@ -48,6 +48,7 @@ mod queue;
 mod race;
 mod reconcile;
 mod refunds;
+mod rehearsal;
 mod robots;
 mod rush;
 mod seat_map;

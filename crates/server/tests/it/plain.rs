@@ -1,6 +1,7 @@
 //! The pages that need no scripts, and how pages and their parts are kept.
 
 use crate::client::{Answer, send};
+use crate::doors::{code_in, letter};
 use crate::world::{Plan, World};
 use reqwest::Method;
 
@@ -61,6 +62,43 @@ async fn log_in(world: &World, next: &str) -> String {
     cookie.split(';').next().unwrap().to_owned()
 }
 
+async fn send_form(world: &World, path: &str, fields: &[(&str, &str)]) -> Answer {
+    send(world.stranger.call(Method::POST, path).form(fields)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sign_up_without_scripts_asks_for_the_code_of_the_letter() {
+    let world = World::with(&[("PODO_CONFIRM_EMAIL", "on")]).await;
+    let fan = [("email", "plain@podo.kr"), ("name", "김포도"), ("next", "/tickets")];
+    let common = [&fan[..], &[("password", "12345678")]].concat();
+    let refused = send_form(&world, "/join", &common).await;
+    assert!(refused.text.contains("너무 흔한 비밀번호입니다."), "{}", refused.text);
+    assert!(refused.text.contains("value=\"plain@podo.kr\""), "what was right is kept");
+    let good = [&fan[..], &[("password", "grapes-in-the-sun")]].concat();
+    let asked = send_form(&world, "/join", &good).await;
+    let sign_up = asked.text.split("name=\"sign_up\" value=\"").nth(1).unwrap();
+    let sign_up = sign_up.split('"').next().unwrap();
+    let code = code_in(&letter(&world, "가입 확인 코드", 1).await);
+    let confirm = async |code: &str| {
+        let fields = [("sign_up", sign_up), ("code", code), ("next", "/tickets")];
+        send_form(&world, "/join/confirm", &fields).await
+    };
+    assert!(confirm("nothing").await.text.contains("role=\"alert\""));
+    let done = confirm(&code).await;
+    assert!(done.text.contains("action=\"/enter\""), "{}", done.text);
+    let cookie = log_in(&world, "/tickets").await;
+    assert_eq!(page(&world, "/tickets", &cookie).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_another_site_signs_nobody_up_and_joins_no_list() {
+    let world = World::start().await;
+    for path in ["/join", "/enter", "/standby/0190a000-0000-7000-8000-000000000000"] {
+        let call = world.stranger.call(Method::POST, path).header("Origin", "https://evil.example");
+        send(call.form(&[("email", "a@b.kr")])).await.refused(403, "ORIGIN_FORBIDDEN");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn parts_are_kept_for_ever_and_pages_are_asked_for_again() {
     let world = World::start().await;
@@ -84,12 +122,26 @@ async fn parts_are_kept_for_ever_and_pages_are_asked_for_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_gateways_page_may_run_foreign_scripts() {
+async fn a_gateways_page_may_run_the_scripts_of_that_gateway_and_no_other_page_any() {
     let world = World::start().await;
-    for (address, may) in [("/", false), ("/admin", false), ("/pay/gateway", true)] {
+    let companies = ["tosspayments.com", "portone.io", "inicis.com", "kcp.co.kr"];
+    for (address, own) in [
+        ("/", None),
+        ("/admin", None),
+        ("/pay/sandbox", None),
+        ("/pay/gateway/toss", Some("tosspayments.com")),
+        ("/pay/gateway/portone", Some("portone.io")),
+        ("/pay/gateway/identity", Some("portone.io")),
+        ("/pay/gateway/inicis", Some("inicis.com")),
+        ("/pay/gateway/kcp", Some("kcp.co.kr")),
+    ] {
         let answer = page(&world, address, "").await;
+        assert_eq!(answer.status, 200, "{address}");
         let policy = answer.header("content-security-policy");
-        assert_eq!(policy.contains("tosspayments"), may, "{address}: {policy}");
+        for company in companies {
+            assert_eq!(policy.contains(company), own == Some(company), "{address}: {policy}");
+        }
         assert!(!policy.contains("script-src 'unsafe"), "{policy}");
     }
+    assert_eq!(page(&world, "/pay/gateway/nobody", "").await.status, 404);
 }

@@ -105,6 +105,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::TicketUsed { at: None },
         Refusal::TicketVoid,
         Refusal::TicketTransferred,
+        Refusal::TransferOff,
         Refusal::KeyMissing,
         Refusal::KeyMalformed,
         Refusal::KeyRunning,

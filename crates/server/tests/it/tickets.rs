@@ -1,6 +1,6 @@
 //! Tickets at the gate and on their way to somebody else.
 
-use crate::client::{Api, text};
+use crate::client::{Answer, Api, send, text};
 use crate::fan::Fan;
 use crate::world::{PRICE, Plan, World};
 use app::ports::clock::Clock;
@@ -8,7 +8,8 @@ use app::tickets;
 use domain::accounts::Email;
 use domain::tickets::STEP_LENGTH;
 use futures::future::join_all;
-use serde_json::json;
+use reqwest::Method;
+use serde_json::{Value, json};
 
 /// What the QR code of a ticket says.
 async fn code_of(world: &World, fan: &Fan, ticket: &str) -> String {
@@ -17,7 +18,7 @@ async fn code_of(world: &World, fan: &Fan, ticket: &str) -> String {
     tickets::qr_text(world.platform(), &view)
 }
 
-async fn check_in(gate: &Api, code: &str) -> crate::client::Answer {
+async fn check_in(gate: &Api, code: &str) -> Answer {
     gate.post("/api/admin/checkin", &json!({ "code": code })).await
 }
 
@@ -98,6 +99,41 @@ async fn a_ticket_that_was_given_away_has_a_new_code_and_a_new_owner() {
     check_in(&world.organiser, &code).await.expect(200);
     assert!(Email::try_from(email.to_owned()).is_ok());
     World::assert_sound(&world.findings().await);
+}
+
+async fn patch(api: &Api, path: &str, body: &Value) -> Answer {
+    send(api.call(Method::PATCH, path).json(body)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tickets_are_given_away_only_where_the_organiser_allows_it() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let bought = fan.buy(&show, 0).await;
+    let email = "friend@podo.example";
+    let body = json!({ "email": email, "password": "grapes and more grapes", "name": "친구" });
+    world.stranger.post("/api/auth/signup", &body).await.expect(201);
+    let ticket = format!("/api/tickets/{}", bought.ticket);
+    assert_eq!(fan.api.get(&ticket).await.expect(200)["transferable"], true);
+
+    let schedule = world.stranger.get(&format!("/api/schedules/{}", show.schedule)).await;
+    let event = format!("/api/admin/events/{}", text(&schedule.expect(200), "eventId"));
+    patch(&fan.api, &event, &json!({ "transferable": false })).await.refused(403, "ADMIN_ONLY");
+    let changed = patch(&world.organiser, &event, &json!({ "transferable": false })).await;
+    assert_eq!(changed.expect(200)["transferable"], false);
+    assert_eq!(fan.api.get(&ticket).await.expect(200)["transferable"], false);
+    let give = format!("{ticket}/transfer");
+    let to = json!({ "email": email });
+    fan.api.post_once(&give, "give", &to).await.refused(409, "TRANSFER_OFF");
+    // Another change leaves it as it is.
+    let changed = patch(&world.organiser, &event, &json!({ "title": "포도의 밤" })).await;
+    assert_eq!(changed.expect(200)["transferable"], false);
+
+    // A refused call changed nothing: the same key works once it is allowed.
+    patch(&world.organiser, &event, &json!({ "transferable": true })).await.expect(200);
+    fan.api.post_once(&give, "give", &to).await.expect(200);
+    fan.api.get(&ticket).await.refused(404, "NOT_FOUND");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -58,17 +58,25 @@ async fn edit_hall(tx: &mut dyn Tx, command: &EditHall) -> Result<()> {
 
 async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<()> {
     let sql = "update events set title = coalesce($2, title), artist = coalesce($3, artist),
-                      description = coalesce($4, description), updated_at = $5
+                      description = coalesce($4, description), updated_at = $5,
+                      transferable = coalesce($6, transferable)
                 where id = $1
-               returning title, artist";
-    let EditEvent { title, artist, description, .. } = command;
-    let values =
-        params![command.event, title.clone(), artist.clone(), description.clone(), command.now];
+               returning title, artist, transferable";
+    let EditEvent { title, artist, description, transferable, .. } = command;
+    let values = params![
+        command.event,
+        title.clone(),
+        artist.clone(),
+        description.clone(),
+        command.now,
+        *transferable
+    ];
     let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
     let (title, artist): (String, String) = (row.get(0)?, row.get(1)?);
     let sql = "update events_search set words = $2 where id = $1";
     tx.execute(sql, params![command.event, words(&title, &artist)]).await?;
-    let details = json!({ "title": title, "artist": artist });
+    let transferable: bool = row.get(2)?;
+    let details = json!({ "title": title, "artist": artist, "transferable": transferable });
     note(tx, (command.actor, "event.edit"), command.event, details, command.now).await
 }
 

@@ -65,8 +65,8 @@ async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
     let hall = "select 1 from halls where id = $1 and venue_id = $2";
     tx.row(hall, params![command.hall, command.venue]).await?.ok_or(Refusal::NotFound)?;
     let sql = "insert into events (id, title, artist, description, venue_id, hall_id, status,
-                                   created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7)";
+                                   created_at, updated_at, transferable)
+               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8)";
     let values = params![
         command.event,
         &command.title,
@@ -74,7 +74,8 @@ async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
         &command.description,
         command.venue,
         command.hall,
-        command.now
+        command.now,
+        command.transferable
     ];
     tx.execute(sql, values).await?;
     let sql = "insert into events_search (id, words) values ($1, $2)";

@@ -177,7 +177,8 @@ async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventRecord>> 
     if let Some(text) = &question.filter.query {
         return search(tx, question, text).await;
     }
-    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name
+    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name,
+                      e.transferable
                  from events e
                  join venues v on v.id = e.venue_id
                  join halls h on h.id = e.hall_id
@@ -195,7 +196,8 @@ async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventRecord>> 
 /// Finds Korean by any part of a word: three letters and more by the index of groups of three,
 /// fewer by reading all words.
 async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<EventRecord>> {
-    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name
+    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name,
+                      e.transferable
                  from events_search w
                  join events e on e.id = w.id
                  join venues v on v.id = e.venue_id
@@ -251,11 +253,13 @@ fn read_event(row: &Row) -> Result<EventRecord> {
         venue_name: row.get(5)?,
         city: row.get(6)?,
         hall_name: row.get(7)?,
+        transferable: row.get(8)?,
     })
 }
 
 async fn event(tx: &mut dyn Tx, question: &EventById) -> Result<Option<EventRecord>> {
-    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name
+    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name, v.city, h.name,
+                      e.transferable
                  from events e
                  join venues v on v.id = e.venue_id
                  join halls h on h.id = e.hall_id

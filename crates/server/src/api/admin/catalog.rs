@@ -77,6 +77,9 @@ pub(in super::super) struct EventBody {
     description: Prose<5000>,
     venue_id: VenueId,
     hall_id: HallId,
+    /// May its tickets be given to somebody else? Yes when left out.
+    #[serde(default)]
+    transferable: Option<bool>,
 }
 
 /// Makes an event; fans see it once it is opened.
@@ -90,8 +93,10 @@ pub(in super::super) async fn create_event(
     Admin(actor): Admin,
     body: Body<EventBody>,
 ) -> ApiResult<(StatusCode, Json<Made<EventId>>)> {
-    let EventBody { title, artist, description, venue_id: venue, hall_id: hall } = body.value;
-    let asked = NewEvent { title, artist, description, venue, hall };
+    let EventBody { title, artist, description, venue_id: venue, hall_id: hall, transferable } =
+        body.value;
+    let transferable = transferable.unwrap_or(true);
+    let asked = NewEvent { title, artist, description, venue, hall, transferable };
     let id = catalog::create_event(&app.platform, actor, asked).await?;
     Ok((StatusCode::CREATED, Json(Made { id })))
 }
@@ -333,9 +338,13 @@ pub(in super::super) struct EventPatch {
     artist: Option<Line<200>>,
     #[serde(default)]
     description: Option<Prose<5000>>,
+    /// May its tickets be given to somebody else?
+    #[serde(default)]
+    transferable: Option<bool>,
 }
 
-/// Changes what an event is called and said to be; what is left out stays.
+/// Changes what an event is called and said to be, and whether its tickets may be given away; what
+/// is left out stays.
 #[utoipa::path(patch, path = "/api/admin/events/{id}", tag = "admin",
     security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = EventPatch,
     responses((status = 200, body = EventDetail), (status = 401, body = Problem),
@@ -347,8 +356,8 @@ pub(in super::super) async fn edit_event(
     Id(event): Id<EventId>,
     body: Body<EventPatch>,
 ) -> ApiResult<Json<EventDetail>> {
-    let EventPatch { title, artist, description } = body.value;
-    let edit = EventEdit { title, artist, description };
+    let EventPatch { title, artist, description, transferable } = body.value;
+    let edit = EventEdit { title, artist, description, transferable };
     Ok(Json(catalog::edit_event(&app.platform, actor, event, edit).await?))
 }
 

@@ -295,6 +295,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "You can choose up to 4 seats at once.",
     ),
     (
+        "TRANSFER_OFF",
+        "이 공연의 티켓은 다른 사람에게 보낼 수 없습니다.",
+        "Tickets of this concert cannot be given to somebody else.",
+    ),
+    (
         "UNAVAILABLE",
         "잠시 이용할 수 없습니다. 잠시 후 다시 시도해 주세요.",
         "Not available right now. Please try again in a moment.",

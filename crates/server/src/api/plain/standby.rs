@@ -1,0 +1,138 @@
+//! The standby list of a sold-out date without scripts.
+
+use super::html::{Html, escape, link};
+use super::{session, to_form, trouble};
+use crate::api::App;
+use crate::api::error::ApiError;
+use crate::api::extract::Id;
+use crate::api::language::Language;
+use app::standby::{self, StandbyView};
+use app::{Error, catalog};
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use domain::seats::SEATS_PER_PICK_MAX;
+use domain::standby::StandbyState;
+use domain::{Refusal, ScheduleId, UserId};
+use serde::Deserialize;
+
+pub(super) async fn show(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Id(schedule): Id<ScheduleId>,
+) -> Response {
+    let language = Language::of(&headers);
+    let Some(caller) = session::caller(&app, &headers).await else {
+        return to_form(language, &format!("/standby/{schedule}"));
+    };
+    let shown = page(&app, language, (caller.user, schedule), None).await;
+    let shown = shown.unwrap_or_else(|error| trouble(language, error));
+    session::renew(&app, caller, shown).into_response()
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Wish {
+    grade: String,
+    count: u32,
+}
+
+pub(super) async fn join(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Id(schedule): Id<ScheduleId>,
+    body: Bytes,
+) -> Response {
+    let language = Language::of(&headers);
+    let Some(caller) = session::caller(&app, &headers).await else {
+        return to_form(language, &format!("/standby/{schedule}"));
+    };
+    let Wish { grade, count } = serde_urlencoded::from_bytes(&body).unwrap_or_default();
+    let joined = standby::stand_by(&app.platform, caller.user, schedule, grade, count).await;
+    let refused = match joined {
+        Ok(_) => None,
+        Err(error @ Error::Refused(_)) => Some(error),
+        Err(error) => return trouble(language, error),
+    };
+    let shown = page(&app, language, (caller.user, schedule), refused).await;
+    shown.unwrap_or_else(|error| trouble(language, error))
+}
+
+async fn page(
+    app: &App,
+    language: Language,
+    (user, schedule): (UserId, ScheduleId),
+    refused: Option<Error>,
+) -> app::Result<Response> {
+    let detail = catalog::show_schedule(&app.platform, schedule).await?;
+    let mine = match standby::my_standby(&app.platform, user, schedule).await {
+        Ok(place) => Some(place),
+        Err(Error::Refused(Refusal::NotFound)) => None,
+        Err(error) => return Err(error),
+    };
+    let problem = refused.map_or(String::new(), |error| {
+        let (_, words) = ApiError::from(error).told(language);
+        format!("<p class=\"note danger\" role=\"alert\">{}</p>", escape(&words))
+    });
+    let grades: Vec<&str> = detail.schedule.prices.keys().map(String::as_str).collect();
+    let middle = mine
+        .as_ref()
+        .and_then(|place| words(language, place))
+        .unwrap_or_else(|| form(language, schedule, &grades));
+    let title = language.choose("취소표 대기", "Standby list");
+    let body = format!(
+        "<section class=\"card pad stack\"><h1>{title}</h1><p>{}</p>{problem}{middle}<p>{}</p></section>",
+        escape(&detail.schedule.event_title),
+        link(
+            &format!("/events/{}", detail.schedule.event_id),
+            language.choose("공연 보기", "To the concert")
+        )
+    );
+    Ok(Html::new(language, title).body(&body).into_response())
+}
+
+/// Where they stand, while they do.
+fn words(language: Language, place: &StandbyView) -> Option<String> {
+    let StandbyView { grade, count, ahead, .. } = place;
+    let (grade, ahead) = (escape(grade), ahead.unwrap_or(0));
+    let said = match (place.state, language) {
+        (StandbyState::Waiting, Language::Korean) => {
+            format!(
+                "{grade} {count}석을 기다리고 있어요. 앞에 {ahead}명이 있어요. 좌석이 나오면 편지를 보내 드려요."
+            )
+        }
+        (StandbyState::Waiting, Language::English) => {
+            format!(
+                "Standing by for {count} × {grade}, {ahead} ahead of you. A letter comes with the seats."
+            )
+        }
+        (StandbyState::Offered, Language::Korean) => {
+            "좌석이 나왔어요. 결제에는 자바스크립트가 필요해요.".to_owned()
+        }
+        (StandbyState::Offered, Language::English) => {
+            "Seats are held for you. Paying for them needs JavaScript.".to_owned()
+        }
+        (StandbyState::Taken | StandbyState::Lapsed | StandbyState::Left, _) => return None,
+    };
+    Some(format!("<p class=\"note ok\">{said}</p>"))
+}
+
+fn form(language: Language, schedule: ScheduleId, grades: &[&str]) -> String {
+    let option = |value: &str| format!("<option>{}</option>", escape(value));
+    let grades: String = grades.iter().map(|grade| option(grade)).collect();
+    let counts: String = (1..=SEATS_PER_PICK_MAX).map(|n| option(&n.to_string())).collect();
+    format!(
+        "<p>{}</p><form class=\"stack\" method=\"post\" action=\"/standby/{schedule}\">\
+         <label class=\"field\">{}<select name=\"grade\">{grades}</select></label>\
+         <label class=\"field\">{}<select name=\"count\">{counts}</select></label>\
+         <button class=\"btn primary\">{}</button></form>",
+        language.choose(
+            "취소된 좌석이 나오면 먼저 신청한 분께 잠시 맡아 두고 편지로 알려 드려요.",
+            "Seats that come back are held for whoever asked first, and a letter says so."
+        ),
+        language.choose("등급", "Grade"),
+        language.choose("좌석 수", "Seats"),
+        language.choose("대기 신청", "Stand by")
+    )
+}

@@ -1,0 +1,42 @@
+// Nothing can be had: every seat is sold, or nobody new is let into the line. What is over is said at
+// once, with what can still be done.
+
+import { el, icon } from "../../shared/dom.js";
+import { count, moment } from "../../shared/format.js";
+import { t } from "../../shared/i18n.js";
+import { gradesOf } from "../grades.js";
+import { poster } from "../poster.js";
+import { standbyBox } from "../standby.js";
+
+/** In line while everything is sold. The place stays; the standby list is the better one. */
+export function fullPanel(page, schedule) {
+  const position = el("b", {});
+  const element = el("div", { class: "stack full" },
+    el("p", { class: "kick" }, icon("ticket"), t("soldOut")),
+    el("h2", { class: "big" }, t("fullTitle")),
+    el("p", {}, t("fullWords")),
+    standbyBox(page, schedule, gradesOf(schedule)),
+    el("p", { class: "quiet num" }, t("fullPlace"), " ", position));
+  const update = (answer) => {
+    position.textContent = t("positionTitle", count(answer.position));
+    return t("fullTitle");
+  };
+  return { element, update };
+}
+
+/** The line takes nobody any more. */
+export function shutPage(page, schedule, words) {
+  const isGone = gradesOf(schedule).every(({ left }) => left === 0);
+  page.main.className = "narrow";
+  page.main.replaceChildren(
+    el("section", { class: "card" },
+      el("div", { class: "head" },
+        poster(schedule.eventTitle, "poster"),
+        el("div", {},
+          el("h1", {}, schedule.eventTitle ?? t("waitingRoom")),
+          el("p", { class: "quiet num" }, moment(schedule.startsAt)))),
+      el("div", { class: "pad stack" },
+        el("p", { class: "note warn", role: "alert" }, words),
+        isGone ? standbyBox(page, schedule, gradesOf(schedule)) : el("p", {}, t("shutWords")),
+        el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("toEvent")))));
+}
