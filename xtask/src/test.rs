@@ -79,7 +79,10 @@ fn doctest() -> anyhow::Result<()> {
 }
 
 fn doc() -> anyhow::Result<()> {
+    // As the tests build it: otherwise the client of Kafka is built a second time.
+    let features = ["--features", "adapters/kafka-tls,server/kafka-tls"];
     let mut doc = command("cargo", &["doc", "--workspace", "--no-deps"]);
+    doc.args(features);
     run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))
 }
 

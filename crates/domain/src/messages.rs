@@ -25,6 +25,8 @@ pub enum MessageKind {
     PaymentRefunded,
     ScheduleOpened,
     StandbyOffered,
+    /// Something that fans see was made, changed or taken back by an organiser.
+    CatalogChanged,
     /// A worker gave a message up.
     DeadLettered,
 }
@@ -59,7 +61,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 17] = [
+    pub const ALL: [MessageKind; 18] = [
         MessageKind::UserSignedUp,
         MessageKind::SignUpAsked,
         MessageKind::SessionCopied,
@@ -76,6 +78,7 @@ impl MessageKind {
         MessageKind::PaymentRefunded,
         MessageKind::ScheduleOpened,
         MessageKind::StandbyOffered,
+        MessageKind::CatalogChanged,
         MessageKind::DeadLettered,
     ];
 
@@ -97,6 +100,7 @@ impl MessageKind {
             MessageKind::PaymentRefunded => "PaymentRefunded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
             MessageKind::StandbyOffered => "StandbyOffered",
+            MessageKind::CatalogChanged => "CatalogChanged",
             MessageKind::DeadLettered => "DeadLettered",
         }
     }
@@ -122,7 +126,8 @@ impl MessageKind {
             | MessageKind::ReservationReleased
             | MessageKind::ReservationExpired
             | MessageKind::ReservationCanceled
-            | MessageKind::ReservationReduced => Topic::SeatSync,
+            | MessageKind::ReservationReduced
+            | MessageKind::CatalogChanged => Topic::SeatSync,
             MessageKind::DeadLettered => Topic::DeadLetter,
         }
     }

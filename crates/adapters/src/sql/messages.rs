@@ -59,7 +59,15 @@ impl Messages for SqlStore {
     }
 
     async fn written(&self) {
-        self.wait_for_write().await;
+        self.wait_for_message().await;
+    }
+
+    async fn tell_others(&self) -> Result<()> {
+        self.tell_other_processes().await
+    }
+
+    async fn hear_others(&self) -> Result<()> {
+        self.hear_other_processes().await
     }
 
     async fn messages_published(&self, messages: Vec<MessageId>, now: Timestamp) -> Result<()> {

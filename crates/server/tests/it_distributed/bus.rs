@@ -1,5 +1,6 @@
 //! Messages over a real broker: once in effect, whatever happens to the broker and to the workers.
 
+use crate::heard::who_missed_the_signal_hears_the_message;
 use crate::messages::{confirmed, n_letters, one_seat, wait_for_sold};
 use crate::sale::{N_SEATS, Sale, prepare};
 use crate::system::{System, kafka_settings};
@@ -95,7 +96,7 @@ async fn workers_are_killed_and_come_back_and_nothing_acts_twice() {
 }
 
 /// Everything that is on a topic, by somebody who reads it from the beginning.
-async fn read_all(bus: &Bus, topics: &[Topic], enough: usize) -> Vec<Parcel> {
+pub(crate) async fn read_all(bus: &Bus, topics: &[Topic], enough: usize) -> Vec<Parcel> {
     let mut reader = bus.subscribe("a-reader", topics).await.unwrap();
     let mut parcels = Vec::new();
     let mut patience = Duration::from_secs(20);
@@ -146,6 +147,7 @@ async fn a_purchase_is_told_on_its_topic_and_acts_once_however_often_it_comes() 
     })
     .await;
     assert_eq!(n_letters(&fan, BOOKED).await, 1);
+    who_missed_the_signal_hears_the_message(&world, folder.path(), &settings).await;
     two_relays_keep_the_order(&world, &config, &bus).await;
     World::assert_sound(&world.findings().await);
 }
@@ -188,7 +190,8 @@ async fn two_relays_keep_the_order(world: &World, config: &server::config::Confi
     let mut orders: BTreeMap<uuid::Uuid, Vec<i64>> = BTreeMap::new();
     let key = show.schedule.to_string();
     for message in told.iter().filter(|it| it.key == key).map(|it| open(it).unwrap()) {
-        if seen.insert(message.id) {
+        let is_of_reservation = message.kind != MessageKind::CatalogChanged;
+        if is_of_reservation && seen.insert(message.id) {
             orders.entry(message.aggregate).or_default().push(message.seq);
         }
     }
