@@ -1,6 +1,7 @@
 //! `podo bench`: plays fans over HTTP against a server of its own, or one that is running.
 
 mod all;
+mod drain;
 mod figure;
 mod memory;
 mod opening;
@@ -47,6 +48,8 @@ enum Profile {
     Connections,
     /// They look at the seat map, beside as many requests to a bare hyper server.
     SeatMap,
+    /// Each has left a message while the bus was away; how fast is it told now?
+    Drain,
 }
 
 #[derive(Args, Clone)]
@@ -137,6 +140,11 @@ fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
 /// Sets the stage, starts a server on it, plays, stops it, and checks every promise. Says what was
 /// found, and whether all promises were kept.
 async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings, bool)> {
+    if bench.profile == Profile::Drain {
+        let figure = drain::measure(config, bench.fans).await?;
+        println!("{figure}");
+        return Ok((Findings { figures: vec![figure], sale: None }, true));
+    }
     let wired = wire::platform(config).await?;
     let bar = fans::bar(u64::from(bench.fans), "accounts");
     let accounts =
@@ -168,7 +176,12 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
             let figures = memory::connections(target, schedule, &accounts, process).await?;
             (Findings { figures, sale: None }, true)
         }
-        Profile::Polls | Profile::OneSeat | Profile::Holds | Profile::Wallet | Profile::SeatMap => {
+        Profile::Polls
+        | Profile::OneSeat
+        | Profile::Holds
+        | Profile::Wallet
+        | Profile::SeatMap
+        | Profile::Drain => {
             let figures = measure(bench, target, schedule, &accounts).await?;
             (Findings { figures, sale: None }, true)
         }
@@ -202,7 +215,7 @@ async fn measure(
         Profile::Holds => seats::holds(target, schedule, accounts, &yardsticks).await,
         Profile::Wallet => seats::purchases(target, schedule, accounts, &yardsticks).await,
         Profile::SeatMap => seats::map(target, schedule, accounts, &yardsticks).await,
-        Profile::Sale | Profile::Opening | Profile::Connections => Ok(Vec::new()),
+        Profile::Sale | Profile::Opening | Profile::Connections | Profile::Drain => Ok(Vec::new()),
     }
 }
 
@@ -241,7 +254,8 @@ impl Profile {
             | Profile::Holds
             | Profile::Wallet
             | Profile::Connections
-            | Profile::SeatMap => Duration::ZERO,
+            | Profile::SeatMap
+            | Profile::Drain => Duration::ZERO,
         }
     }
 
@@ -256,7 +270,8 @@ impl Profile {
             | Profile::OneSeat
             | Profile::Holds
             | Profile::Wallet
-            | Profile::SeatMap => QueueSettings {
+            | Profile::SeatMap
+            | Profile::Drain => QueueSettings {
                 max_active: 100_000,
                 admit_per_second: 100_000,
                 ..QueueSettings::default()

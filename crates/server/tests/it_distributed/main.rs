@@ -22,6 +22,7 @@ mod same;
 mod secrets;
 mod system;
 mod upgrade;
+mod verify_live;
 
 #[path = "../it/canary.rs"]
 mod canary;

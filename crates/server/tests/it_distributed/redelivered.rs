@@ -37,7 +37,7 @@ async fn n_consumed(node: &Podo, worker: &str) -> u32 {
     value.map_or(0, |value| value.parse().unwrap())
 }
 
-async fn buy_at(node: &Podo, fan: &Fan, show: &Show, seat: u32) {
+pub(crate) async fn buy_at(node: &Podo, fan: &Fan, show: &Show, seat: u32) {
     let mut fan = Fan { id: fan.id, api: Api::at(node.url()).with_token(fan.api.token()) };
     fan.go_inside(show).await;
     fan.buy(show, seat).await;

@@ -74,6 +74,12 @@ impl System {
         System { kafka, ..System::start(Live::single()) }
     }
 
+    /// The same with a line to the broker that can be made bad.
+    pub(crate) fn with_kafka_line() -> System {
+        let kafka = Some(Kafka::start_behind_a_line().unwrap());
+        System { kafka, ..System::start(Live::single()) }
+    }
+
     /// The same with lines between the nodes and their engines that can be made bad.
     pub(crate) fn with_lines() -> System {
         let mut system = System::start(Live::single());
