@@ -27,15 +27,17 @@ Usage: cargo xtask COMMAND
   test [--only STEP]...   run everything that CI runs, or only the named steps
   engines up [--cluster]  start PostgreSQL and Redis for trying things out, until Ctrl-C;
                           with --cluster Redis is a cluster of six
-  bench [--distributed] [OPTIONS]
+  bench [--distributed | --kafka] [OPTIONS]
                           run `podo bench OPTIONS` in release beside a PostgreSQL server that
-                          waits for the disk; with --distributed on it and on Redis
+                          waits for the disk; with --distributed on it and on Redis, with
+                          --kafka on a broker besides
   openapi                 rewrite docs/openapi.json from the code
   configuration           rewrite docs/configuration.md from the manual of the settings
   fuzz [SEED]             let schemathesis make up requests, from another seed than CI's
   screens                 pictures of every page, into target/screens
-  soak --hours N          simulation, power cuts, faults and hostile bytes for so long
-  soak --report           measure them once and write the table of docs/reliability.md
+  soak --hours N [--report docs/reliability.md]
+                          simulation, power cuts, faults and hostile bytes for so long, and the
+                          tables of that run
   upgrade --from REF      sell with the program of REF and with this one side by side, and back
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
@@ -62,6 +64,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
         ["engines", "up"] => engines::up(Live::Single),
         ["engines", "up", "--cluster"] => engines::up(Live::Cluster),
         ["bench", "--distributed", options @ ..] => bench::run(Stores::Distributed, options),
+        ["bench", "--kafka", options @ ..] => bench::run(Stores::Kafka, options),
         ["bench", options @ ..] => bench::run(Stores::Embedded, options),
         ["openapi"] => openapi::rewrite(),
         ["configuration"] => configuration::rewrite(),

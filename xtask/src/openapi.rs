@@ -23,7 +23,8 @@ pub(crate) fn rewrite() -> anyhow::Result<()> {
     let path = root().join(STORED);
     std::fs::create_dir_all(root().join("docs")).context("the folder `docs` cannot be made")?;
     // Only the program: the tests need not compile yet.
-    let podo = command("cargo", &["run", "--quiet", "-p", "server", "--", "openapi"]);
+    let run = ["run", "--quiet", "-p", "server", "--features", "kafka-tls", "--", "openapi"];
+    let podo = command("cargo", &run);
     std::fs::write(&path, generate(podo)?)
         .with_context(|| format!("{STORED} cannot be written"))?;
     println!("wrote {STORED}");

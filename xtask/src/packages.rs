@@ -100,6 +100,16 @@ const NEEDS: &[Need] = &[
         why: "builds the client of Kafka",
     },
     Need {
+        look_for: &[LookFor::Command("pkg-config")],
+        package: "pkg-config",
+        why: "finds the headers of OpenSSL",
+    },
+    Need {
+        look_for: &[LookFor::AnyVersion { folder: "/usr/include", file: "ssl.h" }],
+        package: "libssl-dev",
+        why: "lets the client of Kafka speak TLS in the tests",
+    },
+    Need {
         look_for: &[LookFor::Command("java")],
         package: "default-jre-headless",
         why: "runs the Kafka broker of the tests",

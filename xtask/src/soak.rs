@@ -1,94 +1,146 @@
-//! `cargo xtask soak`: the proofs for as long as there is time, and the table of the last run.
+//! `cargo xtask soak`: the proofs for as long as there is time, and the table of that run.
 
 use crate::shell::{command, read, root, run};
 use anyhow::{Context, bail};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Seeds of one round of the simulation.
+/// Seeds of the first round of the simulation, and of every later one.
+const SEEDS_FIRST: u64 = 2_000;
 const SEEDS: u64 = 20_000;
 
 const TABLE_BEGIN: &str = "<!-- cargo xtask soak --report -->";
 const TABLE_END: &str = "<!-- end of the report -->";
 
+/// What is run besides the simulation: its name, the tests, and a switch that makes later rounds
+/// longer.
+const PARTS: [(&str, &str, Option<(&str, &str)>); 3] = [
+    (
+        "power cuts at every point and at random",
+        "test(power_cuts) or test(nodes_die)",
+        Some(("PODO_KILL_CYCLES", "500")),
+    ),
+    (
+        "engines, lines, disks and clocks that fail",
+        "test(/^(faults|lines|disk|clock|live|bus|bell|redelivered|verify_live)::/)",
+        None,
+    ),
+    ("hostile bytes", "test(/^fuzz::/)", Some(("PODO_FUZZ_SECONDS", "60"))),
+];
+
 pub(crate) fn soak(options: &[&str]) -> anyhow::Result<()> {
-    match options {
-        ["--hours", hours] => {
-            let hours: f64 = hours.parse().with_context(|| format!("`{hours}` is no number"))?;
-            soak_for(Duration::from_secs_f64(hours * 3_600.0))
+    let (hours, file) = match options {
+        ["--hours", hours] => (hours, None),
+        ["--hours", hours, "--report", file] => (hours, Some(*file)),
+        _ => bail!("use `cargo xtask soak --hours N [--report docs/reliability.md]`"),
+    };
+    let hours: f64 = hours.parse().with_context(|| format!("`{hours}` is no number"))?;
+    let mut table = soak_for(Duration::from_secs_f64(hours * 3_600.0))?;
+    if let Some(file) = file {
+        table.push_str("\n| guard taken away | caught as | first seed |\n|---|---|---|\n");
+        table.push_str(&read(&mut sim(&["--seeds", "0..5000", "--mutation", "all"]))?);
+        let path = root().join(file);
+        let text = std::fs::read_to_string(&path).with_context(|| file.to_owned())?;
+        std::fs::write(&path, replaced(&text, table.trim_end())?)?;
+        println!("wrote the tables into {}", path.display());
+    }
+    Ok(())
+}
+
+/// Rounds until the time is over; each has seeds that no round had before. Gives the table.
+fn soak_for(length: Duration) -> anyhow::Result<String> {
+    let start = Instant::now();
+    let mut simulated = Simulated::default();
+    let mut parts = PARTS.map(|_| (0, Duration::ZERO));
+    let mut n_rounds = 0;
+    while n_rounds == 0 || start.elapsed() < length {
+        let seeds = match n_rounds {
+            0 => 0..SEEDS_FIRST,
+            n => 1_000_000 + n * SEEDS..1_000_000 + (n + 1) * SEEDS,
+        };
+        simulated.run(&format!("{}..{}", seeds.start, seeds.end))?;
+        for ((_, filter, longer), (n_tests, took)) in PARTS.iter().zip(&mut parts) {
+            let start = Instant::now();
+            *n_tests += nextest(filter, longer.filter(|_| n_rounds > 0))?;
+            *took += start.elapsed();
         }
-        ["--report"] => report(),
-        _ => bail!("use `cargo xtask soak --hours N` or `cargo xtask soak --report`"),
+        n_rounds += 1;
+        println!("=== round {n_rounds} is done after {:.2} h", hours(start.elapsed()));
     }
-}
-
-/// Rounds until the time is over; each has seeds that no round had before.
-fn soak_for(length: Duration) -> anyhow::Result<()> {
-    let start = Instant::now();
-    let mut round = 0;
-    while round == 0 || start.elapsed() < length {
-        let from = 1_000_000 + round * SEEDS;
-        simulate(&format!("{from}..{}", from + SEEDS))?;
-        nextest("test(power_cuts) or test(nodes_die)", ("PODO_KILL_CYCLES", "500"))?;
-        nextest("test(/^fuzz::/)", ("PODO_FUZZ_SECONDS", "60"))?;
-        nextest("test(/^(faults|lines|disk|clock|live|bus)::/)", ("PODO_SOAK", "1"))?;
-        round += 1;
-        println!(
-            "=== round {round} is done after {:.1} h",
-            start.elapsed().as_secs_f64() / 3_600.0
-        );
+    let mut table = format!(
+        "\n{n_rounds} round(s), {:.2} hours.\n\n| what | how much | took |\n|---|---|---|\n",
+        hours(start.elapsed())
+    );
+    simulated.write(&mut table)?;
+    for ((what, ..), (n_tests, took)) in PARTS.iter().zip(parts) {
+        writeln!(table, "| {what} | {n_tests} tests passed | {:.0} s |", took.as_secs_f64())?;
     }
-    Ok(())
+    Ok(table)
 }
 
-fn simulate(seeds: &str) -> anyhow::Result<()> {
-    run(&mut command("cargo", &["run", "--release", "-p", "sim", "--", "--seeds", seeds]))
+fn hours(length: Duration) -> f64 {
+    length.as_secs_f64() / 3_600.0
 }
 
-fn nextest(filter: &str, (name, value): (&str, &str)) -> anyhow::Result<()> {
-    // A test of many cycles takes as long as it takes.
-    let arguments = ["nextest", "run", "-p", "server", "--profile", "soak", "-E", filter];
-    run(command("cargo", &arguments).env(name, value))
+/// What the simulation saw in all rounds.
+#[derive(Default)]
+struct Simulated {
+    /// Seeds, steps and violations.
+    numbers: [u64; 3],
+    /// Of the first round.
+    n_sights: usize,
+    n_unseen: usize,
+    took: Duration,
 }
 
-/// Measures and writes the table into docs/reliability.md.
-fn report() -> anyhow::Result<()> {
-    let path = root().join("docs/reliability.md");
-    let text = std::fs::read_to_string(&path).context("docs/reliability.md")?;
-    let table = measure()?;
-    std::fs::write(&path, replaced(&text, &table)?)?;
-    println!("wrote the table into {}", path.display());
-    Ok(())
-}
-
-fn measure() -> anyhow::Result<String> {
-    let mut table = String::from("\n| what | how much | took |\n|---|---|---|\n");
-    let start = Instant::now();
-    let simulated = read(&mut sim(&["--seeds", "0..2000"]))?;
-    let sum = simulated.lines().last().unwrap_or_default();
-    writeln!(table, "| simulation | {sum} | {:.0} s |", start.elapsed().as_secs_f64())?;
-    let is_sight = |line: &&str| line.starts_with(' ');
-    let n_sights = simulated.lines().filter(is_sight).count();
-    let is_unseen = |line: &&str| line.trim_start().starts_with("0 ");
-    let n_unseen = simulated.lines().filter(is_unseen).count();
-    writeln!(table, "| rare moments seen | {} of {n_sights} | |", n_sights - n_unseen)?;
-    for (what, filter) in [
-        ("power cuts", "test(power_cuts) or test(nodes_die)"),
-        ("engines and lines that fail", "test(/^(faults|lines|disk|clock|live|bus)::/)"),
-        ("hostile bytes", "test(/^fuzz::/)"),
-    ] {
+impl Simulated {
+    fn run(&mut self, seeds: &str) -> anyhow::Result<()> {
         let start = Instant::now();
-        nextest(filter, ("PODO_SOAK", "0"))?;
-        writeln!(table, "| {what} | all pass | {:.0} s |", start.elapsed().as_secs_f64())?;
+        let text = read(&mut sim(&["--seeds", seeds]))?;
+        self.took += start.elapsed();
+        let sum = text.lines().last().unwrap_or_default();
+        println!("{sum}");
+        let mut numbers = sum.split(' ').filter_map(|word| word.parse::<u64>().ok());
+        for number in &mut self.numbers {
+            *number += numbers.next().with_context(|| format!("`{sum}` has too few numbers"))?;
+        }
+        if self.n_sights == 0 {
+            let sights: Vec<&str> = text.lines().filter(|line| line.starts_with(' ')).collect();
+            let is_unseen = |line: &&&str| line.trim_start().starts_with("0 ");
+            self.n_unseen = sights.iter().filter(is_unseen).count();
+            self.n_sights = sights.len();
+        }
+        Ok(())
     }
-    writeln!(table, "\n| guard taken away | caught as | first seed |\n|---|---|---|")?;
-    table.push_str(&read(&mut sim(&["--seeds", "0..5000", "--mutation", "all"]))?);
-    Ok(table.trim_end().to_owned())
+
+    fn write(&self, table: &mut String) -> anyhow::Result<()> {
+        let [seeds, steps, violations] = self.numbers;
+        let took = self.took.as_secs_f64();
+        writeln!(
+            table,
+            "| simulation | {seeds} seeds, {steps} steps, {violations} violations | {took:.0} s |"
+        )?;
+        let (n_seen, n_all) = (self.n_sights - self.n_unseen, self.n_sights);
+        writeln!(
+            table,
+            "| rare moments seen by the first {SEEDS_FIRST} | {n_seen} of {n_all} | |"
+        )?;
+        Ok(())
+    }
 }
 
-/// As the tests build it.
+/// Says how many tests passed.
+fn nextest(filter: &str, longer: Option<(&str, &str)>) -> anyhow::Result<u64> {
+    let count = ["nextest", "list", "--workspace", "--message-format", "oneline", "-E", filter];
+    let n_tests = read(&mut command("cargo", &count))?.lines().count() as u64;
+    // A test of many cycles takes as long as it takes.
+    let arguments = ["nextest", "run", "--workspace", "--profile", "soak", "-E", filter];
+    run(command("cargo", &arguments).envs(longer))?;
+    Ok(n_tests)
+}
+
 fn sim(arguments: &[&str]) -> std::process::Command {
-    let mut sim = command("cargo", &["run", "--quiet", "-p", "sim", "--"]);
+    let mut sim = command("cargo", &["run", "--release", "--quiet", "-p", "sim", "--"]);
     sim.args(arguments);
     sim
 }
@@ -97,13 +149,20 @@ fn sim(arguments: &[&str]) -> std::process::Command {
 fn replaced(text: &str, table: &str) -> anyhow::Result<String> {
     let (before, rest) = text.split_once(TABLE_BEGIN).context("no mark for the table")?;
     let (_, after) = rest.split_once(TABLE_END).context("no mark for the table's end")?;
-    Ok(format!("{before}{TABLE_BEGIN}\n{table}\n{TABLE_END}{after}"))
+    Ok(format!("{before}{TABLE_BEGIN}\n{table}\n\n{TABLE_END}{after}"))
 }
 
 #[test]
 fn only_the_table_is_replaced() {
     let text = format!("before\n{TABLE_BEGIN}\nold\n{TABLE_END}\nafter\n");
     let new = replaced(&text, "new").unwrap();
-    assert_eq!(new, format!("before\n{TABLE_BEGIN}\nnew\n{TABLE_END}\nafter\n"));
+    assert_eq!(new, format!("before\n{TABLE_BEGIN}\nnew\n\n{TABLE_END}\nafter\n"));
     assert!(replaced("no marks", "new").is_err());
+}
+
+#[test]
+fn hours_and_a_file_are_all_that_it_takes() {
+    for options in [&["--report"][..], &["--hours"], &["--hours", "many"], &["--for", "1"]] {
+        assert!(soak(options).is_err(), "{options:?}");
+    }
 }

@@ -16,6 +16,7 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", about: "the code is formatted", run: format },
     Step { name: "clippy", about: "the lints are quiet", run: clippy },
     Step { name: "nextest", about: "the tests pass", run: nextest },
+    Step { name: "bytes", about: "hostile bytes for a minute each", run: hostile_bytes },
     Step { name: "browser", about: "the pages work in Chromium", run: browser::test },
     Step { name: "doctest", about: "the examples in the docs run", run: doctest },
     Step { name: "doc", about: "the docs build without warnings", run: doc },
@@ -74,12 +75,23 @@ fn nextest() -> anyhow::Result<()> {
     run_command(&mut command("cargo", &["nextest", "run", "--workspace"]))
 }
 
+/// The same tests as among the others, for as long as it takes to find something. Three at a time:
+/// two of the five wait for a server more than they compute.
+fn hostile_bytes() -> anyhow::Result<()> {
+    let threads = ["--test-threads", "3"];
+    let mut nextest = command("cargo", &["nextest", "run", "--workspace", "-E", "test(/^fuzz::/)"]);
+    run_command(nextest.args(threads).env("PODO_FUZZ_SECONDS", "60"))
+}
+
 fn doctest() -> anyhow::Result<()> {
     run_command(&mut command("cargo", &["test", "--workspace", "--doc"]))
 }
 
 fn doc() -> anyhow::Result<()> {
+    // As the tests build it: otherwise the client of Kafka is built a second time.
+    let features = ["--features", "adapters/kafka-tls,server/kafka-tls"];
     let mut doc = command("cargo", &["doc", "--workspace", "--no-deps"]);
+    doc.args(features);
     run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))
 }
 

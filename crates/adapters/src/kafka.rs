@@ -4,6 +4,7 @@
 mod member;
 mod settings;
 mod topics;
+mod watch;
 
 pub use settings::KafkaSettings;
 
@@ -17,20 +18,24 @@ use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{FutureProducer, FutureRecord, Producer};
 use rdkafka::util::Timeout;
 use std::time::Duration;
+use watch::Watch;
 
 /// How long anything that is asked of the brokers may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 pub struct Bus {
     settings: KafkaSettings,
-    producer: FutureProducer,
+    producer: FutureProducer<Watch>,
+    watch: Watch,
 }
 
 impl Bus {
     /// Nobody is called yet: a bus that is away must not keep a node from starting.
     pub fn open(settings: KafkaSettings) -> std::result::Result<Bus, String> {
-        let producer = settings.producer().create().map_err(|error| explain(&error))?;
-        Ok(Bus { settings, producer })
+        let watch = Watch::default();
+        let producer = settings.producer().create_with_context(watch.clone());
+        let producer = producer.map_err(|error| explain(&error))?;
+        Ok(Bus { settings, producer, watch })
     }
 }
 
@@ -46,7 +51,7 @@ impl BusPort for Bus {
             .payload(parcel.body.as_slice())
             .headers(headers);
         let sent = self.producer.send(record, Timeout::After(ANSWER_WITHIN)).await;
-        sent.map(drop).map_err(|(error, _)| unavailable(&error))
+        self.watch.check(sent.map(drop).map_err(|(error, _)| error))
     }
 
     async fn subscribe(&self, group: &str, topics: &[Topic]) -> Result<Box<dyn Subscription>> {
@@ -61,10 +66,11 @@ impl BusPort for Bus {
 
     async fn prepare(&self) -> Result<()> {
         if self.settings.makes_topics {
-            topics::make(&self.settings).await?;
+            topics::make(&self.settings, &self.watch).await?;
         }
         let (settings, producer) = (self.settings.clone(), self.producer.clone());
-        blocking(move || topics::check(&settings, producer.client())).await
+        let watch = self.watch.clone();
+        blocking(move || topics::check(&settings, producer.client(), &watch)).await
     }
 }
 

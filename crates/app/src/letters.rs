@@ -100,6 +100,7 @@ fn korean(kind: MessageKind, n: usize, won: &str) -> Option<(&'static str, Strin
         | MessageKind::ReservationExpired
         | MessageKind::RefundDue
         | MessageKind::ScheduleOpened
+        | MessageKind::CatalogChanged
         | MessageKind::DeadLettered => return None,
     })
 }
@@ -145,6 +146,7 @@ fn english(kind: MessageKind, n: usize, won: &str) -> Option<(&'static str, Stri
         | MessageKind::ReservationExpired
         | MessageKind::RefundDue
         | MessageKind::ScheduleOpened
+        | MessageKind::CatalogChanged
         | MessageKind::DeadLettered => return None,
     })
 }

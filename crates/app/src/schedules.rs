@@ -97,6 +97,11 @@ impl Schedules {
         record
     }
 
+    /// Something changed, nobody knows for which: the next callers look again.
+    pub fn forget_all(&self) {
+        self.kept.write().expect("nothing panics under this lock").clear();
+    }
+
     /// An organiser changed it: the next caller looks again.
     pub fn forget(&self, schedule: ScheduleId) {
         self.kept.write().expect("nothing panics under this lock").remove(&schedule);

@@ -6,10 +6,11 @@ mod snapshot;
 
 use crate::error::Result;
 use crate::platform::Platform;
+use domain::id::SeatIndex;
 use domain::{ScheduleId, Timestamp};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 pub use board::Board;
@@ -39,7 +40,15 @@ pub struct SeatMaps {
 struct Slot {
     current: RwLock<Option<Arc<Snapshot>>>,
     checked_at_ms: AtomicI64,
+    doubt: Mutex<Doubt>,
     work: tokio::sync::Mutex<Option<Work>>,
+}
+
+/// Seats that a message told of: they are looked at again, whatever the live engine says.
+#[derive(Default)]
+struct Doubt {
+    seats: Vec<SeatIndex>,
+    is_of_all: bool,
 }
 
 /// What only the one who brings it up to date needs.
@@ -82,6 +91,22 @@ impl SeatMaps {
         slots.get(&schedule)?.current()
     }
 
+    /// Whether this node keeps a map of the schedule.
+    pub fn has(&self, schedule: ScheduleId) -> bool {
+        self.slots.read().expect("nothing panics under this lock").contains_key(&schedule)
+    }
+
+    /// These seats changed, or nobody knows which: the next look asks the store.
+    pub fn doubt(&self, schedule: ScheduleId, seats: Option<Vec<SeatIndex>>) {
+        let slots = self.slots.read().expect("nothing panics under this lock");
+        let Some(slot) = slots.get(&schedule) else { return };
+        let mut doubt = slot.doubt.lock().expect("nothing panics under this lock");
+        match seats.filter(|seats| doubt.seats.len() + seats.len() <= SEATS_ASKED_MAX) {
+            Some(seats) => doubt.seats.extend(seats),
+            None => *doubt = Doubt { seats: Vec::new(), is_of_all: true },
+        }
+    }
+
     fn slot(&self, schedule: ScheduleId) -> Arc<Slot> {
         let slots = self.slots.read().expect("nothing panics under this lock");
         if let Some(slot) = slots.get(&schedule) {
@@ -117,7 +142,12 @@ impl Slot {
             return Ok(known);
         }
         let next = match work.as_mut() {
-            Some(work) => catch_up(platform, schedule, work, now).await?,
+            Some(work) => {
+                let doubt = std::mem::take(
+                    &mut *self.doubt.lock().expect("nothing panics under this lock"),
+                );
+                catch_up(platform, schedule, work, doubt).await?
+            }
             None => {
                 let (first, snapshot) = begin(platform, schedule).await?;
                 *work = Some(first);
@@ -146,16 +176,18 @@ async fn catch_up(
     platform: &Platform,
     schedule: ScheduleId,
     work: &mut Work,
-    now: Timestamp,
+    doubt: Doubt,
 ) -> Result<Arc<Snapshot>> {
+    let now = platform.now();
     let since = match work.seats_version {
         Some(version) => platform.seat_versions.since(schedule, version).await.ok(),
         None => None,
     };
     let is_recent = now < work.read_at.plus(READ_AFTER);
-    if let Some(since) = since.filter(|_| is_recent)
+    if let Some(since) = since.filter(|_| is_recent && !doubt.is_of_all)
         && let Some(mut seats) = since.seats.filter(|seats| seats.len() <= SEATS_ASKED_MAX)
     {
+        seats.extend(doubt.seats);
         work.seats_version = Some(since.version);
         if seats.is_empty() {
             return Ok(work.board.tidy(now));

@@ -1,16 +1,31 @@
 //! Every promise, asked of the store and of the live engine.
 
+mod live;
+
 use crate::error::Result;
 use crate::platform::Platform;
 use crate::ports::invariants::{Finding, Stopped};
 use domain::queue::QueueMode;
 use domain::{Refusal, ScheduleId, Timestamp, UserId};
+use std::time::Duration;
 
-/// Asks everything; in the order of the names.
+/// How long a difference between engine and store may be a change under way.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Asks everything that a store and the counts of its waiting rooms can answer; in the order of the
+/// names.
 pub async fn check(platform: &Platform, now: Timestamp) -> Result<Vec<Finding>> {
     let mut findings = platform.store.check_all(now).await?;
     findings.extend(check_queues(platform, now).await?);
     findings.sort_by_key(|finding| finding.id[1..].parse::<u32>().unwrap_or(u32::MAX));
+    Ok(findings)
+}
+
+/// The same, and what the live engine must know besides: for those who share it with the nodes.
+pub async fn check_with_engine(platform: &Platform, now: Timestamp) -> Result<Vec<Finding>> {
+    let mut findings = check(platform, now).await?;
+    findings.push(live::places_are_kept(platform, GRACE).await?);
+    findings.push(live::filter_is_true(platform, GRACE).await?);
     Ok(findings)
 }
 

@@ -8,7 +8,7 @@ mod organisers;
 mod tally;
 
 pub use booking::Booking;
-pub use hearing::hear;
+pub use hearing::{EAR, HEARD, hear};
 pub use letters::Letters;
 pub use organisers::TellOrganisers;
 pub use tally::{Tallies, Tally};
@@ -76,7 +76,9 @@ pub async fn work(
     }
     match handle(platform, worker, &parcels).await {
         Ok(round) => {
-            points::reach(points::WORKED);
+            if round.done + round.failed > 0 {
+                points::reach(points::WORKED);
+            }
             subscription.commit().await?;
             platform.worker_tallies.add(worker.name(), round);
             Ok(round)
@@ -177,11 +179,13 @@ async fn try_one(
     }
 }
 
-/// The outside fails: the same will work later, and no message is to blame.
+/// The outside fails: the same will work later, and no message is to blame. A conflict is not of
+/// this kind: a message that breaks a constraint conflicts for ever, and nothing behind it would go
+/// on.
 fn is_passing(error: &Error) -> bool {
     match error {
-        Error::Unavailable(_) | Error::Conflict(_) => true,
-        Error::Refused(_) | Error::Broken(_) => false,
+        Error::Unavailable(_) => true,
+        Error::Conflict(_) | Error::Refused(_) | Error::Broken(_) => false,
     }
 }
 

@@ -25,6 +25,8 @@ pub enum MessageKind {
     PaymentRefunded,
     ScheduleOpened,
     StandbyOffered,
+    /// Something that fans see was made, changed or taken back by an organiser.
+    CatalogChanged,
     /// A worker gave a message up.
     DeadLettered,
 }
@@ -59,7 +61,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 17] = [
+    pub const ALL: [MessageKind; 18] = [
         MessageKind::UserSignedUp,
         MessageKind::SignUpAsked,
         MessageKind::SessionCopied,
@@ -76,6 +78,7 @@ impl MessageKind {
         MessageKind::PaymentRefunded,
         MessageKind::ScheduleOpened,
         MessageKind::StandbyOffered,
+        MessageKind::CatalogChanged,
         MessageKind::DeadLettered,
     ];
 
@@ -97,6 +100,7 @@ impl MessageKind {
             MessageKind::PaymentRefunded => "PaymentRefunded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
             MessageKind::StandbyOffered => "StandbyOffered",
+            MessageKind::CatalogChanged => "CatalogChanged",
             MessageKind::DeadLettered => "DeadLettered",
         }
     }
@@ -122,7 +126,8 @@ impl MessageKind {
             | MessageKind::ReservationReleased
             | MessageKind::ReservationExpired
             | MessageKind::ReservationCanceled
-            | MessageKind::ReservationReduced => Topic::SeatSync,
+            | MessageKind::ReservationReduced
+            | MessageKind::CatalogChanged => Topic::SeatSync,
             MessageKind::DeadLettered => Topic::DeadLetter,
         }
     }
@@ -152,13 +157,21 @@ impl Language {
 
 /// After this many failed deliveries a message is dead: set aside, alerted, never hidden. The tries
 /// take an hour, so that a bus that is away for a while costs no message.
-pub const ATTEMPTS_MAX: u32 = 60;
+pub const ATTEMPTS_MAX: u32 = 360;
 
 /// How often a worker tries a message before it is set aside.
 pub const TRIES_MAX: u32 = 3;
 
 /// The version of the published form; it grows when a field changes its meaning or goes.
 pub const FORM: u32 = 1;
+
+/// Most time between two tries of a message: when the bus is back, all of it goes on as soon.
+const PUBLISH_AGAIN_MAX_MS: i64 = 10_000;
+
+/// How long a message waits before it is published again.
+pub fn publish_delay_ms(attempts: u32) -> i64 {
+    retry_delay_ms(attempts).min(PUBLISH_AGAIN_MAX_MS)
+}
 
 /// How long to wait before the next try: doubling from 200 ms, at most a minute.
 pub fn retry_delay_ms(attempts: u32) -> i64 {
@@ -188,6 +201,7 @@ mod tests {
         assert_eq!(retry_delay_ms(0), 200);
         assert_eq!(retry_delay_ms(3), 1_600);
         assert_eq!(retry_delay_ms(u32::MAX), 60_000);
+        assert_eq!((publish_delay_ms(0), publish_delay_ms(u32::MAX)), (200, 10_000));
     }
 
     #[test]

@@ -216,10 +216,10 @@ async fn run_often(platform: &Platform, tasks: &Tasks, job: Job, pause: Duration
         if count(platform, job, &outcome) {
             continue;
         }
-        if job == Job::RelayMessages && is_quiet {
-            wait_for_messages(platform, tasks, pause).await;
-        } else {
-            tasks.pause(pause).await;
+        match (job, is_quiet) {
+            (Job::RelayMessages, true) => wait_for_messages(platform, tasks, pause).await,
+            (Job::RelayMessages, false) => tasks.pause(pause.min(GATHER)).await,
+            _ => tasks.pause(pause).await,
         }
     }
     if let Some(leadership) = leadership
@@ -228,6 +228,9 @@ async fn run_often(platform: &Platform, tasks: &Tasks, job: Job, pause: Duration
         tracing::warn!(job = name, %error, "The lead of {name} ends by itself");
     }
 }
+
+/// How long the relay lets messages gather while there are some.
+const GATHER: Duration = Duration::from_millis(100);
 
 /// The first message after a quiet time is published at once; while there are many, the relay's own
 /// pace makes larger batches of them.

@@ -1,13 +1,13 @@
 //! A running server: started on a bound listener, stopped in order.
 
 use crate::api::{Edge, Shared, Tracing};
-use crate::config::Config;
+use crate::config::{Config, Switch};
 use crate::jobs::{Job, Schedule, Timing, run_job};
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use crate::web;
 use crate::wire::Wired;
-use crate::workers::{join, prepare_bus, run_ear, run_worker};
+use crate::workers::{hear_bell, join, prepare_bus, ring_bell, run_ear, run_worker};
 use anyhow::{Context, Result};
 use app::Platform;
 use app::accounts::{SignUp, create_admin, recall_ended_sessions};
@@ -110,9 +110,19 @@ impl Running {
 async fn start_workers(config: &Config, platform: &Arc<Platform>, tasks: &Tasks) {
     tasks.spawn(prepare_bus(platform.clone(), tasks.clone()));
     tasks.spawn(share_strain(platform.clone(), tasks.clone()));
-    tasks.spawn(run_ear(platform.clone(), tasks.clone()));
+    // Where messages stay in the process, it has changed by itself all that it would hear of.
+    if config.bus.reaches_others() {
+        tasks.spawn(run_ear(platform.clone(), tasks.clone()));
+    }
+    let has_bell = config.bus.relay_bell == Switch::On;
+    if has_bell {
+        tasks.spawn(ring_bell(platform.clone(), tasks.clone()));
+    }
     if !config.roles.works {
         return;
+    }
+    if has_bell {
+        tasks.spawn(hear_bell(platform.clone(), tasks.clone()));
     }
     let places = ALL.map(async |worker| (worker, join(platform, worker).await));
     for (worker, place) in futures::future::join_all(places).await {
@@ -137,7 +147,7 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
         let timing = match job {
             Job::AdmitFans => every(config.admit_every_ms),
             Job::ExpireHolds | Job::OfferSeats => every(config.sweep_every_ms),
-            Job::RelayMessages => every(100),
+            Job::RelayMessages => every(config.bus.relay_every_ms),
             Job::SettlePayments
             | Job::MakeRefunds
             | Job::FollowWebhooks

@@ -3,8 +3,7 @@
 use crate::tasks::Tasks;
 use app::Platform;
 use app::ports::bus::Subscription;
-use app::workers::{Worker, hear, work};
-use domain::messages::Topic;
+use app::workers::{HEARD, Worker, hear, work};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,6 +54,37 @@ pub async fn prepare_bus(platform: Arc<Platform>, tasks: Tasks) {
     }
 }
 
+/// Least pause between two rings: in a rush the relay has no time to sleep anyway.
+const RING_EVERY: Duration = Duration::from_millis(20);
+
+/// Tells the relays of other nodes that this one wrote a message.
+pub async fn ring_bell(platform: Arc<Platform>, tasks: Tasks) {
+    while !tasks.is_stopping() {
+        let rung = tokio::select! {
+            () = tasks.stopped() => break,
+            rung = platform.store.tell_others() => rung,
+        };
+        if let Err(error) = rung {
+            tracing::debug!(%error, "Nobody was told of a message; the relay looks for itself");
+        }
+        tasks.pause(RING_EVERY).await;
+    }
+}
+
+/// Wakes the relay of this node when another wrote a message.
+pub async fn hear_bell(platform: Arc<Platform>, tasks: Tasks) {
+    while !tasks.is_stopping() {
+        let lost = tokio::select! {
+            () = tasks.stopped() => break,
+            lost = platform.store.hear_others() => lost,
+        };
+        if let Err(error) = lost {
+            tracing::warn!(%error, "The relay is not told of messages; it looks for itself");
+        }
+        tasks.pause(PAUSE).await;
+    }
+}
+
 /// A place in the worker's group.
 pub async fn join(platform: &Platform, worker: &dyn Worker) -> Option<Box<dyn Subscription>> {
     let name = worker.name();
@@ -67,13 +97,13 @@ pub async fn join(platform: &Platform, worker: &dyn Worker) -> Option<Box<dyn Su
     }
 }
 
-/// Every node forgets what others have changed.
+/// Every node forgets what others have changed. What was missed before it began to listen is
+/// asked for again after a while.
 pub async fn run_ear(platform: Arc<Platform>, tasks: Tasks) {
     let mut ear: Option<Box<dyn Subscription>> = None;
     while !tasks.is_stopping() {
         let Some(subscription) = ear.as_mut() else {
-            let topics = [Topic::Notification];
-            ear = platform.bus.listen(&topics).await.ok();
+            ear = platform.bus.listen(&HEARD).await.ok();
             if ear.is_none() {
                 tasks.pause(PAUSE).await;
             }
@@ -88,7 +118,9 @@ pub async fn run_ear(platform: Arc<Platform>, tasks: Tasks) {
             tasks.pause(PAUSE).await;
             continue;
         };
-        hear(&platform, &parcels);
+        if !parcels.is_empty() {
+            hear(&platform, &parcels);
+        }
         if subscription.commit().await.is_err() {
             ear = None;
         }

@@ -1,13 +1,16 @@
 //! A real Apache Kafka broker with its ZooKeeper: started, killed, frozen, started again.
 
-use crate::NotStarted;
+mod tls;
+
 use crate::engine::{self, Kind, PATIENCE, Process, port};
+use crate::{NotStarted, Proxy};
 use rustix::process::Signal;
 use std::io::{Error, ErrorKind, Result};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
+use tls::Tls;
 
 const BROKER: Kind = Kind { name: "Kafka", end: Signal::KILL };
 const KEEPER: Kind = Kind { name: "ZooKeeper", end: Signal::KILL };
@@ -31,6 +34,10 @@ pub struct Kafka {
     _keeper: Process,
     port: u16,
     keeper_port: u16,
+    /// With it, it speaks TLS on a second port.
+    tls: Option<Tls>,
+    /// With it, clients are sent over a line that can be made bad.
+    line: Option<Proxy>,
     /// Last, because the processes must end before their folders are deleted.
     folder: TempDir,
     _keeper_folder: TempDir,
@@ -38,6 +45,22 @@ pub struct Kafka {
 
 impl Kafka {
     pub fn start() -> std::result::Result<Kafka, NotStarted> {
+        Kafka::start_with(None, false)
+    }
+
+    /// Starts one that clients reach over a line that can be made bad.
+    pub fn start_behind_a_line() -> std::result::Result<Kafka, NotStarted> {
+        Kafka::start_with(None, true)
+    }
+
+    /// Starts one that also speaks TLS.
+    pub fn start_with_tls() -> std::result::Result<Kafka, NotStarted> {
+        let tls = Tls::make();
+        let tls = tls.map_err(|error| NotStarted::new(BROKER.name, &error, String::new()))?;
+        Kafka::start_with(Some(tls), false)
+    }
+
+    fn start_with(tls: Option<Tls>, has_line: bool) -> std::result::Result<Kafka, NotStarted> {
         let folder = || {
             TempDir::with_prefix("podo-kafka-")
                 .map_err(|error| NotStarted::new(BROKER.name, &error, String::new()))
@@ -48,17 +71,45 @@ impl Kafka {
             started.map_err(|error| engine::not_started(KEEPER, keeper_folder.path(), &error))
         })?;
         let (broker, _keeper, _keeper_folder) = (None, keeper, keeper_folder);
-        let mut kafka = Kafka { broker, _keeper, port: 0, keeper_port, folder, _keeper_folder };
+        let mut kafka = Kafka {
+            broker,
+            _keeper,
+            port: 0,
+            keeper_port,
+            tls,
+            line: None,
+            folder,
+            _keeper_folder,
+        };
         port::on_free_port(|port| {
             kafka.port = port.map_err(|error| kafka.not_started(&error))?;
+            if has_line {
+                let line = Proxy::to_port(kafka.port);
+                kafka.line = Some(line.map_err(|error| kafka.not_started(&error))?);
+            }
             kafka.restart()
         })?;
         Ok(kafka)
     }
 
-    /// Where it listens, for example `127.0.0.1:12345`. The same after a restart.
+    /// Where clients reach it, for example `127.0.0.1:12345`. The same after a restart.
     pub fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        format!("127.0.0.1:{}", self.line.as_ref().map_or(self.port, Proxy::port))
+    }
+
+    /// The line to it; only of one that was started behind one.
+    pub fn line(&self) -> Option<&Proxy> {
+        self.line.as_ref()
+    }
+
+    /// Where it speaks TLS, by the name in its certificate.
+    pub fn tls_address(&self) -> String {
+        format!("localhost:{}", tls::port(self.port))
+    }
+
+    /// The certificate that a client has to trust, as PEM; empty without TLS.
+    pub fn certificate(&self) -> &str {
+        self.tls.as_ref().map_or("", |tls| &tls.certificate)
     }
 
     /// The same as a `bus_url`.
@@ -77,7 +128,12 @@ impl Kafka {
     /// Starts it again on the same port and what it kept, after ending it if it still runs.
     pub fn restart(&mut self) -> std::result::Result<(), NotStarted> {
         self.broker = None;
-        let broker = serve(self.folder.path(), self.port, self.keeper_port);
+        let tls = self.tls.as_ref();
+        let listeners = match tls.map(|tls| tls.settings(self.folder.path(), self.port)) {
+            Some(settings) => settings.map_err(|error| self.not_started(&error))?,
+            None => listeners(self.port, &self.address()),
+        };
+        let broker = serve(self.folder.path(), self.port, self.keeper_port, &listeners);
         self.broker = Some(broker.map_err(|error| self.not_started(&error))?);
         Ok(())
     }
@@ -112,12 +168,17 @@ fn keep(folder: &Path, port: u16) -> Result<Process> {
     Ok(process)
 }
 
+/// Where it listens, in the clear.
+fn listeners(port: u16, known_as: &str) -> String {
+    let here = format!("PLAINTEXT://127.0.0.1:{port}");
+    format!("listeners={here}\nadvertised.listeners=PLAINTEXT://{known_as}")
+}
+
 /// A broker that was killed is still registered at the keeper until its session has ended: a short
 /// session makes a restart quick, and the broker waits for the end of its old one.
-fn serve(folder: &Path, port: u16, keeper_port: u16) -> Result<Process> {
+fn serve(folder: &Path, port: u16, keeper_port: u16, listeners: &str) -> Result<Process> {
     let settings = format!(
-        "broker.id=0\nlisteners=PLAINTEXT://127.0.0.1:{port}\nadvertised.host.name=127.0.0.1\n\
-         advertised.port={port}\nlog.dirs={}\nzookeeper.connect=127.0.0.1:{keeper_port}\n\
+        "broker.id=0\n{listeners}\nlog.dirs={}\nzookeeper.connect=127.0.0.1:{keeper_port}\n\
          zookeeper.session.timeout.ms=2000\nzookeeper.connection.timeout.ms=30000\n\
          num.partitions={PARTITIONS}\nauto.create.topics.enable=true\n\
          default.replication.factor=1\noffsets.topic.num.partitions=1\n\

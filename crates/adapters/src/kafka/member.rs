@@ -1,6 +1,6 @@
 //! A member of a group, or a listener that is in none.
 
-use super::{ANSWER_WITHIN, KafkaSettings, blocking, explain, topics, unavailable};
+use super::{ANSWER_WITHIN, KafkaSettings, Watch, blocking, explain, topics, unavailable};
 use app::messages::{ID_HEADER, TRACE_HEADER, TYPE_HEADER};
 use app::ports::bus::{Parcel, Subscription};
 use app::{Error, Result};
@@ -20,7 +20,8 @@ const NO_GROUP: &str = "podo-listener";
 
 pub(super) struct Member {
     settings: KafkaSettings,
-    consumer: Arc<StreamConsumer>,
+    consumer: Arc<StreamConsumer<Watch>>,
+    watch: Watch,
     is_in_group: bool,
     /// What was received and is not committed, by topic and partition: from where to where.
     taken: BTreeMap<(String, i32), (i64, i64)>,
@@ -42,9 +43,9 @@ impl Member {
         let mut places = TopicPartitionList::new();
         for topic in topics {
             let name = settings.name_of(*topic);
-            for partition in 0..topics::partitions_of(member.consumer.client(), &name)? {
+            for partition in 0..member.partitions_of(&name)? {
                 let ends = member.consumer.fetch_watermarks(&name, partition, ANSWER_WITHIN);
-                let (_, end) = ends.map_err(|error| unavailable(&error))?;
+                let (_, end) = member.watch.check(ends)?;
                 places
                     .add_partition_offset(&name, partition, Offset::Offset(end))
                     .map_err(Error::broken)?;
@@ -55,10 +56,16 @@ impl Member {
     }
 
     fn open(settings: &KafkaSettings, group: &str, is_in_group: bool) -> Result<Member> {
-        let consumer = settings.consumer(group).create();
-        let consumer: StreamConsumer = consumer.map_err(|error| Error::Broken(explain(&error)))?;
-        let consumer = Arc::new(consumer);
-        Ok(Member { settings: settings.clone(), consumer, is_in_group, taken: BTreeMap::new() })
+        let watch = Watch::default();
+        let consumer = settings.consumer(group).create_with_context(watch.clone());
+        let consumer: StreamConsumer<Watch> =
+            consumer.map_err(|error| Error::Broken(explain(&error)))?;
+        let (settings, consumer) = (settings.clone(), Arc::new(consumer));
+        Ok(Member { settings, consumer, watch, is_in_group, taken: BTreeMap::new() })
+    }
+
+    fn partitions_of(&self, name: &str) -> Result<i32> {
+        topics::partitions_of(self.consumer.client(), name, &self.watch)
     }
 
     fn places(&self, place: impl Fn(&(i64, i64)) -> i64) -> Result<TopicPartitionList> {

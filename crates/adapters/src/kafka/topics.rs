@@ -1,11 +1,11 @@
 //! The topics: made when they are missing, checked when the node starts.
 
-use super::{ANSWER_WITHIN, KafkaSettings, unavailable};
+use super::{ANSWER_WITHIN, KafkaSettings, Watch};
 use app::{Error, Result};
 use domain::messages::Topic;
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
-use rdkafka::client::{Client, ClientContext, DefaultClientContext};
-use rdkafka::config::FromClientConfig;
+use rdkafka::client::{Client, ClientContext};
+use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::types::RDKafkaErrorCode;
 use std::time::{Duration, Instant};
 
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Makes what is missing.
-pub(super) async fn make(settings: &KafkaSettings) -> Result<()> {
-    let admin = AdminClient::<DefaultClientContext>::from_config(&settings.admin())
-        .map_err(|error| unavailable(&error))?;
+pub(super) async fn make(settings: &KafkaSettings, watch: &Watch) -> Result<()> {
+    let admin = AdminClient::from_config_and_context(&settings.admin(), watch.clone());
+    let admin = admin.map_err(|error| watch.unavailable(&error))?;
     let retention = settings.retention.as_millis().to_string();
     let names: Vec<String> = Topic::ALL.iter().map(|topic| settings.name_of(*topic)).collect();
     let (partitions, replication) = (number(settings.partitions), number(settings.replication));
@@ -29,14 +29,16 @@ pub(super) async fn make(settings: &KafkaSettings) -> Result<()> {
     let options = AdminOptions::new().operation_timeout(Some(ANSWER_WITHIN));
     let options = options.request_timeout(Some(ANSWER_WITHIN));
     let made = admin.create_topics(&topics, &options).await;
-    let made = made.map_err(|error| unavailable(&error))?;
+    let made = made.map_err(|error| watch.unavailable(&error))?;
     for outcome in made {
         match outcome {
             Ok(name) => tracing::info!(topic = name, "Made a topic"),
-            Err((
-                _,
-                RDKafkaErrorCode::TopicAlreadyExists | RDKafkaErrorCode::UnsupportedFeature,
-            )) => {}
+            Err((_, RDKafkaErrorCode::TopicAlreadyExists)) => {}
+            Err((name, RDKafkaErrorCode::UnsupportedFeature)) => tracing::warn!(
+                topic = name,
+                "These brokers make no topics when asked; make it by hand, or let brokers make \
+                 topics by themselves, and set bus_create_topics to \"off\""
+            ),
             Err((name, code)) => tracing::warn!(
                 topic = name, %code,
                 "A topic was not made; make it by hand, or see bus_partitions and bus_replication"
@@ -47,10 +49,14 @@ pub(super) async fn make(settings: &KafkaSettings) -> Result<()> {
 }
 
 /// Says what will not work well: members of a group without a partition have nothing to do.
-pub(super) fn check<C: ClientContext>(settings: &KafkaSettings, client: &Client<C>) -> Result<()> {
+pub(super) fn check<C: ClientContext>(
+    settings: &KafkaSettings,
+    client: &Client<C>,
+    watch: &Watch,
+) -> Result<()> {
     for topic in Topic::ALL {
         let name = settings.name_of(topic);
-        let n_partitions = partitions_of(client, &name)?;
+        let n_partitions = partitions_of(client, &name, watch)?;
         let n_wanted = number(settings.partitions);
         if n_partitions < n_wanted {
             tracing::warn!(
@@ -81,11 +87,15 @@ pub(super) fn check<C: ClientContext>(settings: &KafkaSettings, client: &Client<
 
 /// How many partitions a topic has. Asking makes brokers make it, where they may: then the answer
 /// takes a moment.
-pub(super) fn partitions_of<C: ClientContext>(client: &Client<C>, name: &str) -> Result<i32> {
+pub(super) fn partitions_of<C: ClientContext>(
+    client: &Client<C>,
+    name: &str,
+    watch: &Watch,
+) -> Result<i32> {
     let start = Instant::now();
     loop {
         let metadata = client.fetch_metadata(Some(name), ANSWER_WITHIN);
-        let metadata = metadata.map_err(|error| unavailable(&error))?;
+        let metadata = watch.check(metadata)?;
         let found = metadata.topics().iter().find(|topic| topic.name() == name);
         let n_partitions = found.map_or(0, |topic| topic.partitions().len());
         if let Ok(n_partitions @ 1..) = i32::try_from(n_partitions) {

@@ -3,3 +3,6 @@
 mod change;
 mod create;
 mod read;
+mod told;
+
+pub(super) use told::note_told;

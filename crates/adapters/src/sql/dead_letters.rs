@@ -201,6 +201,7 @@ async fn close(tx: &mut dyn Tx, command: &Close) -> Result<()> {
         let again = "update outbox set status = 'PENDING', attempts = 0, next_at = $2
                       where id = $1 and status = 'DEAD'";
         tx.execute(again, params![dead.message_id, now]).await?;
+        outbox::note_pushed();
     }
     let details = json!({ "messageId": dead.message_id, "consumer": dead.consumer });
     audit::note(tx, (actor, action), id, details, now).await

@@ -72,6 +72,7 @@ impl Invariants for SqlStore {
 }
 
 async fn check_all(tx: &mut dyn Tx, question: &CheckAll) -> Result<Vec<Finding>> {
+    tx.take_time().await?;
     let mut findings = Vec::new();
     for check in seats::CHECKS.iter().chain(money::CHECKS) {
         findings.push(run(tx, check, question.0).await?);

@@ -9,7 +9,7 @@ use app::messages::wrap;
 use app::ports::dead_letters::{RELAY, SetAside};
 use app::ports::messages::{Backlog, Consume, Letter, Message, Messages};
 use async_trait::async_trait;
-use domain::messages::{ATTEMPTS_MAX, MessageKind, Topic, jittered_ms, retry_delay_ms};
+use domain::messages::{ATTEMPTS_MAX, MessageKind, Topic, jittered_ms, publish_delay_ms};
 use domain::{MessageId, Timestamp, UserId};
 use std::time::Duration;
 
@@ -59,7 +59,15 @@ impl Messages for SqlStore {
     }
 
     async fn written(&self) {
-        self.wait_for_write().await;
+        self.wait_for_message().await;
+    }
+
+    async fn tell_others(&self) -> Result<()> {
+        self.tell_other_processes().await
+    }
+
+    async fn hear_others(&self) -> Result<()> {
+        self.hear_other_processes().await
     }
 
     async fn messages_published(&self, messages: Vec<MessageId>, now: Timestamp) -> Result<()> {
@@ -104,6 +112,8 @@ async fn due(tx: &mut dyn Tx, question: &DueMessages) -> Result<Vec<Message>> {
                                      and p.status = 'PENDING'
                                      and (p.next_at > $1 or p.id > o.id))
                 order by o.id limit $2";
+    // After an outage there are thousands where statistics say that there are none.
+    tx.follow_indexes().await?;
     tx.query(sql, params![question.now, question.limit]).await?.iter().map(read).collect()
 }
 
@@ -141,7 +151,7 @@ async fn failed(tx: &mut dyn Tx, command: &Failed) -> Result<()> {
     if attempts >= ATTEMPTS_MAX {
         return die(tx, command, attempts).await;
     }
-    let delay = jittered_ms(retry_delay_ms(attempts), tx.chance().number());
+    let delay = jittered_ms(publish_delay_ms(attempts), tx.chance().number());
     let next_at = command.now.plus(Duration::from_millis(delay.unsigned_abs()));
     let later = "update outbox set next_at = $2 where id = $1";
     tx.execute(later, params![message.id, next_at]).await?;

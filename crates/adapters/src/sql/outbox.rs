@@ -7,7 +7,22 @@ use app::traces::current;
 use domain::Timestamp;
 use domain::messages::MessageKind;
 use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
+
+/// How many messages commands of this process have written or woken up.
+static N_PUSHED: AtomicU64 = AtomicU64::new(0);
+
+/// A command that finds this changed when it is done may have left a message; one that left a
+/// message always finds it changed.
+pub(super) fn n_pushed() -> u64 {
+    N_PUSHED.load(Ordering::SeqCst)
+}
+
+/// There is something to publish once this transaction is done.
+pub(super) fn note_pushed() {
+    N_PUSHED.fetch_add(1, Ordering::SeqCst);
+}
 
 /// A message on its way into the outbox.
 pub(super) struct Outgoing<'m, P> {
@@ -32,6 +47,7 @@ pub(super) async fn push<P: Serialize + Sync>(
     if !tx.has(Guard::MessageIsWritten) {
         return Ok(());
     }
+    note_pushed();
     let payload = serde_json::to_string(message.payload).map_err(app::Error::broken)?;
     let id = tx.chance().id(now);
     let values = params![

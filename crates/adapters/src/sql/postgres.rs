@@ -2,6 +2,7 @@
 //! was faster; those that come in crowds share one.
 
 mod batch;
+mod bell;
 mod migrate;
 mod pools;
 mod replicas;
@@ -14,6 +15,7 @@ mod writer;
 pub use migrate::Roles;
 pub use settings::{Connections, PerRole, PostgresSettings};
 
+use super::DatabaseRole;
 use super::plan::Plan;
 use super::tx::{Guard, Work};
 use app::ports::clock::Chance;
@@ -43,6 +45,7 @@ pub(super) struct Postgres {
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
     has_batches: bool,
+    settings: PostgresSettings,
 }
 
 impl Postgres {
@@ -57,7 +60,15 @@ impl Postgres {
         let (pools, replicas) = (Pools::new(settings)?, Replicas::new(settings)?);
         let for_batches = pools::for_batches(settings, BATCHES_AT_ONCE)?;
         let writer = Writer::start(for_batches, chance.clone(), off.clone())?;
-        Ok(Postgres { pools, replicas, writer, chance, off, has_batches: true })
+        Ok(Postgres {
+            pools,
+            replicas,
+            writer,
+            chance,
+            off,
+            has_batches: true,
+            settings: settings.clone(),
+        })
     }
 
     /// Brings the schema up to date and, if asked, the roles and their rights.
@@ -80,6 +91,17 @@ impl Postgres {
     #[cfg(feature = "mutants")]
     pub(super) fn without_batches(self) -> Postgres {
         Postgres { has_batches: false, ..self }
+    }
+
+    /// Wakes those who listen.
+    pub(super) async fn tell_others(&self) -> Result<()> {
+        let client = self.pools.of(DatabaseRole::Worker).get().await.map_err(pool_error)?;
+        bell::ring(&client).await
+    }
+
+    /// Listens on a connection of its own until that is lost.
+    pub(super) async fn hear_others(&self, heard: impl Fn() + Send + Sync) -> Result<()> {
+        bell::hear(&self.settings, heard).await
     }
 
     /// Runs a command; answers after it is committed.

@@ -3,7 +3,7 @@
 mod organiser;
 mod runs;
 
-use super::audit::note;
+use super::catalog::note_told;
 use super::payments::cancel::load_paid;
 use super::store::SqlStore;
 use super::tx::{Tx, work};
@@ -158,5 +158,12 @@ async fn set_policy(tx: &mut dyn Tx, command: &SetPolicy) -> Result<()> {
         return Err(Refusal::NotFound.into());
     }
     let details = json!(command.policy);
-    note(tx, (command.actor, "event.refund-policy"), command.event, details, command.now).await
+    note_told(
+        tx,
+        (command.actor, "event.refund-policy"),
+        command.event.uuid(),
+        details,
+        command.now,
+    )
+    .await
 }

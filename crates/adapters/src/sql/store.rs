@@ -1,5 +1,6 @@
 //! The store: which engine runs the commands.
 
+use super::outbox;
 use super::plan::Plan;
 use super::postgres::{Postgres, PostgresSettings, Roles};
 use super::sqlite::{self, Sqlite};
@@ -17,7 +18,9 @@ use tokio::sync::Notify;
 
 pub struct SqlStore {
     engine: Engine,
-    /// Rung after every write.
+    /// Rung when a message was written, here or elsewhere.
+    told: Notify,
+    /// Rung when a message was written here.
     wrote: Notify,
 }
 
@@ -30,12 +33,41 @@ enum Engine {
 
 impl SqlStore {
     fn on(engine: Engine) -> SqlStore {
-        SqlStore { engine, wrote: Notify::new() }
+        SqlStore { engine, told: Notify::new(), wrote: Notify::new() }
     }
 
-    /// Resolves when something was written since the last time.
-    pub(super) async fn wait_for_write(&self) {
+    /// Resolves when a message was written since the last time.
+    pub(super) async fn wait_for_message(&self) {
+        self.told.notified().await;
+    }
+
+    /// Waits for a message of this process; then those who listen elsewhere are told.
+    pub(super) async fn tell_other_processes(&self) -> Result<()> {
         self.wrote.notified().await;
+        match &self.engine {
+            Engine::Postgres(postgres) => postgres.tell_others().await,
+            Engine::Sqlite(_) => std::future::pending().await,
+            #[cfg(feature = "mutants")]
+            Engine::Inline(_) => std::future::pending().await,
+        }
+    }
+
+    /// Hears of messages of other processes until the line is lost.
+    pub(super) async fn hear_other_processes(&self) -> Result<()> {
+        match &self.engine {
+            Engine::Postgres(postgres) => postgres.hear_others(|| self.told.notify_one()).await,
+            Engine::Sqlite(_) => std::future::pending().await,
+            #[cfg(feature = "mutants")]
+            Engine::Inline(_) => std::future::pending().await,
+        }
+    }
+
+    /// Rings if a message may have been written since then.
+    fn ring_since(&self, n_pushed: u64) {
+        if outbox::n_pushed() != n_pushed {
+            self.told.notify_one();
+            self.wrote.notify_one();
+        }
     }
 
     /// Opens or creates a SQLite file and brings its schema up to date.
@@ -142,27 +174,27 @@ impl SqlStore {
     }
 
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
-        let work = Traced::new(work);
+        let (work, n_pushed) = (Traced::new(work), outbox::n_pushed());
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
             #[cfg(feature = "mutants")]
             Engine::Inline(inline) => inline.run(work).await,
             Engine::Postgres(postgres) => postgres.write(work).await,
         };
-        self.wrote.notify_one();
+        self.ring_since(n_pushed);
         written
     }
 
     /// The same for a command that comes in crowds.
     pub(super) async fn write_in_batch<W: Work>(&self, work: W) -> Result<W::Output> {
-        let work = Traced::new(work);
+        let (work, n_pushed) = (Traced::new(work), outbox::n_pushed());
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(work).await,
             #[cfg(feature = "mutants")]
             Engine::Inline(inline) => inline.run(work).await,
             Engine::Postgres(postgres) => postgres.write_in_batch(work).await,
         };
-        self.wrote.notify_one();
+        self.ring_since(n_pushed);
         written
     }
 

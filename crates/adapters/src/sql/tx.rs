@@ -134,6 +134,17 @@ pub(super) trait Tx: Send {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    /// Makes the engine follow indexes for the rest of the transaction, whatever it believes about
+    /// a table that has changed much since it last looked.
+    fn follow_indexes(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Lets the rest of the transaction take minutes: it looks at everything there is.
+    fn take_time(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Where ids and secrets made inside a transaction come from.
     fn chance(&self) -> &dyn Chance;
 

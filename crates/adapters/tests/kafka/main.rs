@@ -2,6 +2,8 @@
 #![cfg(test)]
 
 mod mock;
+mod security;
+mod stand_in;
 
 use adapters::kafka::{Bus, KafkaSettings};
 use app::ports::bus::{self, Bus as _, Parcel, Subscription};

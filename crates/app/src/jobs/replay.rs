@@ -15,7 +15,7 @@ pub async fn replay_dead_letters(platform: &Platform, now: Timestamp) -> Result<
         let error = match replay(platform, &dead).await {
             Ok(()) => None,
             // Later, as it is.
-            Err(error @ (Error::Unavailable(_) | Error::Conflict(_))) => return Err(error),
+            Err(error @ Error::Unavailable(_)) => return Err(error),
             Err(error) => Some(error.to_string()),
         };
         match error {

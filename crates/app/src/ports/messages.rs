@@ -55,9 +55,16 @@ pub trait Messages: Send + Sync {
     /// same aggregate; those put off until later are left out together with what follows them.
     async fn due_messages(&self, now: Timestamp, limit: u32) -> Result<Vec<Message>>;
 
-    /// Resolves when something was written in this process since the last time: there may be a
-    /// message. Other processes are not heard of.
+    /// Resolves when a message was written since the last time: in this process, or in another
+    /// that `hear_others` heard of.
     async fn written(&self);
+
+    /// Waits until a message was written in this process, and tells the others. Waits for ever
+    /// where there are no others.
+    async fn tell_others(&self) -> Result<()>;
+
+    /// Hears what others tell until the line is lost. Waits for ever where there are no others.
+    async fn hear_others(&self) -> Result<()>;
 
     async fn messages_published(&self, messages: Vec<MessageId>, now: Timestamp) -> Result<()>;
 

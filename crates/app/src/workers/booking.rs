@@ -60,6 +60,7 @@ fn has_seats(kind: MessageKind) -> Option<bool> {
         | MessageKind::PaymentRefunded
         | MessageKind::ScheduleOpened
         | MessageKind::StandbyOffered
+        | MessageKind::CatalogChanged
         | MessageKind::DeadLettered => None,
     }
 }

@@ -1,6 +1,7 @@
 //! `podo bench`: plays fans over HTTP against a server of its own, or one that is running.
 
 mod all;
+mod drain;
 mod figure;
 mod memory;
 mod opening;
@@ -51,6 +52,8 @@ enum Profile {
     Connections,
     /// They look at the seat map, beside as many requests to a bare hyper server.
     SeatMap,
+    /// Each has left a message while the bus was away; how fast is it told now?
+    Drain,
 }
 
 #[derive(Args, Clone)]
@@ -147,6 +150,11 @@ fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
 /// Sets the stage, starts a server on it, plays, stops it, and checks every promise. Says what was
 /// found, and whether all promises were kept.
 async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings, bool)> {
+    if bench.profile == Profile::Drain {
+        let figure = drain::measure(config, bench.fans).await?;
+        println!("{figure}");
+        return Ok((Findings { figures: vec![figure], sale: None }, true));
+    }
     let wired = wire::platform(config).await?;
     let bar = fans::bar(u64::from(bench.fans), "accounts");
     let accounts =
@@ -182,7 +190,12 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
             let figures = memory::connections(target, schedule, &accounts, process).await?;
             (Findings { figures, sale: None }, true)
         }
-        Profile::Polls | Profile::OneSeat | Profile::Holds | Profile::Wallet | Profile::SeatMap => {
+        Profile::Polls
+        | Profile::OneSeat
+        | Profile::Holds
+        | Profile::Wallet
+        | Profile::SeatMap
+        | Profile::Drain => {
             let yardsticks = Yardsticks {
                 pgbench: bench.pgbench.clone(),
                 redis: bench.redis.clone(),
@@ -223,7 +236,7 @@ async fn measure(
         Profile::Holds => seats::holds(target, schedule, accounts, yardsticks).await,
         Profile::Wallet => seats::purchases(target, schedule, accounts, yardsticks).await,
         Profile::SeatMap => seats::map(target, schedule, accounts, yardsticks).await,
-        Profile::Sale | Profile::Opening | Profile::Connections => Ok(Vec::new()),
+        Profile::Sale | Profile::Opening | Profile::Connections | Profile::Drain => Ok(Vec::new()),
     }
 }
 
@@ -269,7 +282,8 @@ impl Profile {
             | Profile::Holds
             | Profile::Wallet
             | Profile::Connections
-            | Profile::SeatMap => &[("PODO_LIMITS", "off")],
+            | Profile::SeatMap
+            | Profile::Drain => &[("PODO_LIMITS", "off")],
         }
     }
 
@@ -282,7 +296,8 @@ impl Profile {
             | Profile::Holds
             | Profile::Wallet
             | Profile::Connections
-            | Profile::SeatMap => Duration::ZERO,
+            | Profile::SeatMap
+            | Profile::Drain => Duration::ZERO,
         }
     }
 
@@ -297,7 +312,8 @@ impl Profile {
             | Profile::OneSeat
             | Profile::Holds
             | Profile::Wallet
-            | Profile::SeatMap => QueueSettings {
+            | Profile::SeatMap
+            | Profile::Drain => QueueSettings {
                 max_active: 100_000,
                 admit_per_second: 100_000,
                 ..QueueSettings::default()

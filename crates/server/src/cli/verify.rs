@@ -12,6 +12,10 @@ pub(super) struct Verify {
     /// Answer in JSON.
     #[arg(long)]
     json: bool,
+    /// Also compare the live engine with the store: who is inside, and the filter of the seats.
+    /// Needs an engine that the nodes share.
+    #[arg(long)]
+    live: bool,
 }
 
 pub(super) async fn run(verify: Verify, config: Config) -> Result<ExitCode> {
@@ -20,8 +24,15 @@ pub(super) async fn run(verify: Verify, config: Config) -> Result<ExitCode> {
     {
         bail!("there is no database at {}; name its folder with --data", path.display());
     }
+    if verify.live && config.live_url == "memory:" {
+        bail!("--live: what is in the memory of a server only that server sees; it needs live_url");
+    }
     let wired = wire::platform(&config).await?;
-    let findings = app::verification::check(&wired.platform, wired.platform.now()).await?;
+    let (platform, now) = (&wired.platform, wired.platform.now());
+    let findings = match verify.live {
+        true => app::verification::check_with_engine(platform, now).await?,
+        false => app::verification::check(platform, now).await?,
+    };
     if verify.json {
         println!("{}", serde_json::to_string_pretty(&findings)?);
     } else {

@@ -22,6 +22,8 @@ pub struct Bus {
     pub bus_password: SecretString,
     pub bus_ca: PathBuf,
     pub bus_options: Vec<String>,
+    pub relay_every_ms: u32,
+    pub relay_bell: super::Switch,
 }
 
 const SECURITY: [&str; 4] = ["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"];
@@ -43,7 +45,15 @@ impl Bus {
         if self.bus_security.starts_with("sasl") && self.bus_username.is_empty() {
             bail!("bus_username: `{}` needs one, and bus_password", self.bus_security);
         }
+        if self.relay_every_ms < 10 {
+            bail!("relay_every_ms: must be at least 10");
+        }
         self.options().map(drop)
+    }
+
+    /// Whether other processes hear what is published.
+    pub fn reaches_others(&self) -> bool {
+        self.bus_url != "memory:"
     }
 
     /// The properties of librdkafka, taken apart.

@@ -7,6 +7,9 @@ mod bank;
 #[path = "gateways/hang_up.rs"]
 mod hang_up;
 
+#[path = "gateways/line.rs"]
+mod line;
+
 use crate::client::text;
 use crate::world::{PRICE, World, until};
 use app::ports::payments::AskGateway;

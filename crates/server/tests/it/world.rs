@@ -280,10 +280,18 @@ impl Show {
 }
 
 /// Asks again and again until there is an answer; waiting in vain fails and says for what.
-pub(crate) async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
-    const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) async fn until<T>(what: &str, ask: impl AsyncFnMut() -> Option<T>) -> T {
+    until_within(Duration::from_secs(20), what, ask).await
+}
+
+/// The same for what may take longer.
+pub(crate) async fn until_within<T>(
+    patience: Duration,
+    what: &str,
+    mut ask: impl AsyncFnMut() -> Option<T>,
+) -> T {
     const PAUSE: Duration = Duration::from_millis(20);
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + patience;
     loop {
         if let Some(found) = ask().await {
             return found;

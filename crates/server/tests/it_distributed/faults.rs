@@ -99,7 +99,7 @@ async fn postgres_stands_still_for_five_seconds() {
 }
 
 /// Whether the node says that it leads the relay.
-async fn leads(node: &Podo) -> bool {
+pub(crate) async fn leads(node: &Podo) -> bool {
     let metrics = Api::at(node.url()).get("/metrics").await.text;
     metrics.contains(r#"podo_leads{job="relay"} 1"#)
 }

@@ -2,16 +2,19 @@
 //! memory.
 #![cfg(test)]
 
+mod bell;
 mod bus;
 mod cycles_distributed;
 mod engine;
 mod faults;
+mod heard;
 mod lines;
 mod live;
 mod migrate;
 mod moving;
 mod operations;
 mod reconcile_command;
+mod redelivered;
 mod replica;
 mod roles;
 mod sale;
@@ -19,6 +22,7 @@ mod same;
 mod secrets;
 mod system;
 mod upgrade;
+mod verify_live;
 
 #[path = "../it/canary.rs"]
 mod canary;

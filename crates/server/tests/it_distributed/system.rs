@@ -74,6 +74,12 @@ impl System {
         System { kafka, ..System::start(Live::single()) }
     }
 
+    /// The same with a line to the broker that can be made bad.
+    pub(crate) fn with_kafka_line() -> System {
+        let kafka = Some(Kafka::start_behind_a_line().unwrap());
+        System { kafka, ..System::start(Live::single()) }
+    }
+
     /// The same with lines between the nodes and their engines that can be made bad.
     pub(crate) fn with_lines() -> System {
         let mut system = System::start(Live::single());
@@ -124,12 +130,8 @@ impl System {
         settings
     }
 
-    /// Makes a sale and what it needs inside this process, then leaves.
-    pub(crate) async fn prepare<T>(
-        &self,
-        plan: Plan,
-        more: impl AsyncFnOnce(&World, &Show) -> T,
-    ) -> (Show, T) {
+    /// What every node is told.
+    pub(crate) fn config(&self) -> Config {
         let settings = self.settings();
         let data = Some(self.folder.path().to_owned());
         let overrides = Overrides { data, ..Overrides::default() };
@@ -137,7 +139,16 @@ impl System {
             let found = settings.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| value.clone())
         };
-        let config = Config::load(&overrides, find).unwrap();
+        Config::load(&overrides, find).unwrap()
+    }
+
+    /// Makes a sale and what it needs inside this process, then leaves.
+    pub(crate) async fn prepare<T>(
+        &self,
+        plan: Plan,
+        more: impl AsyncFnOnce(&World, &Show) -> T,
+    ) -> (Show, T) {
+        let config = self.config();
         let world = World::on(&config, wire::platform(&config).await.unwrap()).await;
         let show = world.show(plan).await;
         let made = more(&world, &show).await;

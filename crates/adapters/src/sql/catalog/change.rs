@@ -1,10 +1,10 @@
 //! What organisers change and take back. What fans rely on cannot be changed, and what was ever
 //! held cannot be removed.
 
-use super::super::audit::note;
 use super::super::tx::{Tx, work};
 use super::super::value::{Row, params};
 use super::create::{json_text, words};
+use super::told::note_told;
 use app::Result;
 use app::ports::catalog::{
     CancelSchedule, ChangeSchedule, EditEvent, EditHall, EditVenue, Remove, Unwanted,
@@ -32,7 +32,7 @@ async fn edit_venue(tx: &mut dyn Tx, command: &EditVenue) -> Result<()> {
     let values = params![command.venue, name.clone(), address.clone(), city.clone(), command.now];
     found(tx.execute(sql, values).await?)?;
     let details = json!({ "name": name, "address": address, "city": city });
-    note(tx, (command.actor, "venue.edit"), command.venue, details, command.now).await
+    note_told(tx, (command.actor, "venue.edit"), command.venue.uuid(), details, command.now).await
 }
 
 async fn edit_hall(tx: &mut dyn Tx, command: &EditHall) -> Result<()> {
@@ -53,7 +53,7 @@ async fn edit_hall(tx: &mut dyn Tx, command: &EditHall) -> Result<()> {
         tx.execute(sql, &[command.hall.into(), json_text(template)?, command.now.into()]).await?;
     }
     let details = json!({ "name": command.name, "capacity": command.capacity });
-    note(tx, (command.actor, "hall.edit"), command.hall, details, command.now).await
+    note_told(tx, (command.actor, "hall.edit"), command.hall.uuid(), details, command.now).await
 }
 
 async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<()> {
@@ -77,7 +77,7 @@ async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<()> {
     tx.execute(sql, params![command.event, words(&title, &artist)]).await?;
     let transferable: bool = row.get(2)?;
     let details = json!({ "title": title, "artist": artist, "transferable": transferable });
-    note(tx, (command.actor, "event.edit"), command.event, details, command.now).await
+    note_told(tx, (command.actor, "event.edit"), command.event.uuid(), details, command.now).await
 }
 
 fn found(n_changed: u64) -> Result<()> {
@@ -102,7 +102,14 @@ async fn change_schedule(tx: &mut dyn Tx, command: &ChangeSchedule) -> Result<Sc
         "seatsPerPerson": next.seats_per_person, "prices": next.prices,
         "resaleDelay": next.resale_delay,
     });
-    note(tx, (command.actor, "schedule.change"), command.schedule, details, command.now).await?;
+    note_told(
+        tx,
+        (command.actor, "schedule.change"),
+        command.schedule.uuid(),
+        details,
+        command.now,
+    )
+    .await?;
     Ok(next)
 }
 
@@ -179,7 +186,14 @@ async fn cancel_schedule(tx: &mut dyn Tx, command: &CancelSchedule) -> Result<()
     }
     let sql = "update event_schedules set status = 'CANCELLED', updated_at = $2 where id = $1";
     tx.execute(sql, params![command.schedule, command.now]).await?;
-    note(tx, (command.actor, "schedule.cancel"), command.schedule, json!({}), command.now).await
+    note_told(
+        tx,
+        (command.actor, "schedule.cancel"),
+        command.schedule.uuid(),
+        json!({}),
+        command.now,
+    )
+    .await
 }
 
 /// What stands on it keeps it: the foreign keys are the last barrier.
@@ -223,5 +237,5 @@ async fn remove(tx: &mut dyn Tx, command: &Remove) -> Result<()> {
         n_deleted = tx.execute(sql, params![uuid]).await?;
     }
     found(n_deleted)?;
-    note(tx, (actor, action), uuid, json!({}), now).await
+    note_told(tx, (actor, action), uuid, json!({}), now).await
 }

@@ -4,6 +4,7 @@ use super::super::audit::note;
 use super::super::outbox::{self, Outgoing};
 use super::super::tx::{Tx, work};
 use super::super::value::{Value, params};
+use super::told::note_told;
 use app::Result;
 use app::ports::catalog::{
     ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventVerb,
@@ -81,7 +82,7 @@ async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
     let sql = "insert into events_search (id, words) values ($1, $2)";
     tx.execute(sql, params![command.event, words(&command.title, &command.artist)]).await?;
     let details = json!({ "title": command.title });
-    note(tx, (command.actor, "event.create"), command.event, details, command.now).await
+    note_told(tx, (command.actor, "event.create"), command.event.uuid(), details, command.now).await
 }
 
 /// What an event is found by.
@@ -107,7 +108,14 @@ async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -> Result<u3
     insert_schedule(tx, command, &template, n_seats).await?;
     insert_seats(tx, command.schedule, &plan.seats, &prices).await?;
     let details = json!({ "event": command.event, "seats": n_seats });
-    note(tx, (command.actor, "schedule.create"), command.schedule, details, command.now).await?;
+    note_told(
+        tx,
+        (command.actor, "schedule.create"),
+        command.schedule.uuid(),
+        details,
+        command.now,
+    )
+    .await?;
     Ok(n_seats)
 }
 
@@ -187,7 +195,7 @@ async fn change_event(tx: &mut dyn Tx, command: &ChangeEvent) -> Result<EventSta
     let sql = "update events set status = $3, updated_at = $4 where id = $1 and status = $2";
     let values = params![command.event, status.as_str(), next.as_str(), command.now];
     tx.execute(sql, values).await?;
-    note(tx, (command.actor, action), command.event, json!({}), command.now).await?;
+    note_told(tx, (command.actor, action), command.event.uuid(), json!({}), command.now).await?;
     if next == EventStatus::Open {
         announce(tx, command).await?;
     }
@@ -212,5 +220,6 @@ async fn change_queue(tx: &mut dyn Tx, command: &ChangeQueue) -> Result<()> {
         return Err(Refusal::NotFound.into());
     }
     let details = serde_json::to_value(&command.settings).map_err(app::Error::broken)?;
-    note(tx, (command.actor, "queue.change"), command.schedule, details, command.now).await
+    note_told(tx, (command.actor, "queue.change"), command.schedule.uuid(), details, command.now)
+        .await
 }

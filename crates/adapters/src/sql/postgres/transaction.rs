@@ -67,6 +67,21 @@ impl Tx for PostgresTx<'_> {
         .boxed()
     }
 
+    fn follow_indexes(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {
+        let sql = "select set_config('enable_bitmapscan', 'off', true),
+                          set_config('enable_seqscan', 'off', true),
+                          set_config('enable_hashjoin', 'off', true),
+                          set_config('enable_mergejoin', 'off', true)";
+        async move { self.query(sql, &[]).await.map(drop) }.boxed()
+    }
+
+    /// With memory for tables that would otherwise be sorted on the disk.
+    fn take_time(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {
+        let sql = "select set_config('statement_timeout', '5min', true),
+                          set_config('work_mem', '128MB', true)";
+        async move { self.query(sql, &[]).await.map(drop) }.boxed()
+    }
+
     /// Sent at once, run by the server one after the other.
     fn query_each<'t>(
         &'t mut self,

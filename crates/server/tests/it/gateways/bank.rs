@@ -15,8 +15,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::path::Path;
 use tempfile::TempDir;
-use testbed::Gateways;
 use testbed::gateways::{Fault, RefundFault};
+use testbed::{Gateways, Proxy};
 
 const WEBHOOK_KEY: &[u8] = b"a secret of twenty-four b";
 
@@ -103,6 +103,8 @@ impl Case {
 pub(super) struct Bank {
     pub(super) world: World,
     pub(super) gateways: Gateways,
+    /// Between the server and all of them.
+    pub(super) line: Proxy,
     show: Show,
     day: String,
     _keys: TempDir,
@@ -116,7 +118,9 @@ impl Bank {
     pub(super) async fn with_seats(n_seats: u32) -> Bank {
         let gateways = Gateways::start().unwrap();
         let keys = TempDir::with_prefix("podo-keys-").unwrap();
-        let (url, secret) = (gateways.url(), format!("whsec_{}", STANDARD.encode(WEBHOOK_KEY)));
+        let line = Proxy::to(testbed::http::address(&gateways.url()).unwrap()).unwrap();
+        let url = format!("http://127.0.0.1:{}", line.port());
+        let secret = format!("whsec_{}", STANDARD.encode(WEBHOOK_KEY));
         let (certificate, key) = write_keys(keys.path());
         let settings = [
             ("PODO_PUBLIC_URL", "http://podo.example"),
@@ -144,7 +148,7 @@ impl Bank {
         let show = world.show(Plan { n_seats, ..Plan::default() }).await;
         let number = booking_number(world.platform().now(), 0);
         let day = format!("{}-{}-{}", &number[2..6], &number[6..8], &number[8..10]);
-        Bank { world, gateways, show, day, _keys: keys }
+        Bank { world, gateways, line, show, day, _keys: keys }
     }
 
     /// A fan holds a seat, chooses the gateway and approves on its page.
