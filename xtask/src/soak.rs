@@ -12,20 +12,30 @@ const SEEDS: u64 = 20_000;
 const TABLE_BEGIN: &str = "<!-- cargo xtask soak --report -->";
 const TABLE_END: &str = "<!-- end of the report -->";
 
-/// What is run besides the simulation: its name, the tests, and a switch that makes later rounds
-/// longer.
-const PARTS: [(&str, &str, Option<(&str, &str)>); 3] = [
-    (
-        "power cuts at every point and at random",
-        "test(power_cuts) or test(nodes_die)",
-        Some(("PODO_KILL_CYCLES", "500")),
-    ),
-    (
-        "engines, lines, disks and clocks that fail",
-        "test(/^(faults|lines|disk|clock|live|bus|bell|redelivered|verify_live)::/)",
-        None,
-    ),
-    ("hostile bytes", "test(/^fuzz::/)", Some(("PODO_FUZZ_SECONDS", "60"))),
+/// What is run besides the simulation.
+struct Part {
+    what: &'static str,
+    tests: &'static str,
+    /// A switch that makes later rounds longer.
+    longer: Option<(&'static str, &'static str)>,
+}
+
+const PARTS: [Part; 3] = [
+    Part {
+        what: "power cuts at every point and at random",
+        tests: "test(power_cuts) or test(nodes_die)",
+        longer: Some(("PODO_KILL_CYCLES", "500")),
+    },
+    Part {
+        what: "engines, lines, disks and clocks that fail",
+        tests: "test(/^(faults|lines|disk|clock|live|bus|bell|redelivered|verify_live)::/)",
+        longer: None,
+    },
+    Part {
+        what: "hostile bytes",
+        tests: "test(/^fuzz::/)",
+        longer: Some(("PODO_FUZZ_SECONDS", "60")),
+    },
 ];
 
 pub(crate) fn soak(options: &[&str]) -> anyhow::Result<()> {
@@ -59,9 +69,9 @@ fn soak_for(length: Duration) -> anyhow::Result<String> {
             n => 1_000_000 + n * SEEDS..1_000_000 + (n + 1) * SEEDS,
         };
         simulated.run(&format!("{}..{}", seeds.start, seeds.end))?;
-        for ((_, filter, longer), (n_tests, took)) in PARTS.iter().zip(&mut parts) {
+        for (part, (n_tests, took)) in PARTS.iter().zip(&mut parts) {
             let start = Instant::now();
-            *n_tests += nextest(filter, longer.filter(|_| n_rounds > 0))?;
+            *n_tests += nextest(part.tests, part.longer.filter(|_| n_rounds > 0))?;
             *took += start.elapsed();
         }
         n_rounds += 1;
@@ -72,7 +82,7 @@ fn soak_for(length: Duration) -> anyhow::Result<String> {
         hours(start.elapsed())
     );
     simulated.write(&mut table)?;
-    for ((what, ..), (n_tests, took)) in PARTS.iter().zip(parts) {
+    for (Part { what, .. }, (n_tests, took)) in PARTS.iter().zip(parts) {
         writeln!(table, "| {what} | {n_tests} tests passed | {:.0} s |", took.as_secs_f64())?;
     }
     Ok(table)

@@ -45,6 +45,7 @@ pub(super) struct Postgres {
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
     has_batches: bool,
+    /// For connections that are opened later.
     settings: PostgresSettings,
 }
 

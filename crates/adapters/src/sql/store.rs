@@ -28,7 +28,7 @@ enum Engine {
     Sqlite(Sqlite),
     #[cfg(feature = "mutants")]
     Inline(Inline),
-    Postgres(Postgres),
+    Postgres(Box<Postgres>),
 }
 
 impl SqlStore {
@@ -139,7 +139,7 @@ impl SqlStore {
         chance: Arc<dyn Chance>,
     ) -> std::result::Result<SqlStore, String> {
         let postgres = Postgres::open(settings, chance, Vec::new()).await?;
-        Ok(SqlStore::on(Engine::Postgres(postgres)))
+        Ok(SqlStore::on(Engine::Postgres(Box::new(postgres))))
     }
 
     /// The same with some guards off, for the tests that show what they are for.
@@ -150,7 +150,7 @@ impl SqlStore {
         off: Vec<Guard>,
     ) -> std::result::Result<SqlStore, String> {
         let postgres = Postgres::open(settings, chance, off).await?;
-        Ok(SqlStore::on(Engine::Postgres(postgres)))
+        Ok(SqlStore::on(Engine::Postgres(Box::new(postgres))))
     }
 
     /// The same store with a transaction of its own for every command, for the benchmark that shows
@@ -158,7 +158,7 @@ impl SqlStore {
     #[cfg(feature = "mutants")]
     pub fn without_batches(self) -> SqlStore {
         let engine = match self.engine {
-            Engine::Postgres(postgres) => Engine::Postgres(postgres.without_batches()),
+            Engine::Postgres(postgres) => Engine::Postgres(Box::new(postgres.without_batches())),
             other @ (Engine::Sqlite(_) | Engine::Inline(_)) => other,
         };
         SqlStore::on(engine)
