@@ -35,7 +35,7 @@ macro_rules! mutations {
 
 mutations! {
     /// A seat is claimed without looking, and nothing in the schema minds.
-    SeatsAreNotCompared = "seats-are-not-compared" caught as "I1" | "I2" | "I3" | "Q1",
+    SeatsAreNotCompared = "seats-are-not-compared" caught as "I1" | "I2" | "I3" | "Q1" | "bug",
     /// The sweeper frees seats whose hold is over, even while they are being paid for.
     SweeperTakesPaying = "sweeper-takes-paying" caught as "Q1" | "I9" | "I2" | "I5",
     /// Nobody counts a fan's seats.
