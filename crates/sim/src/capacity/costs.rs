@@ -40,7 +40,7 @@ impl Default for Costs {
             store_purchases_per_second: 976.0,
             live_calls_per_second: 9_000.0,
             live_calls_per_node: 10.0,
-            bus_messages_per_second: 2_000.0,
+            bus_messages_per_second: 9_450.0,
         }
     }
 }
