@@ -11,6 +11,7 @@ mod draw;
 mod fans;
 mod jobs;
 mod migrate;
+mod own_server;
 mod reconcile;
 mod reconcile_day;
 mod rehearse;

@@ -12,12 +12,13 @@ mod seats;
 mod table;
 mod yardsticks;
 
+use super::own_server::{OwnServer, program};
 use super::stage::{self, Show};
 use super::{fans, verify};
 use crate::config::Config;
 use crate::crowd;
 use crate::wire;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
 use domain::ScheduleId;
 use domain::queue::QueueSettings;
@@ -25,9 +26,8 @@ use figure::Figure;
 use load::{Arrival, FanAccount, Plan, Target};
 use page::{Findings, Sale};
 use process::Meter;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::Duration;
 use table::PER_SECOND;
 use yardsticks::Yardsticks;
@@ -173,7 +173,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
         true => Meter::Instructions(config.data.clone()),
         false => Meter::Time,
     };
-    let mut server = Server::start(&config.data, bench.profile.limits(), &meter)?;
+    let mut server = start(&config.data, bench.profile.limits(), &meter)?;
     let target = Target::at(&server.url)?;
     let (findings, is_kept) = match bench.profile {
         Profile::Sale => {
@@ -322,55 +322,13 @@ impl Profile {
     }
 }
 
-/// This binary again, as a server in a process of its own.
-struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(data: &Path, settings: &[(&str, &str)], meter: &Meter) -> Result<Server> {
-        let program = std::env::current_exe()?;
-        let mut command = match meter.runner() {
-            Some(mut runner) => {
-                runner.arg(program);
-                runner
-            }
-            None => Command::new(program),
-        };
-        let mut process = command
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data)
-            .envs(settings.iter().copied())
-            .env("RUST_LOG", "warn")
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("cannot start the server")?;
-        let output = process.stdout.take().context("the server has no output")?;
-        let mut url = String::new();
-        BufReader::new(output).read_line(&mut url)?;
-        if url.trim().is_empty() {
-            let _ = process.kill();
-            bail!("the server did not start; see above");
-        }
-        Ok(Server { process, url: url.trim().to_owned() })
+/// Starts a server to measure, on a free port.
+fn start(data: &Path, settings: &[(&str, &str)], meter: &Meter) -> Result<OwnServer> {
+    let mut program = program()?;
+    if let Some(mut runner) = meter.runner() {
+        runner.arg(program.get_program());
+        program = runner;
     }
-
-    /// Asks it to stop and waits until it has.
-    fn stop(&mut self) -> Result<()> {
-        let process = self.process.id().to_string();
-        let asked = Command::new("kill").args(["-TERM", &process]).status()?;
-        if !asked.success() {
-            bail!("cannot stop the server");
-        }
-        self.process.wait()?;
-        Ok(())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+    program.envs(settings.iter().copied()).env("RUST_LOG", "warn");
+    OwnServer::start(program, "127.0.0.1:0", data)
 }

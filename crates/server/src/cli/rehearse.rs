@@ -6,6 +6,7 @@ mod original;
 mod process;
 mod verdict;
 
+use super::own_server::OwnServer;
 use super::stage::{self, Billing};
 use super::{fans, verify};
 use crate::config::{Config, Overrides};
@@ -18,7 +19,6 @@ use domain::ScheduleId;
 use domain::queue::{QueueMode, QueueSettings};
 use load::{Arrival, FanAccount, Plan, Progress, Report, Target};
 use original::Original;
-use process::Server;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -142,7 +142,7 @@ async fn measure(
     let wired = wire::platform(sandbox).await?;
     let (schedule, accounts) = prepare(&wired.platform, billing(original, open), fans).await?;
     drop(wired);
-    let mut server = Server::start(&sandbox.data)?;
+    let mut server = process::start(&sandbox.data)?;
     let plan = Plan {
         fans,
         poll_cap: Some(Duration::from_millis(200)),
@@ -165,9 +165,9 @@ async fn play(
     let billing = billing(original, advice.settings());
     let (schedule, accounts) = prepare(&wired.platform, billing, fans).await?;
     drop(wired);
-    let mut server = Server::start(&sandbox.data)?;
+    let mut server = process::start(&sandbox.data)?;
     let plan = plan(rehearse, schedule, fans);
-    let report = sale(rehearse, &mut server, plan, accounts.clone()).await?;
+    let report = sale(rehearse, (&mut server, &sandbox.data), plan, accounts.clone()).await?;
     server.stop()?;
     println!("{report}\n{}", report.places);
     let wired = wire::platform(sandbox).await?;
@@ -199,7 +199,7 @@ fn plan(rehearse: &Rehearse, schedule: ScheduleId, fans: u32) -> Plan {
 /// Plays the plan; with `Chaos::Store` the server dies when a quarter of the fans are done.
 async fn sale(
     rehearse: &Rehearse,
-    server: &mut Server,
+    (server, data): (&mut OwnServer, &Path),
     plan: Plan,
     accounts: Vec<FanAccount>,
 ) -> Result<Report> {
@@ -226,7 +226,7 @@ async fn sale(
         }
         Some(report) => report,
         None => {
-            server.kill_and_restart()?;
+            process::kill_and_restart(server, data)?;
             println!("The server was killed and started again.");
             playing.await
         }

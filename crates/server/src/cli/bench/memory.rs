@@ -1,8 +1,8 @@
 //! What the server costs in memory and on the disk, and how long it takes to start.
 
-use super::Server;
 use super::figure::Figure;
 use super::process::{Meter, resident_kb};
+use super::start;
 use super::table::CONNECTIONS;
 use anyhow::Result;
 use domain::ScheduleId;
@@ -40,7 +40,7 @@ pub(super) async fn connections(
 /// A server that nobody uses, on a folder that has its database already.
 pub(super) async fn idle(data: &Path) -> Result<Vec<Figure>> {
     let started = Instant::now();
-    let mut server = Server::start(data, &[], &Meter::Time)?;
+    let mut server = start(data, &[], &Meter::Time)?;
     let start = started.elapsed();
     let idle = settled_kb(server.process.id()).await?;
     server.stop()?;
