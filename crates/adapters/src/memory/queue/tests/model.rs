@@ -114,9 +114,8 @@ impl Model {
         self.claim(fan);
     }
 
-    /// What a restart changes: who is inside counts as seen, and the counts begin anew.
+    /// What a restart changes: the counts begin anew, and so does the line.
     fn restart(&mut self, now: Timestamp) {
-        self.inside.iter_mut().for_each(|slot| slot.claim_until = None);
         self.budget = None;
         self.gathering_until = (!self.line.is_empty()).then(|| now.plus(RETURN_WINDOW));
         self.n_entered = (self.line.len() + self.inside.len()) as u64;
@@ -180,6 +179,8 @@ impl Pair {
             })
             .collect();
         assert_eq!(entries.len(), self.model.inside.len());
+        // The store keeps the time that an entry ends, not whether it was claimed.
+        self.model.inside.iter_mut().for_each(|slot| slot.claim_until = None);
         self.now = self.now.plus(Duration::from_millis(1));
         self.model.sweep(self.now);
         self.room = Room::new(self.now);
