@@ -3,7 +3,7 @@
 use crate::shell::{command, read, root, run};
 use anyhow::{Context, bail};
 use std::fmt::Write;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Seeds of the first round of the simulation, and of every later one.
 const SEEDS_FIRST: u64 = 2_000;
@@ -20,7 +20,7 @@ struct Part {
     longer: Option<(&'static str, &'static str)>,
 }
 
-const PARTS: [Part; 3] = [
+const PARTS: [Part; 4] = [
     Part {
         what: "power cuts at every point and at random",
         tests: "test(power_cuts) or test(nodes_die)",
@@ -30,6 +30,11 @@ const PARTS: [Part; 3] = [
         what: "engines, lines, disks and clocks that fail",
         tests: "test(/^(faults|lines|disk|clock|live|bus|bell|redelivered|verify_live)::/)",
         longer: None,
+    },
+    Part {
+        what: "properties on cases that nobody saw",
+        tests: "kind(lib) and (package(domain) or package(app) or package(adapters))",
+        longer: Some(("PROPTEST_CASES", "20000")),
     },
     Part {
         what: "hostile bytes",
@@ -145,7 +150,9 @@ fn nextest(filter: &str, longer: Option<(&str, &str)>) -> anyhow::Result<u64> {
     let n_tests = read(&mut command("cargo", &count))?.lines().count() as u64;
     // A test of many cycles takes as long as it takes.
     let arguments = ["nextest", "run", "--workspace", "--profile", "soak", "-E", filter];
-    run(command("cargo", &arguments).envs(longer))?;
+    #[expect(clippy::disallowed_methods, reason = "any number will do that was not used before")]
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs().to_string();
+    run(command("cargo", &arguments).env("PROPTEST_RNG_SEED", seed).envs(longer))?;
     Ok(n_tests)
 }
 

@@ -18,9 +18,9 @@ const N_AT_ONCE: usize = 12;
 /// A random cut comes within this long.
 const CUT_WITHIN_MS: u64 = 400;
 
-/// A point that nobody comes by for so long is missed.
-/// A job that is led waits for the lease of whoever died before.
-const POINT_WITHIN: Duration = Duration::from_secs(15);
+/// A point that nobody comes by for so long is missed. A job that is led waits for the lease of
+/// whoever died before, and on a busy machine for its turn.
+const POINT_WITHIN: Duration = Duration::from_secs(60);
 
 /// How many cycles were asked for beyond the usual ones: `PODO_KILL_CYCLES=500`.
 pub(crate) fn n_cycles(usual: usize) -> usize {

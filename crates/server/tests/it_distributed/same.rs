@@ -6,7 +6,6 @@ use crate::world::{PRICE, Plan, Show, World};
 use adapters::clock::SystemClock;
 use app::jobs;
 use app::ports::clock::Clock;
-use domain::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
 use server::config::Config;
@@ -141,15 +140,7 @@ struct Side {
 }
 
 impl Side {
-    async fn start(engines: &[(&str, &str)], time: Timestamp) -> Side {
-        // What happens, happens by the script alone, on a slow machine too.
-        let quiet = |config: &mut Config| {
-            (config.admit_every_ms, config.sweep_every_ms) = (3_600_000, 3_600_000);
-            (config.slow_down_p99_ms, config.slow_down_errors_percent) = (0, 0);
-            config.reconcile_every_seconds = 3_600;
-        };
-        let world = World::with_config(engines, quiet).await;
-        world.clock.stop_at(time);
+    async fn start(world: World) -> Side {
         let plan = Plan { n_seats: N_SEATS, max_active: 4, ..Plan::default() };
         let show = world.show(plan).await;
         let mut fans = Vec::new();
@@ -419,9 +410,19 @@ fn are_two_noes(here: &Value, there: &Value) -> bool {
 async fn both_ways_of_running_it_answer_the_same_script_alike() {
     let seed = 20_261_116;
     let embedded = [("PODO_STORE_URL", "sqlite:podo.db"), ("PODO_LIVE_URL", "memory:")];
+    // What happens, happens by the script alone, on a slow machine too.
+    let quiet = |config: &mut Config| {
+        (config.admit_every_ms, config.sweep_every_ms) = (3_600_000, 3_600_000);
+        (config.slow_down_p99_ms, config.slow_down_errors_percent) = (0, 0);
+        config.reconcile_every_seconds = 3_600;
+    };
+    let worlds = [World::with_config(&embedded, quiet).await, World::with_config(&[], quiet).await];
+    // After both have started: until now their clocks went on, and tokens of the future are refused.
     let time = SystemClock.now();
-    let mut embedded = Side::start(&embedded, time).await;
-    let mut distributed = Side::start(&[], time).await;
+    worlds.iter().for_each(|world| world.clock.stop_at(time));
+    let [embedded, distributed] = worlds;
+    let (mut embedded, mut distributed) =
+        (Side::start(embedded).await, Side::start(distributed).await);
     let mut counts: HashMap<String, usize> = HashMap::new();
     for step in script(seed) {
         let mut next = Some(step);
