@@ -18,6 +18,7 @@ mod chance;
 mod client;
 mod commits;
 mod crowd;
+mod household;
 mod journey;
 mod latencies;
 mod places;

@@ -6,7 +6,7 @@ mod hello;
 pub use hello::Hello;
 
 use crate::client::{Call, Credentials};
-use crate::{Latencies, Target};
+use crate::{Latencies, Target, household};
 use bytes::{Bytes, BytesMut};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -61,7 +61,8 @@ impl Pace {
     }
 }
 
-/// Sends all requests over so many connections, each waiting for its answer before the next.
+/// Sends all requests over so many connections, each from a household of its own and waiting for its
+/// answer before the next.
 pub(crate) async fn fire(
     target: &Target,
     requests: Arc<[Bytes]>,
@@ -70,9 +71,9 @@ pub(crate) async fn fire(
     pace: Pace,
 ) -> Result<Volley> {
     let mut connections = Vec::with_capacity(n_connections);
-    for _ in 0..n_connections {
-        let stream = TcpStream::connect(&target.authority).await?;
-        stream.set_nodelay(true)?;
+    let server = household::find(target).await?;
+    for number in 0..n_connections {
+        let stream = household::connect(server, number).await?;
         connections.push(Connection { stream, buffer: BytesMut::with_capacity(16_384) });
     }
     let next = Arc::new(AtomicUsize::new(0));

@@ -2,15 +2,13 @@
 
 use super::{Crowd, Fan};
 use crate::client::{Call, Credentials};
+use crate::household;
 use crate::volley::request;
 use bytes::Bytes;
 use std::io::{Error, ErrorKind, Result};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream, lookup_host};
-
-/// Connections from one address: it has some 28,000 ports to give.
-const PER_ADDRESS: usize = 20_000;
+use tokio::net::TcpStream;
 
 /// How a fan stays connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +40,11 @@ impl Crowd {
             Stay::Polling => "status",
         };
         let call = Call::get(format!("/api/queue/{path}?scheduleId={}", self.schedule));
-        let server = lookup_host(&self.target.authority).await?.next();
-        let server = server.ok_or_else(|| Error::other("the server has no address"))?;
+        let server = household::find(&self.target).await?;
         let waiting = self.fans.iter().filter(|fan| fan.entry.is_none());
         let mut open = Vec::new();
         for (number, fan) in waiting.enumerate() {
-            open.push(connect(server, number, self.hello(fan, &call)).await?);
+            open.push(stay_connected(server, number, self.hello(fan, &call)).await?);
         }
         Ok(OpenConnections(open))
     }
@@ -58,14 +55,8 @@ impl Crowd {
     }
 }
 
-/// A loopback server is called from as many loopback addresses as are needed.
-async fn connect(server: SocketAddr, number: usize, hello: Bytes) -> Result<TcpStream> {
-    let socket = TcpSocket::new_v4()?;
-    if server.ip().is_loopback() {
-        let last = u8::try_from(2 + number / PER_ADDRESS).map_err(Error::other)?;
-        socket.bind((IpAddr::V4(Ipv4Addr::new(127, 0, 0, last)), 0).into())?;
-    }
-    let mut stream = socket.connect(server).await?;
+async fn stay_connected(server: SocketAddr, number: usize, hello: Bytes) -> Result<TcpStream> {
+    let mut stream = household::connect(server, number).await?;
     stream.write_all(&hello).await?;
     let mut heard = vec![0; 4_096];
     match stream.read(&mut heard).await? {

@@ -42,6 +42,8 @@ enum Profile {
     Opening,
     /// They wait and ask where they stand, beside as many requests to a bare hyper server.
     Polls,
+    /// Ten thousand wait and ask, then all of them do: does it cost more?
+    Growth,
     /// They all want the same seat, beside as many requests to a bare hyper server.
     OneSeat,
     /// Each holds four seats of their own, beside as many requests to a bare hyper server.
@@ -191,6 +193,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
             (Findings { figures, sale: None }, true)
         }
         Profile::Polls
+        | Profile::Growth
         | Profile::OneSeat
         | Profile::Holds
         | Profile::Wallet
@@ -232,6 +235,7 @@ async fn measure(
 ) -> Result<Vec<Figure>> {
     match bench.profile {
         Profile::Polls => rates::polls(target, schedule, accounts, yardsticks).await,
+        Profile::Growth => rates::growth(target, schedule, accounts, yardsticks).await,
         Profile::OneSeat => rates::one_seat(target, schedule, accounts, yardsticks).await,
         Profile::Holds => seats::holds(target, schedule, accounts, yardsticks).await,
         Profile::Wallet => seats::purchases(target, schedule, accounts, yardsticks).await,
@@ -266,11 +270,11 @@ async fn play(plan: Plan, target: Target, accounts: Vec<FanAccount>) -> Sale {
 }
 
 impl Profile {
-    /// Polls are counted as in earnest; all fans come from one address, which may ask so much more.
+    /// Polls are counted as in earnest; the few addresses of the crowd may ask so much more.
     /// Elsewhere they do in a second what takes people an hour, so nothing is limited.
     fn limits(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Profile::Polls => &[
+            Profile::Polls | Profile::Growth => &[
                 ("PODO_LIMITS", "on"),
                 ("PODO_REQUESTS_PER_SECOND_PER_IP", "10000000"),
                 ("PODO_REQUESTS_PER_MINUTE_PER_USER", "10000000"),
@@ -292,6 +296,7 @@ impl Profile {
             Profile::Opening => opening::opens_in(n_fans),
             Profile::Sale
             | Profile::Polls
+            | Profile::Growth
             | Profile::OneSeat
             | Profile::Holds
             | Profile::Wallet
@@ -305,7 +310,7 @@ impl Profile {
     fn queue(self) -> QueueSettings {
         match self {
             Profile::Opening => opening::queue(),
-            Profile::Polls | Profile::Connections => {
+            Profile::Polls | Profile::Growth | Profile::Connections => {
                 QueueSettings { max_active: 1, ..QueueSettings::default() }
             }
             Profile::Sale

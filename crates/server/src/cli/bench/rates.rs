@@ -10,6 +10,12 @@ use load::{Crowd, FanAccount, Target};
 /// Requests of one round.
 const POLLS: usize = 50_000;
 
+/// How many wait before the line grows.
+const FEW: usize = 10_000;
+
+/// How many of the others enter at once: what they ask and are told is kept until they are through.
+const AT_ONCE: usize = 100_000;
+
 /// The share of the highest rate at which waiting times are compared: nobody runs a server at its
 /// limit.
 const CALM: f64 = 0.5;
@@ -30,13 +36,8 @@ pub(super) async fn polls(
         crowd.join(others);
     }
     let entering = table.figure("entering");
-    let n_waiting = accounts.len() - crowd.n_inside();
+    let polls = polls_of(&crowd, yardsticks).await?;
     let n_polls = yardsticks.meter.cut(POLLS);
-    let mut table = Table::new(yardsticks, n_polls)?;
-    for _ in 0..ROUNDS {
-        table.add_lookups(crowd.poll(n_polls).await?, 200).await?;
-    }
-    let polls = table.figure(format!("polls of {n_waiting} who wait"));
     let rate = polls.value * CALM;
     let mut table = Table::new(yardsticks, n_polls)?;
     for _ in 0..ROUNDS {
@@ -44,6 +45,32 @@ pub(super) async fn polls(
     }
     let calm = table.figure("polls at half that rate, open loop");
     Ok(vec![entering, polls, calm])
+}
+
+/// The same polls while a few wait and while all do.
+pub(super) async fn growth(
+    target: Target,
+    schedule: ScheduleId,
+    accounts: &[FanAccount],
+    yardsticks: &Yardsticks,
+) -> Result<Vec<Figure>> {
+    let (few, others) = accounts.split_at(FEW.min(accounts.len()));
+    let mut crowd = Crowd::queue(target.clone(), schedule, few, CONNECTIONS).await?;
+    let mut figures = vec![polls_of(&crowd, yardsticks).await?];
+    for some in others.chunks(AT_ONCE) {
+        crowd.join(Crowd::queue(target.clone(), schedule, some, CONNECTIONS).await?);
+    }
+    figures.push(polls_of(&crowd, yardsticks).await?);
+    Ok(figures)
+}
+
+async fn polls_of(crowd: &Crowd, yardsticks: &Yardsticks) -> Result<Figure> {
+    let n_polls = yardsticks.meter.cut(POLLS);
+    let mut table = Table::new(yardsticks, n_polls)?;
+    for _ in 0..ROUNDS {
+        table.add_lookups(crowd.poll(n_polls).await?, 200).await?;
+    }
+    Ok(table.figure(format!("polls of {} who wait", crowd.n_waiting())))
 }
 
 /// Everybody wants the first seat, then the second, and so on: each gets it once.
