@@ -54,7 +54,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use edge::{Edge, POLL_PATH, Poll, RequestId, Tracing};
+pub use edge::{Ask, Edge, RequestId, Tracing, Wish, schedule_in_body, schedule_in_query};
 pub use error::{ApiError, problem_codes};
 
 /// What handlers share.

@@ -1,7 +1,7 @@
 //! The accept loop: sockets in, requests to the edge, an orderly end.
 
+mod asks;
 mod guests;
-mod polls;
 
 use crate::api::Edge;
 use crate::tasks::Tasks;
@@ -80,17 +80,17 @@ pub async fn serve(listener: TcpListener, edge: Edge, tasks: Tasks) {
     }
 }
 
-/// A connection that begins with polls has them answered at once; from the first other request on
-/// it is hyper's.
+/// What is asked of the waiting room at the beginning of a connection is answered at once; from the
+/// first other request on it is hyper's.
 async fn serve_connection(
     mut stream: TcpStream,
     peer: SocketAddr,
     edge: Arc<Edge>,
     tasks: Tasks,
 ) -> Option<impl GracefulConnection> {
-    let read = match polls::answer(&mut stream, &edge, peer, &tasks, HEADERS_WITHIN).await {
-        polls::Next::Other(read) => Cursor::new(read),
-        polls::Next::Over => return None,
+    let read = match asks::answer(&mut stream, &edge, peer, &tasks, HEADERS_WITHIN).await {
+        asks::Next::Other(read) => Cursor::new(read),
+        asks::Next::Over => return None,
     };
     let service = service_fn(move |request| {
         let edge = edge.clone();

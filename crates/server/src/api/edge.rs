@@ -2,15 +2,15 @@
 //! problems rendered. One function around the router instead of layers in it: a layer costs more
 //! than most handlers do.
 
+mod ask;
 mod manner;
 mod origin;
-mod poll;
 mod request_id;
 mod routes;
 mod spans;
 mod unstoppable;
 
-pub use poll::{PATH as POLL_PATH, Poll};
+pub use ask::{Ask, Wish, schedule_in_body, schedule_in_query};
 pub use request_id::RequestId;
 pub use spans::Tracing;
 
@@ -41,6 +41,8 @@ pub struct Edge {
     router: Router,
     routes: Routes,
     request_ids: RequestIds,
+    /// Whether only operators come this way.
+    is_inner: bool,
     /// Whether fans reach us by https: then browsers are told to stay there.
     is_encrypted: bool,
 }
@@ -48,19 +50,19 @@ pub struct Edge {
 impl Edge {
     pub fn new(shared: App) -> Edge {
         let router = super::router(shared.clone());
-        Edge::around(router, shared)
+        Edge::around(router, shared, false)
     }
 
     /// The door to what only operators see.
     pub fn inner(shared: App) -> Edge {
         let router = super::inner_router(shared.clone());
-        Edge::around(router, shared)
+        Edge::around(router, shared, true)
     }
 
-    fn around(router: Router, shared: App) -> Edge {
+    fn around(router: Router, shared: App, is_inner: bool) -> Edge {
         let is_encrypted = shared.home.starts_with("https://");
         let request_ids = RequestIds::new(&*shared.platform.chance);
-        Edge { shared, router, routes: Routes::default(), request_ids, is_encrypted }
+        Edge { shared, router, routes: Routes::default(), request_ids, is_inner, is_encrypted }
     }
 
     /// Whether an address is a proxy of ours.
@@ -129,25 +131,25 @@ impl Edge {
         Some(tracing.begin(request.headers(), id, span, platform.now()))
     }
 
-    /// A poll, if all is well; whatever is not is for the ordinary way to tell.
-    pub async fn poll(&self, poll: &Poll<'_>, peer: SocketAddr) -> Option<QueueView> {
+    /// The waiting room's answer, if all is well; whatever is not is for the ordinary way to tell.
+    pub async fn ask(&self, ask: &Ask<'_>, peer: SocketAddr) -> Option<QueueView> {
+        // Traces follow all but polls.
+        if self.is_inner || (ask.wish == Wish::Enter && self.shared.tracing.is_some()) {
+            return None;
+        }
         let started = Instant::now();
-        let client = self.shared.proxies.client(peer.ip(), poll.forwarded_for);
-        self.let_in(poll::PATH, client).ok()?;
-        let view = poll.answer(&self.shared).await.ok()?;
-        self.routes.polls.count(
-            &self.shared.metrics,
-            routes::GET,
-            StatusCode::OK,
-            started.elapsed(),
-        );
+        let client = self.shared.proxies.client(peer.ip(), ask.forwarded_for);
+        self.let_in(ask.wish.path(), client).ok()?;
+        let view = ask.answer(&self.shared).await.ok()?;
+        let took = started.elapsed();
+        self.routes.asked(ask.wish).count(&self.shared.metrics, StatusCode::OK, took);
         Some(view)
     }
 
-    /// The name of a poll.
-    pub fn request_id(&self, poll: &Poll<'_>) -> RequestId {
-        let own = poll.request_id.map(str::as_bytes);
-        self.request_ids.given(poll.trace_parent.map(str::as_bytes), own)
+    /// The name of a request.
+    pub fn request_id(&self, ask: &Ask<'_>) -> RequestId {
+        let own = ask.request_id.map(str::as_bytes);
+        self.request_ids.given(ask.trace_parent.map(str::as_bytes), own)
     }
 
     /// Whether this address has not asked too much, and whether this node answers such a path; how

@@ -2,7 +2,7 @@
 
 use super::edge::network_of;
 use super::error::{ApiError, Failure};
-use super::{App, cookies};
+use super::{App, Shared, cookies};
 use app::accounts::{Origin, authenticate, require_proof};
 use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
@@ -45,17 +45,17 @@ impl FromRequestParts<App> for Fan {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Fan, ApiError> {
         let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
         let caller = authenticate(&app.platform, token, app.platform.now()).await?;
-        check_limit(parts, app, caller.user)?;
+        let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+        check_user_limit(app, caller.user, route)?;
         Ok(Fan(caller))
     }
 }
 
 /// Whether this person has not called this route too often.
-fn check_limit(parts: &Parts, app: &App, user: UserId) -> Result<(), ApiError> {
+pub(super) fn check_user_limit(app: &Shared, user: UserId, route: &str) -> Result<(), ApiError> {
     if !app.platform.rules.limits_on {
         return Ok(());
     }
-    let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
     let burst = app.requests_per_minute_per_user;
     let quota = Quota { burst, period: Duration::from_secs(60) };
     app.user_limits.take(user, route, quota, app.platform.now())?.or_refuse()?;
@@ -217,7 +217,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case("application/json")
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     // serde would take the members of an object from an array, by their order.
     if bytes.trim_ascii_start().starts_with(b"[") {
         let problem = "invalid type: sequence, expected an object".to_owned();

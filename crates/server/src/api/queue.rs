@@ -39,7 +39,7 @@ const PAUSED_EN: &str = "Paused for a moment. Your place is kept: please stay on
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ScheduleBody {
-    schedule_id: ScheduleId,
+    pub(super) schedule_id: ScheduleId,
 }
 
 #[derive(Deserialize, IntoParams)]

@@ -42,6 +42,9 @@ mod abuse;
 #[path = "../it/accounts.rs"]
 mod accounts;
 
+#[path = "../it/asks.rs"]
+mod asks;
+
 #[path = "../it/audit.rs"]
 mod audit;
 
@@ -92,9 +95,6 @@ mod messages;
 
 #[path = "../it/policy.rs"]
 mod policy;
-
-#[path = "../it/polls.rs"]
-mod polls;
 
 #[path = "../it/profile.rs"]
 mod profile;

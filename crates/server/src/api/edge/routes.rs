@@ -1,6 +1,6 @@
 //! The routes by their templates, as metrics name them: ids in a label would be without end.
 
-use super::poll::PATH;
+use super::ask::Wish;
 use crate::telemetry::{Metrics, RequestLabels};
 use axum::http::{Method, StatusCode};
 use prometheus_client::metrics::histogram::Histogram;
@@ -13,9 +13,6 @@ const UNDOCUMENTED: [&str; 7] =
 
 const METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "OTHER"];
 
-/// The index of GET.
-pub(super) const GET: usize = 0;
-
 /// The statuses that we answer with; any other is counted too, only slower.
 const STATUSES: [u16; 22] = [
     200, 201, 202, 204, 301, 302, 303, 304, 400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 422,
@@ -25,7 +22,8 @@ const STATUSES: [u16; 22] = [
 pub(super) struct Routes {
     known: matchit::Router<Arc<Route>>,
     other: Route,
-    pub(super) polls: Arc<Route>,
+    /// What has a way of its own, by the order of `Wish::ALL`.
+    asked: [Asked; Wish::ALL.len()],
 }
 
 impl Default for Routes {
@@ -36,14 +34,34 @@ impl Default for Routes {
             let route = Arc::new(Route::new(template.leak()));
             known.insert(route.template, route).expect("axum takes the same templates");
         }
-        let polls = known.at(PATH).expect("polls are documented").value.clone();
-        Routes { known, other: Route::new("other"), polls }
+        let asked = Wish::ALL.map(|wish| {
+            let route = known.at(wish.path()).expect("it is documented").value.clone();
+            let method = METHODS.iter().position(|name| *name == wish.method());
+            Asked { route, method: method.expect("it is a usual method") }
+        });
+        Routes { known, other: Route::new("other"), asked }
     }
 }
 
 impl Routes {
     pub(super) fn find(&self, path: &str) -> &Route {
         self.known.at(path).map_or(&self.other, |found| found.value)
+    }
+
+    pub(super) fn asked(&self, wish: Wish) -> &Asked {
+        &self.asked[wish as usize]
+    }
+}
+
+/// A route that need not be looked for.
+pub(super) struct Asked {
+    route: Arc<Route>,
+    method: usize,
+}
+
+impl Asked {
+    pub(super) fn count(&self, metrics: &Metrics, status: StatusCode, took: Duration) {
+        self.route.count(metrics, self.method, status, took);
     }
 }
 

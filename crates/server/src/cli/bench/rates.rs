@@ -64,8 +64,9 @@ pub(super) async fn growth(
     Ok(figures)
 }
 
+/// Nobody asks more than a few times a round: who asks too often is refused.
 async fn polls_of(crowd: &Crowd, yardsticks: &Yardsticks) -> Result<Figure> {
-    let n_polls = yardsticks.meter.cut(POLLS);
+    let n_polls = yardsticks.meter.cut(POLLS).min(2 * crowd.n_waiting());
     let mut table = Table::new(yardsticks, n_polls)?;
     for _ in 0..ROUNDS {
         table.add_lookups(crowd.poll(n_polls).await?, 200).await?;

@@ -1,4 +1,5 @@
-//! Polls take a way of their own through the server; nobody may see that from the outside.
+//! What fans ask of the waiting room takes a way of its own through the server; nobody may see that
+//! from the outside.
 
 use crate::client::text;
 use crate::world::{Plan, World};
@@ -58,6 +59,60 @@ async fn polls_and_other_requests_share_a_connection() {
             assert!(head.to_ascii_lowercase().contains(name), "{name} in {head}");
         }
     }
+}
+
+/// A browser's headers make it take the ordinary way.
+#[tokio::test(flavor = "multi_thread")]
+async fn entering_is_the_same_on_both_ways() {
+    let world = World::start().await;
+    let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
+    let _inside = world.fan_inside(&show).await;
+    let (first, second) = (world.fan().await, world.fan().await);
+    let body = format!("{{\"scheduleId\":\"{}\"}}", show.schedule);
+    let post = |token: &str, more: &str, body: &str| {
+        let length = body.len();
+        format!(
+            "POST /api/queue/enter HTTP/1.1\r\nHost: podo\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n{more}\r\n{body}"
+        )
+    };
+    let ask = |asked: &[String]| {
+        let mut stream = TcpStream::connect(world.running.address).unwrap();
+        stream.write_all(asked.concat().as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream);
+        let answers = asked.iter().map(|_| read_answer(&mut reader));
+        let answers = answers
+            .map(|(status, _, body)| (status, serde_json::from_slice::<Value>(&body).unwrap()));
+        answers.collect::<Vec<_>>()
+    };
+    let page = "Sec-Fetch-Site: same-origin\r\n";
+    let [first, second] = [first.api.token(), second.api.token()];
+    let answers = ask(&[
+        post(first, "", &body),
+        post(second, "", &body),
+        post(first, "", &body),
+        post(first, page, &body),
+        post(second, page, &body),
+    ]);
+    for (status, view) in &answers {
+        assert_eq!((*status, &view["state"]), (200, &Value::from("WAITING")), "{view}");
+    }
+    for (at, other) in [(0, 2), (0, 3), (1, 4)] {
+        for field in ["state", "position", "ahead", "canEnter"] {
+            assert_eq!(answers[at].1[field], answers[other].1[field], "{field}");
+        }
+        assert!(answers[at].1["token"].is_string());
+    }
+    assert_eq!(answers[1].1["ahead"], 1);
+
+    let code = |asked: String| {
+        let (status, problem) = ask(&[asked]).remove(0);
+        (status, problem["code"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(code(post("nonsense", "", &body)), (401, "LOGIN_REQUIRED".to_owned()));
+    let foreign = "Origin: https://evil.example\r\n";
+    assert_eq!(code(post(first, foreign, &body)), (403, "ORIGIN_FORBIDDEN".to_owned()));
+    assert_eq!(code(post(first, "", "{}")), (422, "INVALID".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
