@@ -75,10 +75,10 @@ fn nextest() -> anyhow::Result<()> {
     run_command(&mut command("cargo", &["nextest", "run", "--workspace"]))
 }
 
-/// The same tests as among the others, for as long as it takes to find something. Three at a time:
-/// two of the five wait for a server more than they compute.
+/// The same tests as among the others, for as long as it takes to find something. All at once: each
+/// goes on for its minute, however many share the processors.
 fn hostile_bytes() -> anyhow::Result<()> {
-    let threads = ["--test-threads", "3"];
+    let threads = ["--test-threads", "5"];
     let mut nextest = command("cargo", &["nextest", "run", "--workspace", "-E", "test(/^fuzz::/)"]);
     run_command(nextest.args(threads).env("PODO_FUZZ_SECONDS", "60"))
 }

@@ -21,6 +21,9 @@ const USER: &str = "podo";
 /// Several servers under test share one engine, each with a pool of its own.
 const CONNECTIONS_MAX: u32 = 400;
 
+/// Room that the memory's file system must have: machines in containers often have only 64 MB.
+const MEMORY_MIN: u64 = 4 << 30;
+
 /// What happens to a commit when the machine loses power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Durability {
@@ -169,7 +172,7 @@ impl Postgres {
     /// Everything but the data and the process.
     fn prepare(durability: Durability) -> Result<Postgres> {
         let programs = Programs::find()?;
-        let folder = TempDir::with_prefix("podo-postgres-")?;
+        let folder = TempDir::with_prefix_in("podo-postgres-", home(durability))?;
         programs.own(folder.path())?;
         Ok(Postgres { process: None, programs, durability, has_tls: false, port: 0, folder })
     }
@@ -225,6 +228,16 @@ impl Postgres {
 /// A failure before there is a folder that could hold a log.
 fn missing(error: &std::io::Error) -> NotStarted {
     engine::not_started(KIND, Path::new(""), error)
+}
+
+/// In memory, if there is room: a test brings a thousand files, and most of them live for a second.
+fn home(durability: Durability) -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    let n_free = rustix::fs::statvfs(memory).map_or(0, |it| it.f_bavail * it.f_frsize);
+    match durability {
+        Durability::Off if n_free > MEMORY_MIN => memory.to_owned(),
+        Durability::Off | Durability::On => std::env::temp_dir(),
+    }
 }
 
 fn quoted(name: &str) -> String {

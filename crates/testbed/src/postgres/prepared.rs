@@ -10,8 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Whatever changes here gets a prepared folder of its own.
-const SETTINGS: [&str; 6] =
-    ["--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync", "--username", USER];
+/// With small pieces of the log there is less to copy.
+const SETTINGS: [&str; 7] = [
+    "--auth=trust",
+    "--encoding=UTF8",
+    "--locale=C.UTF-8",
+    "--no-sync",
+    "--wal-segsize=1",
+    "--username",
+    USER,
+];
 
 /// Fills `data`, which the server's account may create, with an empty cluster.
 pub(super) fn fill(programs: &Programs, data: &Path) -> Result<()> {
