@@ -119,7 +119,7 @@ fn read_ask(bytes: &[u8]) -> Head<'_> {
     };
     let body = &bytes[head..];
     match ask_in(&request, body) {
-        Some((_, n_bytes)) if head + n_bytes > LENGTH_MAX => Head::Other,
+        Some((_, n_bytes)) if head.saturating_add(n_bytes) > LENGTH_MAX => Head::Other,
         Some((_, n_bytes)) if n_bytes > body.len() => Head::Part,
         Some((Some(ask), n_bytes)) => Head::Ask { ask, length: head + n_bytes },
         Some((None, _)) | None => Head::Other,
@@ -314,6 +314,8 @@ mod tests {
             enter("", &body()).replace("/enter", "/enter?x=1"),
             enter("", &body()).replace("content-length: 53", "content-length: +53"),
             enter("", &body()).replace("content-length: 53", "content-length: 5000"),
+            enter("", &body())
+                .replace("content-length: 53", &format!("content-length: {}", u64::MAX)),
             enter("", &format!("[\"{ID}\"]")),
             enter("", "{}"),
             enter("", &body().replace('}', ",\"x\":1}")),

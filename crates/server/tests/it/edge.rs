@@ -2,9 +2,14 @@
 
 use crate::client::{Answer, send};
 use crate::world::World;
+use futures::future::{Either, join_all, select};
+use hyper::client::conn::http2;
+use hyper::{Request, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use reqwest::Method;
 use std::io::{ErrorKind, Read};
 use std::net::{Ipv4Addr, TcpStream};
+use std::pin::pin;
 use std::time::Duration;
 
 async fn ask_for(world: &World, client: &str) -> Answer {
@@ -120,4 +125,26 @@ async fn a_head_that_is_far_too_long_is_not_read() {
         assert!([0, 400, 431].contains(&status), "{length} bytes in {n_headers}: {status}");
     }
     assert_eq!(ask(1, 1).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_share_a_connection_of_http2() {
+    let world = World::start().await;
+    let address = world.running.address;
+    let stream = TokioIo::new(tokio::net::TcpStream::connect(address).await.unwrap());
+    let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
+    let ask = |path: &str| {
+        let request = Request::get(format!("http://{address}{path}")).body(String::new()).unwrap();
+        let mut sender = sender.clone();
+        async move { sender.send_request(request).await.unwrap().status() }
+    };
+    let paths = ["/livez", "/api/events", "/api/wallet", "/nowhere"];
+    let all = pin!(join_all(paths.iter().cycle().take(40).map(|path| ask(path))));
+    match select(all, pin!(connection)).await {
+        Either::Left((statuses, _)) => {
+            let expected = [200, 200, 401, 404].map(|code| StatusCode::from_u16(code).unwrap());
+            assert!(statuses.chunks(4).all(|some| some == expected), "{statuses:?}");
+        }
+        Either::Right((ended, _)) => panic!("the connection ended: {ended:?}"),
+    }
 }
