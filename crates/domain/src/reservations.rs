@@ -1,6 +1,7 @@
 //! A reservation's life: `HELD → PAYING → CONFIRMED → CANCELED`, or `EXPIRED` / `RELEASED`.
 //! One function per verb; repeating a verb changes nothing.
 
+use crate::payments::PaymentMethod;
 use crate::{Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -124,10 +125,18 @@ impl Reservation {
         }
     }
 
-    /// The fan chose how to pay: the hold covers the gateway's page, once.
-    pub fn give_payment_window(&self, now: Timestamp) -> Result<Next, Refusal> {
+    /// The fan chose how to pay: the hold covers the gateway's page, once. A wallet pays at once and
+    /// gets no more time than is left.
+    pub fn give_payment_window(
+        &self,
+        method: PaymentMethod,
+        now: Timestamp,
+    ) -> Result<Next, Refusal> {
         self.refuse_unless_live(now)?;
-        let until = self.hold_expires_at.max(now.plus(PAYMENT_WINDOW));
+        let until = match method {
+            PaymentMethod::Card => self.hold_expires_at.max(now.plus(PAYMENT_WINDOW)),
+            PaymentMethod::Wallet => self.hold_expires_at,
+        };
         if self.payment_window_given || until == self.hold_expires_at {
             return Ok(Next::Same);
         }

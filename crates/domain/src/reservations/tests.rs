@@ -1,4 +1,5 @@
 use super::*;
+use crate::payments::PaymentMethod::{Card, Wallet};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -41,11 +42,20 @@ fn a_hold_can_be_paid_until_its_last_millisecond() {
 #[test]
 fn the_payment_window_is_given_once_and_never_shortens_a_hold() {
     let held = held_until(1_000);
-    let more = to(held.give_payment_window(at(0)).unwrap());
+    let more = to(held.give_payment_window(Card, at(0)).unwrap());
     assert_eq!(more.hold_expires_at, at(0).plus(PAYMENT_WINDOW));
-    assert_eq!(more.give_payment_window(at(500)), Ok(Next::Same));
+    assert_eq!(more.give_payment_window(Card, at(500)), Ok(Next::Same));
     let long = held_until(10_000_000);
-    assert_eq!(long.give_payment_window(at(0)), Ok(Next::Same));
+    assert_eq!(long.give_payment_window(Card, at(0)), Ok(Next::Same));
+}
+
+#[test]
+fn a_wallet_pays_within_the_hold_and_leaves_the_window_to_a_card() {
+    let held = held_until(1_000);
+    assert_eq!(held.give_payment_window(Wallet, at(999)), Ok(Next::Same));
+    assert_eq!(held.give_payment_window(Wallet, at(1_000)), Err(Refusal::HoldOver));
+    let more = to(held.give_payment_window(Card, at(999)).unwrap());
+    assert_eq!(more.hold_expires_at, at(999).plus(PAYMENT_WINDOW));
 }
 
 #[test]
@@ -105,7 +115,7 @@ fn a_booking_number_has_its_day_and_no_look_alikes() {
 /// Any order of verbs keeps to the edges of the machine, and a final state stays final.
 fn apply(reservation: &Reservation, verb: u8, now: Timestamp) -> Option<Reservation> {
     let next = match verb {
-        0 => reservation.give_payment_window(now).ok()?,
+        0 => reservation.give_payment_window(Card, now).ok()?,
         1 => return reservation.start_paying(now).ok(),
         2 => reservation.confirm().ok()?,
         3 => reservation.decline(now),

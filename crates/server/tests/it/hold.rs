@@ -42,10 +42,25 @@ async fn a_hold_under_payment_is_not_swept() {
     let (first, second) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
     first.charge(crate::world::PRICE).await;
     let reservation = first.hold(&show, &[0]).await;
-    let payment = first.ready(&reservation, "WALLET").await;
+    first.ready(&reservation, "CARD").await;
     world.clock.advance(Duration::from_secs(290));
     second.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
+    let payment = first.ready(&reservation, "WALLET").await;
     first.confirm(&payment).await.expect(200);
+    World::assert_sound(&world.findings().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wallet_gets_no_more_time_than_the_hold_has() {
+    let world = World::with(&[("PODO_HOLD_SECONDS", "10")]).await;
+    let show = world.show(Plan::default()).await;
+    let (first, second) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    first.charge(crate::world::PRICE).await;
+    let reservation = first.hold(&show, &[0]).await;
+    let payment = first.ready(&reservation, "WALLET").await;
+    world.clock.advance(Duration::from_secs(10));
+    second.select(&show, &[0]).await.expect(201);
+    first.confirm(&payment).await.refused(409, "PAYMENT_OVER");
     World::assert_sound(&world.findings().await);
 }
 

@@ -43,7 +43,7 @@ async fn give_time(
     reservation: Reservation,
     command: &RequestPayment,
 ) -> Result<Reservation> {
-    match reservation.give_payment_window(command.now)? {
+    match reservation.give_payment_window(command.method, command.now)? {
         Next::Same => Ok(reservation),
         Next::To(next) => {
             let kind = MessageKind::ReservationExtended;
