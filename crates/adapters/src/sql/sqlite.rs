@@ -1,4 +1,5 @@
-//! The store on SQLite: one thread that writes, a few that read, one that tidies the log.
+//! The store on SQLite: one thread that writes, one that waits for the disk, a few that read, one that
+//! tidies the log.
 //!
 //! Every command runs inside a transaction that it shares with whatever else was waiting, as if
 //! alone, and is answered only after that transaction's `COMMIT` is on disk. So a thousand
@@ -11,6 +12,8 @@ mod connection;
 #[cfg(feature = "mutants")]
 mod inline;
 mod reader;
+mod statements;
+mod syncer;
 mod writer;
 
 pub(super) use backup::back_up;
@@ -37,6 +40,7 @@ const READERS: usize = 3;
 pub(super) struct Sqlite {
     writer: writer::Writer,
     readers: reader::Readers,
+    horizon: Arc<syncer::Horizon>,
 }
 
 impl Sqlite {
@@ -53,10 +57,12 @@ impl Sqlite {
                 .execute_batch("drop index if exists reservation_seats_one_claim")
                 .map_err(|error| error.to_string())?;
         }
-        let readers = reader::Readers::start(path, &chance, READERS)?;
+        let syncer = syncer::Syncer::start(path)?;
+        let horizon = syncer.horizon();
+        let readers = reader::Readers::start(path, &chance, horizon.clone(), READERS)?;
         let checkpointer = checkpointer::Checkpointer::start(path)?;
-        let writer = writer::Writer::start(connection, checkpointer, chance, off)?;
-        Ok(Sqlite { writer, readers })
+        let writer = writer::Writer::start(connection, (checkpointer, syncer), chance, off)?;
+        Ok(Sqlite { writer, readers, horizon })
     }
 
     /// What this version would change in a file, with nothing changed.
@@ -67,6 +73,7 @@ impl Sqlite {
 
     /// Runs a command; answers after it is on disk.
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
+        self.horizon.check().map_err(Error::Unavailable)?;
         let (send, receive) = oneshot::channel();
         self.writer.submit(work, send)?;
         receive.await.map_err(|oneshot::Canceled| stopped())?
@@ -74,6 +81,7 @@ impl Sqlite {
 
     /// Runs a question on one consistent view of what is committed.
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
+        self.horizon.check().map_err(Error::Unavailable)?;
         let (send, receive) = oneshot::channel();
         self.readers.submit(work, send)?;
         receive.await.map_err(|oneshot::Canceled| stopped())?

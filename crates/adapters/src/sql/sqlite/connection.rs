@@ -1,5 +1,6 @@
 //! A connection and the transaction that runs on it.
 
+use super::statements::Statements;
 use crate::sql::tx::{Guard, SqlError, Tx};
 use crate::sql::value::{Row, Value};
 use app::ports::clock::Chance;
@@ -7,7 +8,8 @@ use domain::Timestamp;
 use futures::future::{BoxFuture, ready};
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Statement, ToSql};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+use send_wrapper::SendWrapper;
 use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
@@ -22,7 +24,8 @@ pub(super) fn open(path: &Path, only_reads: bool) -> Result<Connection, String> 
     let connection = Connection::open_with_flags(path, flags)
         .map_err(|error| format!("cannot open {}: {error}", path.display()))?;
     connection.busy_timeout(Duration::from_secs(5)).map_err(|error| error.to_string())?;
-    // FULL: a commit is answered only when it is on disk, so it survives a power cut too.
+    // FULL: a commit is over only when it is on disk, so it survives a power cut too. The writer does
+    // without, because its syncer waits for the disk.
     connection
         .execute_batch(
             "pragma journal_mode = wal;
@@ -91,45 +94,60 @@ impl ConstraintNames {
 
 /// SQLite answers at once, so its futures are always ready.
 pub(super) struct SqliteTx<'c> {
-    /// Held alone: a connection may move between threads but not be shared by them.
-    pub(super) connection: &'c mut Connection,
-    pub(super) names: &'c ConstraintNames,
-    pub(super) chance: &'c dyn Chance,
-    pub(super) off: &'c [Guard],
+    /// Futures over a transaction may move between threads. Over this one they never do: they are
+    /// ready when they are made.
+    statements: SendWrapper<Statements<'c>>,
+    names: &'c ConstraintNames,
+    chance: &'c dyn Chance,
+    off: &'c [Guard],
 }
 
-impl SqliteTx<'_> {
+impl<'c> SqliteTx<'c> {
+    pub(super) fn on(
+        connection: &'c Connection,
+        names: &'c ConstraintNames,
+        chance: &'c dyn Chance,
+        off: &'c [Guard],
+    ) -> SqliteTx<'c> {
+        let statements = SendWrapper::new(Statements::of(connection));
+        SqliteTx { statements, names, chance, off }
+    }
+
+    pub(super) fn connection(&self) -> &'c Connection {
+        self.statements.connection()
+    }
+
     /// Opens, marks, undoes or closes: a statement of the transaction itself.
-    pub(super) fn step(&self, sql: &str) -> Result<(), String> {
-        let run = || self.connection.prepare_cached(sql)?.execute([]);
+    pub(super) fn step(&mut self, sql: &'static str) -> Result<(), String> {
+        let mut run = || self.statements.find(sql)?.statement.raw_execute();
         run().map(drop).map_err(|error| error.to_string())
     }
 
     /// Rows changed on this connection so far, in all.
     pub(super) fn n_changes(&self) -> u64 {
-        self.connection.total_changes()
+        self.connection().total_changes()
     }
 
     /// After a full disk or a failed read SQLite undoes the whole transaction by itself.
     pub(super) fn is_open(&self) -> bool {
-        !self.connection.is_autocommit()
+        !self.connection().is_autocommit()
     }
 
-    fn execute_now(&self, sql: &'static str, params: &[Value]) -> Result<u64, SqlError> {
-        let run = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            bind(&mut statement, params)?;
-            statement.raw_execute()
+    fn execute_now(&mut self, sql: &'static str, params: &[Value]) -> Result<u64, SqlError> {
+        let mut run = || {
+            let ready = self.statements.find(sql)?;
+            ready.bind(params)?;
+            ready.statement.raw_execute()
         };
         run().map(|changed| changed as u64).map_err(|error| self.explain(&error, sql))
     }
 
-    fn query_now(&self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, SqlError> {
-        let run = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            bind(&mut statement, params)?;
-            let n_columns = statement.column_count();
-            let mut rows = statement.raw_query();
+    fn query_now(&mut self, sql: &'static str, params: &[Value]) -> Result<Vec<Row>, SqlError> {
+        let mut run = || {
+            let ready = self.statements.find(sql)?;
+            ready.bind(params)?;
+            let n_columns = ready.statement.column_count();
+            let mut rows = ready.statement.raw_query();
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
                 let columns = (0..n_columns).map(|index| row.get_ref(index).map(read));
@@ -184,19 +202,6 @@ impl Tx for SqliteTx<'_> {
     fn has(&self, guard: Guard) -> bool {
         !self.off.contains(&guard)
     }
-}
-
-/// `$3` is the third value, as in PostgreSQL. To SQLite it is a name, numbered by where it is
-/// first used in the text, so the values are bound by their names.
-fn bind(statement: &mut Statement<'_>, params: &[Value]) -> rusqlite::Result<()> {
-    for index in 1..=statement.parameter_count() {
-        let name = statement.parameter_name(index).unwrap_or_default();
-        let number = name.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
-        let value = number.and_then(|number| params.get(number.checked_sub(1)?));
-        let value = value.ok_or_else(|| rusqlite::Error::InvalidParameterName(name.to_owned()))?;
-        statement.raw_bind_parameter(index, value)?;
-    }
-    Ok(())
 }
 
 fn read(value: ValueRef<'_>) -> Value {

@@ -84,13 +84,8 @@ impl Inline {
 
 impl Shared {
     fn in_transaction<T>(&self, run: impl FnOnce(&mut SqliteTx<'_>) -> Result<T>) -> Result<T> {
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tx = SqliteTx {
-            connection: &mut connection,
-            names: &self.names,
-            chance: &*self.chance,
-            off: &self.off,
-        };
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tx = SqliteTx::on(&connection, &self.names, &*self.chance, &self.off);
         tx.step("begin immediate").map_err(Error::Broken)?;
         let result = run(&mut tx);
         let end = if result.is_ok() { "commit" } else { "rollback" };

@@ -2,6 +2,7 @@
 
 use super::connection::{ConstraintNames, SqliteTx, open};
 use super::stopped;
+use super::syncer::Horizon;
 use super::writer::run_now;
 use crate::sql::tx::Work;
 use app::ports::clock::Chance;
@@ -16,35 +17,32 @@ type Question = Box<dyn FnOnce(&mut SqliteTx<'_>) + Send>;
 
 pub(super) struct Readers {
     questions: Sender<Question>,
+    horizon: Arc<Horizon>,
 }
 
 impl Readers {
     pub(super) fn start(
         path: &Path,
         chance: &Arc<dyn Chance>,
+        horizon: Arc<Horizon>,
         n_threads: usize,
     ) -> std::result::Result<Readers, String> {
         let (questions, waiting) = crossbeam_channel::unbounded();
         for index in 0..n_threads {
-            let mut connection = open(path, true)?;
+            let connection = open(path, true)?;
             let names = ConstraintNames::load(&connection)?;
             let (waiting, chance): (Receiver<Question>, _) = (waiting.clone(), chance.clone());
             thread::Builder::new()
                 .name(format!("podo-reader-{index}"))
                 .spawn(move || {
-                    let mut tx = SqliteTx {
-                        connection: &mut connection,
-                        names: &names,
-                        chance: &*chance,
-                        off: &[],
-                    };
+                    let mut tx = SqliteTx::on(&connection, &names, &*chance, &[]);
                     while let Ok(question) = waiting.recv() {
                         question(&mut tx);
                     }
                 })
                 .map_err(|error| error.to_string())?;
         }
-        Ok(Readers { questions })
+        Ok(Readers { questions, horizon })
     }
 
     pub(super) fn submit<W: Work>(
@@ -52,12 +50,16 @@ impl Readers {
         work: W,
         send: oneshot::Sender<Result<W::Output>>,
     ) -> Result<()> {
+        let horizon = self.horizon.clone();
         let question: Question = Box::new(move |tx| {
             // Nobody is waiting any more: do not spend a reader on it.
             if send.is_canceled() {
                 return;
             }
-            let _ = send.send(read_in_one_view(tx, &work));
+            let answer = read_in_one_view(tx, &work);
+            horizon.answer_reader(move || {
+                let _ = send.send(answer);
+            });
         });
         self.questions.send(question).map_err(|_closed| stopped())
     }

@@ -3,24 +3,26 @@
 //! Commands of a batch run one after the other in one transaction. Hardly any of them fails after
 //! it has changed something, so they run bare first, which spares SQLite a copy of every page for
 //! a savepoint. When one does fail half-way, the batch is undone and run again with a savepoint
-//! around each command, so that it undoes only itself. Nobody is answered before the `COMMIT`.
+//! around each command, so that it undoes only itself. Nobody is answered before the `COMMIT` is on
+//! the disk, which the syncer waits for.
 
 mod command;
 
 use super::checkpointer::Checkpointer;
 use super::connection::{ConstraintNames, SqliteTx};
 use super::stopped;
+use super::syncer::Syncer;
 use crate::sql::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result, points};
-use command::{Command, Pending};
+use command::Pending;
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use futures::channel::oneshot;
 use rusqlite::Connection;
 use std::sync::Arc;
 use std::thread;
 
-pub(super) use command::run_now;
+pub(super) use command::{Command, run_now};
 
 /// Most commands in one commit: bounds how long the first of them waits for the rest.
 const COMMANDS_PER_COMMIT_MAX: usize = 512;
@@ -38,24 +40,20 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(
-        mut connection: Connection,
-        checkpointer: Checkpointer,
+        connection: Connection,
+        (checkpointer, syncer): (Checkpointer, Syncer),
         chance: Arc<dyn Chance>,
         off: Vec<Guard>,
     ) -> std::result::Result<Writer, String> {
         let names = ConstraintNames::load(&connection)?;
         checkpointer.take_over(&connection)?;
+        syncer.take_over(&connection)?;
         let (commands, waiting) = crossbeam_channel::bounded(COMMANDS_WAITING_MAX);
         thread::Builder::new()
             .name("podo-writer".into())
             .spawn(move || {
-                let mut tx = SqliteTx {
-                    connection: &mut connection,
-                    names: &names,
-                    chance: &*chance,
-                    off: &off,
-                };
-                write_until_closed(&mut tx, &waiting, &checkpointer);
+                let mut tx = SqliteTx::on(&connection, &names, &*chance, &off);
+                write_until_closed(&mut tx, &waiting, &checkpointer, &syncer);
             })
             .map_err(|error| error.to_string())?;
         Ok(Writer { commands })
@@ -79,22 +77,23 @@ fn write_until_closed(
     tx: &mut SqliteTx<'_>,
     waiting: &Receiver<Box<dyn Command>>,
     checkpointer: &Checkpointer,
+    syncer: &Syncer,
 ) {
     let mut n_wary = 0;
     while let Ok(first) = waiting.recv() {
         let mut batch = take_batch(first, waiting);
-        let committed = tx.step("begin immediate").and_then(|()| {
+        let run = tx.step("begin immediate").and_then(|()| {
             let is_clean = n_wary == 0 && run_bare(tx, &mut batch)?;
             if !is_clean {
                 n_wary = if n_wary == 0 { BATCHES_WARY } else { n_wary - 1 };
                 run_in_savepoints(tx, &mut batch);
             }
-            commit(tx)
+            Ok(())
         });
-        for command in batch {
-            command.answer(&committed);
-        }
-        checkpointer.committed(tx.connection);
+        syncer.begin_commit();
+        let committed = run.and_then(|()| commit(tx));
+        syncer.committed((batch, committed));
+        checkpointer.committed(tx.connection());
     }
 }
 
@@ -153,7 +152,7 @@ fn run_in_savepoint(tx: &mut SqliteTx<'_>, command: &mut dyn Command) {
     }
 }
 
-fn commit(tx: &SqliteTx<'_>) -> std::result::Result<(), String> {
+fn commit(tx: &mut SqliteTx<'_>) -> std::result::Result<(), String> {
     points::reach(points::STORE_BEFORE_COMMIT);
     let committed = tx.step("commit").map_err(|error| {
         // What was not committed is undone and said so: nobody was answered yet.

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub(super) trait Command: Send {
+pub(in super::super) trait Command: Send {
     /// Runs it in the open transaction and keeps the result, in place of an earlier one. False
     /// when it was refused or failed.
     fn run(&mut self, tx: &mut SqliteTx<'_>) -> bool;
