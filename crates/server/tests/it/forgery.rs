@@ -18,6 +18,17 @@ fn part(value: &Value) -> String {
     URL_SAFE_NO_PAD.encode(value.to_string())
 }
 
+/// The header in the order in which ours is written: it is only believed as a whole.
+fn head(header: &Value) -> String {
+    const FIRST: [&str; 2] = ["typ", "alg"];
+    let members = header.as_object().unwrap();
+    let first = FIRST.iter().filter_map(|name| members.get_key_value(*name));
+    let others = members.iter().filter(|(name, _)| !FIRST.contains(&name.as_str()));
+    let text: Vec<String> =
+        first.chain(others).map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+    URL_SAFE_NO_PAD.encode(format!("{{{}}}", text.join(",")))
+}
+
 fn sign(algorithm: hmac::Algorithm, key: &[u8], message: &str) -> String {
     URL_SAFE_NO_PAD.encode(hmac::sign(&hmac::Key::new(algorithm, key), message.as_bytes()))
 }
@@ -25,7 +36,7 @@ fn sign(algorithm: hmac::Algorithm, key: &[u8], message: &str) -> String {
 impl Forger {
     /// Signed as ours are.
     fn token(&self, header: &Value, claims: &Value) -> String {
-        let message = format!("{}.{}", part(header), part(claims));
+        let message = format!("{}.{}", head(header), part(claims));
         let signature = sign(hmac::HMAC_SHA256, &self.key, &message);
         format!("{message}.{signature}")
     }
@@ -104,7 +115,7 @@ impl Forger {
             .map(|(name, value)| (format!("header {name} {value}"), self.with_header(name, value)));
         let other = |algorithm, name: &str| {
             let header = json!({ "alg": name, "typ": "at+jwt" });
-            let message = format!("{}.{}", part(&header), part(&self.claims));
+            let message = format!("{}.{}", head(&header), part(&self.claims));
             let signature = sign(algorithm, &self.key, &message);
             (format!("really signed with {name}"), format!("{message}.{signature}"))
         };
