@@ -9,13 +9,21 @@ use std::process::Command;
 
 const SOURCE: &str = "tests/browser";
 
-/// The tests, each file in a process of its own, two at a time.
+/// The tests, each file in a process of its own, two at a time. On a machine that others share a
+/// browser may be starved of time: what failed beside another gets a second try alone.
 pub(crate) fn test() -> anyhow::Result<()> {
     let folder = prepare()?;
-    let mut tests = node(&folder, &["--test", "--test-concurrency=2"]);
     let mut files: Vec<String> = names(&folder)?;
     files.retain(|name| name.ends_with(".test.mjs"));
     files.sort_unstable();
+    let side_by_side = node(&folder, &["--test", "--test-concurrency=2"]);
+    run_files(side_by_side, &files).or_else(|error| {
+        println!("A second try, one file after the other, because {error}");
+        run_files(node(&folder, &["--test", "--test-concurrency=1"]), &files)
+    })
+}
+
+fn run_files(mut tests: Command, files: &[String]) -> anyhow::Result<()> {
     run(tests.args(files))
 }
 

@@ -396,14 +396,15 @@ fn newest(ids: &[String], pick: u64) -> String {
     found.unwrap_or_else(|| uuid::Uuid::nil().to_string())
 }
 
-/// A seat that a node knows to be taken is refused before anybody looks at the entry. How long a node
-/// knows it is the engine's affair, so a fan whose entry is over is told one or the other.
+/// A seat that a node knows to be taken is refused before anybody looks whether the entry is over or
+/// the session was ended. How long a node knows it is the engine's affair, so such a fan is told one or
+/// the other.
 fn are_two_noes(here: &Value, there: &Value) -> bool {
     let is_no = |answer: &Value| {
         let code = answer["body"]["code"].as_str().unwrap_or_default();
-        ["SEAT_TAKEN", "ENTRY_EXPIRED"].contains(&code)
+        ["SEAT_TAKEN", "ENTRY_EXPIRED", "LOGIN_REQUIRED"].contains(&code)
     };
-    is_no(here) && is_no(there)
+    is_no(here) && is_no(there) && [here, there].iter().any(|it| it["status"] == 409)
 }
 
 #[tokio::test(flavor = "multi_thread")]
