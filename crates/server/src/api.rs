@@ -54,7 +54,10 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub use edge::{Ask, Edge, RequestId, Tracing, Wish, schedule_in_body, schedule_in_query};
+pub use edge::{
+    Ask, Edge, Headers, RequestId, Told, Tracing, Wish, schedule_in_body, schedule_in_query,
+    seats_in_body,
+};
 pub use error::{ApiError, problem_codes};
 
 /// What handlers share.

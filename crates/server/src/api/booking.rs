@@ -1,12 +1,13 @@
 //! Choosing seats, holding them, giving them back.
 
-use super::App;
 use super::answer::once;
 use super::error::{ApiResult, Problem};
 use super::extract::{Bearer, Body, Fan, Id, PageParams, Params, key_of, page, text_of};
+use super::{App, Shared};
 use app::keys::{BEST, CANCEL_RESERVATION, SELECT};
 use app::paging::Page;
 use app::payments::{self, AskToCancel};
+use app::ports::keys::Once;
 use app::ports::payments::Canceled;
 use app::ports::reservations::{Held, ReservationView};
 use app::reservations::{self, BestSeats, BookingSeat, SelectSeats};
@@ -51,10 +52,13 @@ pub(super) async fn seats(
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct SelectBody {
-    schedule_id: ScheduleId,
+    pub(super) schedule_id: ScheduleId,
     #[schema(min_items = 1, max_items = 4)]
-    seat_ids: Vec<SeatId>,
+    pub(super) seat_ids: Vec<SeatId>,
 }
+
+/// The status of a hold that was made.
+pub(super) const HELD: StatusCode = StatusCode::CREATED;
 
 /// Holds one to four seats, all or none. A lost race names the seats that are taken (`taken`) and
 /// offers others nearby (`alternatives`).
@@ -77,11 +81,21 @@ pub(super) async fn select(
         seats: &body.value.seat_ids,
         entry_token: text_of(&headers, "entry-token"),
     };
-    // That a seat is taken everybody may know, also somebody whose session has ended: whether it
-    // has is asked only of those who may get one.
-    reservations::refuse_at_hand(&app.platform, &asked)?;
-    bearer.confirm(&app).await?;
-    once(reservations::select_seats(&app.platform, asked).await?)
+    once(hold(&app, &bearer, asked).await?)
+}
+
+/// That a seat is taken everybody may know, also somebody whose session has ended: whether it has is
+/// asked only of those who may get one.
+pub(super) async fn hold(
+    shared: &Shared,
+    bearer: &Bearer,
+    asked: SelectSeats<'_>,
+) -> ApiResult<Once<Held>> {
+    let platform = &shared.platform;
+    reservations::refuse_at_hand(platform, &asked)?;
+    bearer.confirm(shared).await?;
+    // Few come this far: what the rest needs is not kept for every connection.
+    Ok(Box::pin(reservations::select_seats(platform, asked)).await?)
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -10,7 +10,7 @@ mod routes;
 mod spans;
 mod unstoppable;
 
-pub use ask::{Ask, Wish, schedule_in_body, schedule_in_query};
+pub use ask::{Ask, Headers, Told, Wish, schedule_in_body, schedule_in_query, seats_in_body};
 pub use request_id::RequestId;
 pub use spans::Tracing;
 
@@ -18,12 +18,12 @@ use super::error::{ApiError, Failure, render};
 use super::extract::text_of;
 use super::{App, Shared};
 use app::ports::limits::Quota;
-use app::queue::QueueView;
 use app::traces::{TraceParent, within};
 use axum::Router;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use domain::Timestamp;
 use futures::future::Either;
 use hyper::body::Incoming;
 use manner::Manner;
@@ -131,25 +131,35 @@ impl Edge {
         Some(tracing.begin(request.headers(), id, span, platform.now()))
     }
 
-    /// The waiting room's answer, if all is well; whatever is not is for the ordinary way to tell.
-    pub async fn ask(&self, ask: &Ask<'_>, peer: SocketAddr) -> Option<QueueView> {
+    /// The answer to what the crowd of an opening asks, if all is well; whatever is not is for the
+    /// ordinary way to tell.
+    pub async fn ask(&self, ask: &Ask<'_>, peer: SocketAddr) -> Option<Told> {
         // Traces follow all but polls.
-        if self.is_inner || (ask.wish == Wish::Enter && self.shared.tracing.is_some()) {
+        let is_followed = ask.wish != Wish::Status && self.shared.tracing.is_some();
+        if self.is_inner || is_followed || !ask.is_ours(&self.shared.home) {
             return None;
         }
         let started = Instant::now();
-        let client = self.shared.proxies.client(peer.ip(), ask.forwarded_for);
+        let client = self.shared.proxies.client(peer.ip(), ask.headers.forwarded_for);
         self.let_in(ask.wish.path(), client).ok()?;
-        let view = ask.answer(&self.shared).await.ok()?;
+        let told = ask.answer(&self.shared).await.ok()?;
         let took = started.elapsed();
-        self.routes.asked(ask.wish).count(&self.shared.metrics, StatusCode::OK, took);
-        Some(view)
+        if is_of_those_inside(ask.wish.path()) {
+            note_vitals(&self.shared, told.status(), took);
+        }
+        self.routes.asked(ask.wish).count(&self.shared.metrics, told.status(), took);
+        Some(told)
     }
 
     /// The name of a request.
     pub fn request_id(&self, ask: &Ask<'_>) -> RequestId {
-        let own = ask.request_id.map(str::as_bytes);
-        self.request_ids.given(ask.trace_parent.map(str::as_bytes), own)
+        let own = ask.headers.request_id.map(str::as_bytes);
+        self.request_ids.given(ask.headers.trace_parent.map(str::as_bytes), own)
+    }
+
+    /// What the clock says, for the date of an answer.
+    pub fn now(&self) -> Timestamp {
+        self.shared.platform.now()
     }
 
     /// Whether this address has not asked too much, and whether this node answers such a path; how

@@ -6,7 +6,8 @@ use app::Error;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::Refusal;
+use domain::{Refusal, SeatId};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -70,6 +71,20 @@ impl ApiError {
     /// The stable name of what went wrong.
     pub(super) fn code(&self) -> &'static str {
         self.0.code()
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.0.status()
+    }
+
+    /// Whether it was expected: the rules said no.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(*self.0, Failure::Refused(_))
+    }
+
+    /// Seconds after which it makes sense to try again.
+    pub(super) fn retry_after(&self) -> Option<u64> {
+        self.0.retry_after()
     }
 
     /// The same for a page: its status and what people are told.
@@ -158,44 +173,35 @@ impl Failure {
     }
 
     /// The members that only some problems have.
-    fn extend(&self, problem: &mut Value, language: Language) {
-        match self {
+    fn members(&self, language: Language) -> Members<'_> {
+        let members = match self {
             Failure::Refused(Refusal::SeatTaken { taken, alternatives }) => {
-                problem["taken"] = json!(taken);
-                problem["alternatives"] = json!(alternatives);
+                return Members::Seats { taken, alternatives };
             }
-            Failure::Refused(Refusal::SaleNotOpen { opens_at }) => {
-                problem["opensAt"] = json!(opens_at);
-            }
+            Failure::Refused(Refusal::SaleNotOpen { opens_at }) => json!({ "opensAt": opens_at }),
             Failure::Refused(Refusal::ChallengeRequired { salt, bits, expires_at }) => {
-                problem["challenge"] =
-                    json!({ "salt": salt, "bits": bits, "expiresAt": expires_at });
+                json!({ "challenge": { "salt": salt, "bits": bits, "expiresAt": expires_at } })
             }
-            Failure::Refused(Refusal::IdentityRests { until }) => {
-                problem["until"] = json!(until);
-            }
-            Failure::Refused(Refusal::TicketUsed { at: Some(at) }) => {
-                problem["usedAt"] = json!(at);
-            }
-            Failure::Refused(Refusal::PaymentDeclined { reason }) => {
-                problem["reason"] = json!(reason);
-            }
+            Failure::Refused(Refusal::IdentityRests { until }) => json!({ "until": until }),
+            Failure::Refused(Refusal::TicketUsed { at: Some(at) }) => json!({ "usedAt": at }),
+            Failure::Refused(Refusal::PaymentDeclined { reason }) => json!({ "reason": reason }),
             Failure::Refused(Refusal::Invalid { field, problem: what }) => {
                 let detail = field_sentence(&what.to_string(), language);
-                problem["errors"] = json!([{ "field": field, "detail": detail }]);
+                json!({ "errors": [{ "field": field, "detail": detail }] })
             }
             Failure::Refused(Refusal::InvalidSchedule { field }) => {
-                problem["errors"] = json!([{ "field": field, "detail": problem["detail"] }]);
+                let detail = sentence(self.code(), language);
+                json!({ "errors": [{ "field": field, "detail": detail }] })
             }
             Failure::Refused(Refusal::InvalidTemplate { at, problem: what }) => {
-                problem["errors"] = json!([{ "field": at, "detail": what }]);
+                json!({ "errors": [{ "field": at, "detail": what }] })
             }
             Failure::Field { pointer, problem: what } => {
                 let detail = field_sentence(what, language);
-                problem["errors"] = json!([{ "field": pointer, "detail": detail }]);
+                json!({ "errors": [{ "field": pointer, "detail": detail }] })
             }
             Failure::Body { problem: what } => {
-                problem["errors"] = json!([{ "field": "", "detail": what }]);
+                json!({ "errors": [{ "field": "", "detail": what }] })
             }
             Failure::Refused(_)
             | Failure::BodyTooLarge
@@ -206,8 +212,9 @@ impl Failure {
             | Failure::ForeignOrigin
             | Failure::Method
             | Failure::Unavailable(_)
-            | Failure::Broken(_) => {}
-        }
+            | Failure::Broken(_) => return Members::Others(None),
+        };
+        Members::Others(Some(members))
     }
 }
 
@@ -302,10 +309,34 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
     }
 }
 
+/// What is told of a failure.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'e> {
+    r#type: String,
+    title: &'static str,
+    status: u16,
+    code: &'static str,
+    detail: &'static str,
+    trace_id: &'e str,
+    #[serde(flatten)]
+    members: Members<'e>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Members<'e> {
+    /// Told so often that it is written without a detour.
+    Seats {
+        taken: &'e [SeatId],
+        alternatives: &'e [Vec<SeatId>],
+    },
+    Others(Option<Value>),
+}
+
 /// Writes the problem in the asker's language. A fault of ours is logged here, once.
-pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Response {
+pub(super) fn write_problem(to: &mut Vec<u8>, error: &ApiError, language: Language, trace: &str) {
     let failure = &*error.0;
-    let status = failure.status();
     match failure {
         Failure::Broken(why) => tracing::error!(trace, why, "A request failed"),
         Failure::Unavailable(why) => tracing::warn!(trace, why, "An engine is away"),
@@ -320,23 +351,30 @@ pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
         | Failure::ForeignOrigin
         | Failure::Method => {}
     }
-    let code = failure.code();
-    let mut problem = json!({
-        "type": format!("/problems#{code}"),
-        "title": status.canonical_reason().unwrap_or("Error"),
-        "status": status.as_u16(),
-        "code": code,
-        "detail": sentence(code, language),
-        "traceId": trace,
-    });
-    failure.extend(&mut problem, language);
-    let mut response = Response::new(Body::from(problem.to_string()));
-    *response.status_mut() = status;
+    let (status, code) = (failure.status(), failure.code());
+    let told = Told {
+        r#type: format!("/problems#{code}"),
+        title: status.canonical_reason().unwrap_or("Error"),
+        status: status.as_u16(),
+        code,
+        detail: sentence(code, language),
+        trace_id: trace,
+        members: failure.members(language),
+    };
+    serde_json::to_writer(to, &told).expect("words and numbers become JSON");
+}
+
+/// The problem as a whole answer.
+pub(super) fn render(error: &ApiError, language: Language, trace: &str) -> Response {
+    let mut body = Vec::with_capacity(512);
+    write_problem(&mut body, error, language, trace);
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = error.status();
     let headers = response.headers_mut();
     let json = HeaderValue::from_static("application/problem+json");
     headers.insert(header::CONTENT_TYPE, json);
     headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
-    if let Some(seconds) = failure.retry_after() {
+    if let Some(seconds) = error.retry_after() {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
@@ -348,7 +386,7 @@ pub fn problem_codes() -> Vec<(&'static str, &'static str, &'static str)> {
 }
 
 /// The body of every answer that is not what was asked for (RFC 9457).
-#[derive(serde::Serialize, utoipa::ToSchema)]
+#[derive(Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Problem {
     r#type: String,
@@ -363,7 +401,7 @@ pub(super) struct Problem {
     trace_id: String,
 }
 
-#[derive(serde::Serialize, utoipa::ToSchema)]
+#[derive(Serialize, utoipa::ToSchema)]
 pub(super) struct FieldProblem {
     field: String,
     detail: String,

@@ -87,13 +87,17 @@ impl FromRequestParts<App> for Bearer {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Bearer, ApiError> {
         let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
-        let caller = app.platform.sessions.check(token, app.platform.now());
-        Ok(Bearer { caller: caller.ok_or(Refusal::LoginRequired)? })
+        Bearer::of(app, token)
     }
 }
 
 impl Bearer {
-    pub(super) async fn confirm(&self, app: &App) -> Result<(), ApiError> {
+    pub(super) fn of(app: &Shared, token: &str) -> Result<Bearer, ApiError> {
+        let caller = app.platform.sessions.check(token, app.platform.now());
+        Ok(Bearer { caller: caller.ok_or(Refusal::LoginRequired)? })
+    }
+
+    pub(super) async fn confirm(&self, app: &Shared) -> Result<(), ApiError> {
         let platform = &app.platform;
         let is_over = platform.revocations.is_revoked(self.caller.session, platform.now()).await?;
         if is_over { Err(Refusal::LoginRequired.into()) } else { Ok(()) }
@@ -223,6 +227,11 @@ pub(super) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         let problem = "invalid type: sequence, expected an object".to_owned();
         return Err(Failure::Field { pointer: ".".into(), problem }.into());
     }
+    // Following the path to every value costs as much as reading it; it is followed only to a fault.
+    serde_json::from_slice(bytes).or_else(|_fault| parse_or_explain(bytes))
+}
+
+fn parse_or_explain<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let path = error.path().to_string();

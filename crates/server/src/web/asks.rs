@@ -1,14 +1,16 @@
-//! What is asked of the waiting room at the head of a connection, answered before hyper sees it.
+//! What the crowd of an opening asks at the head of a connection, answered before hyper sees it.
 //!
-//! Nearly all requests of an opening want to enter or ask where somebody stands in line. One that
-//! looks exactly as it should is read and answered here, with very little around it. Whatever else
-//! comes, be it one of these that gets an error, makes hyper take the connection over with all that
-//! has been read: what is unusual has one place where it is handled.
+//! Nearly all requests of an opening want to enter, ask where somebody stands in line, or want seats
+//! that others have. One that looks exactly as it should is read and answered here, with very little
+//! around it. Whatever else comes, be it one of these that gets an error, makes hyper take the
+//! connection over with all that has been read: what is unusual has one place where it is handled.
 
-use crate::api::{Ask, Edge, RequestId, Wish, schedule_in_body, schedule_in_query};
+use crate::api::{
+    Ask, Edge, Headers, RequestId, Told, Wish, schedule_in_body, schedule_in_query, seats_in_body,
+};
 use crate::tasks::Tasks;
-use app::queue::QueueView;
 use bytes::{Buf, BytesMut};
+use domain::Timestamp;
 use std::io::{ErrorKind, Result, Write};
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -46,8 +48,8 @@ pub(super) async fn answer(
     loop {
         let length = match read_ask(&buffer) {
             Head::Ask { ask, length } => {
-                let Some(view) = edge.ask(&ask, peer).await else { return Next::Other(buffer) };
-                write_answer(&mut answer, &view, &edge.request_id(&ask));
+                let Some(told) = edge.ask(&ask, peer).await else { return Next::Other(buffer) };
+                write_answer(&mut answer, &told, &edge.request_id(&ask), edge.now());
                 length
             }
             Head::Other => return Next::Other(buffer),
@@ -101,6 +103,10 @@ async fn ring(mut alarm: std::pin::Pin<&mut tokio::time::Sleep>, deadline: Insta
 
 /// What the buffer begins with.
 #[derive(Debug, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it lives for a moment; a box would cost every poll an allocation"
+)]
 enum Head<'r> {
     Ask { ask: Ask<'r>, length: usize },
     Part,
@@ -136,11 +142,11 @@ fn may_be_ask(bytes: &[u8]) -> bool {
 }
 
 /// What is asked, and the length of its body, if the request is nothing but that: no wishes for the
-/// connection, no header twice of those that count, nothing that a browser's page may have made it
-/// send. Without an ask while the body has not arrived, or says something else.
+/// connection, no header twice of those that count. Without an ask while the body has not arrived, or
+/// says something else.
 fn ask_in<'r>(
     request: &httparse::Request<'_, 'r>,
-    body: &[u8],
+    body: &'r [u8],
 ) -> Option<(Option<Ask<'r>>, usize)> {
     let (path, query) = match request.path?.split_once('?') {
         Some((path, query)) => (path, Some(query)),
@@ -148,27 +154,54 @@ fn ask_in<'r>(
     };
     let is_asked = |wish: &&Wish| request.method == Some(wish.method()) && path == wish.path();
     let wish = *Wish::ALL.iter().find(is_asked).filter(|_| request.version == Some(1))?;
-    let [mut host, mut place_token, mut kind, mut n_bytes] = [None; 4];
-    let [mut authorization, mut cookie, mut accept_language] = [None; 3];
-    let [mut forwarded_for, mut trace_parent, mut request_id] = [None; 3];
-    for header in request.headers.iter() {
+    let headers = read_headers(request.headers)?;
+    headers.host?;
+    let n_bytes = headers.content_length.map_or(Some(0), length_of)?;
+    let is_json = headers.content_type == Some("application/json");
+    let body = body.get(..n_bytes);
+    let about = match (wish, query) {
+        (Wish::Status, Some(query)) if n_bytes == 0 && headers.place_token.is_some() => {
+            Some((schedule_in_query(query)?, Vec::new()))
+        }
+        (Wish::Enter, None) if is_json => {
+            body.and_then(schedule_in_body).map(|it| (it, Vec::new()))
+        }
+        (Wish::Select, None) if is_json => body.and_then(seats_in_body),
+        (Wish::Status | Wish::Enter | Wish::Select, _) => return None,
+    };
+    let ask = about.map(|(schedule, seats)| Ask {
+        wish,
+        schedule,
+        seats,
+        body: body.unwrap_or_default(),
+        headers,
+    });
+    Some((ask, n_bytes))
+}
+
+/// Nothing when a header comes twice, or when one wants something that is hyper's to do.
+fn read_headers<'r>(given: &[httparse::Header<'r>]) -> Option<Headers<'r>> {
+    let mut headers = Headers::default();
+    for header in given {
         let is = |name: &str| header.name.eq_ignore_ascii_case(name);
         let slot = match header.name.len() {
-            4 if is("host") => &mut host,
-            6 if is("cookie") => &mut cookie,
-            6 if is("origin") && wish == Wish::Enter => return None,
+            4 if is("host") => &mut headers.host,
+            6 if is("cookie") => &mut headers.cookie,
+            6 if is("origin") => &mut headers.origin,
             6 if is("expect") => return None,
             7 if is("upgrade") => return None,
             10 if is("connection") && header.value != b"keep-alive" => return None,
-            11 if is("queue-token") => &mut place_token,
-            11 if is("traceparent") => &mut trace_parent,
-            12 if is("x-request-id") => &mut request_id,
-            12 if is("content-type") => &mut kind,
-            13 if is("authorization") => &mut authorization,
-            14 if is("content-length") => &mut n_bytes,
-            14 if is("sec-fetch-site") && wish == Wish::Enter => return None,
-            15 if is("accept-language") => &mut accept_language,
-            15 if is("x-forwarded-for") => &mut forwarded_for,
+            11 if is("queue-token") => &mut headers.place_token,
+            11 if is("entry-token") => &mut headers.entry_token,
+            11 if is("traceparent") => &mut headers.trace_parent,
+            12 if is("x-request-id") => &mut headers.request_id,
+            12 if is("content-type") => &mut headers.content_type,
+            13 if is("authorization") => &mut headers.authorization,
+            14 if is("content-length") => &mut headers.content_length,
+            14 if is("sec-fetch-site") => &mut headers.fetch_site,
+            15 if is("accept-language") => &mut headers.accept_language,
+            15 if is("x-forwarded-for") => &mut headers.forwarded_for,
+            15 if is("idempotency-key") => &mut headers.idempotency_key,
             16 if is("challenge-answer") => return None,
             17 if is("transfer-encoding") => return None,
             _ => continue,
@@ -177,29 +210,7 @@ fn ask_in<'r>(
             return None;
         }
     }
-    host?;
-    let n_bytes = n_bytes.map_or(Some(0), length_of)?;
-    let schedule = match (wish, query) {
-        (Wish::Status, Some(query)) if n_bytes == 0 && place_token.is_some() => {
-            Some(schedule_in_query(query)?)
-        }
-        (Wish::Enter, None) if kind == Some("application/json") => {
-            body.get(..n_bytes).and_then(schedule_in_body)
-        }
-        (Wish::Status | Wish::Enter, _) => return None,
-    };
-    let ask = schedule.map(|schedule| Ask {
-        wish,
-        schedule,
-        place_token,
-        authorization,
-        cookie,
-        accept_language,
-        forwarded_for,
-        trace_parent,
-        request_id,
-    });
-    Some((ask, n_bytes))
+    Some(headers)
 }
 
 /// Digits alone: a sign, which a number may have, is no part of a length.
@@ -208,18 +219,25 @@ fn length_of(text: &str) -> Option<usize> {
 }
 
 /// The whole answer, head and body.
-fn write_answer(answer: &mut Vec<u8>, view: &QueueView, id: &RequestId) {
-    const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
-        cache-control: no-store\r\nx-content-type-options: nosniff\r\nx-request-id: ";
+fn write_answer(answer: &mut Vec<u8>, told: &Told, id: &RequestId, now: Timestamp) {
+    const HEAD: &str =
+        "cache-control: no-store\r\nx-content-type-options: nosniff\r\nx-request-id: ";
     /// The length is known last, so there is room for its digits.
     const LENGTH: &str = "content-length: 00000\r\n\r\n";
-    let now = Duration::from_millis(view.now.ms().try_into().unwrap_or(0));
+    let status = told.status();
+    let reason = status.canonical_reason().unwrap_or_default();
+    let now = Duration::from_millis(now.ms().try_into().unwrap_or(0));
     let date = httpdate::HttpDate::from(UNIX_EPOCH + now);
-    answer.extend_from_slice(HEAD.as_bytes());
-    answer.extend_from_slice(id.as_bytes());
+    let _ = write!(answer, "HTTP/1.1 {} {reason}\r\n", status.as_str());
+    for text in [told.head().as_bytes(), HEAD.as_bytes(), id.as_bytes()] {
+        answer.extend_from_slice(text);
+    }
+    if let Some(seconds) = told.retry_after() {
+        let _ = write!(answer, "\r\nretry-after: {seconds}");
+    }
     let _ = write!(answer, "\r\ndate: {date}\r\n{LENGTH}");
     let body_starts = answer.len();
-    serde_json::to_writer(&mut *answer, view).expect("a view becomes JSON");
+    told.write_body(answer, id);
     let n_bytes = answer.len() - body_starts;
     let digits = &mut answer[body_starts - 9..body_starts - 4];
     let _ = write!(&mut &mut digits[..], "{n_bytes:05}");
@@ -245,10 +263,20 @@ mod tests {
     }
 
     fn enter(headers: &str, body: &str) -> String {
+        post("/api/queue/enter", headers, body)
+    }
+
+    fn select(headers: &str) -> String {
+        let seat = ID.replace("-000000000000", "-000000000007");
+        let body = format!("{{\"scheduleId\":\"{ID}\",\"seatIds\":[\"{seat}\"]}}");
+        post("/api/booking/seats/select", headers, &body)
+    }
+
+    fn post(path: &str, headers: &str, body: &str) -> String {
         let length = body.len();
         let headers =
             format!("content-type: application/json\r\ncontent-length: {length}\r\n{headers}");
-        format!("{}{body}", request("POST /api/queue/enter", &headers))
+        format!("{}{body}", request(&format!("POST {path}"), &headers))
     }
 
     #[test]
@@ -261,8 +289,9 @@ mod tests {
         assert_eq!(length, text.len());
         assert_eq!(ask.schedule.to_string(), ID);
         assert_eq!(ask.wish, Wish::Status);
-        assert_eq!((ask.place_token, ask.authorization), (Some("abc"), Some("Bearer x")));
-        assert_eq!((ask.accept_language, ask.cookie), (Some("en"), Some("a=b")));
+        let headers = ask.headers;
+        assert_eq!((headers.place_token, headers.authorization), (Some("abc"), Some("Bearer x")));
+        assert_eq!((headers.accept_language, headers.cookie), (Some("en"), Some("a=b")));
     }
 
     #[test]
@@ -272,12 +301,26 @@ mod tests {
         let Head::Ask { ask, length } = read_ask(next.as_bytes()) else { panic!("no wish") };
         assert_eq!(length, text.len());
         assert_eq!((ask.wish, ask.schedule.to_string().as_str()), (Wish::Enter, ID));
-        assert_eq!((ask.place_token, ask.authorization), (None, Some("Bearer x")));
+        let headers = ask.headers;
+        assert_eq!((headers.place_token, headers.authorization), (None, Some("Bearer x")));
+    }
+
+    #[test]
+    fn a_plain_wish_for_seats_is_read() {
+        let text = select("Entry-Token: in\r\nIdempotency-Key: 1\r\n");
+        let next = format!("{text}GET /");
+        let Head::Ask { ask, length } = read_ask(next.as_bytes()) else { panic!("no wish") };
+        assert_eq!(length, text.len());
+        assert_eq!((ask.wish, ask.schedule.to_string().as_str()), (Wish::Select, ID));
+        assert_eq!(ask.seats, [ask.schedule.seat(7)]);
+        assert!(text.ends_with(str::from_utf8(ask.body).unwrap()), "the key is for these bytes");
+        let headers = ask.headers;
+        assert_eq!((headers.entry_token, headers.idempotency_key), (Some("in"), Some("1")));
     }
 
     #[test]
     fn a_request_in_pieces_is_waited_for() {
-        for text in [poll(""), enter("", &body())] {
+        for text in [poll(""), enter("", &body()), select("")] {
             for end in 0..text.len() {
                 assert_eq!(read_ask(&text.as_bytes()[..end]), Head::Part, "{end} of {text}");
             }
@@ -305,8 +348,8 @@ mod tests {
             "PRI * HTTP/2.0\r\n".to_owned(),
             "PUT".to_owned(),
             "POST /api/wallet".to_owned(),
-            enter("origin: https://podo.kr\r\n", &body()),
-            enter("sec-fetch-site: same-origin\r\n", &body()),
+            select("").replace("seatIds", "seatIdz"),
+            select("entry-token: a\r\nentry-token: b\r\n"),
             enter("challenge-answer: a.1\r\n", &body()),
             enter("content-type: application/json\r\n", &body()),
             enter("content-length: 3\r\n", &body()),

@@ -1,15 +1,22 @@
-//! What fans ask of the waiting room when a sale opens, nearly all at once: to enter, and then where
-//! they stand. So it takes the shortest way. Whatever has anything unusual in it takes the ordinary
-//! one and gets the same answers.
+//! What fans ask when a sale opens, nearly all at once: to enter, where they stand, and for seats
+//! that one of them gets. So it takes the shortest way. Whatever has anything unusual in it takes the
+//! ordinary one and gets the same answers.
 
-use crate::api::error::ApiResult;
-use crate::api::extract::{bearer, check_user_limit, parse};
+use super::origin::{Page, may_act};
+use crate::api::booking::{self, SelectBody};
+use crate::api::error::{ApiError, ApiResult, write_problem};
+use crate::api::extract::{Bearer, bearer, check_user_limit, parse};
 use crate::api::language::Language;
 use crate::api::queue::{ScheduleBody, localise};
-use crate::api::{Shared, cookies};
+use crate::api::{RequestId, Shared, cookies};
 use app::accounts::authenticate;
+use app::keys::{SELECT, key_use};
+use app::ports::keys::Once;
+use app::ports::reservations::Held;
 use app::queue::{self, Asker, QueueView};
-use domain::{Refusal, ScheduleId};
+use app::reservations::SelectSeats;
+use axum::http::StatusCode;
+use domain::{Refusal, ScheduleId, SeatId};
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +24,16 @@ pub enum Wish {
     Enter,
     /// To know where they stand.
     Status,
+    /// To hold seats.
+    Select,
 }
 
 impl Wish {
-    pub const ALL: [Wish; 2] = [Wish::Enter, Wish::Status];
+    pub const ALL: [Wish; 3] = [Wish::Enter, Wish::Status, Wish::Select];
 
     pub const fn method(self) -> &'static str {
         match self {
-            Wish::Enter => "POST",
+            Wish::Enter | Wish::Select => "POST",
             Wish::Status => "GET",
         }
     }
@@ -33,6 +42,7 @@ impl Wish {
         match self {
             Wish::Enter => "/api/queue/enter",
             Wish::Status => "/api/queue/status",
+            Wish::Select => "/api/booking/seats/select",
         }
     }
 }
@@ -42,13 +52,89 @@ impl Wish {
 pub struct Ask<'r> {
     pub wish: Wish,
     pub schedule: ScheduleId,
-    pub place_token: Option<&'r str>,
+    /// None unless seats are wanted.
+    pub seats: Vec<SeatId>,
+    pub body: &'r [u8],
+    pub headers: Headers<'r>,
+}
+
+/// The headers that count.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Headers<'r> {
+    pub host: Option<&'r str>,
     pub authorization: Option<&'r str>,
     pub cookie: Option<&'r str>,
+    pub origin: Option<&'r str>,
+    pub fetch_site: Option<&'r str>,
+    pub place_token: Option<&'r str>,
+    pub entry_token: Option<&'r str>,
+    pub idempotency_key: Option<&'r str>,
     pub accept_language: Option<&'r str>,
     pub forwarded_for: Option<&'r str>,
     pub trace_parent: Option<&'r str>,
     pub request_id: Option<&'r str>,
+    pub content_type: Option<&'r str>,
+    pub content_length: Option<&'r str>,
+}
+
+/// The answer.
+pub struct Told(Tidings);
+
+enum Tidings {
+    Place(QueueView),
+    Held(Once<Held>),
+    /// What most of those who want a seat are told.
+    Refused(ApiError, Language),
+}
+
+impl Told {
+    pub fn status(&self) -> StatusCode {
+        match &self.0 {
+            Tidings::Place(_) => StatusCode::OK,
+            Tidings::Held(Once::Fresh(_)) => booking::HELD,
+            Tidings::Held(Once::Replay(stored)) => {
+                StatusCode::from_u16(stored.status).unwrap_or(booking::HELD)
+            }
+            Tidings::Refused(error, _) => error.status(),
+        }
+    }
+
+    /// The lines of its head that depend on what it is.
+    pub fn head(&self) -> &'static str {
+        match &self.0 {
+            Tidings::Place(_) | Tidings::Held(Once::Fresh(_)) => {
+                "content-type: application/json\r\n"
+            }
+            Tidings::Held(Once::Replay(_)) => {
+                "content-type: application/json\r\nidempotency-replayed: true\r\n"
+            }
+            Tidings::Refused(_, Language::Korean) => {
+                "content-type: application/problem+json\r\ncontent-language: ko\r\n"
+            }
+            Tidings::Refused(_, Language::English) => {
+                "content-type: application/problem+json\r\ncontent-language: en\r\n"
+            }
+        }
+    }
+
+    /// Seconds after which it makes sense to try again.
+    pub fn retry_after(&self) -> Option<u64> {
+        match &self.0 {
+            Tidings::Place(_) | Tidings::Held(_) => None,
+            Tidings::Refused(error, _) => error.retry_after(),
+        }
+    }
+
+    pub fn write_body(&self, to: &mut Vec<u8>, id: &RequestId) {
+        match &self.0 {
+            Tidings::Place(view) => serde_json::to_writer(to, view).expect("a view becomes JSON"),
+            Tidings::Held(Once::Fresh(held)) => {
+                serde_json::to_writer(to, held).expect("a hold becomes JSON");
+            }
+            Tidings::Held(Once::Replay(stored)) => to.extend_from_slice(stored.body.as_bytes()),
+            Tidings::Refused(error, language) => write_problem(to, error, *language, id.as_str()),
+        }
+    }
 }
 
 /// The schedule in `scheduleId=<id>`, when the query is nothing else.
@@ -60,20 +146,55 @@ pub fn schedule_in_body(body: &[u8]) -> Option<ScheduleId> {
     parse::<ScheduleBody>(body).ok().map(|body| body.schedule_id)
 }
 
+pub fn seats_in_body(body: &[u8]) -> Option<(ScheduleId, Vec<SeatId>)> {
+    parse::<SelectBody>(body).ok().map(|body| (body.schedule_id, body.seat_ids))
+}
+
 impl Ask<'_> {
-    pub(super) async fn answer(&self, shared: &Shared) -> ApiResult<QueueView> {
+    /// Whether it does not come from another site's page.
+    pub(super) fn is_ours(&self, home: &str) -> bool {
+        let Headers { origin, fetch_site, host, .. } = self.headers;
+        self.wish == Wish::Status || may_act(&Page { origin, fetch_site, host }, home)
+    }
+
+    pub(super) async fn answer(&self, shared: &Shared) -> ApiResult<Told> {
         let platform = &shared.platform;
         let asker = match self.wish {
             Wish::Enter => self.fan(shared).await?,
             Wish::Status => self.poller(shared)?,
+            Wish::Select => return self.select(shared).await,
         };
         queue::check_pace(platform, self.schedule, asker.fan)?;
         let mut view = match self.wish {
             Wish::Enter => queue::enter(platform, asker, self.schedule, None).await?,
-            Wish::Status => queue::status(platform, asker, self.schedule).await?,
+            Wish::Status | Wish::Select => queue::status(platform, asker, self.schedule).await?,
         };
-        localise(&mut view, || Language::wished(self.accept_language));
-        Ok(view)
+        localise(&mut view, || self.language());
+        Ok(Told(Tidings::Place(view)))
+    }
+
+    /// What is expected is told here, a hold or a refusal. What is not is tried again on the ordinary
+    /// way, where the same key does not act twice.
+    async fn select(&self, shared: &Shared) -> ApiResult<Told> {
+        match self.hold(shared).await {
+            Ok(held) => Ok(Told(Tidings::Held(held))),
+            Err(error) if error.is_refusal() => Ok(Told(Tidings::Refused(error, self.language()))),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn hold(&self, shared: &Shared) -> ApiResult<Once<Held>> {
+        let token = self.access_token().ok_or(Refusal::LoginRequired)?;
+        let bearer = Bearer::of(shared, token)?;
+        let key = self.headers.idempotency_key;
+        let asked = SelectSeats {
+            key: key_use(bearer.caller.user, SELECT, key, self.body)?,
+            fan: bearer.caller,
+            schedule: self.schedule,
+            seats: &self.seats,
+            entry_token: self.headers.entry_token,
+        };
+        booking::hold(shared, &bearer, asked).await
     }
 
     /// Somebody who is logged in and does not ask too much.
@@ -82,14 +203,14 @@ impl Ask<'_> {
         let token = self.access_token().ok_or(Refusal::LoginRequired)?;
         let caller = authenticate(platform, token, platform.now()).await?;
         check_user_limit(shared, caller.user, self.wish.path())?;
-        Ok(queue::asker(platform, self.schedule, Some(caller), self.place_token)?)
+        Ok(queue::asker(platform, self.schedule, Some(caller), self.headers.place_token)?)
     }
 
     /// The place token proves the place, so nobody is asked whether the session has ended
     /// meanwhile; a log-in beside it must be the same fan's.
     fn poller(&self, shared: &Shared) -> ApiResult<Asker> {
         let platform = &shared.platform;
-        let place_token = self.place_token.ok_or(Refusal::LoginRequired)?;
+        let place_token = self.headers.place_token.ok_or(Refusal::LoginRequired)?;
         let caller = match self.access_token() {
             Some(token) => {
                 let caller = platform.sessions.check(token, platform.now());
@@ -101,9 +222,13 @@ impl Ask<'_> {
     }
 
     fn access_token(&self) -> Option<&str> {
-        match self.authorization {
+        match self.headers.authorization {
             Some(given) => bearer(given),
-            None => self.cookie.and_then(|text| cookies::find_in(text, cookies::ACCESS)),
+            None => self.headers.cookie.and_then(|text| cookies::find_in(text, cookies::ACCESS)),
         }
+    }
+
+    fn language(&self) -> Language {
+        Language::wished(self.headers.accept_language)
     }
 }

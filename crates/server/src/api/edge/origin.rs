@@ -7,22 +7,39 @@ use axum::http::{HeaderMap, Request, header};
 /// Where other sites send browsers or messages to on purpose. Nothing there believes a cookie.
 const OPEN_TO_ALL: [&str; 2] = ["/api/payment/return/", "/api/payment/webhooks/"];
 
-/// `home` is where fans reach us, if it is known. Programs send neither of the headers that browsers
+/// What a browser says of the page that asks. Programs send neither of the first two, which browsers
 /// always send; they have no cookies that somebody else could use.
+pub(super) struct Page<'r> {
+    pub(super) origin: Option<&'r str>,
+    pub(super) fetch_site: Option<&'r str>,
+    /// The host that is asked.
+    pub(super) host: Option<&'r str>,
+}
+
+/// `home` is where fans reach us, if it is known.
 pub(super) fn is_ours<B>(request: &Request<B>, home: &str) -> bool {
     let path = request.uri().path();
     if request.method().is_safe() || OPEN_TO_ALL.iter().any(|start| path.starts_with(start)) {
         return true;
     }
     let headers = request.headers();
-    let origin = text_of(headers, "origin");
-    if origin.is_some() && origin == Some(home) {
+    let page = Page {
+        origin: text_of(headers, "origin"),
+        fetch_site: text_of(headers, "sec-fetch-site"),
+        host: host_asked(request, headers),
+    };
+    may_act(&page, home)
+}
+
+/// Whether a page, or a program, may change something.
+pub(super) fn may_act(page: &Page<'_>, home: &str) -> bool {
+    if page.origin.is_some() && page.origin == Some(home) {
         return true;
     }
-    match (text_of(headers, "sec-fetch-site"), origin) {
+    match (page.fetch_site, page.origin) {
         (Some("same-origin" | "none"), _) | (None, None) => true,
         (Some(_), _) => false,
-        (None, Some(origin)) => host_of(origin) == host_asked(request, headers),
+        (None, Some(origin)) => host_of(origin) == page.host,
     }
 }
 

@@ -326,8 +326,8 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
 ];
 
 pub(super) fn sentence(code: &str, language: Language) -> &'static str {
-    let found = ALL.iter().find(|(known, _, _)| *known == code);
-    let (_, korean, english) = found.expect("a test keeps the sentences complete");
+    let found = ALL.binary_search_by_key(&code, |(known, _, _)| known);
+    let (_, korean, english) = ALL[found.expect("a test keeps the sentences complete and sorted")];
     language.choose(korean, english)
 }
 
