@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::catalog::ScheduleRecord;
 use crate::ports::queue::{Admission, Returning, Seen};
-use crate::ports::queue_history::Places;
+use crate::ports::queue_history::{PlaceRecord, Places};
 use crate::schedules::queue_rules;
 use crate::sessions::Caller;
 use crate::signals;
@@ -212,8 +212,8 @@ async fn bring_back(
     proof: Returning,
     now: Timestamp,
 ) -> Result<Standing> {
-    if was_let_in(platform, rules.schedule, fan, proof).await? {
-        return Ok(Standing::Absent);
+    if let Some(place) = let_in_with(platform, rules.schedule, fan, proof).await? {
+        return bring_back_inside(platform, rules, &place, now).await;
     }
     for _ in 0..=OPENINGS_MAX {
         if let Some(standing) = platform.queue.come_back(rules, fan, proof, now).await? {
@@ -228,19 +228,40 @@ async fn bring_back(
 /// Most places of one fan that are looked through: entering again and again is limited.
 const PLACES_MAX: u32 = 100;
 
-async fn was_let_in(
+/// The place that the fan was let in with, if it is the one of their proof.
+async fn let_in_with(
     platform: &Platform,
     schedule: ScheduleId,
     fan: UserId,
     proof: Returning,
-) -> Result<bool> {
+) -> Result<Option<PlaceRecord>> {
     let asked = Places { schedule, fan: Some(fan), before: None, limit: PLACES_MAX };
     let places = platform.store.places_in(asked).await?;
-    Ok(places.iter().any(|place| match proof {
+    Ok(places.into_iter().find(|place| match proof {
         Returning::Line { number } => place.number == number,
         // A fan's first place is the one in the lobby: whoever was let in at all had it.
         Returning::Lobby { .. } => true,
     }))
+}
+
+/// The store may hear of an admission after a lost room was opened again without it: then the fan gets
+/// the entry back, while there is room for it.
+async fn bring_back_inside(
+    platform: &Platform,
+    rules: &QueueRules,
+    place: &PlaceRecord,
+    now: Timestamp,
+) -> Result<Standing> {
+    let schedule = rules.schedule;
+    if !place.is_inside(now) {
+        return Ok(Standing::Absent);
+    }
+    let inside = platform.queue.counts(schedule, now).await?.inside;
+    if inside >= u64::from(rules.settings.max_active) {
+        return Ok(Standing::Absent);
+    }
+    open_room(platform, schedule, now).await?;
+    Ok(platform.queue.standing(rules, place.user, None, now).await?.standing)
 }
 
 async fn record_entry(

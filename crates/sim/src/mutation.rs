@@ -79,7 +79,7 @@ mutations! {
     /// More fans are let in than allowed.
     QueueIgnoresCap = "queue-ignores-cap" caught as "I16",
     /// Whoever enters again gets a new number.
-    QueueNumbersAnew = "queue-numbers-anew" caught as "I17",
+    QueueNumbersAnew = "queue-numbers-anew" caught as "I17" | "I16",
     /// Whoever came last is let in first.
     QueueAdmitsBackwards = "queue-admits-backwards" caught as "I18",
     /// A room that was lost is opened without those who are inside.

@@ -72,3 +72,10 @@ pub struct PlaceRecord {
     pub ended_reason: Option<String>,
     pub created_at: Timestamp,
 }
+
+impl PlaceRecord {
+    /// Whether the entry is still alive, as far as the store knows.
+    pub fn is_inside(&self, now: Timestamp) -> bool {
+        self.state == "ACTIVE" && self.expires_at.is_some_and(|until| now < until)
+    }
+}
