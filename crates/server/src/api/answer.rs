@@ -25,10 +25,14 @@ pub(super) fn json<T: Serialize>(status: u16, answer: &T) -> ApiResult<Response>
     Ok(respond(status, body))
 }
 
+/// A status as it is stored.
+pub(super) fn status_of(number: u16) -> StatusCode {
+    StatusCode::from_u16(number).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
 fn respond(status: u16, body: String) -> Response {
     let mut response = Response::new(Body::from(body));
-    *response.status_mut() =
-        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() = status_of(status);
     let kind = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response

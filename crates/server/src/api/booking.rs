@@ -57,9 +57,6 @@ pub(super) struct SelectBody {
     pub(super) seat_ids: Vec<SeatId>,
 }
 
-/// The status of a hold that was made.
-pub(super) const HELD: StatusCode = StatusCode::CREATED;
-
 /// Holds one to four seats, all or none. A lost race names the seats that are taken (`taken`) and
 /// offers others nearby (`alternatives`).
 #[utoipa::path(post, path = "/api/booking/seats/select", tag = "booking",

@@ -312,7 +312,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
 /// What is told of a failure.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'e> {
+struct Written<'e> {
     r#type: String,
     title: &'static str,
     status: u16,
@@ -352,7 +352,7 @@ pub(super) fn write_problem(to: &mut Vec<u8>, error: &ApiError, language: Langua
         | Failure::Method => {}
     }
     let (status, code) = (failure.status(), failure.code());
-    let told = Told {
+    let written = Written {
         r#type: format!("/problems#{code}"),
         title: status.canonical_reason().unwrap_or("Error"),
         status: status.as_u16(),
@@ -361,7 +361,7 @@ pub(super) fn write_problem(to: &mut Vec<u8>, error: &ApiError, language: Langua
         trace_id: trace,
         members: failure.members(language),
     };
-    serde_json::to_writer(to, &told).expect("words and numbers become JSON");
+    serde_json::to_writer(to, &written).expect("words and numbers become JSON");
 }
 
 /// The problem as a whole answer.

@@ -1,11 +1,21 @@
-//! What fans ask of the waiting room takes a way of its own through the server; nobody may see that
-//! from the outside.
+//! What fans ask in crowds takes a way of its own through the server; nobody may see that from the
+//! outside.
 
 use crate::client::text;
+use crate::fan::Fan;
 use crate::world::{Plan, World};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+
+/// Means the same to everybody, and makes a request take the ordinary way.
+const ORDINARY: &str = "Connection: Keep-Alive\r\n";
+
+/// What a browser says of a page of ours.
+const PAGE: &str = "Sec-Fetch-Site: same-origin\r\n";
+
+/// What it says of another site's.
+const FOREIGN: &str = "Origin: https://evil.example\r\n";
 
 /// Reads one answer: its status, its head, its body.
 fn read_answer(reader: &mut impl BufRead) -> (u16, String, Vec<u8>) {
@@ -61,7 +71,6 @@ async fn polls_and_other_requests_share_a_connection() {
     }
 }
 
-/// A browser's headers make it take the ordinary way.
 #[tokio::test(flavor = "multi_thread")]
 async fn entering_is_the_same_on_both_ways() {
     let world = World::start().await;
@@ -85,14 +94,13 @@ async fn entering_is_the_same_on_both_ways() {
             .map(|(status, _, body)| (status, serde_json::from_slice::<Value>(&body).unwrap()));
         answers.collect::<Vec<_>>()
     };
-    let page = "Sec-Fetch-Site: same-origin\r\n";
     let [first, second] = [first.api.token(), second.api.token()];
     let answers = ask(&[
         post(first, "", &body),
         post(second, "", &body),
         post(first, "", &body),
-        post(first, page, &body),
-        post(second, page, &body),
+        post(first, PAGE, &body),
+        post(second, ORDINARY, &body),
     ]);
     for (status, view) in &answers {
         assert_eq!((*status, &view["state"]), (200, &Value::from("WAITING")), "{view}");
@@ -110,9 +118,62 @@ async fn entering_is_the_same_on_both_ways() {
         (status, problem["code"].as_str().unwrap_or_default().to_owned())
     };
     assert_eq!(code(post("nonsense", "", &body)), (401, "LOGIN_REQUIRED".to_owned()));
-    let foreign = "Origin: https://evil.example\r\n";
-    assert_eq!(code(post(first, foreign, &body)), (403, "ORIGIN_FORBIDDEN".to_owned()));
+    assert_eq!(code(post(first, FOREIGN, &body)), (403, "ORIGIN_FORBIDDEN".to_owned()));
     assert_eq!(code(post(first, "", "{}")), (422, "INVALID".to_owned()));
+}
+
+/// Somebody's wish for a seat; the key is what they call it.
+fn select(fan: &Fan, show: &crate::world::Show, (key, seat): (&str, u32), more: &str) -> String {
+    let body = json!({ "scheduleId": show.schedule, "seatIds": [show.seat(seat)] }).to_string();
+    let (token, entry, length) = (fan.api.token(), fan.api.entry(), body.len());
+    format!(
+        "POST /api/booking/seats/select HTTP/1.1\r\nHost: podo\r\nAuthorization: Bearer {token}\r\n\
+         Entry-Token: {entry}\r\nIdempotency-Key: {key}\r\nAccept-Language: en\r\n\
+         Content-Type: application/json\r\nContent-Length: {length}\r\n{more}\r\n{body}"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn choosing_seats_is_the_same_on_both_ways() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let (first, second) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    let asked = [
+        select(&first, &show, ("a", 0), ""),
+        select(&first, &show, ("a", 0), ""),
+        select(&second, &show, ("b", 0), ""),
+        select(&second, &show, ("c", 1), PAGE),
+        select(&first, &show, ("a", 1), ""),
+        select(&first, &show, ("a", 0), ORDINARY),
+        select(&second, &show, ("b", 0), ""),
+        select(&first, &show, ("a", 1), ""),
+        select(&second, &show, ("d", 2), FOREIGN),
+    ];
+    let mut stream = TcpStream::connect(world.running.address).unwrap();
+    stream.write_all(asked.concat().as_bytes()).unwrap();
+    let mut reader = BufReader::new(stream);
+    let answers = asked.map(|_| read_answer(&mut reader));
+    let statuses = answers.each_ref().map(|answer| answer.0);
+    // A seat that somebody else has by now is gone, whatever the key was used for before.
+    assert_eq!(statuses, [201, 201, 409, 201, 409, 201, 409, 409, 403]);
+    for replay in [1, 5] {
+        assert_eq!(answers[replay].2, answers[0].2, "byte for byte");
+        assert!(answers[replay].1.contains("idempotency-replayed: true"), "{}", answers[replay].1);
+    }
+    let body = |at: usize| serde_json::from_slice::<Value>(&answers[at].2).unwrap();
+    for (short, ordinary) in [(2, 6), (4, 7)] {
+        for field in ["type", "title", "status", "code", "detail", "taken"] {
+            assert_eq!(body(short)[field], body(ordinary)[field], "{field}");
+        }
+        assert!(!body(short)["traceId"].is_null());
+        for at in [short, ordinary] {
+            let head = answers[at].1.to_ascii_lowercase();
+            assert!(head.contains("content-type: application/problem+json"), "{head}");
+            assert!(head.contains("content-language: en"), "{head}");
+        }
+    }
+    assert_eq!(body(8)["code"], "ORIGIN_FORBIDDEN");
+    World::assert_sound(&world.findings().await);
 }
 
 #[tokio::test(flavor = "multi_thread")]

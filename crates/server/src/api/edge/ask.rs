@@ -3,6 +3,7 @@
 //! ordinary one and gets the same answers.
 
 use super::origin::{Page, may_act};
+use crate::api::answer::status_of;
 use crate::api::booking::{self, SelectBody};
 use crate::api::error::{ApiError, ApiResult, write_problem};
 use crate::api::extract::{Bearer, bearer, check_user_limit, parse};
@@ -11,7 +12,7 @@ use crate::api::queue::{ScheduleBody, localise};
 use crate::api::{RequestId, Shared, cookies};
 use app::accounts::authenticate;
 use app::keys::{SELECT, key_use};
-use app::ports::keys::Once;
+use app::ports::keys::{Answer, Once};
 use app::ports::reservations::Held;
 use app::queue::{self, Asker, QueueView};
 use app::reservations::SelectSeats;
@@ -91,10 +92,8 @@ impl Told {
     pub fn status(&self) -> StatusCode {
         match &self.0 {
             Tidings::Place(_) => StatusCode::OK,
-            Tidings::Held(Once::Fresh(_)) => booking::HELD,
-            Tidings::Held(Once::Replay(stored)) => {
-                StatusCode::from_u16(stored.status).unwrap_or(booking::HELD)
-            }
+            Tidings::Held(Once::Fresh(_)) => status_of(Held::STATUS),
+            Tidings::Held(Once::Replay(stored)) => status_of(stored.status),
             Tidings::Refused(error, _) => error.status(),
         }
     }
@@ -158,19 +157,30 @@ impl Ask<'_> {
     }
 
     pub(super) async fn answer(&self, shared: &Shared) -> ApiResult<Told> {
+        match self.wish {
+            Wish::Enter => self.enter(shared).await,
+            Wish::Status => self.status(shared).await,
+            Wish::Select => self.select(shared).await,
+        }
+    }
+
+    async fn enter(&self, shared: &Shared) -> ApiResult<Told> {
         let platform = &shared.platform;
-        let asker = match self.wish {
-            Wish::Enter => self.fan(shared).await?,
-            Wish::Status => self.poller(shared)?,
-            Wish::Select => return self.select(shared).await,
-        };
+        let asker = self.fan(shared).await?;
         queue::check_pace(platform, self.schedule, asker.fan)?;
-        let mut view = match self.wish {
-            Wish::Enter => queue::enter(platform, asker, self.schedule, None).await?,
-            Wish::Status | Wish::Select => queue::status(platform, asker, self.schedule).await?,
-        };
+        Ok(self.place(queue::enter(platform, asker, self.schedule, None).await?))
+    }
+
+    async fn status(&self, shared: &Shared) -> ApiResult<Told> {
+        let platform = &shared.platform;
+        let asker = self.poller(shared)?;
+        queue::check_pace(platform, self.schedule, asker.fan)?;
+        Ok(self.place(queue::status(platform, asker, self.schedule).await?))
+    }
+
+    fn place(&self, mut view: QueueView) -> Told {
         localise(&mut view, || self.language());
-        Ok(Told(Tidings::Place(view)))
+        Told(Tidings::Place(view))
     }
 
     /// What is expected is told here, a hold or a refusal. What is not is tried again on the ordinary
