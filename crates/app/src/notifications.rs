@@ -20,7 +20,8 @@ pub type PushToken = Line<4096>;
 const DEVICES_MAX: usize = 20;
 
 pub async fn settings(platform: &Platform, user: UserId) -> Result<NotificationSettings> {
-    platform.store.notification_settings(user).await
+    let known = platform.store.notification_settings(&[user]).await?;
+    Ok(known.into_iter().next().unwrap_or_default())
 }
 
 pub async fn set_settings(

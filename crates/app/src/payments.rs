@@ -7,16 +7,17 @@ use crate::ports::gateway::{Answered, Order};
 use crate::ports::keys::{KeyUse, Once};
 use crate::ports::payments::{
     AskGateway, CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed,
-    PaymentReady, PaymentView, RequestPayment, SettlePayment, Settled, Sold,
+    PaymentReady, PaymentView, RequestPayment, Requested, SettlePayment, Settled, Sold,
 };
-use crate::ports::reservations::ReservationView;
 use crate::reservations::{my_reservation, tell_filter, tell_filter_sold};
 use crate::signals;
 use domain::payments::{PaymentMethod, PaymentStatus};
 use domain::refunds::RefundTo;
 use domain::reservations::ReservationStatus;
 use domain::signals::{PAYS_AT_SOONEST, SignalKind};
-use domain::{PaymentId, RefundId, Refusal, ReservationId, SeatId, Timestamp, UserId, Won};
+use domain::{
+    PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
+};
 
 /// What gateways show as the name of what is bought.
 pub(crate) const ORDER_NAME: &str = "Podo ticket";
@@ -36,13 +37,12 @@ pub async fn request_payment(
     asked: AskToPay<'_>,
 ) -> Result<Once<PaymentReady>> {
     let now = platform.now();
-    let reservation = my_reservation(platform, asked.fan, asked.reservation).await?;
-    note_haste(platform, asked.fan, &reservation, now).await;
     let payment = PaymentId::new(platform.chance.id(now));
     let (gateway, checkout) = match asked.method {
         PaymentMethod::Wallet => (None, Checkout { gateway: None, url: None, data: None }),
         PaymentMethod::Card => {
             let gateway = platform.gateway_or_default(asked.gateway)?;
+            let reservation = my_reservation(platform, asked.fan, asked.reservation).await?;
             let (amount, customer) = (reservation.amount, asked.fan);
             let order = Order { payment, amount, name: ORDER_NAME, customer };
             gateway.prepare(&order, now).await?;
@@ -59,26 +59,26 @@ pub async fn request_payment(
         checkout,
         now,
     };
-    let ready = platform.store.request_payment(command).await?;
-    if let Once::Fresh(ready) = &ready {
-        let seats: Vec<u32> = reservation.seats.iter().map(|seat| seat.id.index()).collect();
-        let (schedule, until) = (reservation.schedule_id, ready.hold_expires_at);
-        platform.holds.keep(schedule, &seats, asked.fan, until).await?;
+    let requested = platform.store.request_payment(command).await?;
+    if let Once::Fresh(Requested { ready, schedule, extended }) = &requested {
+        note_haste(platform, (asked.fan, *schedule), asked.reservation, now).await;
+        if !extended.is_empty() {
+            platform.holds.keep(*schedule, extended, asked.fan, ready.hold_expires_at).await?;
+        }
     }
-    Ok(ready)
+    Ok(requested.map(|requested| requested.ready))
 }
 
 /// Seats that were chosen a blink ago are hardly paid for by a person.
 async fn note_haste(
     platform: &Platform,
-    fan: UserId,
-    reservation: &ReservationView,
+    whose: (UserId, ScheduleId),
+    reservation: ReservationId,
     now: Timestamp,
 ) {
-    let took = now.since(reservation.created_at);
+    let took = now.since(reservation.made_at());
     if took < PAYS_AT_SOONEST && platform.rules.limits_on {
         let reason = format!("Went to pay {} ms after the seats were held", took.as_millis());
-        let whose = (fan, reservation.schedule_id);
         signals::note(platform, whose, SignalKind::PaysTooFast, reason).await;
     }
 }

@@ -21,6 +21,12 @@ macro_rules! ids {
             pub const fn uuid(self) -> Uuid {
                 self.0
             }
+
+            /// When it was made: ids of version 7 begin with it.
+            pub fn made_at(self) -> crate::Timestamp {
+                let ms = self.0.as_u128() >> 80;
+                crate::Timestamp::from_ms(i64::try_from(ms).unwrap_or(0))
+            }
         }
 
         impl fmt::Display for $name {
@@ -127,24 +133,10 @@ impl SeatId {
     }
 }
 
-impl SessionId {
-    /// When somebody logged in: ids of version 7 begin with it.
-    pub fn made_at(self) -> crate::Timestamp {
-        let ms = self.0.as_u128() >> 80;
-        crate::Timestamp::from_ms(i64::try_from(ms).unwrap_or(0))
-    }
-}
-
 impl PaymentId {
     /// Our order id at every gateway: 32 hex digits pass all their character rules.
     pub fn order_id(self) -> String {
         self.0.simple().to_string()
-    }
-
-    /// When it was made: ids of version 7 begin with it.
-    pub fn made_at(self) -> crate::Timestamp {
-        let ms = self.0.as_u128() >> 80;
-        crate::Timestamp::from_ms(i64::try_from(ms).unwrap_or(0))
     }
 
     pub fn from_order_id(text: &str) -> Option<PaymentId> {

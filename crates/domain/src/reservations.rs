@@ -2,6 +2,7 @@
 //! One function per verb; repeating a verb changes nothing.
 
 use crate::payments::PaymentMethod;
+use crate::queue::PlaceNumber;
 use crate::{Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -83,6 +84,8 @@ pub struct Reservation {
     pub id: ReservationId,
     pub user: UserId,
     pub schedule: ScheduleId,
+    /// The place in the queue whose entry allowed it.
+    pub place: PlaceNumber,
     pub status: ReservationStatus,
     pub hold_expires_at: Timestamp,
     pub amount: Won,

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use domain::messages::Language;
 use domain::{DeviceId, Timestamp, UserId};
 
-struct SettingsOf(UserId);
+struct SettingsOf(Vec<UserId>);
 
 struct SetSettings {
     user: UserId,
@@ -48,7 +48,7 @@ struct NoticesOf {
     limit: u32,
 }
 
-work!(User: SettingsOf => settings_of, NotificationSettings);
+work!(User: SettingsOf => settings_of, Vec<NotificationSettings>);
 work!(User: SetSettings => set_settings, ());
 work!(User: AddDevice => add_device, ());
 work!(User: RemoveDevice => remove_device, bool);
@@ -59,8 +59,8 @@ work!(Worker: NoticesOf => notices_of, Vec<NoticeView>);
 
 #[async_trait]
 impl Notifications for SqlStore {
-    async fn notification_settings(&self, user: UserId) -> Result<NotificationSettings> {
-        self.read(SettingsOf(user)).await
+    async fn notification_settings(&self, users: &[UserId]) -> Result<Vec<NotificationSettings>> {
+        self.read(SettingsOf(users.to_vec())).await
     }
 
     async fn set_notification_settings(
@@ -123,17 +123,20 @@ pub(super) async fn plan(tx: &mut dyn Tx, notices: &[Notice], now: Timestamp) ->
     Ok(tx.add(sql, notices.iter().map(row).collect()).await?)
 }
 
-async fn settings_of(tx: &mut dyn Tx, question: &SettingsOf) -> Result<NotificationSettings> {
+async fn settings_of(tx: &mut dyn Tx, question: &SettingsOf) -> Result<Vec<NotificationSettings>> {
     let sql = "select language, email, sms, push from notification_settings where user_id = $1";
-    let Some(row) = tx.row(sql, params![question.0]).await? else {
-        return Ok(NotificationSettings::default());
+    let asked = question.0.iter().map(|user| params![*user].to_vec()).collect();
+    let found = tx.query_each(sql, asked).await?;
+    let read = |rows: Vec<Row>| {
+        let Some(row) = rows.first() else { return Ok(NotificationSettings::default()) };
+        Ok(NotificationSettings {
+            language: row.parse(0, Language::parse)?,
+            email: row.get(1)?,
+            sms: row.get(2)?,
+            push: row.get(3)?,
+        })
     };
-    Ok(NotificationSettings {
-        language: row.parse(0, Language::parse)?,
-        email: row.get(1)?,
-        sms: row.get(2)?,
-        push: row.get(3)?,
-    })
+    found.into_iter().map(read).collect()
 }
 
 async fn set_settings(tx: &mut dyn Tx, command: &SetSettings) -> Result<()> {

@@ -16,7 +16,6 @@ use app::ports::sales::GradeShare;
 use app::{Error, Result};
 use domain::catalog::ResaleDelay;
 use domain::messages::MessageKind;
-use domain::queue::PlaceNumber;
 use domain::reservations::{Reservation, ReservationStatus};
 use domain::seats::SeatState;
 use domain::standby::KEPT_FOR;
@@ -56,7 +55,7 @@ fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
 
 pub(super) async fn load(tx: &mut dyn Tx, id: ReservationId) -> Result<Option<Reservation>> {
     let sql = "select id, user_id, schedule_id, status, hold_expires_at, amount, version,
-                      payment_window_given, retry_window_given
+                      payment_window_given, retry_window_given, place_number
                  from reservations where id = $1";
     tx.row(sql, params![id]).await?.as_ref().map(read_reservation).transpose()
 }
@@ -72,6 +71,7 @@ fn read_reservation(row: &Row) -> Result<Reservation> {
         version: row.get(6)?,
         payment_window_given: row.get(7)?,
         retry_window_given: row.get(8)?,
+        place: row.get(9)?,
     })
 }
 
@@ -117,33 +117,30 @@ pub(super) async fn store(
     Ok(seats)
 }
 
-/// The same for a reservation that was paid: it gets its booking number. Gives the place in the
-/// queue that it came from as well.
+/// The same for a reservation that was paid: it gets its booking number.
 pub(super) async fn store_paid(
     tx: &mut dyn Tx,
     next: &Reservation,
     booking_number: &str,
     now: Timestamp,
-) -> Result<(Vec<ReservedSeat>, PlaceNumber)> {
-    let place = update(tx, next, Some(booking_number), now).await?;
+) -> Result<Vec<ReservedSeat>> {
+    update(tx, next, Some(booking_number), now).await?;
     let seats = seats_of(tx, next.id, next.schedule).await?;
     tell(tx, next, &seats, MessageKind::ReservationConfirmed, now).await?;
-    Ok((seats, place))
+    Ok(seats)
 }
 
-/// Gives the place in the queue that the reservation came from.
 async fn update(
     tx: &mut dyn Tx,
     next: &Reservation,
     booking_number: Option<&str>,
     now: Timestamp,
-) -> Result<PlaceNumber> {
+) -> Result<()> {
     let sql = "update reservations
                   set status = $3, hold_expires_at = $4, payment_window_given = $5,
                       retry_window_given = $6, version = $2, updated_at = $7,
                       booking_number = coalesce($8, booking_number)
-                where id = $1 and version = $2 - 1
-               returning place_number";
+                where id = $1 and version = $2 - 1";
     let values = params![
         next.id,
         next.version,
@@ -154,9 +151,9 @@ async fn update(
         now,
         booking_number
     ];
-    match tx.row(sql, values).await? {
-        Some(row) => Ok(row.get(0)?),
-        None => Err(Error::Conflict("the reservation was changed by another command".into())),
+    match tx.execute(sql, values).await? {
+        1 => Ok(()),
+        _ => Err(Error::Conflict("the reservation was changed by another command".into())),
     }
 }
 

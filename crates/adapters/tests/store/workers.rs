@@ -199,9 +199,9 @@ async fn a_device_belongs_to_the_last_who_brought_it() {
     assert!(!world.store.remove_device(one.id, second.device).await.unwrap());
     assert!(world.store.remove_device(two.id, second.device).await.unwrap());
     let wish = NotificationSettings { language: Language::En, sms: true, ..Default::default() };
-    assert_eq!(world.store.notification_settings(one.id).await.unwrap(), Default::default());
     world.store.set_notification_settings(one.id, wish, at(3)).await.unwrap();
-    assert_eq!(world.store.notification_settings(one.id).await.unwrap(), wish);
+    let wished = world.store.notification_settings(&[two.id, one.id, two.id]).await.unwrap();
+    assert_eq!(wished, [NotificationSettings::default(), wish, NotificationSettings::default()]);
 }
 
 #[tokio::test]

@@ -30,6 +30,15 @@ pub enum Once<T> {
     Replay(StoredAnswer),
 }
 
+impl<T> Once<T> {
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Once<U> {
+        match self {
+            Once::Fresh(fresh) => Once::Fresh(change(fresh)),
+            Once::Replay(stored) => Once::Replay(stored),
+        }
+    }
+}
+
 /// A body that can be stored for replay.
 pub trait Answer: Serialize + Send {
     const STATUS: u16;

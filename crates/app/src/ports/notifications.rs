@@ -107,7 +107,8 @@ pub struct NoticeView {
 
 #[async_trait]
 pub trait Notifications: Send + Sync {
-    async fn notification_settings(&self, user: UserId) -> Result<NotificationSettings>;
+    /// What each of them wants, in their order.
+    async fn notification_settings(&self, users: &[UserId]) -> Result<Vec<NotificationSettings>>;
 
     async fn set_notification_settings(
         &self,

@@ -4,11 +4,14 @@ use super::keys::{Answer, KeyUse, Once};
 use super::reservations::Freed;
 use crate::error::Result;
 use async_trait::async_trait;
+use domain::id::SeatIndex;
 use domain::payments::{Outcome, PaymentMethod, PaymentStatus};
 use domain::queue::PlaceNumber;
 use domain::refunds::{RefundStatus, RefundTo};
 use domain::reservations::ReservationStatus;
-use domain::{PaymentId, RefundId, ReservationId, SeatId, TicketId, Timestamp, UserId, Won};
+use domain::{
+    PaymentId, RefundId, ReservationId, ScheduleId, SeatId, TicketId, Timestamp, UserId, Won,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -48,6 +51,15 @@ pub struct PaymentReady {
     pub status: PaymentStatus,
     pub hold_expires_at: Timestamp,
     pub checkout: Checkout,
+}
+
+/// A payment that was prepared, and what became of its hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requested {
+    pub ready: PaymentReady,
+    pub schedule: ScheduleId,
+    /// Seats that are held for longer now.
+    pub extended: Vec<SeatIndex>,
 }
 
 impl Answer for PaymentReady {
@@ -248,7 +260,7 @@ pub trait Payments: Send + Sync {
     /// Stores the payment as READY and gives the hold time for the gateway's page. An earlier
     /// READY payment of the reservation is canceled. Refusals: `NotFound`, `HoldOver`,
     /// `PaymentRunning`, `AlreadyPaid`, `KeyReused`.
-    async fn request_payment(&self, command: RequestPayment) -> Result<Once<PaymentReady>>;
+    async fn request_payment(&self, command: RequestPayment) -> Result<Once<Requested>>;
 
     /// From the wallet: pays in one transaction. From a card: stores the intent, so that the
     /// gateway may be asked. Refusals: `NotFound`, `AmountMismatch`, `PaymentDeclined`,

@@ -39,9 +39,14 @@ impl Worker for Letters {
     }
 
     async fn consume(&self, platform: &Platform, messages: &[Message]) -> Result<()> {
+        let addressed = messages.iter().map(addressee).collect::<Result<Vec<_>>>()?;
+        let addressed: Vec<_> = addressed.into_iter().flatten().collect();
+        // Asked for all of them at once: at an opening hundreds of letters are written together.
+        let users: Vec<UserId> = addressed.iter().map(|addressed| addressed.user).collect();
+        let settings = platform.store.notification_settings(&users).await?;
         let mut commands = Vec::new();
-        for message in messages {
-            commands.extend(letter_for(platform, message).await?);
+        for (addressed, settings) in addressed.iter().zip(settings) {
+            commands.extend(letter_for(platform, addressed, settings).await?);
         }
         if !commands.is_empty() {
             platform.store.consume(commands).await?;
@@ -50,13 +55,27 @@ impl Worker for Letters {
     }
 }
 
-async fn letter_for(platform: &Platform, message: &Message) -> Result<Option<Consume>> {
-    let now = platform.now();
+/// A message that somebody gets a letter about.
+struct Addressed<'m> {
+    message: &'m Message,
+    user: UserId,
+    sign_up: Option<UserId>,
+}
+
+fn addressee(message: &Message) -> Result<Option<Addressed<'_>>> {
     let Addressee { user_id, sign_up_id } =
         serde_json::from_str(&message.payload).map_err(Error::broken)?;
-    let Some(user) = user_id else { return Ok(None) };
-    let settings = platform.store.notification_settings(user).await?;
-    let text = match code_letter(platform, sign_up_id).await? {
+    Ok(user_id.map(|user| Addressed { message, user, sign_up: sign_up_id }))
+}
+
+async fn letter_for(
+    platform: &Platform,
+    addressed: &Addressed<'_>,
+    settings: NotificationSettings,
+) -> Result<Option<Consume>> {
+    let now = platform.now();
+    let Addressed { message, user, sign_up } = *addressed;
+    let text = match code_letter(platform, sign_up).await? {
         Some(text) => Some(text),
         None => write(message, settings.language)?,
     };

@@ -26,6 +26,7 @@ fn reservation(status: ReservationStatus) -> Reservation {
         id: ReservationId::new(Uuid::from_u128(1)),
         user: UserId::new(Uuid::from_u128(2)),
         schedule: ScheduleId::new(Uuid::from_u128(3 << 64)),
+        place: 1,
         status,
         hold_expires_at: Timestamp::from_ms(1_000),
         amount: PRICE,

@@ -12,6 +12,7 @@ fn held_until(ms: i64) -> Reservation {
         id: ReservationId::new(Uuid::from_u128(1)),
         user: UserId::new(Uuid::from_u128(2)),
         schedule: ScheduleId::new(Uuid::from_u128(3 << 64)),
+        place: 1,
         status: ReservationStatus::Held,
         hold_expires_at: at(ms),
         amount: Won::ZERO,

@@ -7,8 +7,8 @@ use super::refund::{FinishRefund, PutOffRefund, TakeDueRefunds};
 use app::Result;
 use app::ports::keys::Once;
 use app::ports::payments::{
-    AskGateway, CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, PaymentReady,
-    PaymentStep, PaymentView, Payments, RefundView, RequestPayment, SettlePayment, Settled,
+    AskGateway, CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, PaymentStep,
+    PaymentView, Payments, RefundView, RequestPayment, Requested, SettlePayment, Settled,
     Unsettled,
 };
 use app::ports::reservations::Freed;
@@ -39,7 +39,7 @@ work!(Sales: CapturedPaymentOf => captured_payment, Option<PaymentId>);
 
 #[async_trait]
 impl Payments for SqlStore {
-    async fn request_payment(&self, command: RequestPayment) -> Result<Once<PaymentReady>> {
+    async fn request_payment(&self, command: RequestPayment) -> Result<Once<Requested>> {
         self.write_in_batch(command).await
     }
 

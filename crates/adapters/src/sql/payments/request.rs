@@ -7,22 +7,23 @@ use super::super::value::params;
 use super::{cancel_ready, record};
 use app::Result;
 use app::ports::keys::Once;
-use app::ports::payments::{PaymentReady, RequestPayment};
+use app::ports::payments::{PaymentReady, RequestPayment, Requested};
+use domain::id::SeatIndex;
 use domain::messages::MessageKind;
 use domain::payments::{Payment, PaymentStatus};
 use domain::reservations::{Next, Reservation};
 use domain::seats::SeatState;
 use domain::{Refusal, Won};
 
-work!(Sales: RequestPayment => request, Once<PaymentReady>);
+work!(Sales: RequestPayment => request, Once<Requested>);
 
-async fn request(tx: &mut dyn Tx, command: &RequestPayment) -> Result<Once<PaymentReady>> {
+async fn request(tx: &mut dyn Tx, command: &RequestPayment) -> Result<Once<Requested>> {
     if let Some(answer) = keys::find(tx, &command.key).await? {
         return Ok(Once::Replay(answer));
     }
     let found = reservations::load(tx, command.reservation).await?;
     let reservation = found.filter(|found| found.user == command.user).ok_or(Refusal::NotFound)?;
-    let reservation = give_time(tx, reservation, command).await?;
+    let (reservation, extended) = give_time(tx, reservation, command).await?;
     // Choosing another way to pay replaces the earlier choice.
     cancel_ready(tx, reservation.id, command.now).await?;
     insert(tx, &reservation, command).await?;
@@ -35,22 +36,24 @@ async fn request(tx: &mut dyn Tx, command: &RequestPayment) -> Result<Once<Payme
         checkout: command.checkout.clone(),
     };
     keys::store(tx, &command.key, &ready, command.now).await?;
-    Ok(Once::Fresh(ready))
+    Ok(Once::Fresh(Requested { ready, schedule: reservation.schedule, extended }))
 }
 
+/// The reservation as it is then, and its seats if they are held for longer.
 async fn give_time(
     tx: &mut dyn Tx,
     reservation: Reservation,
     command: &RequestPayment,
-) -> Result<Reservation> {
+) -> Result<(Reservation, Vec<SeatIndex>)> {
     match reservation.give_payment_window(command.method, command.now)? {
-        Next::Same => Ok(reservation),
+        Next::Same => Ok((reservation, Vec::new())),
         Next::To(next) => {
             let kind = MessageKind::ReservationExtended;
             let seats = reservations::store(tx, &next, kind, command.now).await?;
             let until = Some(next.hold_expires_at);
             reservations::set_seats(tx, &next, &seats, SeatState::Held, until).await?;
-            Ok(next)
+            let seats = seats.iter().map(|seat| seat.id.index()).collect();
+            Ok((next, seats))
         }
     }
 }

@@ -173,9 +173,10 @@ pub(super) async fn sell(
     now: Timestamp,
 ) -> Result<Sold> {
     let number = free_booking_number(tx, now).await?;
-    let (seats, place) = reservations::store_paid(tx, confirmed, &number, now).await?;
+    let seats = reservations::store_paid(tx, confirmed, &number, now).await?;
     reservations::set_seats(tx, confirmed, &seats, SeatState::Sold, None).await?;
     let tickets = issue_tickets(tx, confirmed, &seats, now).await?;
+    let place = confirmed.place;
     end_entry(tx, confirmed.schedule, place, now).await?;
     let sold = reservations::freed(confirmed, &seats);
     let confirmed = Confirmed {

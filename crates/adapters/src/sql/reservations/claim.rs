@@ -69,6 +69,7 @@ pub(in super::super) async fn store_claimed(
         id: command.reservation,
         user: command.user,
         schedule: command.pick.schedule(),
+        place: command.place,
         status: ReservationStatus::Held,
         hold_expires_at: command.until,
         amount,
@@ -76,7 +77,7 @@ pub(in super::super) async fn store_claimed(
         payment_window_given: false,
         retry_window_given: false,
     };
-    insert(tx, &reservation, claimed.len(), command).await?;
+    insert(tx, &reservation, claimed.len(), command.now).await?;
     insert_seats(tx, &reservation, &claimed).await?;
     let seats: Vec<ReservedSeat> = claimed.into_iter().map(|claim| claim.seat).collect();
     tell(tx, &reservation, &seats, MessageKind::ReservationHeld, command.now).await?;
@@ -93,7 +94,7 @@ async fn insert(
     tx: &mut dyn Tx,
     reservation: &Reservation,
     n_seats: usize,
-    command: &Claim<'_>,
+    now: Timestamp,
 ) -> Result<()> {
     let sql = "insert into reservations
                  (id, user_id, schedule_id, status, amount, n_seats, hold_expires_at, place_number,
@@ -106,8 +107,8 @@ async fn insert(
         reservation.amount,
         n_seats,
         reservation.hold_expires_at,
-        command.place,
-        command.now
+        reservation.place,
+        now
     ];
     tx.execute(sql, values).await?;
     Ok(())

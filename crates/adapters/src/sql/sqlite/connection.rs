@@ -26,12 +26,14 @@ pub(super) fn open(path: &Path, only_reads: bool) -> Result<Connection, String> 
     connection.busy_timeout(Duration::from_secs(5)).map_err(|error| error.to_string())?;
     // FULL: a commit is over only when it is on disk, so it survives a power cut too. The writer does
     // without, because its syncer waits for the disk.
+    // 16 MB of pages: SQLite walks over all of them after most commits, and the system keeps the
+    // file in memory anyway.
     connection
         .execute_batch(
             "pragma journal_mode = wal;
              pragma synchronous = full;
              pragma foreign_keys = on;
-             pragma cache_size = -65536;
+             pragma cache_size = -16384;
              pragma temp_store = memory;",
         )
         .map_err(|error| error.to_string())?;

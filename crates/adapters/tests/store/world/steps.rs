@@ -81,7 +81,7 @@ impl World {
         now: Timestamp,
     ) -> Result<PaymentReady> {
         let command = self.request_command(fan, reservation, method, now);
-        self.store.request_payment(command).await.map(fresh)
+        self.store.request_payment(command).await.map(|requested| fresh(requested).ready)
     }
 
     pub(crate) fn confirm_command(
