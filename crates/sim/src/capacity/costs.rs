@@ -28,17 +28,17 @@ impl Default for Costs {
     /// The figures of docs/performance.md.
     fn default() -> Costs {
         Costs {
-            enter_us: 36.0,
-            poll_us: 8.8,
-            look_us: 16.5,
-            refusal_us: 34.4,
-            hold_us: 221.0,
-            purchase_us: 434.0,
-            connection_kb: 8.2,
+            enter_us: 15.0,
+            poll_us: 9.2,
+            look_us: 12.1,
+            refusal_us: 11.8,
+            hold_us: 143.0,
+            purchase_us: 236.0,
+            connection_kb: 9.0,
             place_bytes: 72.0,
-            stream_kb: 29.6,
-            store_purchases_per_second: 976.0,
-            live_calls_per_second: 9_000.0,
+            stream_kb: 37.4,
+            store_purchases_per_second: 1_620.0,
+            live_calls_per_second: 14_000.0,
             live_calls_per_node: 10.0,
             bus_messages_per_second: 9_450.0,
         }
