@@ -92,7 +92,8 @@ struct Reader {
 }
 
 impl Horizon {
-    /// Answers a reader who is done, once everything that could be seen is on the disk.
+    /// Answers a reader who is done, once everything that could be seen is on the disk. One who waits
+    /// when the disk fails is let go without an answer.
     pub(super) fn answer_reader(&self, answer: impl FnOnce() + Send + 'static) {
         let after = self.n_begun.load(Ordering::SeqCst);
         if self.is_reached(after) {
@@ -123,7 +124,9 @@ impl Horizon {
         let ready: Vec<Reader> = readers.extract_if(.., |it| it.after <= n_synced).collect();
         drop(readers);
         for reader in ready {
-            (reader.answer)();
+            if self.lost.get().is_none() {
+                (reader.answer)();
+            }
         }
     }
 }
@@ -224,10 +227,13 @@ mod tests {
     fn a_disk_that_failed_once_is_not_believed_again() {
         let (syncer, finish) = syncer_on_slow_disk();
         assert_eq!(syncer.horizon().check(), Ok(()));
+        let writer = commit(&syncer);
+        let reader = read(&syncer);
         finish.send(Err(io::Error::other("bad block"))).unwrap();
-        let told = commit(&syncer).recv_timeout(AT_LAST).unwrap();
+        let told = writer.recv_timeout(AT_LAST).unwrap();
         assert!(told.unwrap_err().contains("bad block"));
         assert!(syncer.horizon().check().is_err());
+        assert!(reader.recv_timeout(AT_LAST).is_err(), "what was read may be lost");
         let later = commit(&syncer).recv_timeout(AT_LAST).unwrap();
         assert!(later.is_err(), "without asking the disk");
     }
