@@ -170,9 +170,12 @@ pub(super) async fn check_entry(tx: &mut dyn Tx, command: &HoldSeats) -> Result<
     Ok(())
 }
 
+/// Only a live entry: asked for by what it is not, so that the index of all of them does not seem
+/// to fit.
 async fn extend(tx: &mut dyn Tx, command: &RecordExtension) -> Result<()> {
     let sql = "update queue_history set expires_at = $3, extensions_left = $4, updated_at = $5
-                where schedule_id = $1 and place_number = $2 and state = 'ACTIVE'";
+                where schedule_id = $1 and place_number = $2
+                  and state not in ('WAITING', 'EXPIRED')";
     let entry = command.entry;
     let values = params![
         command.schedule,

@@ -239,7 +239,8 @@ async fn issue_tickets(
     Ok(tickets)
 }
 
-/// Payment done: the slot is free for the next fan.
+/// Payment done: the slot is free for the next fan. The entry is asked for by what it is not, so
+/// that the index of all live entries does not seem to fit.
 async fn end_entry(
     tx: &mut dyn Tx,
     schedule: ScheduleId,
@@ -247,7 +248,8 @@ async fn end_entry(
     now: Timestamp,
 ) -> Result<()> {
     let sql = "update queue_history set state = 'EXPIRED', ended_reason = 'PAID', updated_at = $3
-                where schedule_id = $1 and place_number = $2 and state = 'ACTIVE'";
+                where schedule_id = $1 and place_number = $2
+                  and state not in ('WAITING', 'EXPIRED')";
     tx.execute(sql, params![schedule, place, now]).await?;
     Ok(())
 }

@@ -44,7 +44,7 @@ pub(super) fn for_batches(settings: &PostgresSettings, size: usize) -> Result<Po
     let options = target.config.get_options().unwrap_or_default().to_owned();
     target.config.options(format!(
         "{options} -c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off \
-         -c enable_hashjoin=off -c enable_mergejoin=off"
+         -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off"
     ));
     pool(target, size)
 }
