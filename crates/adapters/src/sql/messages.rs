@@ -2,7 +2,7 @@
 
 use super::store::SqlStore;
 use super::tx::{Tx, work};
-use super::value::{Row, params};
+use super::value::{Row, Value, params};
 use super::{dead_letters, notifications};
 use app::Result;
 use app::messages::wrap;
@@ -190,35 +190,40 @@ pub(super) async fn mark(
     messages: impl Iterator<Item = MessageId>,
     now: Timestamp,
 ) -> Result<Vec<bool>> {
+    let sets = messages.map(|message| params![message, consumer, now].to_vec());
+    mark_all(tx, sets.collect()).await
+}
+
+async fn mark_all(tx: &mut dyn Tx, sets: Vec<Vec<Value>>) -> Result<Vec<bool>> {
     let sql = "insert into processed_messages (message_id, consumer, processed_at)
                values ($1, $2, $3) on conflict (message_id, consumer) do nothing";
-    let sets = messages.map(|message| params![message, consumer, now].to_vec());
-    let changed = tx.execute_each(sql, sets.collect()).await?;
+    let changed = tx.execute_each(sql, sets).await?;
     Ok(changed.into_iter().map(|n_changed| n_changed > 0).collect())
 }
 
 async fn consume_all(tx: &mut dyn Tx, ConsumeAll(commands): &ConsumeAll) -> Result<Vec<bool>> {
-    let mut answers = Vec::with_capacity(commands.len());
-    for command in commands {
-        let one = std::iter::once(command.message);
-        let is_new = mark(tx, command.consumer, one, command.now).await?[0];
-        if is_new {
-            deliver(tx, command).await?;
-        }
-        answers.push(is_new);
-    }
-    Ok(answers)
+    let sets = commands.iter().map(|it| params![it.message, it.consumer, it.now].to_vec());
+    let is_new = mark_all(tx, sets.collect()).await?;
+    let new = commands.iter().zip(&is_new).filter(|(_, is_new)| **is_new);
+    deliver(tx, new.map(|(command, _)| command).collect()).await?;
+    Ok(is_new)
 }
 
-async fn deliver(tx: &mut dyn Tx, command: &Consume) -> Result<()> {
-    let deliver = "insert into mailbox (message_id, channel, user_id, subject, body, created_at)
-                   values ($1, 'MAILBOX', $2, $3, $4, $5)";
-    let letter = |letter: &Letter| {
-        let (subject, body) = (&letter.subject, &letter.body);
-        params![command.message, letter.user, subject, body, letter.created_at].to_vec()
-    };
-    tx.add(deliver, command.letters.iter().map(letter).collect()).await?;
-    notifications::plan(tx, &command.notices, command.now).await
+async fn deliver(tx: &mut dyn Tx, commands: Vec<&Consume>) -> Result<()> {
+    let sql = "insert into mailbox (message_id, channel, user_id, subject, body, created_at)
+               values ($1, 'MAILBOX', $2, $3, $4, $5)";
+    let mut letters = Vec::with_capacity(commands.len());
+    for command in &commands {
+        letters.extend(command.letters.iter().map(|letter| {
+            let Letter { user, subject, body, created_at } = letter;
+            params![command.message, *user, subject, body, *created_at].to_vec()
+        }));
+    }
+    tx.add(sql, letters).await?;
+    for command in commands {
+        notifications::plan(tx, &command.notices, command.now).await?;
+    }
+    Ok(())
 }
 
 async fn mailbox(tx: &mut dyn Tx, question: &MailboxOf) -> Result<Vec<Letter>> {

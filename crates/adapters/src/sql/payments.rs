@@ -8,10 +8,12 @@ mod request;
 mod sandbox;
 mod settle;
 
+use super::reservations::read_reservation;
 use super::tx::Tx;
 use super::value::{Row, params};
 use app::{Error, Result};
 use domain::payments::{Payment, PaymentMethod, PaymentStatus};
+use domain::reservations::Reservation;
 use domain::{PaymentId, ReservationId, Timestamp, UserId, Won};
 
 /// A payment with what the store knows around it.
@@ -31,6 +33,9 @@ pub(super) async fn load(tx: &mut dyn Tx, id: PaymentId) -> Result<Option<Paymen
     tx.row(sql, params![id]).await?.as_ref().map(read_payment).transpose()
 }
 
+/// As many as [`read_payment`] reads.
+const PAYMENT_COLUMNS: usize = 12;
+
 fn read_payment(row: &Row) -> Result<PaymentRow> {
     let payment = Payment {
         id: row.get(0)?,
@@ -49,6 +54,22 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
         gateway_ref: row.get(9)?,
         confirm_key: row.get(10)?,
     })
+}
+
+/// The same with the reservation that it pays for.
+pub(super) async fn load_with_reservation(
+    tx: &mut dyn Tx,
+    id: PaymentId,
+) -> Result<Option<(PaymentRow, Reservation)>> {
+    let sql = "select p.id, p.method, p.status, p.amount, p.captured, p.refunded, p.reservation_id,
+                      p.user_id, p.gateway, p.gateway_ref, p.confirm_key, p.promised,
+                      r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
+                      r.version, r.payment_window_given, r.retry_window_given, r.place_number
+                 from payments p join reservations r on r.id = p.reservation_id
+                where p.id = $1";
+    let Some(mut row) = tx.row(sql, params![id]).await? else { return Ok(None) };
+    let reservation = Row(row.0.split_off(PAYMENT_COLUMNS));
+    Ok(Some((read_payment(&row)?, read_reservation(&reservation)?)))
 }
 
 /// Stores the step from `before` to `after`, if nobody was faster, and its history row.
@@ -72,9 +93,7 @@ pub(super) async fn store(
         before.refunded,
         before.promised
     ];
-    if tx.execute(sql, values).await? != 1 {
-        return Err(Error::Conflict("the payment was changed by another command".into()));
-    }
+    tx.change(sql, vec![values.to_vec()]).await?;
     record(tx, after, moved(before, after), now).await
 }
 

@@ -3,9 +3,11 @@
 
 mod batch;
 mod bell;
+mod many;
 mod migrate;
 mod pools;
 mod replicas;
+mod send;
 mod settings;
 mod tls;
 mod transaction;

@@ -11,9 +11,9 @@ pub(super) use release::give_back;
 use super::outbox::{self, Outgoing};
 use super::tx::{Guard, Tx};
 use super::value::{Row, params};
+use app::Result;
 use app::ports::reservations::{Freed, ReservedSeat};
 use app::ports::sales::GradeShare;
-use app::{Error, Result};
 use domain::catalog::ResaleDelay;
 use domain::messages::MessageKind;
 use domain::reservations::{Reservation, ReservationStatus};
@@ -60,7 +60,7 @@ pub(super) async fn load(tx: &mut dyn Tx, id: ReservationId) -> Result<Option<Re
     tx.row(sql, params![id]).await?.as_ref().map(read_reservation).transpose()
 }
 
-fn read_reservation(row: &Row) -> Result<Reservation> {
+pub(super) fn read_reservation(row: &Row) -> Result<Reservation> {
     Ok(Reservation {
         id: row.get(0)?,
         user: row.get(1)?,
@@ -151,10 +151,7 @@ async fn update(
         now,
         booking_number
     ];
-    match tx.execute(sql, values).await? {
-        1 => Ok(()),
-        _ => Err(Error::Conflict("the reservation was changed by another command".into())),
-    }
+    Ok(tx.change(sql, vec![values.to_vec()]).await?)
 }
 
 /// The history row and the message of the reservation's latest version.
@@ -206,13 +203,7 @@ pub(super) async fn set_seats(
     let set = |seat: &ReservedSeat| {
         params![schedule, seat.id.index(), id, state.as_str(), expires_at].to_vec()
     };
-    let changed = tx.execute_each(sql, seats.iter().map(set).collect()).await?;
-    match seats.iter().zip(changed).find(|(_, n_changed)| *n_changed != 1) {
-        Some((seat, _)) => {
-            Err(Error::Broken(format!("reservation {id} lost its seat {}", seat.number)))
-        }
-        None => Ok(()),
-    }
+    Ok(tx.change(sql, seats.iter().map(set).collect()).await?)
 }
 
 /// When everybody may take the seats of a reservation again: those of a canceled booking may have

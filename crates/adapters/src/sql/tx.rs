@@ -118,14 +118,31 @@ pub(super) trait Tx: Send {
         })
     }
 
-    /// Adds rows whose number nobody asks for: an engine may send them along with what comes next.
-    /// What it complains about then fails the whole command.
+    /// Adds or changes rows whose number nobody asks for: an engine may send it along with what
+    /// comes next. What it complains about then fails the whole command.
     fn add<'t>(
         &'t mut self,
         sql: &'static str,
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<(), SqlError>> {
         Box::pin(async move { self.execute_each(sql, sets).await.map(drop) })
+    }
+
+    /// Changes one row with each set of parameters. If one is not there any more as it was when the
+    /// command looked, another command was faster, and this one fails: here, or when an engine that
+    /// sends it along with what comes next finds out.
+    fn change<'t>(
+        &'t mut self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> BoxFuture<'t, Result<(), SqlError>> {
+        Box::pin(async move {
+            let changed = self.execute_each(sql, sets).await?;
+            match changed.iter().all(|n_changed| *n_changed == 1) {
+                true => Ok(()),
+                false => Err(SqlError::Conflict(format!("another command was faster than: {sql}"))),
+            }
+        })
     }
 
     /// Makes others who lock the same thing wait until this transaction ends. An engine that runs

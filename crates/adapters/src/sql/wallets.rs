@@ -101,9 +101,7 @@ pub(super) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
     let sql = "update wallets set balance = $3, version = $2, updated_at = $4
                 where user_id = $1 and version = $2 - 1";
     let values = params![movement.user, version, after, movement.now];
-    if tx.execute(sql, values).await? != 1 {
-        return Err(app::Error::Conflict("the wallet was changed by another command".into()));
-    }
+    tx.change(sql, vec![values.to_vec()]).await?;
     if tx.has(Guard::LedgerIsWritten) {
         write(tx, movement, version, after).await?;
     }

@@ -8,7 +8,7 @@ use super::super::tx::{Tx, work};
 use super::super::value::params;
 use super::super::wallets::{self, Move};
 use super::settle::{Owed, owe};
-use super::{PaymentRow, load, store};
+use super::{PaymentRow, load_with_reservation, store};
 use app::ports::keys::Once;
 use app::ports::payments::{CancelPayment, Canceled};
 use app::ports::reservations::{Freed, ReservedSeat};
@@ -56,9 +56,8 @@ pub(in super::super) struct Paid {
 }
 
 pub(in super::super) async fn load_paid(tx: &mut dyn Tx, payment: PaymentId) -> Result<Paid> {
-    let row = load(tx, payment).await?.ok_or(Refusal::NotFound)?;
-    let reservation = reservations::load(tx, row.reservation).await?;
-    let reservation = reservation.ok_or_else(|| Error::broken("a payment of no reservation"))?;
+    let found = load_with_reservation(tx, payment).await?;
+    let (row, reservation) = found.ok_or(Refusal::NotFound)?;
     let seats = reservations::seats_of(tx, reservation.id, reservation.schedule).await?;
     Ok(Paid { row, reservation, seats })
 }

@@ -7,7 +7,7 @@ use super::super::tx::{Tx, work};
 use super::super::value::params;
 use super::super::wallets::{self, Move};
 use super::settle::sell;
-use super::{PaymentRow, load, store};
+use super::{PaymentRow, load_with_reservation, store};
 use app::ports::keys::Once;
 use app::ports::payments::{AskGateway, Capture, ConfirmPayment};
 use app::{Error, Result};
@@ -24,12 +24,10 @@ async fn confirm(tx: &mut dyn Tx, command: &ConfirmPayment) -> Result<Once<Captu
     if let Some(answer) = keys::find(tx, &command.key).await? {
         return Ok(Once::Replay(answer));
     }
-    let found = load(tx, command.payment).await?;
-    let row = found.filter(|found| found.user == command.user).ok_or(Refusal::NotFound)?;
+    let found = load_with_reservation(tx, command.payment).await?;
+    let found = found.filter(|(row, _)| row.user == command.user);
+    let (row, reservation) = found.ok_or(Refusal::NotFound)?;
     row.payment.check_confirm(command.amount)?;
-    let reservation = reservations::load(tx, row.reservation).await?;
-    let reservation = reservation
-        .ok_or_else(|| Error::Broken(format!("payment {} of no reservation", row.payment.id)))?;
     let capture = match row.payment.method {
         PaymentMethod::Wallet => pay_from_wallet(tx, &row, &reservation, command).await?,
         PaymentMethod::Card => start_capture(tx, &row, &reservation, command).await?,

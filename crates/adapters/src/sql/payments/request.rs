@@ -76,7 +76,7 @@ async fn insert(
         reservation.amount,
         command.now
     ];
-    tx.execute(sql, values).await?;
+    tx.add(sql, vec![values.to_vec()]).await?;
     let payment = Payment {
         id: command.payment,
         method: command.method,

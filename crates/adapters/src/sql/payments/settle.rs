@@ -5,7 +5,7 @@ use super::super::outbox::{self, Outgoing};
 use super::super::reservations::{self, give_back};
 use super::super::tx::{Guard, Tx, work};
 use super::super::value::{Value, params};
-use super::{PaymentRow, load, store};
+use super::{PaymentRow, load_with_reservation, store};
 use app::keys::CONFIRM;
 use app::ports::keys::{Answer, StoredAnswer};
 use app::ports::payments::{
@@ -25,10 +25,8 @@ use serde_json::json;
 work!(Sales: SettlePayment => apply, Settled);
 
 async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
-    let row = load(tx, command.payment).await?.ok_or(Refusal::NotFound)?;
-    let reservation = reservations::load(tx, row.reservation).await?;
-    let reservation = reservation
-        .ok_or_else(|| Error::Broken(format!("payment {} of no reservation", row.payment.id)))?;
+    let found = load_with_reservation(tx, command.payment).await?;
+    let (row, reservation) = found.ok_or(Refusal::NotFound)?;
     let now = command.now;
     match settle(&row.payment, &reservation, command.outcome.clone(), now) {
         Settlement::Nothing => Ok(Settled::Before(row.payment.status)),
@@ -250,6 +248,5 @@ async fn end_entry(
     let sql = "update queue_history set state = 'EXPIRED', ended_reason = 'PAID', updated_at = $3
                 where schedule_id = $1 and place_number = $2
                   and state not in ('WAITING', 'EXPIRED')";
-    tx.execute(sql, params![schedule, place, now]).await?;
-    Ok(())
+    Ok(tx.add(sql, vec![params![schedule, place, now].to_vec()]).await?)
 }

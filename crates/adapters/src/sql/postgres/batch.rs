@@ -11,27 +11,28 @@
 
 mod command;
 mod desk;
-mod many;
 
 pub(super) use command::{Answer, Command, Pending};
 
+use super::many::{Many, for_many};
+use super::send::{prepare, send_as_one, send_one};
 use super::transaction::{explain, lock_key};
-use super::types::{read, refer};
 use crate::sql::tx::{Guard, SqlError};
 use crate::sql::value::Value;
 use app::points;
 use app::ports::clock::Chance;
 use command::Outcome;
 use deadpool_postgres::{Client, Transaction};
-use desk::{Ask, Desk, Found, Round};
-use futures::future::{BoxFuture, try_join_all};
+use desk::{Ask, Desk, Round};
+use futures::future::{BoxFuture, try_join, try_join_all};
 use futures::task::noop_waker_ref;
-use many::{Many, for_many};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio_postgres::Statement;
-use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+const LOCK: &str = "select pg_advisory_xact_lock(key) from unnest($1::bigint[]) as key";
 
 /// Runs batches on one connection after the other.
 pub(super) struct Batches {
@@ -119,7 +120,7 @@ impl Batches {
             running.push((who, command.run(desk.clone(), who)));
         }
         let mut round = poll_all(&mut running, desk);
-        // The last commands may leave something to be added behind.
+        // The last commands may leave something behind that nobody waits for.
         while !round.is_empty() {
             self.send(transaction, desk, round).await?;
             round = poll_all(&mut running, desk);
@@ -130,41 +131,48 @@ impl Batches {
         }
     }
 
+    /// Sends all of a round at once; the server runs it one after the other: first the locks, then
+    /// what nobody waits for, then what is asked.
     async fn send(
         &mut self,
         transaction: &Transaction<'_>,
         desk: &Desk,
         round: Round,
     ) -> Result<(), SqlError> {
-        if !round.locks.is_empty() {
-            lock_all(transaction, round.locks).await?;
-        }
-        let mut groups = by_statement(round.added);
+        let mut groups = by_statement(round.unasked);
         groups.extend(by_statement(round.asks));
-        for group in &groups {
-            self.learn(transaction, group[0].sql).await?;
+        // Preparing a statement may take a while: nothing is sent before all of them are ready.
+        let lock = prepare(transaction, LOCK).await?;
+        let mut prepared = Vec::with_capacity(groups.len());
+        for group in groups {
+            prepared.push((self.prepare(transaction, &group).await?, group));
         }
-        let known = &self.known;
-        // Sent at once, run by the server one after the other.
-        let sent = groups.into_iter().map(|group| {
-            let many = known.get(group[0].sql).and_then(Option::as_deref);
-            send_group(transaction, desk, many, group)
-        });
-        try_join_all(sent).await.map(drop)
+        let sent =
+            prepared.into_iter().map(|(way, group)| send_group(transaction, desk, way, group));
+        try_join(take_locks(transaction, &lock, round.locks), try_join_all(sent)).await.map(drop)
     }
 
-    /// Rewrites a statement that is seen for the first time.
-    async fn learn(
+    async fn prepare(
         &mut self,
         transaction: &Transaction<'_>,
-        sql: &'static str,
-    ) -> Result<(), SqlError> {
-        if !self.known.contains_key(sql) {
-            let statement = prepare(transaction, sql).await?;
-            self.known.insert(sql, for_many(sql, statement.params()).map(Arc::new));
-        }
-        Ok(())
+        group: &[Ask],
+    ) -> Result<Prepared, SqlError> {
+        let sql = group[0].sql;
+        let one = prepare(transaction, sql).await?;
+        let known = self.known.entry(sql);
+        let many = known.or_insert_with(|| for_many(sql, one.params()).map(Arc::new)).clone();
+        let many = match many {
+            Some(many) if group.len() > 1 => Some((prepare(transaction, many.sql()).await?, many)),
+            _ => None,
+        };
+        Ok(Prepared { one, many })
     }
+}
+
+/// A group's statement, and the one for all of them if there are several.
+struct Prepared {
+    one: Statement,
+    many: Option<(Statement, Arc<Many>)>,
 }
 
 /// Lets every command go on as far as it can; those that are over leave. Gives what they ask.
@@ -193,7 +201,7 @@ fn disturbed(desk: &Desk, batch: &[Box<dyn Command>]) -> Vec<bool> {
     let mut alone = Vec::with_capacity(batch.len());
     for (who, command) in batch.iter().enumerate() {
         alone.push(match command.outcome() {
-            Outcome::Done => false,
+            Outcome::Done => desk.was_outrun(who),
             Outcome::Refused => desk.has_changed(who),
             Outcome::Disturbed => true,
         });
@@ -222,116 +230,40 @@ fn by_statement(asks: Vec<Ask>) -> Vec<Vec<Ask>> {
 async fn send_group(
     transaction: &Transaction<'_>,
     desk: &Desk,
-    many: Option<&Many>,
+    Prepared { one, many }: Prepared,
     group: Vec<Ask>,
 ) -> Result<(), SqlError> {
-    match many {
-        Some(many) if group.len() > 1 => send_as_one(transaction, desk, many, group).await,
-        _ => try_join_all(group.into_iter().map(|ask| send_one(transaction, desk, ask)))
-            .await
-            .map(drop),
-    }
-}
-
-async fn send_one(transaction: &Transaction<'_>, desk: &Desk, ask: Ask) -> Result<(), SqlError> {
-    let sql = ask.sql;
-    let statement = prepare(transaction, sql).await?;
-    let params = refer(&ask.params, &statement);
-    let found = if statement.columns().is_empty() {
-        let done = transaction.execute(&statement, &params).await;
-        Found { n_changed: done.map_err(|error| explain(&error, sql))?, rows: Vec::new() }
-    } else {
-        let rows = transaction.query(&statement, &params).await;
-        let rows = rows.map_err(|error| explain(&error, sql))?;
-        let n_changed = if is_question(sql) { 0 } else { rows.len() as u64 };
-        Found { n_changed, rows: rows.iter().map(read).collect::<Result<_, _>>()? }
+    let alone = async |ask: Ask| {
+        let found = send_one(transaction, &one, ask.sql, &ask.params).await?;
+        desk.answer(ask, found);
+        Ok(())
     };
-    desk.answer(ask, found);
-    Ok(())
-}
-
-async fn send_as_one(
-    transaction: &Transaction<'_>,
-    desk: &Desk,
-    many: &Many,
-    group: Vec<Ask>,
-) -> Result<(), SqlError> {
-    let found = find_for_all(transaction, many, &group).await?;
+    let Some((statement, many)) = many else {
+        return try_join_all(group.into_iter().map(alone)).await.map(drop);
+    };
+    let sets: Vec<&[Value]> = group.iter().map(|ask| ask.params.as_slice()).collect();
+    let found = send_as_one(transaction, &statement, &many, &sets).await?;
     for (ask, found) in group.into_iter().zip(found) {
         // Perhaps a neighbour wanted the same row: then it is our turn now.
-        match (many, found.n_changed) {
-            (Many::Changes(_), 0) => send_one(transaction, desk, ask).await?,
+        match (&*many, found.n_changed) {
+            (Many::Changes(_), 0) => alone(ask).await?,
             _ => desk.answer(ask, found),
         }
     }
     Ok(())
 }
 
-/// What one statement finds or changes for each of the group.
-async fn find_for_all(
-    transaction: &Transaction<'_>,
-    many: &Many,
-    group: &[Ask],
-) -> Result<Vec<Found>, SqlError> {
-    let statement = prepare(transaction, many.sql()).await?;
-    let columns = columns(group, statement.params().len());
-    let params: Vec<&(dyn ToSql + Sync)> =
-        columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect();
-    let complain = |error| explain(&error, many.sql());
-    if let Many::Inserts(_) = many {
-        let n_added = transaction.execute(&statement, &params).await.map_err(complain)?;
-        let n_each = n_added / group.len() as u64;
-        return Ok(group.iter().map(|_| Found { n_changed: n_each, rows: Vec::new() }).collect());
-    }
-    let rows = transaction.query(&statement, &params).await.map_err(complain)?;
-    let mut found = sorted_out(&rows, group.len())?;
-    if let Many::Changes(_) = many {
-        found.iter_mut().for_each(|found| found.n_changed = found.rows.len() as u64);
-    }
-    Ok(found)
-}
-
-/// The parameter sets of a group as one array per parameter.
-fn columns(group: &[Ask], n_params: usize) -> Vec<Vec<&Value>> {
-    (0..n_params).map(|at| group.iter().map(|ask| &ask.params[at]).collect()).collect()
-}
-
-/// The rows of each set, by the number in front of them.
-fn sorted_out(rows: &[tokio_postgres::Row], n_sets: usize) -> Result<Vec<Found>, SqlError> {
-    let mut found: Vec<Found> = Vec::with_capacity(n_sets);
-    found.resize_with(n_sets, Found::default);
-    for row in rows {
-        let mut row = read(row)?;
-        let number: u64 = row.get(0)?;
-        row.0.remove(0);
-        let whose = found
-            .get_mut(number.saturating_sub(1) as usize)
-            .ok_or_else(|| SqlError::Broken("a row belongs to nobody who asked".into()))?;
-        whose.rows.push(row);
-    }
-    Ok(found)
-}
-
-fn is_question(sql: &str) -> bool {
-    sql.trim_start().starts_with("select")
-}
-
-async fn prepare(transaction: &Transaction<'_>, sql: &str) -> Result<Statement, SqlError> {
-    transaction.prepare_cached(sql).await.map_err(|error| explain(&error, sql))
-}
-
 /// Takes the locks in one order, the same everywhere.
-async fn lock_all(
+async fn take_locks(
     transaction: &Transaction<'_>,
-    locks: Vec<(uuid::Uuid, futures::channel::oneshot::Sender<()>)>,
+    statement: &Statement,
+    locks: Vec<Uuid>,
 ) -> Result<(), SqlError> {
-    let mut keys: Vec<i64> = locks.iter().map(|(what, _)| lock_key(*what)).collect();
-    keys.sort_unstable();
-    let sql = "select pg_advisory_xact_lock(key) from unnest($1::bigint[]) as key";
-    let statement = prepare(transaction, sql).await?;
-    transaction.execute(&statement, &[&keys]).await.map_err(|error| explain(&error, sql))?;
-    for (_, send) in locks {
-        let _ = send.send(());
+    if locks.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let mut keys: Vec<i64> = locks.into_iter().map(lock_key).collect();
+    keys.sort_unstable();
+    let taken = transaction.execute(statement, &[&keys]).await;
+    taken.map(drop).map_err(|error| explain(&error, LOCK))
 }

@@ -1,5 +1,6 @@
 //! A running transaction on PostgreSQL.
 
+use super::send::send_each;
 use super::types::{read, refer};
 use crate::sql::tx::{Guard, SqlError, Tx};
 use crate::sql::value::{Row, Value};
@@ -7,7 +8,7 @@ use app::points;
 use app::ports::clock::Chance;
 use deadpool_postgres::Transaction;
 use futures::FutureExt;
-use futures::future::{BoxFuture, try_join_all};
+use futures::future::BoxFuture;
 use std::borrow::Cow;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
@@ -82,43 +83,26 @@ impl Tx for PostgresTx<'_> {
         async move { self.query(sql, &[]).await.map(drop) }.boxed()
     }
 
-    /// Sent at once, run by the server one after the other.
     fn query_each<'t>(
         &'t mut self,
         sql: &'static str,
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<Vec<Vec<Row>>, SqlError>> {
         async move {
-            let run = async {
-                let statement = self.transaction.prepare_cached(&translate(sql)).await?;
-                let statement = &statement;
-                let sent = sets.iter().map(async |set| {
-                    self.transaction.query(statement, &refer(set, statement)).await
-                });
-                try_join_all(sent).await
-            };
-            let found = run.await.map_err(|error| explain(&error, sql))?;
-            found.iter().map(|rows| rows.iter().map(read).collect()).collect()
+            let found = send_each(&self.transaction, &translate(sql), &sets).await?;
+            Ok(found.into_iter().map(|found| found.rows).collect())
         }
         .boxed()
     }
 
-    /// Sent at once, run by the server one after the other.
     fn execute_each<'t>(
         &'t mut self,
         sql: &'static str,
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<Vec<u64>, SqlError>> {
         async move {
-            let run = async {
-                let statement = self.transaction.prepare_cached(&translate(sql)).await?;
-                let statement = &statement;
-                let sent = sets.iter().map(async |set| {
-                    self.transaction.execute(statement, &refer(set, statement)).await
-                });
-                try_join_all(sent).await
-            };
-            run.await.map_err(|error| explain(&error, sql))
+            let found = send_each(&self.transaction, &translate(sql), &sets).await?;
+            Ok(found.into_iter().map(|found| found.n_changed).collect())
         }
         .boxed()
     }

@@ -110,8 +110,7 @@ async fn insert(
         reservation.place,
         now
     ];
-    tx.execute(sql, values).await?;
-    Ok(())
+    Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }
 
 async fn insert_seats(
@@ -136,7 +135,7 @@ async fn insert_seats(
         ]
         .to_vec()
     };
-    tx.execute_each(sql, claimed.iter().map(set).collect()).await.map_err(|error| {
+    tx.add(sql, claimed.iter().map(set).collect()).await.map_err(|error| {
         // The last barrier: it holds even when everything above it lied.
         if error.is_constraint("reservation_seats_one_claim") {
             let taken = claimed.iter().map(|claim| claim.seat.id).collect();

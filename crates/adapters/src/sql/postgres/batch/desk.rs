@@ -1,5 +1,6 @@
 //! Where the commands of a batch hand in what they ask the database, and wait for the answers.
 
+use crate::sql::postgres::send::Found;
 use crate::sql::tx::{Guard, SqlError, Tx};
 use crate::sql::value::{Row, Value};
 use app::ports::clock::Chance;
@@ -15,26 +16,29 @@ pub(super) struct Ask {
     pub(super) who: usize,
     pub(super) sql: &'static str,
     pub(super) params: Vec<Value>,
-    pub(super) send: oneshot::Sender<Found>,
+    pub(super) answer: To,
 }
 
-/// What a statement found or changed for one asker.
-#[derive(Debug, Default)]
-pub(super) struct Found {
-    pub(super) n_changed: u64,
-    pub(super) rows: Vec<Row>,
+/// Who wants to know what a statement found.
+pub(super) enum To {
+    Asker(oneshot::Sender<Found>),
+    /// Nobody, unless it is anything but one changed row.
+    OneChange,
+    Nobody,
 }
 
 #[derive(Default)]
 struct State {
-    /// What is to be added while nobody waits for an answer.
-    added: Vec<Ask>,
+    /// What is to be done while nobody waits for an answer.
+    unasked: Vec<Ask>,
     asks: Vec<Ask>,
     locks: HashMap<Uuid, Lock>,
     /// Locks that nobody of the batch had before: the database must give them.
-    new_locks: Vec<(Uuid, oneshot::Sender<()>)>,
+    new_locks: Vec<Uuid>,
     /// Commands that have changed something.
     changers: Vec<bool>,
+    /// Commands that did not find a row as they had seen it.
+    outrun: Vec<bool>,
 }
 
 /// A lock of one command; others of the batch wait in line for it.
@@ -51,22 +55,24 @@ pub(in super::super) struct Desk {
 
 /// What a round has to send.
 pub(super) struct Round {
-    /// To be sent before the asks: whoever asks comes after what was added, by themselves or by
+    /// To be taken first: whoever has one of them goes on at once, and all that they do comes after.
+    pub(super) locks: Vec<Uuid>,
+    /// To be sent before the asks: whoever asks comes after what was done, by themselves or by
     /// the one who had the lock before.
-    pub(super) added: Vec<Ask>,
+    pub(super) unasked: Vec<Ask>,
     pub(super) asks: Vec<Ask>,
-    pub(super) locks: Vec<(Uuid, oneshot::Sender<()>)>,
 }
 
 impl Round {
     pub(super) fn is_empty(&self) -> bool {
-        self.added.is_empty() && self.asks.is_empty() && self.locks.is_empty()
+        self.unasked.is_empty() && self.asks.is_empty() && self.locks.is_empty()
     }
 }
 
 impl Desk {
     pub(super) fn new(n_commands: usize, chance: Arc<dyn Chance>, off: Arc<[Guard]>) -> Desk {
-        let state = State { changers: vec![false; n_commands], ..State::default() };
+        let (changers, outrun) = (vec![false; n_commands], vec![false; n_commands]);
+        let state = State { changers, outrun, ..State::default() };
         Desk { state: Mutex::new(state), chance, off }
     }
 
@@ -74,22 +80,34 @@ impl Desk {
     pub(super) fn take(&self) -> Round {
         let mut state = self.state();
         Round {
-            added: std::mem::take(&mut state.added),
-            asks: std::mem::take(&mut state.asks),
             locks: std::mem::take(&mut state.new_locks),
+            unasked: std::mem::take(&mut state.unasked),
+            asks: std::mem::take(&mut state.asks),
         }
     }
 
     pub(super) fn answer(&self, ask: Ask, found: Found) {
+        let mut state = self.state();
         if found.n_changed > 0 {
-            self.state().changers[ask.who] = true;
+            state.changers[ask.who] = true;
         }
-        // An asker that is gone needs no answer.
-        let _ = ask.send.send(found);
+        match ask.answer {
+            To::Asker(asker) => {
+                // One that is gone needs no answer.
+                let _ = asker.send(found);
+            }
+            To::OneChange => state.outrun[ask.who] |= found.n_changed != 1,
+            To::Nobody => {}
+        }
     }
 
     pub(super) fn has_changed(&self, who: usize) -> bool {
         self.state().changers[who]
+    }
+
+    /// Whether another command was faster.
+    pub(super) fn was_outrun(&self, who: usize) -> bool {
+        self.state().outrun[who]
     }
 
     /// A command is over: its locks go to those who wait for them.
@@ -103,18 +121,22 @@ impl Desk {
         }
     }
 
+    /// A turn to wait for, if another command of the batch has the lock.
     fn lock(&self, who: usize, what: Uuid) -> Option<oneshot::Receiver<()>> {
-        let (send, receive) = oneshot::channel();
         let mut state = self.state();
         match state.locks.get_mut(&what) {
-            Some(lock) if lock.owner == who => return None,
-            Some(lock) => lock.waiting.push_back((who, send)),
+            Some(lock) if lock.owner == who => None,
+            Some(lock) => {
+                let (send, receive) = oneshot::channel();
+                lock.waiting.push_back((who, send));
+                Some(receive)
+            }
             None => {
                 state.locks.insert(what, Lock { owner: who, waiting: VecDeque::new() });
-                state.new_locks.push((what, send));
+                state.new_locks.push(what);
+                None
             }
         }
-        Some(receive)
     }
 
     /// Nothing panics while it holds the state, so it is whole even if something did.
@@ -132,8 +154,15 @@ pub(super) struct BatchTx {
 impl BatchTx {
     fn ask(&self, sql: &'static str, params: Vec<Value>) -> oneshot::Receiver<Found> {
         let (send, receive) = oneshot::channel();
-        self.desk.state().asks.push(Ask { who: self.who, sql, params, send });
+        let answer = To::Asker(send);
+        self.desk.state().asks.push(Ask { who: self.who, sql, params, answer });
         receive
+    }
+
+    /// Leaves something to be done before the next answer that anybody waits for.
+    fn leave(&self, sql: &'static str, sets: Vec<Vec<Value>>, answer: impl Fn() -> To) {
+        let ask = |params| Ask { who: self.who, sql, params, answer: answer() };
+        self.desk.state().unasked.extend(sets.into_iter().map(ask));
     }
 
     /// Asks with each set; what each of them found, in order.
@@ -194,11 +223,16 @@ impl Tx for BatchTx {
         sql: &'static str,
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<(), SqlError>> {
-        let added = sets.into_iter().map(|params| {
-            let (send, _) = oneshot::channel();
-            Ask { who: self.who, sql, params, send }
-        });
-        self.desk.state().added.extend(added);
+        self.leave(sql, sets, || To::Nobody);
+        futures::future::ready(Ok(())).boxed()
+    }
+
+    fn change<'t>(
+        &'t mut self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> BoxFuture<'t, Result<(), SqlError>> {
+        self.leave(sql, sets, || To::OneChange);
         futures::future::ready(Ok(())).boxed()
     }
 
