@@ -96,6 +96,9 @@ pub(super) struct Bench {
     /// The schedule to buy from on that server.
     #[arg(long, value_name = "ID")]
     schedule: Option<ScheduleId>,
+    /// Connections over which the fans of all profiles but a sale come.
+    #[arg(long, default_value_t = 64)]
+    connections: usize,
     /// A database filled by `pgbench --initialize`, to measure commits beside it.
     #[arg(long, value_name = "URL")]
     pgbench: Option<String>,
@@ -189,7 +192,9 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
         }
         Profile::Connections => {
             let process = server.process.id();
-            let figures = memory::connections(target, schedule, &accounts, process).await?;
+            let figures =
+                memory::connections(target, schedule, &accounts, bench.connections, process)
+                    .await?;
             (Findings { figures, sale: None }, true)
         }
         Profile::Polls
@@ -200,6 +205,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
         | Profile::SeatMap
         | Profile::Drain => {
             let yardsticks = Yardsticks {
+                n_connections: bench.connections,
                 pgbench: bench.pgbench.clone(),
                 redis: bench.redis.clone(),
                 folder: config.data.clone(),

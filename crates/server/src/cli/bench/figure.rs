@@ -50,7 +50,7 @@ impl Times {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Beside {
-    pub(super) what: &'static str,
+    pub(super) what: String,
     pub(super) value: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) times: Option<Times>,
@@ -94,7 +94,7 @@ impl fmt::Display for Figure {
         line(f, &self.what, self.value, self.times, &cost)?;
         for beside in &self.beside {
             let ratio = format!("{:.2}", self.ratio_to(beside));
-            line(f, beside.what, beside.value, beside.times, &ratio)?;
+            line(f, &beside.what, beside.value, beside.times, &ratio)?;
         }
         Ok(())
     }
@@ -125,7 +125,7 @@ pub(super) fn markdown(figures: &[Figure]) -> String {
 #[test]
 fn a_figure_is_told_in_terms_of_its_yardsticks() {
     let times = Some(Times { p50_us: 1_500, p99_us: 20_000 });
-    let beside = vec![Beside { what: "hello", value: 80_000.0, times }];
+    let beside = vec![Beside { what: "hello".into(), value: 80_000.0, times }];
     let cost = Some(Cost { each: 7.25, unit: "µs" });
     let (what, unit) = ("polls".into(), "per s");
     let figure = Figure { what, value: 60_000.0, unit, times, cost, beside };

@@ -3,7 +3,6 @@
 use super::figure::Figure;
 use super::process::{Meter, resident_kb};
 use super::start;
-use super::table::CONNECTIONS;
 use anyhow::Result;
 use domain::ScheduleId;
 use load::{Crowd, FanAccount, Stay, Target};
@@ -18,9 +17,10 @@ pub(super) async fn connections(
     target: Target,
     schedule: ScheduleId,
     accounts: &[FanAccount],
+    n_connections: usize,
     process: u32,
 ) -> Result<Vec<Figure>> {
-    let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
+    let crowd = Crowd::queue(target, schedule, accounts, n_connections).await?;
     let mut figures = Vec::new();
     // All stay open to the end: what is freed would serve the next ones.
     let mut all = Vec::new();

@@ -66,7 +66,7 @@ fn rows(page: &mut String, figure: &Figure) {
     row(page, "", &figure.what, figure.value, figure.times, "");
     for beside in &figure.beside {
         let ratio = format!("{:.2}", figure.ratio_to(beside));
-        row(page, " class=beside", beside.what, beside.value, beside.times, &ratio);
+        row(page, " class=beside", &beside.what, beside.value, beside.times, &ratio);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rates of one kind of request, each beside a bare hyper server in the same run.
 
 use super::figure::Figure;
-use super::table::{CONNECTIONS, ROUNDS, Table};
+use super::table::{ROUNDS, Table};
 use super::yardsticks::Yardsticks;
 use anyhow::{Result, bail};
 use domain::ScheduleId;
@@ -27,11 +27,11 @@ pub(super) async fn polls(
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
 ) -> Result<Vec<Figure>> {
-    let mut crowd = Crowd::queue(target.clone(), schedule, &[], CONNECTIONS).await?;
+    let mut crowd = Crowd::queue(target.clone(), schedule, &[], yardsticks.n_connections).await?;
     let n_each = accounts.len().div_ceil(ROUNDS).max(1);
     let mut table = Table::new(yardsticks, n_each)?;
     for some in accounts.chunks(n_each) {
-        let others = Crowd::queue(target.clone(), schedule, some, CONNECTIONS).await?;
+        let others = Crowd::queue(target.clone(), schedule, some, yardsticks.n_connections).await?;
         table.add(others.entering().clone(), 200).await?;
         crowd.join(others);
     }
@@ -55,10 +55,10 @@ pub(super) async fn growth(
     yardsticks: &Yardsticks,
 ) -> Result<Vec<Figure>> {
     let (few, others) = accounts.split_at(FEW.min(accounts.len()));
-    let mut crowd = Crowd::queue(target.clone(), schedule, few, CONNECTIONS).await?;
+    let mut crowd = Crowd::queue(target.clone(), schedule, few, yardsticks.n_connections).await?;
     let mut figures = vec![polls_of(&crowd, yardsticks).await?];
     for some in others.chunks(AT_ONCE) {
-        crowd.join(Crowd::queue(target.clone(), schedule, some, CONNECTIONS).await?);
+        crowd.join(Crowd::queue(target.clone(), schedule, some, yardsticks.n_connections).await?);
     }
     figures.push(polls_of(&crowd, yardsticks).await?);
     Ok(figures)
@@ -81,7 +81,7 @@ pub(super) async fn one_seat(
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
 ) -> Result<Vec<Figure>> {
-    let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
+    let crowd = Crowd::queue(target, schedule, accounts, yardsticks.n_connections).await?;
     let mut table = Table::new(yardsticks, accounts.len())?;
     for seat in 0..ROUNDS {
         let volley = crowd.want(schedule.seat(u32::try_from(seat)?)).await?;

@@ -1,7 +1,7 @@
 //! Rates of what fans do with seats, each beside a bare hyper server in the same run.
 
 use super::figure::Figure;
-use super::table::{CONNECTIONS, ROUNDS, Table};
+use super::table::{ROUNDS, Table};
 use super::yardsticks::Yardsticks;
 use anyhow::Result;
 use domain::ScheduleId;
@@ -20,7 +20,7 @@ pub(super) async fn holds(
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
 ) -> Result<Vec<Figure>> {
-    let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
+    let crowd = Crowd::queue(target, schedule, accounts, yardsticks.n_connections).await?;
     let n_each = accounts.len() / ROUNDS;
     let mut table = Table::new(yardsticks, n_each)?;
     for round in 0..ROUNDS {
@@ -38,7 +38,7 @@ pub(super) async fn purchases(
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
 ) -> Result<Vec<Figure>> {
-    let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
+    let crowd = Crowd::queue(target, schedule, accounts, yardsticks.n_connections).await?;
     let n_each = accounts.len() / ROUNDS;
     let mut table = Table::new(yardsticks, n_each)?;
     for round in 0..ROUNDS {
@@ -56,7 +56,7 @@ pub(super) async fn map(
     accounts: &[FanAccount],
     yardsticks: &Yardsticks,
 ) -> Result<Vec<Figure>> {
-    let crowd = Crowd::queue(target, schedule, accounts, CONNECTIONS).await?;
+    let crowd = Crowd::queue(target, schedule, accounts, yardsticks.n_connections).await?;
     let (n_looks, n_whole) = (yardsticks.meter.cut(LOOKS), yardsticks.meter.cut(WHOLE_LOOKS));
     let mut again = Table::new(yardsticks, n_looks)?;
     let mut whole = Table::new(yardsticks, n_whole)?;

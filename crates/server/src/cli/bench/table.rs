@@ -1,11 +1,9 @@
 //! Rounds of ours and of the yardsticks in turn, and the medians of their rates.
 
 use super::figure::{Beside, Cost, Figure, Times};
-use super::yardsticks::{Yardsticks, pgbench, redis_benchmark};
+use super::yardsticks::{PGBENCH_CLIENTS, Yardsticks, pgbench, redis_benchmark};
 use anyhow::{Result, bail};
 use load::{Hello, Latencies, Target, Volley, commit_one_by_one, greet, greet_at};
-
-pub(super) const CONNECTIONS: usize = 64;
 
 pub(super) const ROUNDS: usize = 5;
 
@@ -39,8 +37,10 @@ pub(super) struct Table<'a> {
     n_requests: usize,
     ours: Rounds,
     hellos: Rounds,
-    /// Of `pgbench`, of SQLite alone, of Redis.
+    /// Of `pgbench`, with its best number of clients and with as many as ours; of SQLite alone, of
+    /// Redis.
     transactions: Vec<f64>,
+    transactions_of_many: Vec<f64>,
     inserts: Vec<f64>,
     lookups: Vec<f64>,
     /// What the server's meter read when the round began, and what all rounds took.
@@ -58,6 +58,7 @@ impl Table<'_> {
             ours: Rounds::default(),
             hellos: Rounds::default(),
             transactions: Vec::new(),
+            transactions_of_many: Vec::new(),
             inserts: Vec::new(),
             lookups: Vec::new(),
             began_at: yardsticks.meter.begin(yardsticks.server)?,
@@ -76,7 +77,7 @@ impl Table<'_> {
     pub(super) async fn add(&mut self, volley: Volley, status: u16) -> Result<()> {
         self.take(&volley, status)?;
         let target = Target::at(&self.hello.url())?;
-        self.hellos.add(&greet(&target, self.n_requests, CONNECTIONS).await?);
+        self.hellos.add(&greet(&target, self.n_requests, self.yardsticks.n_connections).await?);
         self.begin()
     }
 
@@ -84,7 +85,8 @@ impl Table<'_> {
     pub(super) async fn add_at(&mut self, volley: Volley, status: u16, rate: f64) -> Result<()> {
         self.take(&volley, status)?;
         let target = Target::at(&self.hello.url())?;
-        self.hellos.add(&greet_at(&target, self.n_requests, CONNECTIONS, rate).await?);
+        let n_connections = self.yardsticks.n_connections;
+        self.hellos.add(&greet_at(&target, self.n_requests, n_connections, rate).await?);
         self.begin()
     }
 
@@ -102,7 +104,9 @@ impl Table<'_> {
         self.add(volley, status).await?;
         self.inserts.push(commit_one_by_one(&self.yardsticks.folder)?);
         if let Some(database) = &self.yardsticks.pgbench {
-            self.transactions.push(pgbench(database)?);
+            self.transactions.push(pgbench(database, PGBENCH_CLIENTS)?);
+            let many = self.yardsticks.n_connections;
+            self.transactions_of_many.push(pgbench(database, many)?);
         }
         self.begin()
     }
@@ -120,11 +124,14 @@ impl Table<'_> {
 
     pub(super) fn figure(&self, what: impl Into<String>) -> Figure {
         let times = Times::of(&self.hellos.latencies);
-        let mut beside = vec![Beside { what: HELLO, value: median(&self.hellos.rates), times }];
+        let value = median(&self.hellos.rates);
+        let mut beside = vec![Beside { what: HELLO.into(), value, times }];
+        let update = |n_clients| format!("pgbench simple-update, {n_clients} clients");
         for (what, rates) in [
-            ("pgbench simple-update, 8 clients", &self.transactions),
-            ("SQLite, one insert per COMMIT", &self.inserts),
-            ("redis-benchmark GET, 64 clients", &self.lookups),
+            (update(PGBENCH_CLIENTS), &self.transactions),
+            (update(self.yardsticks.n_connections), &self.transactions_of_many),
+            ("SQLite, one insert per COMMIT".into(), &self.inserts),
+            ("redis-benchmark GET, 64 clients".into(), &self.lookups),
         ] {
             if !rates.is_empty() {
                 beside.push(Beside { what, value: median(rates), times: None });

@@ -5,7 +5,12 @@ use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::process::Command;
 
+/// Clients with which `pgbench` does best here.
+pub(super) const PGBENCH_CLIENTS: usize = 8;
+
 pub(super) struct Yardsticks {
+    /// Connections of the crowd, and of those who are measured beside it.
+    pub(super) n_connections: usize,
     /// A database filled by `pgbench --initialize`.
     pub(super) pgbench: Option<String>,
     /// A Redis server that may be asked.
@@ -18,10 +23,11 @@ pub(super) struct Yardsticks {
 }
 
 /// Transactions per second of PostgreSQL's own benchmark, two rows changed in each.
-pub(super) fn pgbench(database: &str) -> Result<f64> {
+pub(super) fn pgbench(database: &str, n_clients: usize) -> Result<f64> {
     let mut pgbench = Command::new("pgbench");
     pgbench.args(["--skip-some-updates", "--no-vacuum", "--protocol=prepared"]);
-    pgbench.args(["--client=8", "--jobs=2", "--time=2", database]);
+    let n_clients = n_clients.to_string();
+    pgbench.args(["--client", &n_clients, "--jobs=2", "--time=2", database]);
     let ran = pgbench.output().context("cannot start pgbench")?;
     let output = String::from_utf8_lossy(&ran.stdout);
     let rate = output.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next());
