@@ -18,6 +18,7 @@ use domain::signals::{PAYS_AT_SOONEST, SignalKind};
 use domain::{
     PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
 };
+use futures::future::join;
 
 /// What gateways show as the name of what is bought.
 pub(crate) const ORDER_NAME: &str = "Podo ticket";
@@ -165,12 +166,11 @@ pub async fn settle(platform: &Platform, ask: &AskGateway, answered: Answered) -
 /// The purchase is committed: what follows only tidies up, and its failure is not the fan's.
 async fn after_sale(platform: &Platform, sold: &Sold) {
     points::reach(points::SALE_STORED);
-    let tidy = async {
-        let seats = &sold.seats;
-        tell_filter_sold(platform, seats).await?;
-        platform.queue.end_entry(seats.schedule, seats.user, sold.place, platform.now()).await
-    };
-    if let Err(error) = tidy.await {
+    let seats = &sold.seats;
+    let tell = tell_filter_sold(platform, seats);
+    let end = platform.queue.end_entry(seats.schedule, seats.user, sold.place, platform.now());
+    let (told, ended) = join(tell, end).await;
+    if let Err(error) = told.and(ended) {
         tracing::warn!(%error, "The live engines did not hear of a sale");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::store::SqlStore;
 use super::tx::{Tx, work};
-use super::value::{Row, Value, params};
+use super::value::{Row, Value, first_at, params};
 use super::{dead_letters, notifications};
 use app::Result;
 use app::messages::wrap;
@@ -241,16 +241,21 @@ async fn mailbox(tx: &mut dyn Tx, question: &MailboxOf) -> Result<Vec<Letter>> {
 }
 
 async fn forget(tx: &mut dyn Tx, command: &Forget) -> Result<u64> {
+    // What was done before a moment was made before it too, so its id is below that moment's.
     let published = "delete from outbox where id in
-                       (select id from outbox where status = 'PUBLISHED' and published_at < $1
-                         limit $2)";
-    let mut n_forgotten =
-        tx.execute(published, params![command.published_before, command.limit]).await?;
+                       (select id from outbox
+                         where id < $3 and status = 'PUBLISHED' and published_at < $1
+                         order by id limit $2)";
+    let processed = "delete from processed_messages where (message_id, consumer) in
+                       (select message_id, consumer from processed_messages
+                         where message_id < $3 and processed_at < $1
+                         order by message_id limit $2)";
+    let mut n_forgotten = 0;
+    for (sql, before) in [(published, command.published_before), (processed, command.done_before)] {
+        n_forgotten += tx.execute(sql, params![before, command.limit, first_at(before)]).await?;
+    }
     // A letter that left the house is remembered as long as its message: it must not leave twice.
     let done = [
-        "delete from processed_messages where (message_id, consumer) in
-           (select message_id, consumer from processed_messages
-             where processed_at < $1 limit $2)",
         "delete from notifications where (message_id, channel, recipient) in
            (select message_id, channel, recipient from notifications
              where status in ('SENT', 'FAILED', 'UNKNOWN') and updated_at < $1 limit $2)",

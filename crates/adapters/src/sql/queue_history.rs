@@ -107,17 +107,14 @@ impl QueueHistory for SqlStore {
 }
 
 async fn record(tx: &mut dyn Tx, command: &RecordAdmissions) -> Result<()> {
-    for admission in &command.admissions {
-        remember(tx, command.schedule, admission, command.now).await?;
-    }
-    Ok(())
+    remember(tx, command.schedule, &command.admissions, command.now).await
 }
 
-/// An entry that the store knows already is left as it is: an ended one stays ended.
+/// Entries that the store knows already are left as they are: an ended one stays ended.
 async fn remember(
     tx: &mut dyn Tx,
     schedule: ScheduleId,
-    admission: &Admission,
+    admissions: &[Admission],
     now: Timestamp,
 ) -> Result<()> {
     let sql = "insert into queue_history
@@ -125,18 +122,19 @@ async fn remember(
                   extensions_left, created_at, updated_at)
                values ($1, $2, $3, 'ACTIVE', $4, $5, $6, $7, $7)
                on conflict (schedule_id, place_number) do nothing";
-    let entry = admission.entry;
-    let values = params![
-        schedule,
-        entry.number,
-        admission.fan,
-        entry.admitted_at,
-        entry.expires_at,
-        entry.extensions_left,
-        now
-    ];
-    tx.execute(sql, values).await?;
-    Ok(())
+    let set = |Admission { fan, entry }: &Admission| {
+        params![
+            schedule,
+            entry.number,
+            *fan,
+            entry.admitted_at,
+            entry.expires_at,
+            entry.extensions_left,
+            now
+        ]
+        .to_vec()
+    };
+    Ok(tx.add(sql, admissions.iter().map(set).collect()).await?)
 }
 
 /// The check inside the hold's own transaction: the entry is this fan's, live, and not ended. An
@@ -149,7 +147,7 @@ pub(super) async fn check_entry(tx: &mut dyn Tx, command: &HoldSeats) -> Result<
     let mut row = tx.row(sql, values).await?;
     if row.is_none() {
         let admission = Admission { fan: command.user, entry: command.entry };
-        remember(tx, schedule, &admission, command.now).await?;
+        remember(tx, schedule, &[admission], command.now).await?;
         row = tx.row(sql, values).await?;
     }
     let row = row.ok_or(Refusal::EntryRequired)?;

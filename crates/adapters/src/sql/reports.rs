@@ -2,14 +2,13 @@
 
 use super::store::SqlStore;
 use super::tx::{Tx, work};
-use super::value::{Row, params};
+use super::value::{Row, first_at, params};
 use app::Result;
 use app::ports::payments::AskGateway;
 use app::ports::reports::{DayRow, Reports};
 use async_trait::async_trait;
 use domain::payments::PaymentStatus;
 use domain::{PaymentId, Timestamp};
-use uuid::Uuid;
 
 struct DayRows {
     from: Timestamp,
@@ -56,12 +55,6 @@ async fn day_rows(tx: &mut dyn Tx, question: &DayRows) -> Result<Vec<DayRow>> {
     let after = question.after.map_or(first_at(question.from), PaymentId::uuid);
     let values = params![after, first_at(question.to), question.limit];
     tx.query(sql, values).await?.iter().map(read).collect()
-}
-
-/// Ids of version 7 begin with their time, so a day is a range of them.
-fn first_at(moment: Timestamp) -> Uuid {
-    let ms = u128::try_from(moment.ms()).unwrap_or(0);
-    Uuid::from_u128(ms << 80)
 }
 
 fn read(row: &Row) -> Result<DayRow> {

@@ -36,6 +36,12 @@ impl Value {
     }
 }
 
+/// Ids of version 7 begin with their time: those made from this moment on are not below it.
+pub(super) fn first_at(moment: Timestamp) -> Uuid {
+    let ms = u128::try_from(moment.ms()).unwrap_or(0);
+    Uuid::from_u128(ms << 80)
+}
+
 /// A row of a result; columns by their position in the select.
 #[derive(Debug)]
 pub(super) struct Row(pub Vec<Value>);

@@ -162,7 +162,9 @@ impl Batches {
         let known = self.known.entry(sql);
         let many = known.or_insert_with(|| for_many(sql, one.params()).map(Arc::new)).clone();
         let many = match many {
-            Some(many) if group.len() > 1 => Some((prepare(transaction, many.sql()).await?, many)),
+            Some(many) if group.len() > 1 && (many.can_be_told() || !group[0].is_asked()) => {
+                Some((prepare(transaction, many.sql()).await?, many))
+            }
             _ => None,
         };
         Ok(Prepared { one, many })

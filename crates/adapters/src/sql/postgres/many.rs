@@ -18,15 +18,22 @@ pub(super) enum Many {
     Changes(String),
     /// Every set adds as many rows as any other.
     Inserts(String),
+    /// Rows that are there already are left out: how many rows a set adds cannot be told.
+    Tries(String),
 }
 
 /// Always true, and the planner believes that it leaves one set.
 const ONE_SET: &str = "asked.nr % 1 = 0";
 
 impl Many {
+    /// Whether it says what each of the sets found or changed.
+    pub(super) fn can_be_told(&self) -> bool {
+        !matches!(self, Many::Tries(_))
+    }
+
     pub(super) fn sql(&self) -> &str {
         match self {
-            Many::Rows(sql) | Many::Changes(sql) | Many::Inserts(sql) => sql,
+            Many::Rows(sql) | Many::Changes(sql) | Many::Inserts(sql) | Many::Tries(sql) => sql,
         }
     }
 }
@@ -57,13 +64,18 @@ fn select(sql: &str, asked: &str) -> Option<Many> {
 }
 
 fn insert(sql: &str, asked: &str) -> Option<Many> {
-    // Who added a row and who found it there cannot be told apart.
-    if find_word(sql, "conflict").is_some() || find_word(sql, "returning").is_some() {
+    if find_word(sql, "returning").is_some() {
         return None;
     }
     let (into, values) = sql.split_at(find_word(sql, "values")?);
+    let (values, conflict) = values.split_at(find_word(values, "on").unwrap_or(values.len()));
     let sql = format!("{into} select added.* from {asked} cross join lateral ({values}) as added");
-    Some(Many::Inserts(sql))
+    match conflict.trim() {
+        "" => Some(Many::Inserts(sql)),
+        nothing if nothing.ends_with("do nothing") => Some(Many::Tries(format!("{sql} {nothing}"))),
+        // A statement may not change a row twice.
+        _ => None,
+    }
 }
 
 fn update(sql: &str, asked: &str) -> Option<Many> {
@@ -155,6 +167,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_there_already_is_left_out() {
+        let sql = "insert into seats (a, b) values ($1, $2) on conflict (a) do nothing";
+        let expected = format!(
+            "insert into seats (a, b)  select added.* from {ASKED} cross join lateral \
+             (values (asked.p1, asked.p2) ) as added on conflict (a) do nothing"
+        );
+        assert_eq!(for_many(sql, &[Type::UUID, Type::INT8]), Some(Many::Tries(expected)));
+    }
+
+    #[test]
     fn a_change_says_whose_it_was() {
         let sql = "update seats set n = (select n from t where id = $1) where id = $1 and n = $2 \
                    returning n";
@@ -178,7 +200,7 @@ mod tests {
     #[test]
     fn what_cannot_be_told_apart_is_not_rewritten() {
         for sql in [
-            "insert into t (a) values ($1) on conflict (a) do nothing",
+            "insert into t (a) values ($1) on conflict (a) do update set a = excluded.a",
             "insert into t (a) values ($1) returning a",
             "select a from t where b = $1 for update skip locked",
             "delete from t where a = $1",

@@ -89,7 +89,7 @@ impl Tx for PostgresTx<'_> {
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<Vec<Vec<Row>>, SqlError>> {
         async move {
-            let found = send_each(&self.transaction, &translate(sql), &sets).await?;
+            let found = send_each(&self.transaction, &translate(sql), &sets, true).await?;
             Ok(found.into_iter().map(|found| found.rows).collect())
         }
         .boxed()
@@ -101,10 +101,18 @@ impl Tx for PostgresTx<'_> {
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<Vec<u64>, SqlError>> {
         async move {
-            let found = send_each(&self.transaction, &translate(sql), &sets).await?;
+            let found = send_each(&self.transaction, &translate(sql), &sets, true).await?;
             Ok(found.into_iter().map(|found| found.n_changed).collect())
         }
         .boxed()
+    }
+
+    fn add<'t>(
+        &'t mut self,
+        sql: &'static str,
+        sets: Vec<Vec<Value>>,
+    ) -> BoxFuture<'t, Result<(), SqlError>> {
+        async move { send_each(&self.transaction, sql, &sets, false).await.map(drop) }.boxed()
     }
 
     /// Others who lock the same thing wait until this transaction ends.

@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, Sender, channel, error::TrySendError};
 
 /// Most commands in one batch: bounds how long the first of them waits for the rest.
-const COMMANDS_PER_BATCH_MAX: usize = 128;
+const COMMANDS_PER_BATCH_MAX: usize = 96;
 
 /// Waiting commands beyond this are turned away: by then the answer would come too late anyway.
 const COMMANDS_WAITING_MAX: usize = 20_000;
@@ -29,8 +29,8 @@ const COMMANDS_WAITING_MAX: usize = 20_000;
 const COMPANY: usize = 32;
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// Batches under way at once: while one waits for the disk another one computes.
-pub(super) const BATCHES_AT_ONCE: usize = 2;
+/// Batches under way at once: while one waits for the disk the others compute.
+pub(super) const BATCHES_AT_ONCE: usize = 3;
 
 pub(super) struct Writer {
     commands: Sender<Box<dyn Command>>,

@@ -84,10 +84,13 @@ insert into idempotency_keys
 select user_id, 'payment/confirm', 'key-' || i, '\x00', 200, '{}', t from n;
 
 insert into outbox
-select gen_random_uuid(), reservation_id, v, 'reservations', 'ReservationHeld', schedule_id, '{}',
+select (lpad(to_hex(extract(epoch from t)::bigint * 1000), 12, '0')
+        || substr(md5(i || '/' || v), 13))::uuid, reservation_id, v, 'reservations', 'ReservationHeld', schedule_id, '{}',
        'PUBLISHED', 0, t, null, t, t from n, (values (1), (2)) as w (v);
 
-insert into processed_messages select reservation_id, 'notifications', t from n;
+insert into processed_messages
+select (lpad(to_hex(extract(epoch from t)::bigint * 1000), 12, '0') || substr(md5(i::text), 13))::uuid,
+       'notifications', t from n;
 
 insert into mailbox select reservation_id, 'MAILBOX', user_id, 'Hello', 'Fan', t from n;
 

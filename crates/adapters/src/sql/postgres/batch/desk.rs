@@ -19,6 +19,12 @@ pub(super) struct Ask {
     pub(super) answer: To,
 }
 
+impl Ask {
+    pub(super) fn is_asked(&self) -> bool {
+        !matches!(self.answer, To::Nobody)
+    }
+}
+
 /// Who wants to know what a statement found.
 pub(super) enum To {
     Asker(oneshot::Sender<Found>),
