@@ -204,14 +204,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
         | Profile::Wallet
         | Profile::SeatMap
         | Profile::Drain => {
-            let yardsticks = Yardsticks {
-                n_connections: bench.connections,
-                pgbench: bench.pgbench.clone(),
-                redis: bench.redis.clone(),
-                folder: config.data.clone(),
-                server: server.process.id(),
-                meter,
-            };
+            let yardsticks = yardsticks(bench, config, server.process.id(), meter);
             let figures = measure(bench, target, schedule, &accounts, &yardsticks).await?;
             (Findings { figures, sale: None }, true)
         }
@@ -224,6 +217,17 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
     let promises = wired.platform.store.check_all(wired.platform.now()).await?;
     verify::print(&promises);
     Ok((findings, is_kept && promises.iter().all(|promise| promise.n_broken == 0)))
+}
+
+fn yardsticks(bench: &Bench, config: &Config, server: u32, meter: Meter) -> Yardsticks {
+    Yardsticks {
+        n_connections: bench.connections,
+        pgbench: bench.pgbench.clone(),
+        redis: bench.redis.clone(),
+        folder: config.data.clone(),
+        server,
+        meter,
+    }
 }
 
 fn purchases(sale: &Sale) -> Figure {

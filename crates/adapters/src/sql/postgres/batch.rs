@@ -204,7 +204,7 @@ fn disturbed(desk: &Desk, batch: &[Box<dyn Command>]) -> Vec<bool> {
     for (who, command) in batch.iter().enumerate() {
         alone.push(match command.outcome() {
             Outcome::Done => desk.was_outrun(who),
-            Outcome::Refused => desk.has_changed(who),
+            Outcome::Refused => desk.was_outrun(who) || desk.has_changed(who),
             Outcome::Disturbed => true,
         });
     }
