@@ -37,7 +37,7 @@ impl Default for Costs {
             connection_kb: 9.0,
             place_bytes: 72.0,
             stream_kb: 37.4,
-            store_purchases_per_second: 1_620.0,
+            store_purchases_per_second: 2_480.0,
             live_calls_per_second: 14_000.0,
             live_calls_per_node: 10.0,
             bus_messages_per_second: 9_450.0,
