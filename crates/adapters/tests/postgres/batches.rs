@@ -85,3 +85,27 @@ async fn repeats_in_one_batch_find_the_answer_of_the_first() {
     assert_eq!((n_fresh, n_repeated), (12, 36));
     world.is_sound(at(1)).await;
 }
+
+/// Confirmations of one payment under several keys all see it ready. What they change is sent
+/// together, and whoever does not find it as they saw it runs again, alone.
+#[tokio::test]
+async fn a_payment_that_is_confirmed_by_several_at_once_is_paid_once() {
+    let world = World::planned(Plan { rows: 5, seats_per_row: 20, ..Plan::default() }).await;
+    let fans = world.fans(8).await;
+    let mut ready = Vec::new();
+    for (seat, fan) in (20..).zip(&fans) {
+        world.charge(fan, 500_000).await;
+        let held = world.hold(fan, &[seat], at(1)).await.unwrap();
+        let wallet = PaymentMethod::Wallet;
+        ready.push(world.request(fan, held.reservation_id, wallet, at(1)).await.unwrap());
+    }
+    let confirm = |(fan, ready)| join_all((0..3).map(|_| world.confirm(fan, ready, at(2))));
+    let results = join_all(fans.iter().zip(&ready).map(confirm)).await;
+    for (fan, results) in fans.iter().zip(results) {
+        let (paid, refused): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+        assert_eq!((paid.len(), refused.len()), (1, 2));
+        refused.into_iter().for_each(|result| drop(refusal(result)));
+        assert_eq!(world.store.balance(fan.id).await.unwrap(), won(400_000));
+    }
+    world.is_sound(at(2)).await;
+}

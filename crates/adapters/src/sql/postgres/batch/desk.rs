@@ -261,3 +261,56 @@ impl Tx for BatchTx {
         !self.desk.off.contains(&guard)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use app::ports::clock::Chance;
+
+    /// Nobody asks it for anything here.
+    struct NoChance;
+
+    impl Chance for NoChance {
+        fn fill(&self, _: &mut [u8]) {}
+    }
+
+    fn desk() -> Arc<Desk> {
+        Arc::new(Desk::new(2, Arc::new(NoChance), Arc::new([])))
+    }
+
+    fn tx(desk: &Arc<Desk>, who: usize) -> BatchTx {
+        BatchTx { desk: desk.clone(), who }
+    }
+
+    /// One command changes a row, and the server says how many it were.
+    fn changed(n_changed: u64) -> Arc<Desk> {
+        let desk = desk();
+        let left = tx(&desk, 1).change("update", vec![vec![Value::Int(1)]]).now_or_never();
+        left.expect("nobody waits").unwrap();
+        let [ask] = desk.take().unasked.try_into().ok().expect("one set");
+        desk.answer(ask, Found { n_changed, rows: Vec::new() });
+        desk
+    }
+
+    #[test]
+    fn who_does_not_find_the_one_row_was_outrun() {
+        for (n_changed, was_outrun) in [(0, true), (1, false), (2, true)] {
+            let desk = changed(n_changed);
+            assert_eq!(desk.was_outrun(1), was_outrun, "{n_changed} rows");
+            assert_eq!(desk.has_changed(1), n_changed > 0, "{n_changed} rows");
+            assert!(!desk.was_outrun(0) && !desk.has_changed(0), "the neighbour did nothing");
+        }
+    }
+
+    #[test]
+    fn a_lock_is_taken_on_the_way_and_the_next_waits_until_its_owner_leaves() {
+        let (desk, what) = (desk(), Uuid::from_u128(7));
+        let (mut first, mut second) = (tx(&desk, 0), tx(&desk, 1));
+        assert!(first.lock(what).now_or_never().is_some(), "it goes on at once");
+        let mut turn = second.lock(what);
+        assert!((&mut turn).now_or_never().is_none(), "its turn has not come");
+        assert_eq!(desk.take().locks, [what], "the server is asked once");
+        desk.leave(0);
+        assert!(turn.now_or_never().is_some());
+    }
+}
