@@ -82,15 +82,11 @@ pub(super) async fn send_as_one(
     let params: Vec<&(dyn ToSql + Sync)> =
         columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect();
     let complain = |error| explain(&error, many.sql());
-    if let Many::Inserts(_) = many {
+    if let Many::Inserts(_) | Many::Tries(_) = many {
         let n_added = transaction.execute(statement, &params).await.map_err(complain)?;
-        let n_changed = n_added / sets.len() as u64;
+        // Where it cannot be told, whoever has to know may think that all of them were theirs.
+        let n_changed = if many.can_be_told() { n_added / sets.len() as u64 } else { n_added };
         return Ok(sets.iter().map(|_| Found { n_changed, rows: Vec::new() }).collect());
-    }
-    if let Many::Tries(_) = many {
-        let n_added = transaction.execute(statement, &params).await.map_err(complain)?;
-        // Nobody asks; whoever has to know that something changed may think that it was theirs.
-        return Ok(sets.iter().map(|_| Found { n_changed: n_added, rows: Vec::new() }).collect());
     }
     let rows = transaction.query(statement, &params).await.map_err(complain)?;
     let mut found = sorted_out(&rows, sets.len())?;
