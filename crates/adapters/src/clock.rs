@@ -1,7 +1,6 @@
 //! The system's clock and its source of chance: the only place that reads either.
 
 use app::ports::clock::{Chance, Clock};
-use aws_lc_rs::rand::{SecureRandom, SystemRandom};
 use domain::Timestamp;
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,13 +19,12 @@ impl Clock for SystemClock {
 /// Random bytes from the operating system, and ids that sort in the order of their making even
 /// within one millisecond and when the clock steps back.
 pub struct SystemChance {
-    random: SystemRandom,
     order: Mutex<ContextV7>,
 }
 
 impl SystemChance {
     pub fn new() -> SystemChance {
-        SystemChance { random: SystemRandom::new(), order: Mutex::new(ContextV7::new()) }
+        SystemChance { order: Mutex::new(ContextV7::new()) }
     }
 }
 
@@ -38,7 +36,7 @@ impl Default for SystemChance {
 
 impl Chance for SystemChance {
     fn fill(&self, bytes: &mut [u8]) {
-        self.random.fill(bytes).expect("the operating system gives random bytes");
+        getrandom::fill(bytes).expect("the operating system gives random bytes");
     }
 
     fn id(&self, now: Timestamp) -> Uuid {

@@ -13,12 +13,15 @@ use std::thread;
 /// Hashes that may wait; with some 30 ms each, the last of them waits a few seconds.
 const WAITING_MAX: usize = 256;
 
+/// Verified against when there is no account, so that nobody can tell by the clock. It is the hash of
+/// nothing: a right password for it would still be refused.
+const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlzIQ\
+     $bm8gcGFzc3dvcmQgb24gZWFydGggaGFzIHRoaXMgaGE";
+
 type Task = Box<dyn FnOnce(&Argon2<'static>) + Send>;
 
 pub struct Argon2Pool {
     tasks: Sender<Task>,
-    /// Verified against when there is no account, so that nobody can tell by the clock.
-    nobody: String,
 }
 
 impl Argon2Pool {
@@ -37,9 +40,7 @@ impl Argon2Pool {
                 })
                 .map_err(|error| error.to_string())?;
         }
-        let nobody = hash(&Argon2::default(), "nobody has this password")
-            .map_err(|error| error.to_string())?;
-        Ok(Argon2Pool { tasks, nobody })
+        Ok(Argon2Pool { tasks })
     }
 
     async fn run<T: Send + 'static>(
@@ -83,7 +84,7 @@ impl Passwords for Argon2Pool {
 
     async fn verify(&self, password: String, stored: Option<String>) -> Result<Verdict> {
         let is_somebody = stored.is_some();
-        let stored = stored.unwrap_or_else(|| self.nobody.clone());
+        let stored = stored.unwrap_or_else(|| NOBODY.to_owned());
         let verdict = self.run(move |argon2| verify(argon2, &password, &stored)).await??;
         Ok(if is_somebody { verdict } else { Verdict::Wrong })
     }
@@ -103,6 +104,17 @@ mod tests {
         assert_eq!(verdict("맛있는 포도", Some(hash.clone())).await, Verdict::Right);
         assert_eq!(verdict("신 포도", Some(hash)).await, Verdict::Wrong);
         assert_eq!(verdict("nobody has this password", None).await, Verdict::Wrong);
+    }
+
+    #[test]
+    fn nobody_takes_as_long_as_somebody() {
+        let somebody = hash(&Argon2::default(), "신 포도").unwrap();
+        let cost = |hash: &str| {
+            let hash = PasswordHash::new(hash).unwrap();
+            let lengths = (hash.salt.unwrap().len(), hash.hash.unwrap().len());
+            (hash.algorithm, hash.version, hash.params, lengths)
+        };
+        assert_eq!(cost(NOBODY), cost(&somebody));
     }
 
     #[tokio::test]
