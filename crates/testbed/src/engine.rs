@@ -26,6 +26,16 @@ pub(crate) struct Kind {
     pub(crate) end: Signal,
 }
 
+/// With whom an engine ends.
+pub(crate) enum Owner {
+    Us,
+    /// A process that started us, and a file that is then deleted too.
+    Run {
+        process: Pid,
+        note: PathBuf,
+    },
+}
+
 /// A running engine. It is gone when dropped; when that happens because a test failed, the end
 /// of its log is printed.
 pub(crate) struct Process {
@@ -38,11 +48,20 @@ pub(crate) struct Process {
 impl Process {
     /// Starts it in a process group of its own: Ctrl-C is for us, and we then end the engine.
     pub(crate) fn spawn(kind: Kind, command: &mut Command, folder: &Path) -> Result<Process> {
+        Process::spawn_for(&Owner::Us, kind, command, folder)
+    }
+
+    pub(crate) fn spawn_for(
+        owner: &Owner,
+        kind: Kind,
+        command: &mut Command,
+        folder: &Path,
+    ) -> Result<Process> {
         let path = log_path(folder);
         let log = output::open_log(&path)?;
         command.process_group(0).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
         let mut child = command.spawn()?;
-        match Guard::over(&child, kind.end, folder) {
+        match Guard::over(&child, owner, kind.end, folder) {
             Ok(guard) => Ok(Process { kind, log: path, child, guard }),
             Err(error) => {
                 child.kill()?;

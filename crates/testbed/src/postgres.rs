@@ -3,10 +3,11 @@
 mod prepared;
 mod programs;
 mod replica;
+mod shared;
 mod tls;
 
 use crate::NotStarted;
-use crate::engine::{self, Kind, Process, port};
+use crate::engine::{self, Kind, Owner, Process, port};
 use programs::Programs;
 use rustix::process::Signal;
 use std::io::Result;
@@ -32,7 +33,24 @@ enum Durability {
     On,
 }
 
-/// A server that nobody else uses, on 127.0.0.1. It is gone when dropped.
+/// Where a server keeps everything.
+enum Home {
+    /// Deleted when dropped.
+    Own(TempDir),
+    /// Somebody else deletes it.
+    Shared(PathBuf),
+}
+
+impl Home {
+    fn path(&self) -> &Path {
+        match self {
+            Home::Own(folder) => folder.path(),
+            Home::Shared(folder) => folder,
+        }
+    }
+}
+
+/// A server on 127.0.0.1 that nobody else uses, unless it is the shared one. It is gone when dropped.
 pub struct Postgres {
     process: Option<Process>,
     programs: Programs,
@@ -40,7 +58,7 @@ pub struct Postgres {
     has_tls: bool,
     port: u16,
     /// Last, because the process must end before its folder is deleted.
-    folder: TempDir,
+    folder: Home,
 }
 
 impl Postgres {
@@ -142,7 +160,7 @@ impl Postgres {
         if self.process.is_some() {
             self.stop(Signal::INT).map_err(|error| self.not_started(&error))?;
         }
-        self.serve()
+        self.serve(&Owner::Us)
     }
 
     /// Freezes it: connections stay open and nothing answers.
@@ -165,26 +183,26 @@ impl Postgres {
             postgres.make_certificates().map_err(|error| postgres.not_started(&error))?;
             postgres.has_tls = true;
         }
-        postgres.serve_on_free_port()?;
+        postgres.serve_on_free_port(&Owner::Us)?;
         Ok(postgres)
     }
 
     /// Everything but the data and the process.
     fn prepare(durability: Durability) -> Result<Postgres> {
         let programs = Programs::find()?;
-        let folder = TempDir::with_prefix_in("podo-postgres-", home(durability))?;
+        let folder = Home::Own(TempDir::with_prefix_in("podo-postgres-", home(durability))?);
         programs.own(folder.path())?;
         Ok(Postgres { process: None, programs, durability, has_tls: false, port: 0, folder })
     }
 
-    fn serve_on_free_port(&mut self) -> std::result::Result<(), NotStarted> {
+    fn serve_on_free_port(&mut self, owner: &Owner) -> std::result::Result<(), NotStarted> {
         port::on_free_port(|port| {
             self.port = port.map_err(|error| self.not_started(&error))?;
-            self.serve()
+            self.serve(owner)
         })
     }
 
-    fn serve(&mut self) -> std::result::Result<(), NotStarted> {
+    fn serve(&mut self, owner: &Owner) -> std::result::Result<(), NotStarted> {
         let mut server = self.programs.server("postgres");
         let socket_folder = self.folder.path();
         server.arg("-D").arg(self.data()).arg("-k").arg(socket_folder);
@@ -196,7 +214,8 @@ impl Postgres {
         if self.has_tls {
             server.args(self.tls_settings());
         }
-        let start = Process::spawn(KIND, &mut server, socket_folder).and_then(|mut process| {
+        let start = Process::spawn_for(owner, KIND, &mut server, socket_folder);
+        let start = start.and_then(|mut process| {
             let is_ready = || engine::run(&mut self.programs.client("pg_isready", self.port));
             process.wait_until_ready(|| Ok(is_ready().is_ok()))?;
             Ok(process)

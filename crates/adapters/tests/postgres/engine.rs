@@ -1,5 +1,6 @@
-//! The engine under test: a PostgreSQL server of its own, each service in its own role.
+//! The engine under test: a database of its own in PostgreSQL, each service in its own role.
 
+use crate::world::{Plan, World, dice};
 use adapters::sql::{Connections, Guard, PostgresSettings, SqlStore};
 use app::ports::clock::Chance;
 use std::sync::Arc;
@@ -10,12 +11,15 @@ const CONNECTIONS: usize = 32;
 
 pub(crate) struct Engine {
     pub(crate) server: Postgres,
+    database: String,
 }
 
 impl Engine {
-    /// A store on a fresh server, with some guards off.
+    /// A store on the server that all tests of a run share, with some guards off.
     pub(crate) async fn open(chance: Arc<dyn Chance>, off: Vec<Guard>) -> (Engine, SqlStore) {
-        let engine = Engine { server: Postgres::start().unwrap() };
+        let server = Postgres::shared().unwrap();
+        let database = server.create_database_like("migrated", "store", migrate).unwrap();
+        let engine = Engine { server, database };
         let store = SqlStore::postgres_without(&engine.settings(), chance, off).await.unwrap();
         (engine, store)
     }
@@ -26,8 +30,27 @@ impl Engine {
     }
 
     pub(crate) fn settings(&self) -> PostgresSettings {
-        settings(&self.server.url("postgres"))
+        settings(&self.server.url(&self.database))
     }
+}
+
+/// A world on a server that nobody else uses.
+pub(crate) async fn alone() -> World {
+    let chance = dice();
+    let engine = Engine { server: Postgres::start().unwrap(), database: "postgres".to_owned() };
+    let store = engine.again(chance.clone()).await;
+    World::on(engine, store, chance, Plan::default()).await
+}
+
+/// Brings an empty database to what a store would make of it. In a thread, since a test may be in
+/// the middle of something.
+fn migrate(url: &str) {
+    let settings = settings(url);
+    let migrated = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(SqlStore::migrate_postgres(&settings, true)).unwrap();
+    });
+    migrated.join().unwrap();
 }
 
 pub(crate) fn settings(url: &str) -> PostgresSettings {

@@ -2,6 +2,7 @@
 //! none of them reads a table from end to end. The server itself writes down every statement that
 //! the store runs, so a new one is checked without being listed here.
 
+use crate::engine::alone;
 use crate::world::{Fan, World, at};
 use adapters::clock::SystemChance;
 use app::paging::PageAsk;
@@ -42,7 +43,7 @@ const PAGE: PageAsk = PageAsk { limit: 20, after: None };
 
 /// A full database whose server writes down the plan of every statement.
 async fn full_world(plan_mode: &str) -> World {
-    let world = World::new().await;
+    let world = alone().await;
     world.engine.server.psql("postgres", FILL).unwrap();
     watched(world, plan_mode).await
 }
@@ -155,7 +156,7 @@ async fn everything_has_a_good_plan(world: &World) {
 /// Reading a short index from end to end for a whole crowd seems a bargain then.
 #[tokio::test]
 async fn what_a_crowd_asks_is_found_by_key_even_in_tables_that_seem_empty() {
-    let world = watched(World::new().await, "plan_cache_mode = auto").await;
+    let world = watched(alone().await, "plan_cache_mode = auto").await;
     purchases_of_a_crowd(&world).await;
     let plans = plans(&world.engine.server).await;
     let shared: Vec<_> = plans.iter().filter(|(sql, _)| sql.contains("as asked")).collect();

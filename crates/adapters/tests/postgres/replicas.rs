@@ -1,6 +1,7 @@
 //! Replicas: they answer lists, never with less than the fan has just done, and whatever happens
 //! to them the primary is there.
 
+use crate::engine::alone;
 use crate::world::{Fan, World, at};
 use adapters::clock::SystemChance;
 use adapters::sql::{Guard, PostgresSettings, SqlStore};
@@ -21,7 +22,7 @@ struct Hall {
 
 impl Hall {
     async fn new(lag_max: Duration, off: Vec<Guard>) -> Hall {
-        let mut world = World::new().await;
+        let mut world = alone().await;
         let replica = world.engine.server.replica().unwrap();
         let settings = PostgresSettings {
             replica_urls: vec![replica.url("postgres")],

@@ -1,7 +1,7 @@
 //! Each service in its own role: what it may touch, and who may make the roles.
 
-use crate::engine::settings;
-use crate::world::{World, at};
+use crate::engine::{alone, settings};
+use crate::world::at;
 use adapters::clock::SystemChance;
 use adapters::sql::{DatabaseRole, Roles, SqlStore};
 use app::Error;
@@ -28,7 +28,7 @@ fn may_not(server: &Postgres, role: DatabaseRole, sql: &str) {
 #[tokio::test]
 async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
     use DatabaseRole::{Event, ReadOnly, Sales, User, Worker};
-    let world = World::new().await;
+    let world = alone().await;
     let server = &world.engine.server;
     let check = |sql: &str, allowed: &[DatabaseRole]| {
         for role in DatabaseRole::ALL {
@@ -58,7 +58,7 @@ async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
 
 #[tokio::test]
 async fn the_reader_can_change_no_table_and_no_role_can_empty_one() {
-    let world = World::new().await;
+    let world = alone().await;
     let server = &world.engine.server;
     let tables = "from pg_tables where (schemaname like '%\\_service' or schemaname = 'common')";
     let count = |condition: &str| -> u32 {
@@ -81,7 +81,7 @@ async fn the_reader_can_change_no_table_and_no_role_can_empty_one() {
 
 #[tokio::test]
 async fn the_store_runs_each_command_in_the_role_of_its_service() {
-    let world = World::new().await;
+    let world = alone().await;
     let fan = world.fan().await;
     assert!(world.store.balance(fan.id).await.unwrap().is_zero());
     let revoke = "revoke select on payment_service.wallets from podo_sales";

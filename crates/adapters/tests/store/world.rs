@@ -87,6 +87,10 @@ impl Chance for Dice {
     }
 }
 
+pub(crate) fn dice() -> Arc<dyn Chance> {
+    Arc::new(Dice(SystemChance::new()))
+}
+
 /// How the hall is laid out, and which guards are off.
 pub(crate) struct Plan {
     pub(crate) rows: u8,
@@ -127,8 +131,17 @@ impl World {
     }
 
     pub(crate) async fn planned(plan: Plan) -> World {
-        let chance: Arc<dyn Chance> = Arc::new(Dice(SystemChance::new()));
+        let chance = dice();
         let (engine, store) = Engine::open(chance.clone(), plan.off.clone()).await;
+        World::on(engine, store, chance, plan).await
+    }
+
+    pub(crate) async fn on(
+        engine: Engine,
+        store: SqlStore,
+        chance: Arc<dyn Chance>,
+        plan: Plan,
+    ) -> World {
         let id = || chance.id(at(-100_000));
         let world = World {
             admin: UserId::new(id()),

@@ -1,11 +1,12 @@
-//! The engines under test: PostgreSQL with a database per world, and Redis; one server of each for
-//! this process.
+//! The engines under test: PostgreSQL with a database per world, and Redis. The first is shared by
+//! all tests of a run, the second is this process's own.
 
-use adapters::sql::{Guard, SqlStore};
+use adapters::sql::{Connections, Guard, PostgresSettings, SqlStore};
 use app::ports::clock::Chance;
 use server::config::Config;
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
 use testbed::{Postgres, Redis};
 
 /// They end with the process: their guards see that we are gone.
@@ -16,30 +17,47 @@ pub(crate) fn live_url() -> String {
     REDIS.get_or_init(|| Redis::start().unwrap()).url()
 }
 
-/// The database of a world is named after its folder, so that a restart finds it again.
+/// The worlds' databases, by their folders, so that a restart finds its own again.
+static DATABASES: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+
 pub(crate) fn store_url(data: &Path) -> String {
-    let server = SERVER.get_or_init(|| Postgres::start().unwrap());
-    let name = database(data);
-    let known = format!("select 1 from pg_database where datname = '{name}'");
-    if server.psql("postgres", &known).unwrap().trim().is_empty() {
-        server.create_database(&name).unwrap();
-    }
-    server.url(&name)
+    server().url(&database(data))
+}
+
+fn server() -> &'static Postgres {
+    SERVER.get_or_init(|| Postgres::shared().unwrap())
+}
+
+/// Makes sure that nobody else uses the server of this test.
+pub(crate) fn be_alone() {
+    assert!(SERVER.set(Postgres::start().unwrap()).is_ok(), "a world is on the shared one already");
 }
 
 fn database(data: &Path) -> String {
-    let folder = data.file_name().unwrap().to_str().unwrap();
-    folder.to_lowercase().replace('-', "_")
+    let mut databases = DATABASES.lock().unwrap();
+    let make = || server().create_database_like("migrated", "world", migrate).unwrap();
+    databases.entry(data.to_owned()).or_insert_with(make).clone()
+}
+
+/// Brings an empty database to what a server would make of it. In a thread, since a test may be in
+/// the middle of something.
+fn migrate(url: &str) {
+    let settings = PostgresSettings::new(url, Connections::per_role(8));
+    let migrated = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(SqlStore::migrate_postgres(&settings, true)).unwrap();
+    });
+    migrated.join().unwrap();
 }
 
 /// Everything that the server of this folder keeps, as text.
 pub(crate) fn kept(data: &Path) -> Vec<u8> {
-    SERVER.get().unwrap().dump(&database(data)).unwrap().into_bytes()
+    server().dump(&database(data)).unwrap().into_bytes()
 }
 
 /// A server that follows the one of this process.
 pub(crate) fn replica() -> Postgres {
-    SERVER.get().unwrap().replica().unwrap()
+    server().replica().unwrap()
 }
 
 /// The store that the settings name, with some guards off.
@@ -56,5 +74,5 @@ pub(crate) async fn store_without(
 pub(crate) fn lose_a_payment(data: &Path) {
     let sql = "update payment_service.payments set captured = 0, status = 'FAILED'
                 where status = 'CAPTURED'";
-    SERVER.get().unwrap().psql(&database(data), sql).unwrap();
+    server().psql(&database(data), sql).unwrap();
 }

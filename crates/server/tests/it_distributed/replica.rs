@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_ticket_bought_on_one_node_is_on_the_list_of_the_other_at_once() {
+    engine::be_alone();
     let (here, there) = (TempDir::with_prefix("podo-").unwrap(), TempDir::new().unwrap());
     let config = config(here.path(), &[("PODO_REPLICA_LAG_MAX_MS", "20000")]);
     let first = World::on(&config, wire::platform(&config).await.unwrap()).await;

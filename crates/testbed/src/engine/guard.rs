@@ -1,23 +1,25 @@
 //! Ends an engine when its owner dies without a goodbye, for example at Ctrl-C or a timeout.
 
+use super::Owner;
 use rustix::process::Signal;
 use std::io::Result;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Waits for the end of its stdin, which only its owner holds open. Then it does what the owner
-/// cannot do any more: ends the engine and deletes its folder. An engine that ended but that nobody
-/// waited for (`Z`) is not running.
+/// Waits for the end of its stdin, which only its owner holds open, or for the end of the process
+/// that it was given. Then it does what the owner cannot do any more: ends the engine and deletes
+/// what it leaves. An engine that ended but that nobody waited for (`Z`) is not running.
 const SCRIPT: &str = r#"
-read -r _
+is_running() { grep -q "^State:[[:space:]]*[^ZX[:space:]]" "/proc/$1/status"; }
+if [ "$3" = us ]; then read -r _; else while is_running "$3"; do sleep 0.2; done; fi
 kill -s CONT -- "-$1"
 kill -s "$2" -- "-$1"
-is_running() { grep -q "^State:[[:space:]]*[^ZX[:space:]]" "/proc/$1/status"; }
 n=0
 while is_running "$1" && [ "$n" -lt 200 ]; do sleep 0.05; n=$((n + 1)); done
 kill -s KILL -- "-$1"
-rm -rf -- "$3"
+shift 3
+rm -rf -- "$@"
 "#;
 
 pub(super) struct Guard {
@@ -25,9 +27,14 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    pub(super) fn over(engine: &Child, end: Signal, folder: &Path) -> Result<Guard> {
-        let shell = Command::new("/bin/sh")
-            .args(["-c", SCRIPT, "guard", &engine.id().to_string(), &end.as_raw().to_string()])
+    pub(super) fn over(engine: &Child, owner: &Owner, end: Signal, folder: &Path) -> Result<Guard> {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", SCRIPT, "guard", &engine.id().to_string(), &end.as_raw().to_string()]);
+        match owner {
+            Owner::Us => shell.arg("us"),
+            Owner::Run { process, note } => shell.arg(process.to_string()).arg(note),
+        };
+        let shell = shell
             .arg(folder)
             // What ends the owner must not end the guard: it is in no group of the owner.
             .process_group(0)

@@ -1,6 +1,7 @@
 //! A second server that follows the first and can take its place.
 
 use super::Postgres;
+use crate::engine::Owner;
 use crate::{NotStarted, engine};
 use std::io::{Error, Result};
 
@@ -15,7 +16,7 @@ impl Postgres {
         copy.args(["--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--pgdata"]);
         copy.arg(replica.data());
         engine::run(&mut copy).map_err(|error| replica.not_started(&error))?;
-        replica.serve_on_free_port()?;
+        replica.serve_on_free_port(&Owner::Us)?;
         replica.wait_until_streaming().map_err(|error| replica.not_started(&error))?;
         Ok(replica)
     }
