@@ -1,6 +1,7 @@
 //! Running other programs from the root of the repository.
 
 use anyhow::{Context, bail};
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -39,6 +40,19 @@ pub(crate) fn read(command: &mut Command) -> anyhow::Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` did not write UTF-8"))
 }
 
+/// Whether the command succeeds, and all that it writes.
+pub(crate) fn read_all(command: &mut Command) -> anyhow::Result<(bool, String)> {
+    let (mut reader, writer) = std::io::pipe().context("no pipe")?;
+    let shown = show(command);
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    let mut child = command.spawn().with_context(|| format!("`{shown}` could not be started"))?;
+    // Our own ends would keep the pipe open.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut bytes = Vec::new();
+    reader.read_to_end(&mut bytes)?;
+    Ok((child.wait()?.success(), String::from_utf8_lossy(&bytes).into_owned()))
+}
+
 /// True when the command starts and succeeds; it says nothing either way.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
@@ -58,4 +72,11 @@ fn a_failing_command_is_named_in_the_error() {
 #[test]
 fn what_a_command_writes_can_be_read() {
     assert_eq!(read(&mut command("echo", &["grape"])).unwrap(), "grape\n");
+}
+
+#[test]
+fn all_that_a_command_writes_is_read_in_order() {
+    let script = "echo green; echo sour >&2; echo grape; exit 3";
+    let read = read_all(&mut command("sh", &["-c", script])).unwrap();
+    assert_eq!(read, (false, "green\nsour\ngrape\n".to_owned()));
 }
