@@ -12,6 +12,7 @@ use app::platform::Rules;
 use app::ports::clock::{Chance, Clock};
 use app::ports::courier::{Courier, Post, Posted};
 use app::ports::passwords::{Passwords, Verdict};
+use app::queue::Knocks;
 use app::seals::Seals;
 use app::sessions::Sessions;
 use app::workers::{self, Worker};
@@ -161,7 +162,7 @@ impl World {
             schedules: Default::default(),
             shelf: Default::default(),
             progress: Default::default(),
-            knocks: Default::default(),
+            knocks: Knocks::with_slots(1 << 10),
             proven: Default::default(),
             noted: Default::default(),
             waits: Default::default(),

@@ -21,16 +21,21 @@ pub struct Knocks {
 
 impl Default for Knocks {
     fn default() -> Knocks {
-        Knocks { slots: (0..SLOTS).map(|_| AtomicU64::new(0)).collect() }
+        Knocks::with_slots(SLOTS)
     }
 }
 
 impl Knocks {
+    /// For as many fans at once as there are slots, a power of two.
+    pub fn with_slots(n_slots: usize) -> Knocks {
+        Knocks { slots: (0..n_slots).map(|_| AtomicU64::new(0)).collect() }
+    }
+
     /// Counts one question. No lock, no memory of its own. `Err` says in how many seconds the next
     /// is welcome; a question that is put off costs nothing.
     pub fn take(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<(), u64> {
         let mixed = mix(schedule.uuid().as_u128() ^ fan.uuid().as_u128().rotate_left(64));
-        let slot = &self.slots[(mixed as usize) % SLOTS];
+        let slot = &self.slots[(mixed as usize) & (self.slots.len() - 1)];
         let tag = mixed >> MS_BITS;
         let now = u64::try_from(now.ms()).unwrap_or(0);
         let before = slot.load(Ordering::Relaxed);

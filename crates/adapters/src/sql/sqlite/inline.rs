@@ -11,7 +11,7 @@ use app::{Error, Result};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use rusqlite::Connection;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use uuid::Uuid;
 
 /// What happens to a command on its way to the database, and to its answer on the way back.
@@ -21,6 +21,17 @@ pub trait Weather: Send + Sync {
 
     /// An error: it was done, and nobody heard of it.
     fn after(&self, command: &'static str) -> BoxFuture<'_, Result<()>>;
+}
+
+/// An empty database as the migrations make it: once, for thousands of worlds.
+fn schema() -> std::result::Result<&'static [u8], String> {
+    static SCHEMA: OnceLock<std::result::Result<Vec<u8>, String>> = OnceLock::new();
+    let made = SCHEMA.get_or_init(|| {
+        let mut connection = prepare_in_memory()?;
+        migrations::runner().run(&mut connection).map_err(|error| error.to_string())?;
+        connection.serialize("main").map(|it| it.to_vec()).map_err(|error| error.to_string())
+    });
+    made.as_deref().map_err(Clone::clone)
 }
 
 struct Shared {
@@ -43,7 +54,9 @@ impl Inline {
         weather: Arc<dyn Weather>,
     ) -> std::result::Result<Inline, String> {
         let mut connection = prepare_in_memory()?;
-        migrations::runner().run(&mut connection).map_err(|error| error.to_string())?;
+        let schema = schema()?;
+        let copied = connection.deserialize_read_exact("main", schema, schema.len(), false);
+        copied.map_err(|error| error.to_string())?;
         if off.contains(&Guard::OneClaimPerSeat) {
             let drop = "drop index if exists reservation_seats_one_claim";
             connection.execute_batch(drop).map_err(|error| error.to_string())?;
