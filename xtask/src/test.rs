@@ -28,7 +28,7 @@ enum Lane {
 const PAGES: Lane = Lane::Beside { niceness: "0" };
 const PAPERS: Lane = Lane::Beside { niceness: "10" };
 /// They take whatever they are given.
-const BYTES: Lane = Lane::Beside { niceness: "19" };
+const BYTES: Lane = Lane::Beside { niceness: "15" };
 
 /// Of the papers, those that build come last: the other lanes wait while something is built.
 const STEPS: &[Step] = &[
@@ -90,8 +90,8 @@ pub(crate) fn run(options: &[&str]) -> anyhow::Result<()> {
     }
     let failed = run_lanes(&beside);
     let n_failed = failed.len();
-    println!("\n{} passed, {n_failed} failed", n_steps - n_failed);
-    println!("in {:.1} minutes", start.elapsed().as_secs_f64() / 60.0);
+    let minutes = start.elapsed().as_secs_f64() / 60.0;
+    println!("\n{} passed, {n_failed} failed, {minutes:.1} minutes", n_steps - n_failed);
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
