@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 use testbed::{Postgres, Redis};
 
-/// They end with the process: their guards see that we are gone.
+/// They end with the process, or with the run: their guards see that it is gone.
 static SERVER: OnceLock<Postgres> = OnceLock::new();
 static REDIS: OnceLock<Redis> = OnceLock::new();
 
@@ -28,9 +28,9 @@ fn server() -> &'static Postgres {
     SERVER.get_or_init(|| Postgres::shared().unwrap())
 }
 
-/// Makes sure that nobody else uses the server of this test.
+/// Takes a server that other processes do not use, if it is said before the first world.
 pub(crate) fn be_alone() {
-    assert!(SERVER.set(Postgres::start().unwrap()).is_ok(), "a world is on the shared one already");
+    SERVER.get_or_init(|| Postgres::start().unwrap());
 }
 
 fn database(data: &Path) -> String {
