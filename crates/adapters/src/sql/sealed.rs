@@ -66,7 +66,7 @@ async fn rows(tx: &mut dyn Tx, question: &RowsOf) -> Result<Vec<SealedRow>> {
               where $1 < id order by id limit $2"
         }
     };
-    let after = question.after.unwrap_or(Uuid::nil());
+    let after = question.after.unwrap_or_default();
     let read = |row: &Row| {
         let n_fields = question.table.seals().1.len();
         let fields = (1..=n_fields).map(|index| Ok(row.get(index)?)).collect::<Result<_>>();
