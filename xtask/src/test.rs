@@ -1,142 +1,180 @@
-//! `cargo xtask test`: the steps of CI. The first ones one after the other, stopping at the first that
-//! fails; then those that leave a processor idle, side by side.
+//! `cargo xtask test`: the steps of CI, in waves of lanes that run side by side.
 
 use crate::shell::{command, read_all, run as run_command};
 use crate::{browser, deny, fuzz, openapi, packages, tidy};
 use anyhow::{Context, bail};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Instant;
 
 struct Step {
     name: &'static str,
     about: &'static str,
-    lane: Lane,
     run: fn() -> anyhow::Result<()>,
 }
 
-/// Beside what a step runs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lane {
-    /// Nothing: it takes all processors, or the next step needs it.
-    Alone,
-    /// In its lane, after those before it, with what more urgent lanes leave over.
-    Beside { niceness: &'static str },
+/// Steps one after the other, up to the first that fails.
+struct Lane {
+    /// How far it stands back behind the other lanes of its wave.
+    niceness: &'static str,
+    steps: &'static [Step],
 }
 
-/// Browsers lose patience.
-const PAGES: Lane = Lane::Beside { niceness: "0" };
-const PAPERS: Lane = Lane::Beside { niceness: "10" };
-/// They take whatever they are given.
-const BYTES: Lane = Lane::Beside { niceness: "15" };
+const BUILD: Lane = Lane {
+    niceness: "0",
+    steps: &[
+        Step { name: "packages", about: "what the machine needs is there", run: packages::provide },
+        Step { name: "fmt", about: "the code is formatted", run: format },
+        Step { name: "clippy", about: "the lints are quiet", run: clippy },
+        Step { name: "build", about: "the tests can be started", run: build },
+    ],
+};
 
-/// Of the papers, those that build come last: the other lanes wait while something is built.
-const STEPS: &[Step] = &[
-    Step {
-        name: "packages",
-        about: "what the machine needs is there",
-        lane: Lane::Alone,
-        run: packages::provide,
-    },
-    Step { name: "fmt", about: "the code is formatted", lane: Lane::Alone, run: format },
-    Step { name: "clippy", about: "the lints are quiet", lane: Lane::Alone, run: clippy },
-    Step { name: "nextest", about: "the tests pass", lane: Lane::Alone, run: nextest },
-    Step { name: "browser", about: "the pages work in Chromium", lane: PAGES, run: browser::test },
-    Step {
-        name: "bytes",
-        about: "hostile bytes for a minute each",
-        lane: BYTES,
-        run: hostile_bytes,
-    },
-    Step {
-        name: "fuzz",
-        about: "made-up requests get proper answers",
-        lane: PAPERS,
-        run: fuzz::check,
-    },
-    Step { name: "deny", about: "what we build on is welcome", lane: PAPERS, run: deny::check },
-    Step { name: "tidy", about: "the tree keeps its shape", lane: PAPERS, run: tidy::check_tree },
-    Step {
-        name: "openapi",
-        about: "docs/openapi.json is fresh",
-        lane: PAPERS,
-        run: openapi::check,
-    },
-    Step { name: "doctest", about: "the examples in the docs run", lane: PAPERS, run: doctest },
-    Step { name: "doc", about: "the docs build without warnings", lane: PAPERS, run: doc },
-];
+const TESTS: Lane = Lane {
+    niceness: "0",
+    steps: &[Step { name: "nextest", about: "the tests pass", run: nextest }],
+};
+
+/// With what the tests leave over while they wait for a server or a lease.
+const PAPERS: Lane = Lane {
+    niceness: "19",
+    steps: &[
+        Step { name: "tidy", about: "the tree keeps its shape", run: tidy::check_tree },
+        Step { name: "openapi", about: "docs/openapi.json is fresh", run: openapi::check },
+        Step { name: "doctest", about: "the examples in the docs run", run: doctest },
+        Step { name: "doc", about: "the docs build without warnings", run: doc },
+        Step { name: "deny", about: "what we build on is welcome", run: deny::check },
+    ],
+};
+
+/// Browsers lose patience.
+const PAGES: Lane = Lane {
+    niceness: "0",
+    steps: &[Step { name: "browser", about: "the pages work in Chromium", run: browser::test }],
+};
+
+const REQUESTS: Lane = Lane {
+    niceness: "10",
+    steps: &[Step { name: "fuzz", about: "made-up requests get proper answers", run: fuzz::check }],
+};
+
+/// They take whatever they are given.
+const BYTES: Lane = Lane {
+    niceness: "15",
+    steps: &[Step { name: "bytes", about: "hostile bytes for a minute each", run: hostile_bytes }],
+};
+
+/// A wave begins when the one before it has passed. Its first lane is shown as it goes, the steps of
+/// the others when they are over.
+const WAVES: &[&[Lane]] = &[&[BUILD], &[TESTS, PAPERS], &[PAGES, REQUESTS, BYTES]];
+
+fn all_steps() -> impl Iterator<Item = &'static Step> {
+    WAVES.iter().copied().flatten().flat_map(|lane| lane.steps)
+}
 
 pub(crate) fn describe() -> String {
-    let lines = STEPS.iter().map(|step| format!("  {:9} {}\n", step.name, step.about));
+    let lines = all_steps().map(|step| format!("  {:9} {}\n", step.name, step.about));
     format!("Steps of `cargo xtask test`:\n{}", lines.collect::<String>())
 }
 
 /// All steps, or those that are named, one after the other.
 pub(crate) fn run(options: &[&str]) -> anyhow::Result<()> {
     let start = Instant::now();
-    let steps = choose(options)?;
-    let n_steps = steps.len();
-    let (alone, beside): (Vec<_>, Vec<_>) =
-        steps.into_iter().partition(|step| !options.is_empty() || step.lane == Lane::Alone);
-    for step in alone {
-        println!("\n=== {}: {}", step.name, step.about);
-        let start = Instant::now();
-        let result = (step.run)();
-        let seconds = start.elapsed().as_secs_f64();
-        if let Err(error) = result {
-            bail!("step `{}` failed after {seconds:.1} s: {error:#}", step.name);
+    let named = choose(options)?;
+    let mut result = RunSoFar::default();
+    if options.is_empty() {
+        for wave in WAVES {
+            if result.failed.is_empty() {
+                run_wave(wave, &mut result);
+            }
         }
-        println!("--- {} passed in {seconds:.1} s", step.name);
+    } else {
+        result.run_here(named);
     }
-    let failed = run_lanes(&beside);
-    let n_failed = failed.len();
+    let RunSoFar { n_passed, failed } = result;
     let minutes = start.elapsed().as_secs_f64() / 60.0;
-    println!("\n{} passed, {n_failed} failed, {minutes:.1} minutes", n_steps - n_failed);
+    println!("\n{n_passed} passed, {} failed, {minutes:.1} minutes", failed.len());
     if !failed.is_empty() {
         bail!("failed: {}", failed.join(", "));
     }
     Ok(())
 }
 
-/// Runs the lanes side by side to their ends, shows what each step wrote when it is over, and names
-/// those that failed.
-fn run_lanes(steps: &[&'static Step]) -> Vec<&'static str> {
-    let failed = Mutex::new(Vec::new());
+#[derive(Default)]
+struct RunSoFar {
+    n_passed: usize,
+    failed: Vec<&'static str>,
+}
+
+impl RunSoFar {
+    fn count(&mut self, step: &Step, is_passed: bool) {
+        if is_passed {
+            self.n_passed += 1;
+        } else {
+            self.failed.push(step.name);
+        }
+    }
+
+    fn run_here(&mut self, steps: impl IntoIterator<Item = &'static Step>) {
+        for step in steps {
+            let is_passed = run_here(step);
+            self.count(step, is_passed);
+            if !is_passed {
+                return;
+            }
+        }
+    }
+}
+
+fn run_wave(wave: &'static [Lane], result: &mut RunSoFar) {
+    let beside = Mutex::new(RunSoFar::default());
     std::thread::scope(|scope| {
-        for lane in [PAGES, PAPERS, BYTES] {
-            let failed = &failed;
-            let steps = steps.iter().filter(move |step| step.lane == lane);
+        for lane in &wave[1..] {
+            let beside = &beside;
             scope.spawn(move || {
-                for step in steps {
-                    let start = Instant::now();
-                    let (is_passed, text) = run_apart(step);
-                    let seconds = start.elapsed().as_secs_f64();
-                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    println!("\n=== {}: {}\n{text}", step.name, step.about);
-                    let verdict = if is_passed { "passed" } else { "failed" };
-                    println!("--- {} {verdict} in {seconds:.1} s beside the others", step.name);
+                for step in lane.steps {
+                    let is_passed = run_apart(step, lane.niceness);
+                    beside.lock().expect("nobody panics with it").count(step, is_passed);
                     if !is_passed {
-                        failed.push(step.name);
+                        return;
                     }
                 }
             });
         }
+        result.run_here(wave[0].steps);
     });
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner)
+    let beside = beside.into_inner().expect("nobody panicked with it");
+    result.n_passed += beside.n_passed;
+    result.failed.extend(beside.failed);
 }
 
-/// Runs a step in a process of its own: whether it passed, and what it wrote.
-fn run_apart(step: &Step) -> (bool, String) {
-    let niceness = match step.lane {
-        Lane::Alone => "0",
-        Lane::Beside { niceness } => niceness,
-    };
+/// Runs a step and shows what it writes; says whether it passed.
+fn run_here(step: &Step) -> bool {
+    println!("\n=== {}: {}", step.name, step.about);
+    let start = Instant::now();
+    let result = (step.run)();
+    let seconds = start.elapsed().as_secs_f64();
+    match &result {
+        Ok(()) => println!("--- {} passed in {seconds:.1} s", step.name),
+        Err(error) => println!("--- {} failed after {seconds:.1} s: {error:#}", step.name),
+    }
+    result.is_ok()
+}
+
+/// Runs a step in a process of its own, and shows what it wrote when it is over; says whether it
+/// passed.
+fn run_apart(step: &Step, niceness: &str) -> bool {
+    let start = Instant::now();
     let told = std::env::current_exe().context("where is this program?").and_then(|program| {
         let mut nice = Command::new("nice");
         nice.args(["-n", niceness]).arg(program).args(["test", "--only", step.name]);
         read_all(&mut nice)
     });
-    told.unwrap_or_else(|error| (false, format!("{error:#}")))
+    let (is_passed, text) = told.unwrap_or_else(|error| (false, format!("{error:#}")));
+    let verdict = if is_passed { "passed" } else { "failed" };
+    let seconds = start.elapsed().as_secs_f64();
+    println!("{text}--- {} {verdict} in {seconds:.1} s beside the others", step.name);
+    is_passed
 }
 
 /// The steps named with `--only`, in the order of CI, or all of them.
@@ -144,12 +182,12 @@ fn choose(options: &[&str]) -> anyhow::Result<Vec<&'static Step>> {
     let mut names = Vec::new();
     for option in options.chunks(2) {
         match option {
-            ["--only", name] if STEPS.iter().any(|step| step.name == *name) => names.push(*name),
+            ["--only", name] if all_steps().any(|step| step.name == *name) => names.push(*name),
             ["--only", name] => bail!("there is no step `{name}`\n\n{}", describe()),
             _ => bail!("`cargo xtask test` takes only `--only STEP`\n\n{}", describe()),
         }
     }
-    Ok(STEPS.iter().filter(|step| names.is_empty() || names.contains(&step.name)).collect())
+    Ok(all_steps().filter(|step| names.is_empty() || names.contains(&step.name)).collect())
 }
 
 fn format() -> anyhow::Result<()> {
@@ -159,6 +197,10 @@ fn format() -> anyhow::Result<()> {
 fn clippy() -> anyhow::Result<()> {
     let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     run_command(&mut command("cargo", &arguments))
+}
+
+fn build() -> anyhow::Result<()> {
+    run_command(&mut command("cargo", &["nextest", "run", "--workspace", "--no-run"]))
 }
 
 fn nextest() -> anyhow::Result<()> {
@@ -187,7 +229,7 @@ fn doc() -> anyhow::Result<()> {
 
 #[test]
 fn all_steps_run_unless_some_are_named() {
-    assert_eq!(choose(&[]).unwrap().len(), STEPS.len());
+    assert_eq!(choose(&[]).unwrap().len(), all_steps().count());
     let named = choose(&["--only", "tidy", "--only", "fmt"]).unwrap();
     assert_eq!(named.iter().map(|step| step.name).collect::<Vec<_>>(), ["fmt", "tidy"]);
 }
