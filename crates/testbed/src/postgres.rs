@@ -107,15 +107,19 @@ impl Postgres {
 
     /// Copies a database, to which nobody may be connected.
     pub fn create_database_from(&self, name: &str, template: &str) -> Result<()> {
-        let sql = format!("create database {} template {}", quoted(name), quoted(template));
-        self.psql("postgres", &sql).map(drop)
+        self.psql("postgres", &copy_of(template, name)).map(drop)
     }
 
     /// Runs one command and gives its rows: a line each, with `|` between the columns.
     pub fn psql(&self, database: &str, sql: &str) -> Result<String> {
+        self.psql_each(database, &[sql])
+    }
+
+    /// Runs commands one after the other, each in a transaction of its own, until one fails.
+    fn psql_each(&self, database: &str, commands: &[&str]) -> Result<String> {
         let mut psql = self.programs.client("psql", self.port);
-        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"]);
-        psql.args(["-d", database, "-c", sql]);
+        psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d", database]);
+        psql.args(commands.iter().flat_map(|sql| ["-c", *sql]));
         Ok(engine::run(&mut psql)?.trim_end().to_owned())
     }
 
@@ -257,6 +261,10 @@ fn home(durability: Durability) -> PathBuf {
         Durability::Off if n_free > MEMORY_MIN => memory.to_owned(),
         Durability::Off | Durability::On => std::env::temp_dir(),
     }
+}
+
+fn copy_of(template: &str, name: &str) -> String {
+    format!("create database {} template {}", quoted(name), quoted(template))
 }
 
 fn quoted(name: &str) -> String {

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 /// what it leaves. An engine that ended but that nobody waited for (`Z`) is not running.
 const SCRIPT: &str = r#"
 is_running() { grep -q "^State:[[:space:]]*[^ZX[:space:]]" "/proc/$1/status"; }
-if [ "$3" = us ]; then read -r _; else while is_running "$3"; do sleep 0.2; done; fi
+if [ "$3" = us ]; then read -r _; else tail --pid="$3" -s 0.2 -f /dev/null; fi
 kill -s CONT -- "-$1"
 kill -s "$2" -- "-$1"
 n=0
