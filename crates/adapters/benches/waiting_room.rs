@@ -46,7 +46,7 @@ fn fan(number: u64) -> UserId {
 
 /// Everybody enters; gives the first number.
 fn fill(queue: &Queue, rules: &QueueRules) -> u64 {
-    block_on(queue.restore(rules.schedule, &[], START)).expect("a room");
+    block_on(queue.restore(rules, &[], START)).expect("a room");
     let mut first = None;
     for number in 0..N_FANS {
         let standing = block_on(queue.enter(rules, fan(number), None, START)).expect("a place");

@@ -75,11 +75,11 @@ async fn open_schedule(
 /// Opens a waiting room that is new or was lost, with those who are inside by the store.
 pub(crate) async fn open_room(
     platform: &Platform,
-    schedule: ScheduleId,
+    rules: &QueueRules,
     now: Timestamp,
 ) -> Result<()> {
-    let entries = platform.store.live_entries(schedule, now).await?;
-    platform.queue.restore(schedule, &entries, now).await
+    let entries = platform.store.live_entries(rules.schedule, now).await?;
+    platform.queue.restore(rules, &entries, now).await
 }
 
 /// What the queue goes by now: as the organiser set it, slower while this node is unwell.
@@ -174,7 +174,7 @@ async fn join(
             record_entry(platform, rules.schedule, fan, standing, now).await?;
             return Ok(standing);
         }
-        open_room(platform, rules.schedule, now).await?;
+        open_room(platform, rules, now).await?;
     }
     Err(Error::unavailable("the waiting room was lost again and again"))
 }
@@ -220,7 +220,7 @@ async fn bring_back(
             record_entry(platform, rules.schedule, fan, standing, now).await?;
             return Ok(standing);
         }
-        open_room(platform, rules.schedule, now).await?;
+        open_room(platform, rules, now).await?;
     }
     Err(Error::unavailable("the waiting room was lost again and again"))
 }
@@ -245,22 +245,17 @@ async fn let_in_with(
 }
 
 /// The store may hear of an admission after a lost room was opened again without it: then the fan gets
-/// the entry back, while there is room for it.
+/// the entry back, while a slot is free.
 async fn bring_back_inside(
     platform: &Platform,
     rules: &QueueRules,
     place: &PlaceRecord,
     now: Timestamp,
 ) -> Result<Standing> {
-    let schedule = rules.schedule;
     if !place.is_inside(now) {
         return Ok(Standing::Absent);
     }
-    let inside = platform.queue.counts(schedule, now).await?.inside;
-    if inside >= u64::from(rules.settings.max_active) {
-        return Ok(Standing::Absent);
-    }
-    open_room(platform, schedule, now).await?;
+    open_room(platform, rules, now).await?;
     Ok(platform.queue.standing(rules, place.user, None, now).await?.standing)
 }
 

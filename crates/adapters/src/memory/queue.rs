@@ -111,20 +111,20 @@ impl queue::Queue for Queue {
 
     async fn restore(
         &self,
-        schedule: ScheduleId,
+        rules: &QueueRules,
         entries: &[Admission],
         now: Timestamp,
     ) -> Result<()> {
         let mut boards = self.boards.write().map_err(Error::broken)?;
         let board = self.rooms.with(
-            schedule,
+            rules.schedule,
             || Room::new(now),
             |room| {
-                room.restore(entries, now);
+                room.restore(rules, entries, now);
                 room.board()
             },
         )?;
-        boards.insert(schedule, board);
+        boards.insert(rules.schedule, board);
         Ok(())
     }
 

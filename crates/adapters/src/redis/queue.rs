@@ -182,10 +182,11 @@ impl queue::Queue for Queue {
 
     async fn restore(
         &self,
-        schedule: ScheduleId,
+        rules: &QueueRules,
         entries: &[Admission],
         now: Timestamp,
     ) -> Result<()> {
+        let schedule = rules.schedule;
         let lost = self.replicas.opening(schedule);
         // Without entries too: the last call opens the room.
         let n_calls = entries.len().div_ceil(ENTRIES_PER_RESTORE_MAX).max(1);
@@ -193,6 +194,7 @@ impl queue::Queue for Queue {
             let mut call = self.steps.call(&self.steps.restore, schedule, now);
             call.arg(flag(number == n_calls));
             call.arg(lost.n_lobby).arg(lost.n_drawn).arg(lost.drawn_first);
+            call.arg(rules.settings.max_active);
             let before = (number - 1) * ENTRIES_PER_RESTORE_MAX;
             for Admission { fan, entry } in entries[before..].iter().take(ENTRIES_PER_RESTORE_MAX) {
                 call.arg(name(*fan)).arg(entry.number).arg(entry.admitted_at.ms());

@@ -16,7 +16,7 @@ const N_GATHERED: u32 = 10_000;
 
 /// Says who has which place of the lobby: those who come in one breath may overtake each other.
 async fn gather(queue: &Queue, rules: &QueueRules) -> Vec<u32> {
-    queue.restore(rules.schedule, &[], START).await.unwrap();
+    queue.restore(rules, &[], START).await.unwrap();
     let numbers: Vec<u32> = (0..N_GATHERED).collect();
     let mut fans = vec![0; N_GATHERED as usize];
     for part in numbers.chunks(1_000) {
@@ -83,7 +83,7 @@ async fn every_key_of_a_room_goes_away_some_day() {
     let engine = Engine::single().await;
     let queue = Queue::new(engine.connection());
     let rules = rules(QueueMode::Auto, 2);
-    queue.restore(rules.schedule, &[], START).await.unwrap();
+    queue.restore(&rules, &[], START).await.unwrap();
     for number in 0..6 {
         queue.enter(&rules, fan(number), None, START).await.unwrap();
         engine.assert_every_key_ends();

@@ -12,7 +12,7 @@ use std::time::Duration;
 const N_GATHERED: u32 = 10;
 
 async fn gather(queue: &Queue, rules: &QueueRules) {
-    queue.restore(rules.schedule, &[], START).await.unwrap();
+    queue.restore(rules, &[], START).await.unwrap();
     for number in 0..N_GATHERED {
         queue.enter(rules, fan(number), None, START).await.unwrap();
     }
@@ -44,7 +44,7 @@ async fn who_gathered_keeps_the_drawn_place_when_the_server_is_lost_after_the_dr
     let Standing::Waiting { number, .. } = seen.standing else { panic!("{seen:?}") };
     lose(&engine, &queue, &rules).await;
     let now = rules.opens_at.plus(Duration::from_secs(6));
-    queue.restore(rules.schedule, &[], now).await.unwrap();
+    queue.restore(&rules, &[], now).await.unwrap();
     let newcomer = queue.enter(&rules, fan(99), None, now).await.unwrap();
     assert!(matches!(newcomer, Some(Standing::Waiting { number: late, .. }) if number < late));
     assert_eq!(come_back(&queue, &rules, 3).await, number, "the number from before");
@@ -59,7 +59,7 @@ async fn who_gathered_is_drawn_although_the_server_was_lost_before_the_opening()
     gather(&queue, &rules).await;
     engine.ask(&["flushall"]);
     assert_eq!(queue.admit(&rules, START).await.unwrap(), None);
-    queue.restore(rules.schedule, &[], START).await.unwrap();
+    queue.restore(&rules, &[], START).await.unwrap();
     // One comes back in time; the others ask after the draw.
     let proof = Returning::Lobby { index: 2 };
     let standing = queue.come_back(&rules, fan(2), proof, START).await.unwrap();

@@ -35,7 +35,7 @@ async fn all_ask_at_the_opening_and_the_order_is_drawn_once() {
     let engine = Engine::single().await;
     let nodes = [Queue::new(engine.connection()), Queue::new(engine.another().await)];
     let rules = rules(QueueMode::Paused, 1);
-    nodes[0].restore(rules.schedule, &[], START).await.unwrap();
+    nodes[0].restore(&rules, &[], START).await.unwrap();
     for number in 0..N_GATHERED {
         nodes[0].enter(&rules, fan(number), None, START).await.unwrap();
     }
@@ -62,7 +62,7 @@ async fn two_nodes_never_let_in_more_than_the_cap() {
     let engine = Engine::cluster().await;
     let nodes = [Queue::new(engine.connection()), Queue::new(engine.another().await)];
     let rules = rules(QueueMode::Auto, MAX_ACTIVE);
-    nodes[0].restore(rules.schedule, &[], START).await.unwrap();
+    nodes[0].restore(&rules, &[], START).await.unwrap();
     let now = rules.opens_at;
     let visit = |number: u32| {
         let (nodes, rules) = (&nodes, &rules);

@@ -15,7 +15,7 @@ const MS: Duration = Duration::from_millis(1);
 
 /// Fans `0..N_FANS` wait in line; these are their numbers.
 async fn line_up(queue: &Queue, rules: &QueueRules) -> Vec<PlaceNumber> {
-    queue.restore(rules.schedule, &[], START).await.unwrap();
+    queue.restore(rules, &[], START).await.unwrap();
     let mut numbers = Vec::new();
     for number in 0..N_FANS {
         let standing = queue.enter(rules, fan(number), None, rules.opens_at).await.unwrap();

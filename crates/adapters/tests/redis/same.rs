@@ -117,7 +117,7 @@ impl Pair<'_> {
                 let entry = self.entries.get(&number).copied();
                 let known: Vec<_> =
                     entry.map(|entry| Admission { fan: fan(number), entry }).into_iter().collect();
-                drop(same!(self.restore(schedule, &known, now)));
+                drop(same!(self.restore(&self.rules, &known, now)));
             }
             Step::Wait(ms) => self.now = now.plus(Duration::from_millis(ms.into())),
             Step::Mode(mode) => self.rules.settings.mode = mode,
@@ -130,7 +130,7 @@ impl Pair<'_> {
         let standing = same!(self.enter(&self.rules, fan(number), proof, self.now));
         match standing {
             Ok(Some(standing)) => self.remember(number, standing),
-            Ok(None) => drop(same!(self.restore(self.rules.schedule, &[], self.now))),
+            Ok(None) => drop(same!(self.restore(&self.rules, &[], self.now))),
             Err(_) => (),
         }
     }

@@ -14,9 +14,10 @@ pub async fn admit_fans(platform: &Platform, now: Timestamp) -> Result<Round> {
         platform.vitals.look(limits, now);
     }
     for record in platform.store.schedules_alive(now).await? {
-        let Some(admitted) = platform.queue.admit(&rules_now(platform, &record), now).await? else {
+        let rules = rules_now(platform, &record);
+        let Some(admitted) = platform.queue.admit(&rules, now).await? else {
             // New, or lost by its engine: the next round goes on with it.
-            open_room(platform, record.schedule, now).await?;
+            open_room(platform, &rules, now).await?;
             tracing::info!(schedule.id = %record.schedule, "Opened a waiting room");
             continue;
         };
@@ -43,7 +44,7 @@ pub async fn admit_fans(platform: &Platform, now: Timestamp) -> Result<Round> {
 /// store stay inside.
 pub async fn open_rooms(platform: &Platform, now: Timestamp) -> Result<()> {
     for record in platform.store.schedules_alive(now).await? {
-        open_room(platform, record.schedule, now).await?;
+        open_room(platform, &rules_now(platform, &record), now).await?;
     }
     Ok(())
 }

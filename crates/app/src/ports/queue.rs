@@ -119,10 +119,11 @@ pub trait Queue: Send + Sync {
     async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Option<Vec<Admission>>>;
 
     /// Opens a room with the entries that the store remembers, which may be none. Harmless when
-    /// it is open: what ended there stays ended.
+    /// it is open: what ended there stays ended, and what it never heard of comes back while a slot
+    /// is free.
     async fn restore(
         &self,
-        schedule: ScheduleId,
+        rules: &QueueRules,
         entries: &[Admission],
         now: Timestamp,
     ) -> Result<()>;

@@ -3,6 +3,7 @@
 use crate::client::text;
 use crate::world::{PRICE, Plan, Show, World};
 use app::ports::queue::Admission;
+use app::schedules::queue_rules;
 use domain::queue::{Entry, QueueSettings};
 use serde_json::json;
 use std::time::Duration;
@@ -159,7 +160,8 @@ async fn nothing_is_sold_before_the_opening() {
     let now = platform.now();
     let entry = Entry::starting(1, &QueueSettings::default(), now);
     let admission = [Admission { fan: fan.id, entry }];
-    platform.queue.restore(show.schedule, &admission, now).await.unwrap();
+    let record = platform.schedules.get(&*platform.store, show.schedule, now).await.unwrap();
+    platform.queue.restore(&queue_rules(&record), &admission, now).await.unwrap();
     platform.store.record_admissions(show.schedule, admission.to_vec(), now).await.unwrap();
     fan.wait_inside(&show).await;
     let problem = fan.select(&show, &[0]).await.refused(409, "SALE_NOT_OPEN");

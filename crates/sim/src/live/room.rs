@@ -148,7 +148,7 @@ impl Queue for Room {
 
     async fn restore(
         &self,
-        schedule: ScheduleId,
+        rules: &QueueRules,
         entries: &[Admission],
         now: Timestamp,
     ) -> Result<()> {
@@ -158,7 +158,7 @@ impl Queue for Room {
         }
         let forgets = world.mutation == Mutation::RestoreForgetsEntries;
         let entries = if forgets { &[] } else { entries };
-        world.live.queue().restore(schedule, entries, now).await?;
+        world.live.queue().restore(rules, entries, now).await?;
         check_cap(&world, now).await
     }
 

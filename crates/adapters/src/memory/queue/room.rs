@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 pub(super) struct Room {
     opened_at: Timestamp,
+    /// Those who were inside when it was made are counted.
+    is_open: bool,
     /// Somebody came back to the line: this room replaces one that was lost.
     has_returned: bool,
     opening: Opening,
@@ -72,6 +74,7 @@ impl Room {
     pub(super) fn new(now: Timestamp) -> Room {
         Room {
             opened_at: now,
+            is_open: false,
             has_returned: false,
             opening: Opening::Ahead(Lobby::default()),
             line: Line::starting(now),
@@ -199,8 +202,9 @@ impl Room {
         (0..n).map(|_| self.admit_first(rules, now)).collect()
     }
 
-    pub(super) fn restore(&mut self, entries: &[Admission], now: Timestamp) {
+    pub(super) fn restore(&mut self, rules: &QueueRules, entries: &[Admission], now: Timestamp) {
         self.sweep(now);
+        let max_active = rules.settings.max_active as usize;
         for Admission { fan, entry } in entries {
             // A number that we gave, or that was spent since, stands for somebody who came back
             // before.
@@ -208,6 +212,11 @@ impl Room {
             let is_lost = !self.line.is_of_this_run(number) && !self.line.is_spent(number);
             if !is_lost || !entry.is_live(now) || self.entries.contains(*fan) {
                 continue;
+            }
+            // Whoever was let in before the room was lost stays, however many they are. But since it
+            // is open their slots may have gone to others.
+            if self.is_open && max_active <= self.entries.len() {
+                break;
             }
             // Somebody who came back before their entry did waits in line for what they have.
             if self.places.contains_key(fan) {
@@ -218,6 +227,7 @@ impl Room {
             // seats is worse than an empty slot.
             self.entries.add(*fan, *entry, true);
         }
+        self.is_open = true;
     }
 
     pub(super) fn counts(&mut self, now: Timestamp) -> QueueCounts {

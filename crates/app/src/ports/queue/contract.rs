@@ -38,5 +38,6 @@ pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {
     an_entry_is_extended_twice(queue, seed, now).await;
     restored_entries_fill_their_slots(queue, seed, now).await;
     a_number_that_came_back_is_not_restored(queue, seed, now).await;
+    late_entries_come_back_while_slots_are_free(queue, seed, now).await;
     counts_add_up(queue, seed, now).await;
 }

@@ -184,7 +184,7 @@ impl Pair {
         self.now = self.now.plus(Duration::from_millis(1));
         self.model.sweep(self.now);
         self.room = Room::new(self.now);
-        self.room.restore(&entries, self.now);
+        self.room.restore(&self.rules, &entries, self.now);
         self.model.restart(self.now);
         let mut returning = self.model.line.clone();
         let n_waiting = returning.len().max(1);

@@ -1,8 +1,8 @@
 -- Opens a room, and brings back entries that the store remembers.
 -- KEYS see room.lua.
 -- ARGV[1] now; [2] 1 in the last call for this room; what the caller knows of the room that was
--- lost: [3] n_lobby, [4] drawn, [5] drawn_first, or 0; then for each entry: the fan, number,
--- admitted_at, expires_at, extensions_left. Times in ms.
+-- lost: [3] n_lobby, [4] drawn, [5] drawn_first, or 0; [6] max_active; then for each entry: the fan,
+-- number, admitted_at, expires_at, extensions_left. Times in ms.
 -- Result: 'done'.
 local now = tonumber(ARGV[1])
 if not field('base') then
@@ -15,7 +15,13 @@ if not field('base') then
   end
 end
 sweep(now)
-for at = 6, #ARGV, 5 do
+-- Whoever was let in before the room was lost stays, however many they are. But since it is open
+-- their slots may have gone to others.
+local n_free = math.huge
+if is_open() then
+  n_free = tonumber(ARGV[6]) - redis.call('zcard', SLOTS)
+end
+for at = 7, #ARGV, 5 do
   local fan = ARGV[at]
   local entry = {
     number = tonumber(ARGV[at + 1]),
@@ -29,7 +35,9 @@ for at = 6, #ARGV, 5 do
   -- A number that this room gave, or knows as admitted, was given back since: another node starts
   -- while the room is alive, and nothing was lost.
   local is_lost = not is_of_this_run(entry.number) and not is_spent(entry.number)
-  if is_lost and now < entry.expires_at and redis.call('hexists', ENTRIES, fan) == 0 then
+  if n_free > 0 and is_lost and now < entry.expires_at
+    and redis.call('hexists', ENTRIES, fan) == 0 then
+    n_free = n_free - 1
     -- Somebody who came back before their entry did waits in line for what they have.
     leave(fan)
     mark_spent(entry.number)

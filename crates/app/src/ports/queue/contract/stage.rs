@@ -124,7 +124,7 @@ impl Stage<'_> {
     }
 
     pub(super) async fn open(&self, now: Timestamp) {
-        let opened = self.queue.restore(self.rules.schedule, &[], now).await;
+        let opened = self.queue.restore(&self.rules, &[], now).await;
         opened.expect("the engine answers");
     }
 
