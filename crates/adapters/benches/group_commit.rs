@@ -1,5 +1,6 @@
 //! What sharing a COMMIT is worth: wallet purchases of two seats per second, with more and more
-//! clients at once, beside one COMMIT per purchase on the same disk in the same run.
+//! clients at once, beside one COMMIT per purchase on the same disk in the same run. What it is worth
+//! depends on the disk: `--sync-ms N` makes each sync take so much longer.
 
 #[path = "../tests/store/engine.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "the contract suite uses the rest of it")]
@@ -7,6 +8,9 @@ mod engine;
 
 #[path = "shared/purchases.rs"]
 mod purchases;
+
+#[path = "group_commit/slow_disk.rs"]
+mod slow_disk;
 
 #[path = "../tests/store/world.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "the contract suite uses the rest of it")]
@@ -44,6 +48,17 @@ const SEATS_PER_ROW: u32 = 2_200;
 const _: () = assert!(2 * PURCHASES_PER_ROUND * ROUNDS as usize <= 26 * SEATS_PER_ROW as usize);
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.iter().position(|argument| argument == "--sync-ms") {
+        Some(option) => {
+            let ms = arguments.get(option + 1).and_then(|ms| ms.parse().ok());
+            slow_disk::run_again(ms.expect("`--sync-ms` takes milliseconds, such as 3"));
+        }
+        None => measure(),
+    }
+}
+
+fn measure() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let plan =
         Plan { rows: 26, seats_per_row: SEATS_PER_ROW, seats_per_person: 4, off: Vec::new() };
