@@ -4,7 +4,6 @@ use crate::shell::{command, read_all, run as run_command};
 use crate::{browser, deny, fuzz, openapi, packages, tidy};
 use anyhow::{Context, bail};
 use std::process::Command;
-use std::sync::Mutex;
 use std::time::Instant;
 
 struct Step {
@@ -15,7 +14,7 @@ struct Step {
 
 /// Steps one after the other, up to the first that fails.
 struct Lane {
-    /// How far it stands back behind the other lanes of its wave.
+    /// How far it stands back behind the first lane of its wave.
     niceness: &'static str,
     steps: &'static [Step],
 }
@@ -81,17 +80,8 @@ pub(crate) fn describe() -> String {
 pub(crate) fn run(options: &[&str]) -> anyhow::Result<()> {
     let start = Instant::now();
     let named = choose(options)?;
-    let mut result = RunSoFar::default();
-    if options.is_empty() {
-        for wave in WAVES {
-            if result.failed.is_empty() {
-                run_wave(wave, &mut result);
-            }
-        }
-    } else {
-        result.run_here(named);
-    }
-    let RunSoFar { n_passed, failed } = result;
+    let Outcome { n_passed, failed } =
+        if options.is_empty() { run_waves() } else { run_steps(named, run_here) };
     let minutes = start.elapsed().as_secs_f64() / 60.0;
     println!("\n{n_passed} passed, {} failed, {minutes:.1} minutes", failed.len());
     if !failed.is_empty() {
@@ -100,52 +90,57 @@ pub(crate) fn run(options: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-#[derive(Default)]
-struct RunSoFar {
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Outcome {
     n_passed: usize,
     failed: Vec<&'static str>,
 }
 
-impl RunSoFar {
-    fn count(&mut self, step: &Step, is_passed: bool) {
-        if is_passed {
-            self.n_passed += 1;
-        } else {
-            self.failed.push(step.name);
-        }
-    }
-
-    fn run_here(&mut self, steps: impl IntoIterator<Item = &'static Step>) {
-        for step in steps {
-            let is_passed = run_here(step);
-            self.count(step, is_passed);
-            if !is_passed {
-                return;
-            }
-        }
+impl Outcome {
+    fn add(&mut self, other: Outcome) {
+        self.n_passed += other.n_passed;
+        self.failed.extend(other.failed);
     }
 }
 
-fn run_wave(wave: &'static [Lane], result: &mut RunSoFar) {
-    let beside = Mutex::new(RunSoFar::default());
-    std::thread::scope(|scope| {
-        for lane in &wave[1..] {
-            let beside = &beside;
-            scope.spawn(move || {
-                for step in lane.steps {
-                    let is_passed = run_apart(step, lane.niceness);
-                    beside.lock().expect("nobody panics with it").count(step, is_passed);
-                    if !is_passed {
-                        return;
-                    }
-                }
-            });
+fn run_waves() -> Outcome {
+    let mut outcome = Outcome::default();
+    for wave in WAVES {
+        if outcome.failed.is_empty() {
+            outcome.add(run_wave(wave));
         }
-        result.run_here(wave[0].steps);
-    });
-    let beside = beside.into_inner().expect("nobody panicked with it");
-    result.n_passed += beside.n_passed;
-    result.failed.extend(beside.failed);
+    }
+    outcome
+}
+
+fn run_wave(wave: &'static [Lane]) -> Outcome {
+    std::thread::scope(|scope| {
+        let run_lane = |lane: &'static Lane| {
+            scope.spawn(|| run_steps(lane.steps, |step| run_apart(step, lane.niceness)))
+        };
+        let beside: Vec<_> = wave[1..].iter().map(run_lane).collect();
+        let mut outcome = run_steps(wave[0].steps, run_here);
+        for lane in beside {
+            outcome.add(lane.join().expect("a lane does not panic"));
+        }
+        outcome
+    })
+}
+
+/// Runs steps up to the first that fails.
+fn run_steps(
+    steps: impl IntoIterator<Item = &'static Step>,
+    run: impl Fn(&Step) -> bool,
+) -> Outcome {
+    let mut outcome = Outcome::default();
+    for step in steps {
+        if !run(step) {
+            outcome.failed.push(step.name);
+            break;
+        }
+        outcome.n_passed += 1;
+    }
+    outcome
 }
 
 /// Runs a step and shows what it writes; says whether it passed.
@@ -173,7 +168,11 @@ fn run_apart(step: &Step, niceness: &str) -> bool {
     let (is_passed, text) = told.unwrap_or_else(|error| (false, format!("{error:#}")));
     let verdict = if is_passed { "passed" } else { "failed" };
     let seconds = start.elapsed().as_secs_f64();
-    println!("{text}--- {} {verdict} in {seconds:.1} s beside the others", step.name);
+    println!(
+        "{}\n--- {} {verdict} in {seconds:.1} s beside the others",
+        text.trim_end(),
+        step.name
+    );
     is_passed
 }
 
@@ -239,4 +238,10 @@ fn an_unknown_step_or_option_is_refused() {
     for options in [&["--only", "everything"][..], &["--only"], &["--fast", "fmt"]] {
         assert!(choose(options).is_err(), "{options:?}");
     }
+}
+
+#[test]
+fn a_lane_ends_at_the_first_step_that_fails() {
+    let outcome = run_steps(BUILD.steps, |step| step.name != "clippy");
+    assert_eq!(outcome, Outcome { n_passed: 2, failed: vec!["clippy"] });
 }
