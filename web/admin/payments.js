@@ -7,6 +7,7 @@ import { stamp, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { csvButton, pagedTable } from "../shared/table.js";
 import { badge, choice, field, heading, shortId } from "./form.js";
+import { resolveButton } from "./payments/resolve.js";
 
 const PATH = "/api/admin/payments";
 const STATES = ["READY", "REQUESTED", "UNKNOWN", "CAPTURED", "PARTIALLY_REFUNDED", "REFUND_DUE", "REFUNDED", "FAILED", "CANCELED"];
@@ -30,7 +31,7 @@ export function payments({ main, query: asked, signal }) {
       { head: t("colrefunded"), isNumber: true, cell: (it) => (it.refunded ? won(it.refunded) : "–") },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
-      { head: t("colactions"), cell: (it) => (REFUNDABLE.includes(it.status) ? refundButton(it, () => table.reload()) : "") },
+      { head: t("colactions"), cell: (it) => (REFUNDABLE.includes(it.status) ? refundButton(it, () => table.reload()) : resolveButton(it, () => table.reload())) },
     ],
   });
   filters.addEventListener("submit", (event) => event.preventDefault());
@@ -73,7 +74,7 @@ async function refund(payment, reload) {
     },
   });
   if (!answer) return;
-  const words = answer.status === "SECOND_NEEDED" ? t("secondNeeded") : t("refundDone", won(answer.refundAmount));
+  const words = answer.status === "SECOND_ORGANISER_NEEDED" ? t("secondNeeded") : t("refundDone", won(answer.refundAmount));
   await ask({ title: t("refund"), content: el("p", { class: "note ok" }, words), yes: t("fine") });
   reload();
 }

@@ -23,8 +23,8 @@ export async function waitingRoom(page) {
   const schedule = await get(`/api/schedules/${page.id}`, { signal: page.signal, isPublic: true });
   const answer = await enter(page).catch((error) => {
     // Nobody new is let into the line: trying again would not help, so we say what does.
-    if (!["QUEUE_CLOSED", "SALE_CLOSED"].includes(error.code)) throw error;
-    return shutPage(page, schedule, error.message);
+    if (!["QUEUE_CLOSED", "SALE_CLOSED", "SCHEDULE_CANCELED"].includes(error.code)) throw error;
+    return shutPage(page, schedule, error);
   });
   if (!answer) return;
   keep("place", page.id, answer.token ?? recall("place", page.id));
@@ -155,7 +155,8 @@ function buildRoom(page, schedule) {
 }
 
 /** Somebody in line for nothing is told so: the line is the same, what it leads to is not. */
-function kindOf({ state, chance }) {
+function kindOf({ state, chance, canceled }) {
+  if (canceled) return "CANCELED";
   return state === "WAITING" && chance === "NONE" ? "FULL" : state;
 }
 
@@ -167,6 +168,7 @@ function panelFor(page, kind, { schedule, alerts }) {
     FULL: () => fullPanel(page, schedule),
     ADMITTED: () => wordsPanel(t("yourTurn")),
     EXPIRED: () => wordsPanel(t("entryOver"), button(t("rejoin"))),
+    CANCELED: () => wordsPanel(t("dateCanceledWords"), el("a", { class: "btn", href: "#/tickets" }, t("myTickets"))),
     CLOSED: () => wordsPanel(t("queueClosed"), el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("toEvent"))),
   }[kind];
   return { kind, ...panel() };

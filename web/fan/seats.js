@@ -96,6 +96,14 @@ function openSale(page, schedule, layout) {
     if (lost.length) lose(lost, []);
   }
 
+  /** Nothing can be bought any more: the waiting room says so, and what becomes of paid tickets. */
+  function calledOff(words) {
+    announce(words);
+    picked.clear();
+    keep("pick", page.id, null);
+    leaveSale(page);
+  }
+
   function lose(lost, alternatives) {
     lost.forEach((i) => picked.delete(i));
     lost.forEach(set);
@@ -136,6 +144,7 @@ function openSale(page, schedule, layout) {
   }
 
   function refused(error) {
+    if (error.code === "SCHEDULE_CANCELED") return calledOff(error.message);
     if (error.code === "ENTRY_REQUIRED" || error.code === "ENTRY_EXPIRED") return leaveSale(page);
     if (error.status === 401) return page.fail(error);
     panel.problem.show(error.message ?? t("troubleUnknown"));
@@ -162,5 +171,5 @@ function openSale(page, schedule, layout) {
   map.show(plan, new Uint8Array(plan.n));
   picked.forEach(set);
   showPick();
-  followSeats(page, plan, take, tools).catch(page.fail);
+  followSeats(page, plan, take, tools, calledOff).catch(page.fail);
 }

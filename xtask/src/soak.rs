@@ -20,7 +20,12 @@ struct Part {
     longer: Option<(&'static str, &'static str)>,
 }
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 5] = [
+    Part {
+        what: "seeded sales on PostgreSQL and Redis",
+        tests: "binary(seeds)",
+        longer: Some(("PODO_SEEDS", "5000")),
+    },
     Part {
         what: "power cuts at every point and at random",
         tests: "test(power_cuts) or test(nodes_die)",
@@ -28,7 +33,8 @@ const PARTS: [Part; 4] = [
     },
     Part {
         what: "engines, lines, disks and clocks that fail",
-        tests: "test(/^(faults|lines|disk|clock|live|bus|bell|redelivered|verify_live)::/)",
+        tests: "test(/^(faults|lines|disk|clock|live|bus|bell|redelivered|verify_live)::/) or \
+                test(/^(lost_tail|dead_connections|fail_over|node_clocks|bad_items|called_off)::/)",
         longer: None,
     },
     Part {

@@ -77,6 +77,7 @@ fn status(criterion: &mut Criterion) {
         entry_expires_at: None,
         extensions_left: None,
         paused: false,
+        canceled: false,
         message: None,
         message_en: None,
         token: None,

@@ -2,7 +2,7 @@
 //! admission in time. `cargo bench -p adapters --bench waiting_room`
 
 use adapters::memory::Queue;
-use app::ports::queue::Queue as _;
+use app::ports::queue::{Queue as _, Remembered};
 use criterion::{BatchSize, Criterion};
 use domain::queue::{QueueMode, QueueRules, QueueSettings, Standing};
 use domain::{ScheduleId, Timestamp, UserId};
@@ -46,7 +46,7 @@ fn fan(number: u64) -> UserId {
 
 /// Everybody enters; gives the first number.
 fn fill(queue: &Queue, rules: &QueueRules) -> u64 {
-    block_on(queue.restore(rules, &[], START)).expect("a room");
+    block_on(queue.restore(rules, &Remembered::default(), START)).expect("a room");
     let mut first = None;
     for number in 0..N_FANS {
         let standing = block_on(queue.enter(rules, fan(number), None, START)).expect("a place");
@@ -97,7 +97,11 @@ fn positions(criterion: &mut Criterion, queue: &Queue, rules: &QueueRules, first
         (next >> 20) % N_FANS
     };
     criterion.bench_function("position by number, without a lock", |bench| {
-        bench.iter(|| black_box(queue.standing_now(rules.schedule, first + any(), START)));
+        bench.iter(|| {
+            let number = any();
+            let place = (first + number, fan(number));
+            black_box(queue.standing_now(rules.schedule, place, START))
+        });
     });
     criterion.bench_function("position by name", |bench| {
         bench.iter(|| {

@@ -3,7 +3,7 @@
 use app::ports::clock::{Chance, Clock};
 use domain::Timestamp;
 use std::sync::Mutex;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use uuid::{ContextV7, Uuid};
 
 pub struct SystemClock;
@@ -13,6 +13,26 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_ms(0).plus(since_1970)
+    }
+}
+
+/// A clock that cannot be set: it starts with the system's time and goes on at the pace of the
+/// machine's monotonic clock. On a node that is corrected to another clock, a system clock that is
+/// set forward or back in the middle of a sale changes nothing.
+pub struct SteadyClock {
+    started_at: Timestamp,
+    start: Instant,
+}
+
+impl SteadyClock {
+    pub fn start() -> SteadyClock {
+        SteadyClock { started_at: SystemClock.now(), start: Instant::now() }
+    }
+}
+
+impl Clock for SteadyClock {
+    fn now(&self) -> Timestamp {
+        self.started_at.plus(self.start.elapsed())
     }
 }
 

@@ -11,9 +11,10 @@ mod remote;
 pub mod sandbox;
 mod settings;
 mod toss;
+pub mod transport;
 mod webhooks;
-pub(crate) mod wire;
+pub mod wire;
 
-pub(crate) use client::tls;
 pub use identity::{IdentitySettings, PortOneIdentity};
 pub use settings::{GatewaySettings, InicisSettings, KcpSettings, PortOneSettings, TossSettings};
+pub(crate) use transport::tls;

@@ -1,11 +1,12 @@
 //! Engines on Redis, alone or as a cluster: shared by every node, exact because each step is one
 //! atomic script.
 
-mod cluster;
 mod connection;
 mod holds;
 mod limits;
+mod link;
 mod queue;
+mod renewal;
 mod revocations;
 mod seat_versions;
 mod strains;

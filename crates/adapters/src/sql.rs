@@ -3,9 +3,11 @@
 mod accounts;
 mod audit;
 mod catalog;
+mod clock;
 mod database_role;
 mod dead_letters;
 mod invariants;
+mod job_failures;
 mod job_runs;
 mod keys;
 mod leases;
@@ -17,11 +19,13 @@ mod outbox;
 mod payments;
 mod plan;
 mod postgres;
+mod queue_blocks;
 mod queue_history;
 mod reconciliation;
 mod refunds;
 mod reports;
 mod reservations;
+mod resolutions;
 mod sales;
 mod sealed;
 mod signals;
@@ -38,8 +42,8 @@ mod webhooks;
 
 pub use database_role::DatabaseRole;
 pub use plan::{Plan, Step};
-pub use postgres::{Connections, PerRole, PostgresSettings, Roles};
+pub use postgres::{Connections, DEADLINE_EXTRA, PerRole, PostgresSettings, Replication, Roles};
 #[cfg(feature = "mutants")]
-pub use sqlite::Weather;
+pub use sqlite::{Edit, Weather};
 pub use store::SqlStore;
 pub use tx::Guard;

@@ -30,6 +30,25 @@ pub use settle::settle_unknown_payments;
 pub use verify::verify_promises;
 pub use webhooks::follow_webhooks;
 
+use crate::error::{Error, Result};
+use crate::platform::Platform;
+use uuid::Uuid;
+
+/// The names under which the items of jobs are put off; those of `podo jobs list`.
+const EXPIRE: &str = "expire";
+const OFFER: &str = "offer";
+const SETTLE: &str = "settle";
+const REFUND_CANCELED: &str = "refund-canceled";
+const FOLLOW: &str = "webhooks";
+const RETENTION: &str = "retention";
+
+/// The failure of an item is the item's: it waits, longer each time, and the others go on. Only when
+/// that cannot be stored is it the round's.
+async fn put_off(platform: &Platform, job: &'static str, item: Uuid, error: &Error) -> Result<()> {
+    tracing::warn!(job, %item, %error, "An item of {job} is put off");
+    platform.store.put_off(job, item, error.to_string(), platform.now()).await
+}
+
 /// What a round did. A full round means that there may be more to do at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {

@@ -16,6 +16,7 @@ pub const CONFIRM_CHARGE: &str = "wallet/confirm";
 pub const ADJUST: &str = "admin/wallet";
 pub const TRANSFER: &str = "ticket/transfer";
 pub const ADMIN_REFUND: &str = "admin/refund";
+pub const ADMIN_RESOLVE: &str = "admin/resolve";
 
 /// Longest key accepted.
 const KEY_MAX: usize = 200;

@@ -94,6 +94,17 @@ pub(crate) async fn send(platform: &Platform, notice: &Notice) -> Result<NoticeO
     })
 }
 
+/// A letter that could not even be handed to its channel, as with an address that no key opens.
+pub(crate) fn not_sent(platform: &Platform, notice: &Notice, error: &Error) -> NoticeOutcome {
+    tracing::warn!(message.id = %notice.message, %error, "A letter cannot be sent");
+    let error = error.to_string();
+    if notice.attempts >= TRIES_MAX {
+        return NoticeOutcome::Failed { error };
+    }
+    let at = next_at(platform, notice.attempts, None, platform.now());
+    NoticeOutcome::Later { at, error }
+}
+
 /// Doubling from two seconds, at most ten minutes, unless the channel says how long.
 fn next_at(
     platform: &Platform,

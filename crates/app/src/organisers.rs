@@ -169,6 +169,23 @@ pub(crate) async fn deliver(platform: &Platform, delivery: Delivery) -> Result<b
     Ok(next == Next::Delivered)
 }
 
+/// A delivery that could not be tried: it is put off like one that was not answered. The endpoint is
+/// not to blame, so it stays active.
+pub(crate) async fn note_failure(
+    platform: &Platform,
+    (delivery, attempts): (DeliveryId, u32),
+    error: String,
+) -> Result<()> {
+    let now = platform.now();
+    let (status, next_at) = match after(attempts, None) {
+        Next::Again(pause) => (DeliveryStatus::Pending, now.plus(pause)),
+        Next::Delivered | Next::GiveUp | Next::Disable => (DeliveryStatus::Failed, now),
+    };
+    let error = Some(error);
+    let tried = Tried { delivery, status, next_at, answered: None, error, disables: None };
+    platform.store.note_delivery(tried, now).await
+}
+
 /// The id is the message's: whoever gets it twice can tell.
 fn sign(platform: &Platform, endpoint: &Endpoint, delivery: &Delivery) -> Result<Post> {
     let id = format!("msg_{}", delivery.message_id);

@@ -11,7 +11,7 @@ use crate::ports::payments::{
 };
 use crate::reservations::{my_reservation, tell_filter, tell_filter_sold};
 use crate::signals;
-use domain::payments::{PaymentMethod, PaymentStatus};
+use domain::payments::{PaymentMethod, PaymentStatus, SHOW_CANCELED};
 use domain::refunds::RefundTo;
 use domain::reservations::ReservationStatus;
 use domain::signals::{PAYS_AT_SOONEST, SignalKind};
@@ -19,6 +19,7 @@ use domain::{
     PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
 };
 use futures::future::join;
+use std::sync::atomic::Ordering;
 
 /// What gateways show as the name of what is bought.
 pub(crate) const ORDER_NAME: &str = "Podo ticket";
@@ -128,10 +129,8 @@ pub async fn confirm_payment(
     points::reach(points::CHARGE_AFTER);
     match settle(platform, &ask, answered).await? {
         Settled::Sold(sold) => Ok(Once::Fresh(ConfirmOutcome::Paid(sold.confirmed))),
-        Settled::Declined { reason, .. } => Err(Refusal::PaymentDeclined { reason }.into()),
-        Settled::RefundDue { .. } => {
-            Err(Refusal::PaymentDeclined { reason: "TOO_LATE".into() }.into())
-        }
+        Settled::Declined { reason, .. } => Err(not_paid(reason).into()),
+        Settled::RefundDue { reason, .. } => Err(not_paid(reason.to_owned()).into()),
         Settled::StillUnknown | Settled::Before(PaymentStatus::Unknown) => {
             Ok(Once::Fresh(ConfirmOutcome::Unknown(payment)))
         }
@@ -140,6 +139,16 @@ pub async fn confirm_payment(
             Some(answer) => Ok(Once::Replay(answer)),
             None => Err(Refusal::KeyRunning.into()),
         },
+    }
+}
+
+/// What a fan hears whose payment came to nothing: it is no use to try another card for a date that
+/// is called off.
+pub fn not_paid(reason: String) -> Refusal {
+    if reason == SHOW_CANCELED {
+        Refusal::ScheduleCanceled
+    } else {
+        Refusal::PaymentDeclined { reason }
     }
 }
 
@@ -153,19 +162,26 @@ pub async fn settle(platform: &Platform, ask: &AskGateway, answered: Answered) -
         now: platform.now(),
     };
     let settled = platform.store.settle_payment(command).await?;
-    match &settled {
+    tell_settled(platform, &settled).await?;
+    Ok(settled)
+}
+
+/// After the commit: the live engines hear of what was sold or given up.
+pub(crate) async fn tell_settled(platform: &Platform, settled: &Settled) -> Result<()> {
+    match settled {
         Settled::Sold(sold) => after_sale(platform, sold).await,
-        Settled::Declined { freed, .. } | Settled::RefundDue { freed } => {
+        Settled::Declined { freed, .. } | Settled::RefundDue { freed, .. } => {
             tell_filter(platform, freed.as_slice()).await?;
         }
         Settled::StillUnknown | Settled::Before(_) => {}
     }
-    Ok(settled)
+    Ok(())
 }
 
 /// The purchase is committed: what follows only tidies up, and its failure is not the fan's.
 async fn after_sale(platform: &Platform, sold: &Sold) {
     points::reach(points::SALE_STORED);
+    platform.purchases.fetch_add(1, Ordering::Relaxed);
     let seats = &sold.seats;
     let tell = tell_filter_sold(platform, seats);
     let end = platform.queue.end_entry(seats.schedule, seats.user, sold.place, platform.now());

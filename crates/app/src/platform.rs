@@ -18,7 +18,7 @@ use crate::ports::revocations::Revocations;
 use crate::ports::seat_versions::SeatVersions;
 use crate::ports::social::SocialService;
 use crate::ports::strains::Strains;
-use crate::queue::{Knocks, Progresses, Waits};
+use crate::queue::{Knocks, Openings, Progresses, Waits};
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
@@ -31,6 +31,7 @@ use crate::workers::Tallies;
 use domain::queue::HealthLimits;
 use domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 /// What the operator may choose about the rules.
@@ -86,12 +87,15 @@ pub struct Platform {
     pub knocks: Knocks,
     pub proven: Proven,
     pub noted: Noted,
+    pub openings: Openings,
     pub waits: Waits,
     pub vitals: Vitals,
     pub layouts: Layouts,
     pub seat_maps: SeatMaps,
     pub reconciliation: Reconciliation,
     /// What the workers and the jobs of this node did.
+    /// Reservations that this node saw paid: by the confirm call, a webhook or a job.
+    pub purchases: AtomicU64,
     pub worker_tallies: Tallies,
     pub job_tallies: Tallies,
     /// Where spans go, if anybody follows traces.

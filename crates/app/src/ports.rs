@@ -12,6 +12,7 @@ pub mod gateway;
 pub mod holds;
 pub mod identity;
 pub mod invariants;
+pub mod job_failures;
 pub mod job_runs;
 pub mod keys;
 pub mod leases;
@@ -23,11 +24,13 @@ pub mod organisers;
 pub mod passwords;
 pub mod payments;
 pub mod queue;
+pub mod queue_blocks;
 pub mod queue_history;
 pub mod reconciliation;
 pub mod refunds;
 pub mod reports;
 pub mod reservations;
+pub mod resolutions;
 pub mod revocations;
 pub mod sales;
 pub mod sealed;
@@ -48,6 +51,7 @@ pub trait Store:
     + catalog::Catalog
     + dead_letters::DeadLetters
     + invariants::Invariants
+    + job_failures::JobFailures
     + job_runs::JobRuns
     + keys::Keys
     + leases::Leases
@@ -56,11 +60,13 @@ pub trait Store:
     + notifications::Notifications
     + organisers::Organisers
     + payments::Payments
+    + queue_blocks::QueueBlocks
     + queue_history::QueueHistory
     + reconciliation::Reconciliation
     + refunds::Refunds
     + reports::Reports
     + reservations::Reservations
+    + resolutions::Resolutions
     + sales::Sales
     + sealed::SealedFields
     + signals::Signals
@@ -77,6 +83,7 @@ impl<T> Store for T where
         + catalog::Catalog
         + dead_letters::DeadLetters
         + invariants::Invariants
+        + job_failures::JobFailures
         + job_runs::JobRuns
         + keys::Keys
         + leases::Leases
@@ -85,11 +92,13 @@ impl<T> Store for T where
         + notifications::Notifications
         + organisers::Organisers
         + payments::Payments
+        + queue_blocks::QueueBlocks
         + queue_history::QueueHistory
         + reconciliation::Reconciliation
         + refunds::Refunds
         + reports::Reports
         + reservations::Reservations
+        + resolutions::Resolutions
         + sales::Sales
         + sealed::SealedFields
         + signals::Signals

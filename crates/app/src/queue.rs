@@ -2,6 +2,7 @@
 
 mod history;
 mod knocks;
+mod openings;
 mod progress;
 mod view;
 mod waits;
@@ -24,10 +25,11 @@ use domain::{Refusal, ScheduleId, SessionId, Timestamp, UserId, draw};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
-use view::view;
+use view::{called_off, view};
 
 pub use history::{PlaceView, my_places, places_in};
 pub use knocks::Knocks;
+pub use openings::Openings;
 pub use progress::{Progress, Progresses, SeatsLeft};
 pub use view::{ProgressView, QueueState, QueueView};
 pub use waits::{WAIT_BUCKETS_S, Waits};
@@ -49,7 +51,8 @@ pub struct DrawView {
     /// The seed itself, after the opening.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<String>,
-    /// How many fans were drawn.
+    /// Over how many indexes of the lobby the draw went: the fans who gathered, and more when the
+    /// live engine had lost some of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drawn: Option<u64>,
     pub recipe: &'static str,
@@ -69,17 +72,40 @@ async fn open_schedule(
     now: Timestamp,
 ) -> Result<Arc<ScheduleRecord>> {
     let record = platform.schedules.get(&*platform.store, schedule, now).await?;
+    if record.is_canceled() {
+        return Err(Refusal::ScheduleCanceled.into());
+    }
     if is_on_sale(&record, now) { Ok(record) } else { Err(Refusal::SaleClosed.into()) }
 }
 
-/// Opens a waiting room that is new or was lost, with those who are inside by the store.
+/// Opens a waiting room that is new or was lost, all of it or its last writes, with what the store
+/// knows of those who were let in.
 pub(crate) async fn open_room(
     platform: &Platform,
     rules: &QueueRules,
     now: Timestamp,
 ) -> Result<()> {
-    let entries = platform.store.live_entries(rules.schedule, now).await?;
-    platform.queue.restore(rules, &entries, now).await
+    let survivors = platform.queue.survivors(rules.schedule, now).await?;
+    let remembered = platform.store.remembered(rules.schedule, survivors, now).await?;
+    platform.queue.restore(rules, &remembered, now).await
+}
+
+/// Takes a step that needs an open room; whoever finds it closed opens it.
+async fn in_open_room<T, F: Future<Output = Result<Option<T>>>>(
+    platform: &Platform,
+    rules: &QueueRules,
+    now: Timestamp,
+    step: impl Fn() -> F,
+) -> Result<T> {
+    let opening = platform.openings.of(rules.schedule);
+    for _ in 0..=OPENINGS_MAX {
+        let n_seen = opening.n_opened();
+        if let Some(answer) = step().await? {
+            return Ok(answer);
+        }
+        opening.once(n_seen, open_room(platform, rules, now)).await?;
+    }
+    Err(Error::unavailable("the waiting room was lost again and again"))
 }
 
 /// What the queue goes by now: as the organiser set it, slower while this node is unwell.
@@ -168,15 +194,11 @@ async fn join(
     fan: UserId,
     now: Timestamp,
 ) -> Result<Standing> {
-    for _ in 0..=OPENINGS_MAX {
-        if let Some(standing) = platform.queue.enter(rules, fan, None, now).await? {
-            note_arrival(platform, rules.schedule, standing, now);
-            record_entry(platform, rules.schedule, fan, standing, now).await?;
-            return Ok(standing);
-        }
-        open_room(platform, rules, now).await?;
-    }
-    Err(Error::unavailable("the waiting room was lost again and again"))
+    let enter = || platform.queue.enter(rules, fan, None, now);
+    let standing = in_open_room(platform, rules, now, enter).await?;
+    note_arrival(platform, rules.schedule, standing, now);
+    record_entry(platform, rules.schedule, fan, standing, now).await?;
+    Ok(standing)
 }
 
 /// For the wait that is measured when they are let in.
@@ -197,10 +219,33 @@ async fn find_or_bring_back(
     now: Timestamp,
 ) -> Result<Standing> {
     let seen = platform.queue.standing(rules, fan, None, now).await?;
-    if seen.standing == Standing::Absent {
-        return bring_back(platform, rules, fan, proof, now).await;
+    if is_older_than(seen.standing, proof) {
+        return bring_back_or_stay(platform, rules, (fan, proof), seen.standing, now).await;
     }
     Ok(seen.standing)
+}
+
+/// Is the fan not here, or at a place from before the one of their proof? Then the engine forgot
+/// it: numbers and indexes only grow. Of an entry that is over nobody knows whether it was before.
+fn is_older_than(standing: Standing, proof: Returning) -> bool {
+    match (standing, proof) {
+        (Standing::Absent | Standing::Expired, _) => true,
+        (Standing::Waiting { number, .. }, Returning::Line { number: proved }) => number < proved,
+        (Standing::Lobby { index, .. }, Returning::Lobby { index: proved }) => index < proved,
+        (Standing::Waiting { .. } | Standing::Lobby { .. } | Standing::Inside(_), _) => false,
+    }
+}
+
+/// Where the fan stands with the place of their proof, or without it when that one is not to be had.
+async fn bring_back_or_stay(
+    platform: &Platform,
+    rules: &QueueRules,
+    (fan, proof): (UserId, Returning),
+    known: Standing,
+    now: Timestamp,
+) -> Result<Standing> {
+    let standing = bring_back(platform, rules, fan, proof, now).await?;
+    Ok(if standing == Standing::Absent { known } else { standing })
 }
 
 /// Gives a fan whom the engine does not know the place of their proof, if it was lost. The store
@@ -215,14 +260,10 @@ async fn bring_back(
     if let Some(place) = let_in_with(platform, rules.schedule, fan, proof).await? {
         return bring_back_inside(platform, rules, &place, now).await;
     }
-    for _ in 0..=OPENINGS_MAX {
-        if let Some(standing) = platform.queue.come_back(rules, fan, proof, now).await? {
-            record_entry(platform, rules.schedule, fan, standing, now).await?;
-            return Ok(standing);
-        }
-        open_room(platform, rules, now).await?;
-    }
-    Err(Error::unavailable("the waiting room was lost again and again"))
+    let come_back = || platform.queue.come_back(rules, fan, proof, now);
+    let standing = in_open_room(platform, rules, now, come_back).await?;
+    record_entry(platform, rules.schedule, fan, standing, now).await?;
+    Ok(standing)
 }
 
 /// Most places of one fan that are looked through: entering again and again is limited.
@@ -329,27 +370,36 @@ pub fn status_now(
     now: Timestamp,
 ) -> Option<QueueView> {
     let Some(Returning::Line { number }) = asker.proof else { return None };
-    let standing = platform.queue.standing_now(schedule, number, now)?;
     let record = platform.schedules.at_hand(schedule, now)?;
+    if record.is_canceled() {
+        return Some(called_off(&record, asker, now));
+    }
+    let standing = platform.queue.standing_now(schedule, (number, asker.fan), now)?;
     let progress = platform.progress.at_hand(schedule, now).filter(|it| !it.is_away)?;
     let seen = Seen { standing, is_live: true };
     Some(view(platform, (&record, &progress), asker, seen, now))
 }
 
-/// Where the fan stands. Whom the engine forgot, their place token brings back.
+/// Where the fan stands. Whom the engine forgot, their place token brings back. A date that is called
+/// off has no line any more: everybody hears the same, and no engine is asked.
 pub async fn status(platform: &Platform, asker: Asker, schedule: ScheduleId) -> Result<QueueView> {
     let now = platform.now();
     if let Some(view) = status_now(platform, asker, schedule, now) {
         return Ok(view);
     }
     let record = platform.schedules.get(&*platform.store, schedule, now).await?;
+    if record.is_canceled() {
+        return Ok(called_off(&record, asker, now));
+    }
     let progress = platform.progress.get(platform, &record, now).await;
     let rules = rules_now(platform, &record);
     let mut seen = platform.queue.standing(&rules, asker.fan, asker.proof, now).await?;
-    if let (Standing::Absent, Some(proof)) = (seen.standing, asker.proof)
+    if let Some(proof) = asker.proof
+        && is_older_than(seen.standing, proof)
         && is_on_sale(&record, now)
     {
-        seen.standing = bring_back(platform, &rules, asker.fan, proof, now).await?;
+        let (who, known) = ((asker.fan, proof), seen.standing);
+        seen.standing = bring_back_or_stay(platform, &rules, who, known, now).await?;
     }
     let mut view = match seen.standing {
         Standing::Absent => return Err(Refusal::NotInQueue.into()),

@@ -82,7 +82,21 @@ impl SeatMaps {
                 Err(_busy) => return Ok(known),
             },
         };
-        slot.renew(platform, schedule, work).await
+        slot.renew(platform, schedule, work, now.minus(FRESH_FOR)).await
+    }
+
+    /// The same with everything that was sold before this call: for a decision that a map which is a
+    /// few milliseconds old would get wrong. Callers share one look.
+    pub async fn snapshot_now(
+        &self,
+        platform: &Platform,
+        schedule: ScheduleId,
+    ) -> Result<Arc<Snapshot>> {
+        let asked_at = platform.now();
+        platform.schedules.get(&*platform.store, schedule, asked_at).await?;
+        let slot = self.slot(schedule);
+        let work = slot.work.lock().await;
+        slot.renew(platform, schedule, work, asked_at).await
     }
 
     /// What this node knows without asking anybody, however old it is.
@@ -127,18 +141,23 @@ impl Slot {
     }
 
     fn is_fresh(&self, now: Timestamp) -> bool {
-        let checked_at = Timestamp::from_ms(self.checked_at_ms.load(Ordering::Acquire));
-        now < checked_at.plus(FRESH_FOR)
+        self.was_checked_after(now.minus(FRESH_FOR))
     }
 
+    fn was_checked_after(&self, moment: Timestamp) -> bool {
+        moment.ms() < self.checked_at_ms.load(Ordering::Acquire)
+    }
+
+    /// Brings it up to date, unless somebody began to do so after `moment`.
     async fn renew(
         &self,
         platform: &Platform,
         schedule: ScheduleId,
         mut work: tokio::sync::MutexGuard<'_, Option<Work>>,
+        moment: Timestamp,
     ) -> Result<Arc<Snapshot>> {
         let now = platform.now();
-        if let Some(known) = self.current().filter(|_| self.is_fresh(now)) {
+        if let Some(known) = self.current().filter(|_| self.was_checked_after(moment)) {
             return Ok(known);
         }
         let next = match work.as_mut() {

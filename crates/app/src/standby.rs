@@ -47,15 +47,29 @@ pub async fn stand_by(
     if record.queue.identity_required {
         require_identity(platform, user).await?;
     }
-    let map = platform.seat_maps.snapshot(platform, schedule).await?;
-    let left = *map.left.get(&grade).ok_or(Refusal::UnknownGrade)?;
-    if count <= left {
-        return Err(Refusal::SeatsLeft.into());
-    }
+    check_sold_out(platform, schedule, &grade, count).await?;
     let standby = StandbyId::new(platform.chance.id(now));
     let command = StandBy { standby, user, schedule, grade, count, now };
     let place = platform.store.stand_by(command).await?;
     view(platform, place).await
+}
+
+/// A map that is a moment old may still show the last seats: then the newest is looked at.
+async fn check_sold_out(
+    platform: &Platform,
+    schedule: ScheduleId,
+    grade: &str,
+    count: u32,
+) -> Result<()> {
+    let map = platform.seat_maps.snapshot(platform, schedule).await?;
+    if *map.left.get(grade).ok_or(Refusal::UnknownGrade)? < count {
+        return Ok(());
+    }
+    let map = platform.seat_maps.snapshot_now(platform, schedule).await?;
+    match map.left.get(grade) {
+        Some(left) if count <= *left => Err(Refusal::SeatsLeft.into()),
+        Some(_) | None => Ok(()),
+    }
 }
 
 pub async fn my_standby(

@@ -2,9 +2,11 @@
 //! no chance. Adapters load the facts, ask a rule, and apply what it decides in one transaction.
 
 pub mod accounts;
+pub mod backoff;
 pub mod best;
 pub mod catalog;
 pub mod challenge;
+pub mod clock;
 pub mod draw;
 pub mod hall;
 pub mod id;
@@ -17,6 +19,7 @@ pub mod reconciliation;
 pub mod refunds;
 pub mod refusal;
 pub mod reservations;
+pub mod resolutions;
 pub mod seats;
 pub mod signals;
 pub mod standby;

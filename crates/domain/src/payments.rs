@@ -1,17 +1,19 @@
 //! A payment's life and the only way out of `PAYING`: [`settle`]. Refunds are their own rows.
 
+use crate::catalog::ScheduleStatus;
 use crate::reservations::{Next, Reservation};
 use crate::{PaymentId, Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A request that the gateway has not answered for this long is asked about.
-pub const ASK_AFTER: Duration = Duration::from_secs(60);
-
 /// A payment still unknown after this long is voided; only then are its seats free.
 pub const VOID_AFTER: Duration = Duration::from_secs(180);
 
-const _: () = assert!(ASK_AFTER.as_secs() < VOID_AFTER.as_secs());
+/// Why money that came goes back: its seats are gone.
+pub const TOO_LATE: &str = "TOO_LATE";
+
+/// The same, and why nothing can be paid any more: the date is called off.
+pub const SHOW_CANCELED: &str = "SHOW_CANCELED";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -153,11 +155,13 @@ pub enum Settlement {
         reservation: Next,
         reason: String,
     },
-    /// Charged for seats that are gone, or the wrong amount: all of it goes back.
+    /// Charged for seats that are gone, for a date that is called off, or the wrong amount: all of
+    /// it goes back.
     RefundDue {
         payment: Payment,
         reservation: Next,
         amount: Won,
+        reason: &'static str,
     },
 }
 
@@ -245,10 +249,11 @@ impl Payment {
 }
 
 /// The only way out of `PAYING`. The confirm call, the webhook and the reconciler all end here;
-/// the second one to arrive finds a settled payment and does nothing.
+/// the second one to arrive finds a settled payment and does nothing. `date` is what became of the
+/// schedule since.
 pub fn settle(
     payment: &Payment,
-    reservation: &Reservation,
+    (reservation, date): (&Reservation, ScheduleStatus),
     outcome: Outcome,
     now: Timestamp,
 ) -> Settlement {
@@ -265,10 +270,23 @@ pub fn settle(
     match outcome {
         // Nothing is no amount: whoever says so does not know.
         Outcome::Captured { amount } if amount.is_zero() => {
-            settle(payment, reservation, Outcome::Unknown, now)
+            settle(payment, (reservation, date), Outcome::Unknown, now)
         }
         Outcome::Unknown if payment.status == PaymentStatus::Unknown => Settlement::Nothing,
         Outcome::Unknown => Settlement::StillUnknown(payment.to(PaymentStatus::Unknown)),
+        Outcome::NotCaptured { .. } if date == ScheduleStatus::Cancelled => Settlement::Declined {
+            payment: payment.to(PaymentStatus::Failed),
+            reservation: reservation.call_off(),
+            reason: SHOW_CANCELED.to_owned(),
+        },
+        Outcome::Captured { amount } if date == ScheduleStatus::Cancelled => {
+            Settlement::RefundDue {
+                payment: payment.charged_for_nothing(amount),
+                reservation: reservation.call_off(),
+                amount,
+                reason: SHOW_CANCELED,
+            }
+        }
         Outcome::NotCaptured { reason } => Settlement::Declined {
             payment: payment.to(PaymentStatus::Failed),
             reservation: reservation.decline(now),
@@ -286,6 +304,7 @@ fn settle_unasked(payment: &Payment, outcome: &Outcome) -> Settlement {
             payment: payment.charged_for_nothing(*amount),
             reservation: Next::Same,
             amount: *amount,
+            reason: TOO_LATE,
         },
         Outcome::Captured { .. } | Outcome::NotCaptured { .. } | Outcome::Unknown => {
             Settlement::Nothing
@@ -311,11 +330,13 @@ fn settle_captured(
             payment: payment.charged_for_nothing(amount),
             reservation: reservation.decline(now),
             amount,
+            reason: TOO_LATE,
         },
         Ok(Next::Same) | Err(_) => Settlement::RefundDue {
             payment: payment.charged_for_nothing(amount),
             reservation: Next::Same,
             amount,
+            reason: TOO_LATE,
         },
     }
 }

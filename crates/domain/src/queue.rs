@@ -1,10 +1,12 @@
 //! The waiting room's rules: who is let in, how long to wait before asking again.
 
 mod admission;
+mod blocks;
 mod health;
 mod waiting;
 
 pub use admission::{AdmitBudget, fans_to_admit};
+pub use blocks::{Blocks, Draw, Grant, Need};
 pub use health::{Health, HealthLimits, SlowDown, slowed};
 pub use waiting::{Estimate, Outlook, estimate_wait, outlook, poll_after_ms, tell_after_ms};
 
@@ -201,7 +203,7 @@ pub enum Standing {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueCounts {
     pub gathered: u64,
-    /// How many places of the lobby the draw put in order; 0 before it.
+    /// Over how many indexes of the lobby the draw went; 0 before it.
     pub drawn: u64,
     pub waiting: u64,
     /// Nobody with a smaller number waits: the first in line, or the next number to be given.

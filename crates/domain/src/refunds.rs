@@ -89,6 +89,52 @@ pub fn quote(prices: impl IntoIterator<Item = Won>, fee_percent: u32) -> Quote {
     Quote { refund: won(refund), fee: won(fee) }
 }
 
+/// What the gateway's book says about the next refund of a payment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefundStep {
+    /// The book shows it.
+    Made,
+    /// The book does not show it. `book_before` is what it shows, to be remembered before anything
+    /// is sent.
+    Send { book_before: Won },
+    /// The book cannot be understood: nothing may be sent.
+    Wait { why: &'static str },
+}
+
+/// A refund as far as the gateway's book is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InBook {
+    pub amount: Won,
+    /// What this gateway gave back of the payment before, by our own book.
+    pub refunded_before: Won,
+    /// What the gateway's book showed when this refund was first sent; nothing when it never was.
+    pub book_before: Option<Won>,
+}
+
+impl InBook {
+    /// Whether to send it. Refunds of one payment are made in turn, so a book that moved by exactly
+    /// this amount since shows this refund; by any other, somebody else's money is in it. When all that
+    /// was charged went back there is nothing left to send: the fan has everything.
+    pub fn step(&self, captured: Won, book: Won) -> RefundStep {
+        if !captured.is_zero() && captured == book {
+            return RefundStep::Made;
+        }
+        let Some(before) = self.book_before else {
+            return match book < self.refunded_before {
+                true => RefundStep::Wait { why: "the book does not show the refunds before" },
+                false => RefundStep::Send { book_before: book },
+            };
+        };
+        if book == before {
+            return RefundStep::Send { book_before: before };
+        }
+        match before.checked_add(self.amount) == Some(book) {
+            true => RefundStep::Made,
+            false => RefundStep::Wait { why: "the book moved by another amount" },
+        }
+    }
+}
+
 /// Where a refund goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -192,6 +238,37 @@ mod tests {
         assert_eq!(policy(&[(9, 10), (1, 90)]).check(), Ok(()));
         for odd in [&[(1, 10), (9, 20)][..], &[(9, 20), (1, 10)], &[(9, 10), (9, 20)], &[(9, 91)]] {
             assert_eq!(policy(odd).check(), Err(Refusal::InvalidPolicy), "{odd:?}");
+        }
+    }
+
+    #[test]
+    fn a_refund_is_known_by_how_far_the_book_moved() {
+        let won = |amount| Won::new(amount).unwrap();
+        let refund = |book_before: Option<i64>| InBook {
+            amount: won(30),
+            refunded_before: won(20),
+            book_before: book_before.map(won),
+        };
+        let send = |before| RefundStep::Send { book_before: won(before) };
+        // Never sent: whatever stands in the book is not this refund.
+        assert_eq!(refund(None).step(won(200), won(20)), send(20));
+        assert_eq!(
+            refund(None).step(won(200), won(50)),
+            send(50),
+            "somebody gave 30 back in the console"
+        );
+        assert!(
+            matches!(refund(None).step(won(200), won(0)), RefundStep::Wait { .. }),
+            "a book that lags"
+        );
+        // Sent, and the answer was lost.
+        assert_eq!(refund(Some(50)).step(won(200), won(50)), send(50));
+        assert_eq!(refund(Some(50)).step(won(200), won(80)), RefundStep::Made);
+        assert_eq!(refund(None).step(won(50), won(50)), RefundStep::Made, "all went back");
+        assert!(matches!(refund(Some(50)).step(won(0), won(0)), RefundStep::Wait { .. }));
+        for odd in [0, 79, 81, 110] {
+            let step = refund(Some(50)).step(won(200), won(odd));
+            assert!(matches!(step, RefundStep::Wait { .. }), "{odd}: {step:?}");
         }
     }
 

@@ -78,6 +78,8 @@ pub enum Refusal {
         opens_at: Timestamp,
     },
     SaleClosed,
+    /// The date is called off: nothing is sold, and what was paid goes back.
+    ScheduleCanceled,
     /// A promise about this date is broken: nothing is sold until somebody has looked.
     SaleStopped,
     EntryRequired,
@@ -122,6 +124,8 @@ pub enum Refusal {
     UnknownGateway,
     WalletLimit,
     NothingToRefund,
+    /// It ends by itself, or has ended: an organiser need not.
+    NotStuck,
     CancelClosed,
     InvalidPolicy,
     WebhookInvalid,
@@ -199,6 +203,7 @@ impl Refusal {
             Refusal::ChallengeRequired { .. } => "CHALLENGE_REQUIRED",
             Refusal::SaleNotOpen { .. } => "SALE_NOT_OPEN",
             Refusal::SaleClosed => "SALE_CLOSED",
+            Refusal::ScheduleCanceled => "SCHEDULE_CANCELED",
             Refusal::SaleStopped => "SALE_STOPPED",
             Refusal::EntryRequired => "ENTRY_REQUIRED",
             Refusal::EntryExpired => "ENTRY_EXPIRED",
@@ -227,6 +232,7 @@ impl Refusal {
             Refusal::UnknownGateway => "UNKNOWN_GATEWAY",
             Refusal::WalletLimit => "WALLET_LIMIT",
             Refusal::NothingToRefund => "NOTHING_TO_REFUND",
+            Refusal::NotStuck => "NOT_STUCK",
             Refusal::CancelClosed => "CANCEL_CLOSED",
             Refusal::InvalidPolicy => "INVALID_POLICY",
             Refusal::WebhookInvalid => "WEBHOOK_INVALID",

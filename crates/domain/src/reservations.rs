@@ -195,6 +195,18 @@ impl Reservation {
         })
     }
 
+    /// The date is called off, so the money that was asked for buys nothing. A hold ends by itself.
+    pub fn call_off(&self) -> Next {
+        match self.status {
+            ReservationStatus::Paying => Next::To(self.next(ReservationStatus::Canceled)),
+            ReservationStatus::Held
+            | ReservationStatus::Confirmed
+            | ReservationStatus::Canceled
+            | ReservationStatus::Expired
+            | ReservationStatus::Released => Next::Same,
+        }
+    }
+
     /// The fan gives the seats back before paying.
     pub fn release(&self) -> Result<Next, Refusal> {
         match self.status {
@@ -263,7 +275,8 @@ pub fn check_churn(n_unpaid: u32, last: Option<Timestamp>, now: Timestamp) -> Re
     if n_unpaid < CHURN_MAX || again_at <= now {
         return Ok(());
     }
-    Err(Refusal::HoldChurn { retry_after_s: again_at.since(now).as_secs() + 1 })
+    let pause_ms = again_at.since(now).as_millis() as u64;
+    Err(Refusal::HoldChurn { retry_after_s: pause_ms.div_ceil(1_000) })
 }
 
 /// A number that people can read out: the day in Seoul and six letters and digits without

@@ -50,7 +50,7 @@ impl Caller {
     }
 
     /// Calls, timed from the moment `due`, and repeats the call after trouble. Answers with a
-    /// success, or with what a refusal means for the fan.
+    /// success, with a payment that is still running, or with what a refusal means for the fan.
     pub(crate) async fn call_due(
         &self,
         step: Step,
@@ -92,10 +92,11 @@ impl Caller {
         tally.time(step, due.elapsed());
         match answer {
             Ok(answer) if answer.is_success() => Some(Ok(answer)),
-            // Our own first try is still under way, or was cut off: the same call asks again.
+            // Our own first try is still under way, or was cut off. The same call asks again, but
+            // for a payment, whose outcome may take minutes: that is asked for by its id.
             Ok(answer) if code_of(&answer) == "IDEMPOTENCY_KEY_RUNNING" => {
                 tally.refuse(step, answer.status, "IDEMPOTENCY_KEY_RUNNING");
-                None
+                (step == Step::Confirm).then_some(Ok(answer))
             }
             Ok(answer) if answer.status < 500 => Some(Err(self.count_refusal(step, &answer))),
             Ok(answer) => {

@@ -18,8 +18,9 @@ use tokio::time::Instant;
 /// How long to wait when the server does not say.
 const POLL_AFTER: Duration = Duration::from_secs(2);
 
-/// How often a fan asks about a payment that is not known yet.
-const PAYMENT_ASKS_MAX: u32 = 60;
+/// How long a fan waits for a payment that is not known yet: the server voids what its gateway does
+/// not know after three minutes.
+const PAYMENT_WAIT_MAX: Duration = Duration::from_secs(240);
 
 pub(crate) struct Journey {
     plan: Arc<Plan>,
@@ -221,7 +222,10 @@ impl Journey {
         self.caller.shared.places.note_leaving();
         let call = Call::post("/api/payment/confirm", &body);
         let answer = self.caller.call_once(Step::Confirm, call).await?;
-        let mut confirmed: Confirmed = self.caller.read(Step::Confirm, &answer)?;
+        let mut confirmed: Confirmed = match answer.is_success() {
+            true => self.caller.read(Step::Confirm, &answer)?,
+            false => Confirmed::unknown(),
+        };
         if self.wish.payment != Means::Wallet {
             self.tell_server(requested).await?;
         }
@@ -241,7 +245,8 @@ impl Journey {
         requested: &Requested,
         poll_after: Duration,
     ) -> Result<ConfirmedReservation, Ending> {
-        for _ in 0..PAYMENT_ASKS_MAX {
+        let deadline = Instant::now() + PAYMENT_WAIT_MAX;
+        while Instant::now() < deadline {
             tokio::time::sleep(poll_after.min(self.plan.poll_cap.unwrap_or(poll_after))).await;
             let call = Call::get(format!("/api/payment/{}", requested.payment_id));
             let answer = self.caller.call(Step::Payment, call).await?;

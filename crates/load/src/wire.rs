@@ -89,6 +89,13 @@ pub(crate) struct Confirmed {
     pub(crate) poll_after_ms: Option<u64>,
 }
 
+impl Confirmed {
+    /// The server was cut off, or has not heard from its gateway.
+    pub(crate) fn unknown() -> Confirmed {
+        Confirmed { status: "UNKNOWN".to_owned(), reservation: None, poll_after_ms: None }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConfirmedReservation {

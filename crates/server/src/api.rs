@@ -45,6 +45,7 @@ use crate::telemetry::Metrics;
 use adapters::gateways::sandbox::Sandbox;
 use adapters::memory::{AddressLimits, UserLimits};
 use app::Platform;
+use app::clock::SyncedClock;
 use axum::Router;
 use axum::routing::get;
 use std::net::SocketAddr;
@@ -63,6 +64,7 @@ pub use error::{ApiError, problem_codes};
 /// What handlers share.
 pub struct Shared {
     pub platform: Arc<Platform>,
+    pub clock: Arc<SyncedClock>,
     /// `None` where real money is taken.
     pub sandbox: Option<Arc<Sandbox>>,
     pub tasks: Tasks,

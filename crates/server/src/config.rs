@@ -10,11 +10,11 @@ pub use channels::Channels;
 pub use gateways::Gateways;
 pub use people::{ConfirmEmail, People};
 
-use crate::proxies::Proxies;
+use crate::proxies::{ForwardedHeader, Proxies};
 use crate::roles::Roles;
 use adapters::gateways::GatewaySettings;
 use adapters::notify::ChannelSettings;
-use adapters::sql::{Connections, PostgresSettings};
+use adapters::sql::{Connections, DEADLINE_EXTRA, PostgresSettings};
 use anyhow::{Context, Result, anyhow, bail};
 use domain::queue::HealthLimits;
 use secrecy::{ExposeSecret, SecretString};
@@ -38,6 +38,7 @@ pub struct Config {
     pub store_role_connections: String,
     pub store_statement_timeout_ms: u32,
     pub store_lock_timeout_ms: u32,
+    pub store_deadline_ms: u32,
     pub replica_urls: Vec<String>,
     pub replica_lag_max_ms: u32,
     pub store_ca: String,
@@ -64,8 +65,10 @@ pub struct Config {
     pub requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
     pub trusted_proxies: Vec<String>,
+    pub forwarded_header: ForwardedHeader,
     pub public_url: String,
-    pub sandbox: Switch,
+    pub sandbox: SandboxMode,
+    pub sandbox_beside_real_gateways: SandboxBesideReal,
     pub gateway_timeout_seconds: u32,
     #[serde(flatten)]
     pub gateways: Gateways,
@@ -86,6 +89,25 @@ pub struct Config {
 pub enum Switch {
     On,
     Off,
+}
+
+/// When the built-in payment company, which moves no money, is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxMode {
+    /// While no real one is set up.
+    Auto,
+    On,
+    Off,
+}
+
+/// Whether it may stand beside a real one, where fans would choose to pay nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum SandboxBesideReal {
+    #[serde(rename = "refuse")]
+    Refuse,
+    #[serde(rename = "fans may buy for nothing")]
+    FansMayBuyForNothing,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -137,6 +159,31 @@ impl Config {
         let config: Config = table.try_into().context("a setting has the wrong type")?;
         config.check()?;
         Ok(Config { shown, ..config })
+    }
+
+    /// Whether the built-in payment company is offered.
+    pub fn has_sandbox(&self) -> bool {
+        match self.sandbox {
+            SandboxMode::Auto => !self.gateways.is_any(),
+            SandboxMode::On => true,
+            SandboxMode::Off => false,
+        }
+    }
+
+    fn check_sandbox(&self) -> Result<()> {
+        let may_stand_beside =
+            self.sandbox_beside_real_gateways == SandboxBesideReal::FansMayBuyForNothing;
+        match (self.has_sandbox(), self.gateways.is_any()) {
+            (false, false) => {
+                bail!("sandbox: it is off, and no other payment company is set up")
+            }
+            (true, true) if !may_stand_beside => bail!(
+                "sandbox: it is on beside a real payment company, so anybody could choose it and buy \
+                 for nothing; set sandbox = \"auto\", or if that is meant \
+                 sandbox_beside_real_gateways = \"fans may buy for nothing\""
+            ),
+            _ => Ok(()),
+        }
     }
 
     fn check(&self) -> Result<()> {
@@ -193,7 +240,8 @@ impl Config {
         }
         self.bus.check()?;
         self.channels.check()?;
-        self.gateways.check(&self.public_url, self.sandbox)?;
+        self.gateways.check(&self.public_url)?;
+        self.check_sandbox()?;
         self.people.check(&self.public_url)?;
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or none");
@@ -248,8 +296,17 @@ impl Config {
             }
         };
         let ms = |ms: u32| Duration::from_millis(u64::from(ms));
+        let statement_timeout = ms(self.store_statement_timeout_ms);
+        let deadline = match self.store_deadline_ms {
+            0 => statement_timeout + DEADLINE_EXTRA,
+            set => ms(set),
+        };
+        if deadline <= statement_timeout {
+            bail!("store_deadline_ms: must be more than store_statement_timeout_ms, or 0");
+        }
         Ok(PostgresSettings {
-            statement_timeout: ms(self.store_statement_timeout_ms),
+            statement_timeout,
+            deadline,
             lock_timeout: ms(self.store_lock_timeout_ms),
             replica_urls: self.replica_urls.clone(),
             replica_lag_max: ms(self.replica_lag_max_ms),
@@ -291,7 +348,7 @@ impl Config {
 
     /// The proxies in front.
     pub fn proxies(&self) -> Result<Proxies> {
-        Proxies::parse(&self.trusted_proxies)
+        Proxies::parse(&self.trusted_proxies, self.forwarded_header)
             .map_err(|error| anyhow!(error))
             .context("trusted_proxies")
     }
@@ -369,104 +426,4 @@ fn merge_environment(table: &mut Table, variable: impl Fn(&str) -> Option<String
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn load(variables: &[(&str, &str)], overrides: &Overrides) -> Result<Config> {
-        Config::load(overrides, |name| {
-            let found = variables.iter().find(|(key, _)| *key == name);
-            found.map(|(_, value)| (*value).to_owned())
-        })
-    }
-
-    #[test]
-    fn everything_has_a_default() {
-        let config = load(&[], &Overrides::default()).unwrap();
-        assert_eq!(config.listen, "127.0.0.1:8080");
-        assert_eq!(config.hold_length(), Duration::from_secs(300));
-        assert_eq!(config.limits, Switch::On);
-    }
-
-    #[test]
-    fn addresses_are_confirmed_where_letters_can_be_mailed() {
-        let mail = [("PODO_SMTP_URL", "smtp://mail.example"), ("PODO_SMTP_FROM", "a@podo.example")];
-        let confirms =
-            |more: &[(&str, &str)]| load(more, &Overrides::default()).unwrap().confirms_email();
-        assert!(!confirms(&[]), "nobody could get the code");
-        assert!(confirms(&mail));
-        assert!(!confirms(&[mail[0], mail[1], ("PODO_CONFIRM_EMAIL", "off")]));
-        assert!(confirms(&[("PODO_CONFIRM_EMAIL", "on")]));
-    }
-
-    #[test]
-    fn flags_win_over_the_environment() {
-        let variables = [("PODO_LISTEN", "127.0.0.1:1"), ("PODO_HOLD_SECONDS", "2")];
-        let flags = Overrides { listen: Some("127.0.0.1:2".into()), ..Overrides::default() };
-        let config = load(&variables, &flags).unwrap();
-        assert_eq!((config.listen.as_str(), config.hold_seconds), ("127.0.0.1:2", 2));
-    }
-
-    #[test]
-    fn replicas_are_a_list_and_their_passwords_are_not_shown() {
-        let urls = "postgres://podo:grapes-9@a/podo, postgres://podo@b/podo";
-        let config = load(&[("PODO_REPLICA_URLS", urls)], &Overrides::default()).unwrap();
-        let settings = config.postgres("postgres://podo@c/podo").unwrap();
-        assert_eq!(settings.replica_urls.len(), 2);
-        assert_eq!(settings.replica_urls[1], "postgres://podo@b/podo");
-        assert!(!config.describe().contains("grapes-9"), "{}", config.describe());
-    }
-
-    #[test]
-    fn an_unknown_or_wrong_setting_is_refused_by_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("podo.toml");
-        std::fs::write(&file, "hold_secnods = 3").unwrap();
-        let flags = Overrides { file: Some(file), ..Overrides::default() };
-        let refused = load(&[], &flags).unwrap_err().to_string();
-        assert!(refused.contains("hold_secnods"), "{refused}");
-        let refused = load(&[("PODO_HOLD_SECONDS", "soon")], &Overrides::default());
-        assert!(format!("{:#}", refused.unwrap_err()).contains("PODO_HOLD_SECONDS"));
-        let refused = load(&[("PODO_HOLD_SECONDS", "0")], &Overrides::default());
-        assert!(format!("{:#}", refused.unwrap_err()).contains("hold_seconds"));
-    }
-
-    #[test]
-    fn a_free_slot_is_never_left_for_long() {
-        let slow = load(&[("PODO_ADMIT_EVERY_MS", "2000")], &Overrides::default());
-        assert!(slow.unwrap_err().to_string().contains("admit_every_ms"));
-    }
-
-    #[test]
-    fn fans_are_let_in_more_slowly_by_the_limits_that_are_set() {
-        let limits = |p99_ms, percent| {
-            let set =
-                [("PODO_SLOW_DOWN_P99_MS", p99_ms), ("PODO_SLOW_DOWN_ERRORS_PERCENT", percent)];
-            load(&set, &Overrides::default()).unwrap().health_limits()
-        };
-        let both = HealthLimits { p99_ms: 700, failed_per_mille: 20 };
-        assert_eq!(limits("700", "2"), Some(both));
-        assert_eq!(limits("0", "2").map(|it| it.failed_per_mille), Some(20));
-        assert_eq!(limits("0", "0"), None);
-    }
-
-    #[test]
-    fn a_part_of_the_roles_needs_engines_that_nodes_share() {
-        let alone = load(&[("PODO_ROLES", "queue,booking")], &Overrides::default());
-        let refused = alone.unwrap_err().to_string();
-        assert!(refused.contains("`queue,booking`") && refused.contains("live_url"), "{refused}");
-        let shared = [("PODO_ROLES", "queue"), ("PODO_LIVE_URL", "redis://127.0.0.1:1")];
-        let flags = Overrides { roles: Some("worker".into()), ..Overrides::default() };
-        assert_eq!(load(&shared, &flags).unwrap().roles.to_string(), "worker");
-    }
-
-    #[test]
-    fn the_password_is_never_shown() {
-        let variables = [("PODO_ADMIN_EMAIL", "a@b.kr"), ("PODO_ADMIN_PASSWORD", "grapes-9")];
-        let config = load(&variables, &Overrides::default()).unwrap();
-        assert!(
-            !config.describe().contains("grapes-9") && !format!("{config:?}").contains("grapes-9")
-        );
-        assert!(config.describe().contains("admin_password = \"(set)\""), "{}", config.describe());
-        assert!(config.describe().contains("hold_seconds = 300"), "{}", config.describe());
-    }
-}
+mod tests;

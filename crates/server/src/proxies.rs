@@ -1,41 +1,84 @@
 //! Who asks, when proxies stand in between.
 
 use ipnet::IpNet;
-use std::net::IpAddr;
+use serde::Deserialize;
+use std::net::{IpAddr, SocketAddr};
 
-/// The proxies whose word about their clients counts. Anybody else's `X-Forwarded-For` is only text.
+/// The header in which our proxies say who asked them. What a client writes into the other one is only
+/// text: a proxy that does not know it hands it on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ForwardedHeader {
+    #[default]
+    XForwardedFor,
+    /// RFC 7239.
+    Forwarded,
+}
+
+/// The proxies whose word about their clients counts. Anybody else's is only text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Proxies(Vec<IpNet>);
+pub struct Proxies {
+    networks: Vec<IpNet>,
+    header: ForwardedHeader,
+}
 
 impl Proxies {
     /// Reads addresses and networks, such as `10.0.0.7` and `10.0.0.0/8`.
-    pub fn parse(texts: &[String]) -> Result<Proxies, String> {
+    pub fn parse(texts: &[String], header: ForwardedHeader) -> Result<Proxies, String> {
         let parse = |text: &String| {
             let network = text.parse::<IpNet>().ok();
             let network = network.or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from));
             network.ok_or_else(|| format!("`{text}` is no address and no network"))
         };
-        texts.iter().map(parse).collect::<Result<_, _>>().map(Proxies)
+        let networks = texts.iter().map(parse).collect::<Result<_, _>>()?;
+        Ok(Proxies { networks, header })
     }
 
     pub fn trusts(&self, ip: IpAddr) -> bool {
         let ip = ip.to_canonical();
-        self.0.iter().any(|network| network.contains(&ip))
+        self.networks.iter().any(|network| network.contains(&ip))
     }
 
-    /// The address behind the proxies: each of ours adds the one it was asked by at the end, so the
-    /// last that is not ours is the client, and what stands before it the client may have made up.
-    pub fn client(&self, peer: IpAddr, forwarded_for: Option<&str>) -> IpAddr {
+    pub fn header(&self) -> ForwardedHeader {
+        self.header
+    }
+
+    /// The address behind the proxies. Each of ours adds the one that asked it at the end, on the last
+    /// line or on one of its own, so all `lines` of the header are read from the end: the last address
+    /// that is not ours is the client, and what stands before it the client may have made up.
+    pub fn client<'h>(
+        &self,
+        peer: IpAddr,
+        lines: impl DoubleEndedIterator<Item = &'h str>,
+    ) -> IpAddr {
         let mut client = peer.to_canonical();
-        for hop in forwarded_for.unwrap_or_default().rsplit(',') {
+        for hop in lines.rev().flat_map(|line| line.rsplit(',')) {
             if !self.trusts(client) {
                 break;
             }
-            let Ok(hop) = hop.trim().parse::<IpAddr>() else { break };
+            let Some(hop) = self.read_hop(hop.trim()) else { break };
             client = hop.to_canonical();
         }
         client
     }
+
+    fn read_hop(&self, hop: &str) -> Option<IpAddr> {
+        match self.header {
+            ForwardedHeader::XForwardedFor => read_address(hop),
+            ForwardedHeader::Forwarded => {
+                let pairs = hop.split(';').filter_map(|pair| pair.trim().split_once('='));
+                let mut named = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case("for"));
+                read_address(named.next()?.1.trim().trim_matches('"'))
+            }
+        }
+    }
+}
+
+/// An address, with a port or without: `203.0.113.7`, `203.0.113.7:80`, `[2001:db8::1]:80`.
+fn read_address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    bare.parse::<IpAddr>().ok().or_else(with_port)
 }
 
 #[cfg(test)]
@@ -45,8 +88,8 @@ mod tests {
     #[track_caller]
     fn client(peer: &str, forwarded_for: &str) -> String {
         let ours = ["10.0.0.0/8".to_owned(), "::1".to_owned()];
-        let proxies = Proxies::parse(&ours).unwrap();
-        proxies.client(peer.parse().unwrap(), Some(forwarded_for)).to_string()
+        let proxies = Proxies::parse(&ours, ForwardedHeader::XForwardedFor).unwrap();
+        proxies.client(peer.parse().unwrap(), forwarded_for.lines()).to_string()
     }
 
     #[test]
@@ -65,9 +108,33 @@ mod tests {
         assert_eq!(client("10.0.0.1", ""), "10.0.0.1");
     }
 
+    /// Some proxies add a line of their own instead of an address at the end of the client's.
+    #[test]
+    fn all_lines_are_one_list() {
+        assert_eq!(client("10.0.0.1", "1.2.3.4\n203.0.113.7"), "203.0.113.7");
+        assert_eq!(client("10.0.0.1", "1.2.3.4\n203.0.113.7\n10.0.0.2"), "203.0.113.7");
+        assert_eq!(client("10.0.0.1", "203.0.113.7:4711"), "203.0.113.7");
+        assert_eq!(client("10.0.0.1", "[2001:db8::1]:80"), "2001:db8::1");
+    }
+
+    #[test]
+    fn the_standard_header_is_read_where_the_proxies_write_it() {
+        let ours = ["10.0.0.0/8".to_owned()];
+        let proxies = Proxies::parse(&ours, ForwardedHeader::Forwarded).unwrap();
+        let client = |lines: &str| proxies.client([10, 0, 0, 1].into(), lines.lines()).to_string();
+        assert_eq!(client("for=203.0.113.7;proto=https;by=10.0.0.1"), "203.0.113.7");
+        assert_eq!(client("proto=https; For=\"[2001:db8::17]:4711\""), "2001:db8::17");
+        assert_eq!(client("for=1.2.3.4, for=203.0.113.7, for=10.0.0.2"), "203.0.113.7");
+        assert_eq!(client("for=1.2.3.4\nfor=203.0.113.7"), "203.0.113.7");
+        for hidden in ["for=unknown", "for=_secret", "by=203.0.113.7", "203.0.113.7", ""] {
+            assert_eq!(client(hidden), "10.0.0.1", "{hidden}");
+        }
+    }
+
     #[test]
     fn nonsense_in_the_settings_is_named() {
-        let error = Proxies::parse(&["10.0.0.0/33".to_owned()]).unwrap_err();
+        let nonsense = ["10.0.0.0/33".to_owned()];
+        let error = Proxies::parse(&nonsense, ForwardedHeader::default()).unwrap_err();
         assert!(error.contains("10.0.0.0/33"), "{error}");
     }
 }

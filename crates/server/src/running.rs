@@ -8,9 +8,11 @@ use crate::telemetry::Metrics;
 use crate::web;
 use crate::wire::Wired;
 use crate::workers::{hear_bell, join, prepare_bus, ring_bell, run_ear, run_worker};
+use adapters::sql::SqlStore;
 use anyhow::{Context, Result};
 use app::Platform;
 use app::accounts::{SignUp, create_admin, recall_ended_sessions};
+use app::clock::{SYNC_EVERY, SyncedClock};
 use app::jobs::open_rooms;
 use app::reconciliation::fill_filter;
 use app::vitals;
@@ -46,6 +48,7 @@ impl Running {
             place => Some(web::bind(place).context("listen_admin")?),
         };
         let tasks = Tasks::default();
+        tasks.spawn(sync_clock(wired.clock.clone(), wired.store, tasks.clone()));
         make_admin(config, &platform).await?;
         open_rooms(&platform, platform.now()).await?;
         fill_filter(&platform).await?;
@@ -56,6 +59,7 @@ impl Running {
         }
         let shared = Arc::new(Shared {
             platform: platform.clone(),
+            clock: wired.clock,
             sandbox: wired.sandbox,
             tasks: tasks.clone(),
             metrics: Metrics::new(),
@@ -127,6 +131,16 @@ async fn start_workers(config: &Config, platform: &Arc<Platform>, tasks: &Tasks)
     let places = ALL.map(async |worker| (worker, join(platform, worker).await));
     for (worker, place) in futures::future::join_all(places).await {
         tasks.spawn(run_worker(platform.clone(), tasks.clone(), worker, place));
+    }
+}
+
+/// Keeps this node's clock at the store's.
+async fn sync_clock(clock: Arc<SyncedClock>, store: Arc<SqlStore>, tasks: Tasks) {
+    while !tasks.is_stopping() {
+        tasks.pause(SYNC_EVERY).await;
+        if let Err(error) = clock.sync(&*store).await {
+            tracing::warn!(%error, "The store's clock could not be read");
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub enum News {
     Changed(Arc<Delta>),
     /// The task did not see all that happened: this is how it stands.
     Whole(Arc<Snapshot>),
+    /// The date is called off.
+    Canceled,
 }
 
 #[derive(Default)]
@@ -50,6 +52,7 @@ impl SeatFeed {
     /// Looks until nobody listens any more, or it is time to stop.
     async fn look(self: Arc<Self>, platform: Arc<Platform>, tasks: Tasks, schedule: ScheduleId) {
         let mut last: Option<Arc<Snapshot>> = None;
+        let mut is_called_off = false;
         while !tasks.is_stopping() && self.is_watched(schedule) {
             match platform.seat_maps.snapshot(&platform, schedule).await {
                 Ok(next) => {
@@ -59,6 +62,10 @@ impl SeatFeed {
                     last = Some(next);
                 }
                 Err(error) => tracing::debug!(%error, "The seats cannot be looked at"),
+            }
+            if !is_called_off && is_canceled(&platform, schedule).await {
+                is_called_off = true;
+                self.tell(schedule, News::Canceled);
             }
             tokio::select! {
                 () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -92,6 +99,12 @@ impl SeatFeed {
     fn lock(&self) -> MutexGuard<'_, HashMap<ScheduleId, broadcast::Sender<News>>> {
         self.watched.lock().expect("nothing panics under this lock")
     }
+}
+
+/// Whether the date is called off, by what this node knows: a second old at most.
+pub(crate) async fn is_canceled(platform: &Platform, schedule: ScheduleId) -> bool {
+    let record = platform.schedules.get(&*platform.store, schedule, platform.now()).await;
+    record.is_ok_and(|record| record.is_canceled())
 }
 
 fn news(last: &Snapshot, next: &Arc<Snapshot>) -> Option<News> {

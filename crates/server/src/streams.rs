@@ -51,6 +51,7 @@ struct News {
     message_en: Option<String>,
     is_drawn: bool,
     is_away: bool,
+    is_canceled: bool,
 }
 
 /// One open stream, counted while it lives.
@@ -131,6 +132,7 @@ async fn look_out(
                 message_en: settings.message_en.clone(),
                 is_drawn: record.times.sale_starts_at <= now,
                 is_away: progress.is_away,
+                is_canceled: record.is_canceled(),
             };
             tell.send_if_modified(|last| {
                 let is_new = *last != news;

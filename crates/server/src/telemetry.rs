@@ -79,7 +79,9 @@ pub struct Metrics {
     pub outbox_pending: Gauge,
     pub outbox_dead: Gauge,
     pub messages: MessageMetrics,
+    pub overdue: OverdueMetrics,
     pub purchases: Counter,
+    pub clock_offset: Gauge<f64, AtomicU64>,
 }
 
 impl Metrics {
@@ -96,7 +98,8 @@ impl Metrics {
         let (invariants_broken, sales_stopped) = (Family::default(), Gauge::default());
         let (outbox_pending, outbox_dead) = (Gauge::default(), Gauge::default());
         let messages = MessageMetrics::register(&mut registry);
-        let purchases = Counter::default();
+        let overdue = OverdueMetrics::register(&mut registry);
+        let (purchases, clock_offset) = (Counter::default(), Gauge::default());
         registry.register("build", "This build", Info::new([("version", VERSION)]));
         registry.register_with_unit(
             "http_server_request_duration",
@@ -125,6 +128,12 @@ impl Metrics {
         registry.register("outbox_pending", "Messages to publish", outbox_pending.clone());
         registry.register("outbox_dead", "Messages set aside", outbox_dead.clone());
         registry.register("purchases", "Reservations paid", purchases.clone());
+        registry.register_with_unit(
+            "clock_offset",
+            "How far this machine's clock is ahead of the store's; corrected",
+            Unit::Seconds,
+            clock_offset.clone(),
+        );
         Metrics {
             registry,
             requests,
@@ -140,7 +149,9 @@ impl Metrics {
             outbox_pending,
             outbox_dead,
             messages,
+            overdue,
             purchases,
+            clock_offset,
         }
     }
 
@@ -235,6 +246,30 @@ impl MessageMetrics {
         registry.register("job_failed", "What the rounds failed at", it.job_failed.clone());
         let what = "When the last noted round of a job began, on any node";
         registry.register_with_unit("job_last_run", what, Unit::Seconds, it.job_last.clone());
+        it
+    }
+}
+
+/// What should not last, with the age of its oldest. All nodes show the same: the store counts.
+pub struct OverdueMetrics {
+    pub count: Family<KindLabel, Gauge>,
+    pub age: Family<KindLabel, Gauge<f64, AtomicU64>>,
+    pub put_off: Family<JobLabel, Gauge>,
+}
+
+impl OverdueMetrics {
+    fn register(registry: &mut Registry) -> OverdueMetrics {
+        let it = OverdueMetrics {
+            count: Family::default(),
+            age: Family::default(),
+            put_off: Family::default(),
+        };
+        let what = "Refunds due, payments unknown, notifications and webhooks undelivered";
+        registry.register("open_items", what, it.count.clone());
+        let what = "Age of the oldest of them";
+        registry.register_with_unit("open_items_oldest_age", what, Unit::Seconds, it.age.clone());
+        let what = "Items of a job that failed and wait for their next try";
+        registry.register("job_items_put_off", what, it.put_off.clone());
         it
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Switch, TicketCodes};
 use crate::secret;
-use adapters::clock::{SystemChance, SystemClock};
+use adapters::clock::{SteadyClock, SystemChance, SystemClock};
 use adapters::gateways::PortOneIdentity;
 use adapters::gateways::sandbox::Sandbox;
 use adapters::notify::Outside;
@@ -13,6 +13,7 @@ use adapters::sql::SqlStore;
 use adapters::{memory, redis};
 use anyhow::{Context, Result, anyhow, bail};
 use app::Platform;
+use app::clock::SyncedClock;
 use app::platform::Rules;
 use app::ports::bus::Bus;
 use app::ports::clock::{Chance, Clock};
@@ -21,6 +22,7 @@ use app::ports::holds::Holds;
 use app::ports::identity::Certifier;
 use app::ports::limits::Limits;
 use app::ports::queue::Queue;
+use app::ports::queue_blocks::QueueBlocks;
 use app::ports::revocations::Revocations;
 use app::ports::seat_versions::SeatVersions;
 use app::ports::social::SocialService;
@@ -39,6 +41,9 @@ use std::sync::Arc;
 /// The platform and the parts of it that the process needs by their own name.
 pub struct Wired {
     pub platform: Platform,
+    /// The platform's clock, to be compared with the store's now and then.
+    pub clock: Arc<SyncedClock>,
+    pub store: Arc<SqlStore>,
     /// `None` where real money is taken.
     pub sandbox: Option<Arc<Sandbox>>,
     /// Sends spans to the collector, if there is one.
@@ -90,25 +95,20 @@ pub async fn platform_on(
     store: Arc<SqlStore>,
     chance: Arc<dyn Chance>,
 ) -> Result<Wired> {
-    let live = Live::open(config).await?;
+    let live = Live::open(config, store.clone()).await?;
     let bus = open_bus(config)?;
     let seals = seals(config, &secret::load_or_make(&config.data, &*chance)?)?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let synced_clock = Arc::new(SyncedClock::new(local_clock(config)?));
+    synced_clock.sync(&*store).await.context("the store's clock")?;
+    let clock: Arc<dyn Clock> = synced_clock.clone();
     let n_password_threads = std::thread::available_parallelism().map_or(1, |n| n.get() - 1);
     let passwords = Argon2Pool::start(n_password_threads).map_err(|error| anyhow!(error))?;
     let (gateways, sandbox) = gateways(config, &store, &chance)?;
     let node = NodeId::new(chance.id(clock.now()));
-    let (spans, exporter) = match config.otlp_endpoint.as_str() {
-        "" => (None, None),
-        endpoint => {
-            let (spans, exporter) =
-                otlp::open(endpoint, node.to_string()).map_err(|error| anyhow!(error))?;
-            (Some(Arc::new(spans) as Arc<dyn Spans>), Some(exporter))
-        }
-    };
+    let (spans, exporter) = open_traces(config, node)?;
     let platform = Platform {
         node,
-        store,
+        store: store.clone(),
         queue: live.queue,
         holds: live.holds,
         limits: live.limits,
@@ -134,11 +134,13 @@ pub async fn platform_on(
         knocks: Default::default(),
         proven: Default::default(),
         noted: Default::default(),
+        openings: Default::default(),
         waits: Default::default(),
         vitals: Default::default(),
         layouts: Default::default(),
         seat_maps: Default::default(),
         reconciliation: Reconciliation::default(),
+        purchases: Default::default(),
         worker_tallies: Default::default(),
         job_tallies: Default::default(),
         spans,
@@ -154,7 +156,27 @@ pub async fn platform_on(
             confirm_email: config.confirms_email(),
         },
     };
-    Ok(Wired { platform, sandbox, exporter })
+    Ok(Wired { platform, clock: synced_clock, store, sandbox, exporter })
+}
+
+/// What is corrected to the store's clock must not be set by anybody else.
+fn local_clock(config: &Config) -> Result<Arc<dyn Clock>> {
+    Ok(match Store::named_by(&config.store_url, &config.data)? {
+        Store::Sqlite(_) => Arc::new(SystemClock),
+        Store::Postgres(_) => Arc::new(SteadyClock::start()),
+    })
+}
+
+type Traces = (Option<Arc<dyn Spans>>, Option<Exporter>);
+
+/// Where spans go, and what sends them, if they are wanted.
+fn open_traces(config: &Config, node: NodeId) -> Result<Traces> {
+    if config.otlp_endpoint.is_empty() {
+        return Ok((None, None));
+    }
+    let opened = otlp::open(&config.otlp_endpoint, node.to_string());
+    let (spans, exporter) = opened.map_err(|error| anyhow!(error))?;
+    Ok((Some(Arc::new(spans)), Some(exporter)))
 }
 
 /// What carries messages to the workers.
@@ -208,11 +230,10 @@ const OWN_SECRET: &str = "secret.key";
 
 type Gateways = (Vec<Arc<dyn Gateway>>, Option<Arc<Sandbox>>);
 
-/// The payment companies that are set up, and the built-in one unless it is switched off.
+/// The payment companies that are set up, or the built-in one.
 fn gateways(config: &Config, store: &Arc<SqlStore>, chance: &Arc<dyn Chance>) -> Result<Gateways> {
     let mut gateways = config.gateways().open(chance).map_err(|error| anyhow!(error))?;
-    let is_on = config.sandbox == Switch::On;
-    let sandbox = is_on.then(|| Arc::new(Sandbox::new(store.clone())));
+    let sandbox = config.has_sandbox().then(|| Arc::new(Sandbox::new(store.clone())));
     gateways.extend(sandbox.clone().map(|sandbox| sandbox as Arc<dyn Gateway>));
     Ok((gateways, sandbox))
 }
@@ -272,11 +293,11 @@ pub(crate) fn redis_address(config: &Config) -> Result<Option<redis::Address>> {
 const KEY_PREFIX: &str = "podo:";
 
 impl Live {
-    async fn open(config: &Config) -> Result<Live> {
+    async fn open(config: &Config, blocks: Arc<dyn QueueBlocks>) -> Result<Live> {
         let url = &config.live_url;
         match url.split_once(':') {
             Some(("memory", "")) => Ok(Live {
-                queue: Arc::new(memory::Queue::default()),
+                queue: Arc::new(memory::Queue::new(blocks)),
                 holds: Arc::new(memory::Holds::default()),
                 limits: Arc::new(memory::Limits::default()),
                 revocations: Arc::new(memory::Revocations::default()),
@@ -284,7 +305,7 @@ impl Live {
                 strains: Arc::new(memory::Strains::default()),
             }),
             Some(_) | None => match redis_address(config)? {
-                Some(address) => Live::on_redis(address).await,
+                Some(address) => Live::on_redis(address, blocks).await,
                 None => {
                     bail!("live_url: unknown; use memory:, redis[s]://… or redis[s]-cluster://…")
                 }
@@ -292,11 +313,11 @@ impl Live {
         }
     }
 
-    async fn on_redis(address: redis::Address) -> Result<Live> {
+    async fn on_redis(address: redis::Address, blocks: Arc<dyn QueueBlocks>) -> Result<Live> {
         let connection = redis::Connection::open(address).await;
         let connection = connection.map_err(|error| anyhow!(error)).context("live_url")?;
         Ok(Live {
-            queue: Arc::new(redis::Queue::new(connection.clone())),
+            queue: Arc::new(redis::Queue::new(connection.clone(), blocks)),
             holds: Arc::new(redis::Holds::new(connection.clone())),
             limits: Arc::new(redis::Limits::new(connection.clone())),
             revocations: Arc::new(redis::Revocations::new(connection.clone())),

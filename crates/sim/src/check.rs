@@ -28,6 +28,7 @@ pub(crate) async fn watch(world: Arc<World>) {
     look_at_rest(&world);
     world.check_books();
     world.check_promise();
+    world.survey_refunds();
     survey(&world);
 }
 
@@ -48,6 +49,18 @@ fn survey(world: &World) {
         (
             Sight::SecondCard,
             "select 1 from reservations where status = 'CONFIRMED' and retry_window_given",
+        ),
+        (Sight::OutcomeUnknown, "select 1 from payment_history where status = 'UNKNOWN'"),
+        (
+            Sight::RefundAnswerLost,
+            "select 1 from refunds where status = 'REFUNDED' and attempts > 1",
+        ),
+        (Sight::OfferTaken, "select 1 from standbys where state = 'TAKEN'"),
+        (
+            Sight::CalledOffWhilePaying,
+            "select 1 from refunds f join payments p on p.id = f.payment_id
+                                     join reservations r on r.id = p.reservation_id
+              where f.reason = 'SHOW_CANCELED' and r.booking_number is null",
         ),
         (Sight::Declined, "select 1 from payments where status = 'FAILED'"),
         (Sight::WrongAmount, "select 1 from payments where captured not in (0, amount)"),
@@ -83,7 +96,13 @@ async fn look_at_line(world: &World, since: Option<Timestamp>) -> Option<Timesta
     let is_returning = world.live.lost_at().is_some_and(|at| now < at.plus(RETURN_WINDOW * 2));
     let is_up = world.nodes().iter().all(Option::is_some);
     let is_open = world.opening() <= now && now < world.closing();
-    if counts.waiting == 0 || !has_room || is_returning || !is_up || !is_open {
+    if counts.waiting == 0
+        || !has_room
+        || is_returning
+        || !is_up
+        || !is_open
+        || world.is_called_off()
+    {
         return None;
     }
     let since = since.unwrap_or(now);
@@ -92,8 +111,12 @@ async fn look_at_line(world: &World, since: Option<Timestamp>) -> Option<Timesta
     Some(since)
 }
 
-/// L1, L2 and I14: nothing is left open.
+/// L1, L2 and I14: nothing is left open. L3: of a date that is called off nothing is kept.
 fn look_at_rest(world: &World) {
+    let kept = "select p.id, p.status, p.captured, p.refunded, r.status from payments p
+                  join reservations r on r.id = p.reservation_id where p.captured > p.refunded";
+    let kept = if world.is_called_off() { world.store.look(kept, None) } else { Vec::new() };
+    world.ensure(kept.is_empty(), "L3", || format!("kept of a date that is called off: {kept:?}"));
     for (rule, sql) in [
         ("L1", "select id, status from payments where status in ('REQUESTED', 'UNKNOWN')"),
         ("L1", "select id, status from refunds where status = 'DUE'"),

@@ -3,6 +3,8 @@
 
 mod buying;
 mod call;
+mod standing_by;
+mod tickets;
 mod waiting;
 
 use crate::sight::Sight;
@@ -100,7 +102,11 @@ impl Fan {
             let soon = world.time.now().plus(world.chance.ms(1_000, 200_000));
             world.time.sleep_until(late.unwrap_or(soon)).await;
         }
-        let Some(promise) = self.hold_seats().await else { return };
+        let held = match self.hold_seats().await {
+            None if world.chance.happens(world.swarm.stands_by) => self.wait_for_offer().await,
+            held => held,
+        };
+        let Some(promise) = held else { return };
         if world.chance.happens(world.swarm.gives_back) {
             return self.give_back(promise.reservation).await;
         }

@@ -1,114 +1,208 @@
-//! A gateway with its own book. It keeps its promises (one capture per order, a void is final, a
-//! refund once per name) and nothing more: what it says may come late, twice or never.
+//! The payment companies: stand-ins that keep their own books and speak the companies' languages, so
+//! that the product's own adapters are on our side of the line. Each seed pays with one of them.
 
-mod port;
+mod believing;
+mod company;
+mod line;
 
-pub(crate) use port::{Line, NAME};
+pub(crate) use company::Company;
+pub(crate) use line::Line;
 
-use crate::Mutation;
 use crate::sight::Sight;
 use crate::world::World;
-use domain::payments::Outcome;
-use domain::{PaymentId, RefundId, Won};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use adapters::gateways::GatewaySettings;
+use app::ports::clock::{Chance, Clock};
+use app::ports::gateway::Gateway as Port;
+use believing::Believing;
+use domain::PaymentId;
+use std::sync::{Arc, PoisonError};
+use testbed::gateways::{Answer, Fault, Order, RefundFault};
 
-/// The gateway's record of one payment.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Entry {
-    pub(crate) captured: i64,
-    pub(crate) refunded: i64,
-    /// A final no, given by the gateway or asked for by us.
-    pub(crate) is_refused: bool,
-    pub(crate) is_voided: bool,
+/// An answer that is not lost is stored within this long.
+const ANSWER_MAX_MS: i64 = 4_000;
+
+/// A call as a company gets it.
+pub(crate) struct Request {
+    pub(crate) path: String,
+    pub(crate) key: Option<String>,
+    pub(crate) body: String,
 }
 
-#[derive(Default)]
-struct Book {
-    payments: BTreeMap<PaymentId, Entry>,
-    refunds: BTreeSet<(RefundId, u32)>,
-}
-
-#[derive(Default)]
-pub(crate) struct Gateway(Mutex<Book>);
-
-impl Gateway {
-    fn book(&self) -> MutexGuard<'_, Book> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Request {
+    /// Whether it asks to charge.
+    pub(crate) fn is_capture(&self) -> bool {
+        let captures = ["/confirm", "/api/payAuth", "/gw/enc/v1/payment"];
+        captures.iter().any(|end| self.path.ends_with(end))
     }
 
-    pub(crate) fn entries(&self) -> BTreeMap<PaymentId, Entry> {
-        self.book().payments.clone()
-    }
-
-    /// What became of a payment; unknown when it never heard of it, as it may be on its way.
-    fn ask(&self, payment: PaymentId) -> Outcome {
-        match self.book().payments.get(&payment) {
-            None => Outcome::Unknown,
-            Some(entry) if entry.is_refused => {
-                Outcome::NotCaptured { reason: "REFUSED".to_owned() }
-            }
-            Some(entry) => Outcome::Captured {
-                amount: Won::new(entry.captured).expect("captures are prices, which are in range"),
-            },
-        }
+    fn is_about(&self, order: &str) -> bool {
+        self.path.contains(order) || self.body.contains(order)
     }
 }
 
 impl World {
-    /// A request to charge has arrived. The second one of a payment is answered like the first.
-    fn hear_capture(&self, payment: PaymentId, amount: Won) -> Outcome {
-        self.check_intent(payment);
+    /// The product's adapter for this seed's company, on one node's line.
+    pub(crate) fn open_gateway(self: &Arc<World>, node: usize) -> Vec<Arc<dyn Port>> {
+        let chance: Arc<dyn Chance> = self.chance.clone();
+        let world = Arc::downgrade(self);
+        let settings = GatewaySettings {
+            public_url: "https://podo.example".to_owned(),
+            patience: Some(line::PATIENCE),
+            ..self.swarm.company.settings()
+        };
+        let connect = |_patience| {
+            let line: Arc<dyn adapters::gateways::transport::Transport> =
+                Arc::new(Line { world: world.clone(), node });
+            Ok(line)
+        };
+        let gateways = settings.open_over(&chance, &connect);
+        let gateways = gateways.expect("the settings of a stand-in are right").into_iter();
+        let mutation = self.mutation;
+        gateways.map(|inner| Arc::new(Believing { inner, mutation }) as Arc<dyn Port>).collect()
+    }
+
+    /// The fan approves on the company's page. What will go wrong there is drawn now.
+    pub(crate) fn approve(&self, payment: PaymentId) {
         let (swarm, chance) = (&self.swarm, &self.chance);
-        let mut book = self.gateway.book();
-        if let Some(known) = book.payments.get(&payment) {
-            self.saw(if known.is_voided {
-                Sight::HeardAfterVoid
-            } else {
-                Sight::CaptureAskedTwice
-            });
+        let fault = if chance.happens(swarm.gateway_declines) {
+            Fault::Declines
+        } else if chance.happens(swarm.wrong_amount) {
+            Fault::WrongAmount
+        } else if chance.happens(swarm.gateway_errs) {
+            let odd = [Fault::Fails, Fault::Garbage, Fault::Drops, Fault::Busy];
+            let fault = chance.one_of(&odd);
+            if swarm.company.knows(fault) { fault } else { Fault::None }
+        } else {
+            Fault::None
+        };
+        let refund_fault = match chance.happens(swarm.gateway_errs) {
+            true => chance.one_of(&[RefundFault::FailsTimes(2), RefundFault::Drops]),
+            false => RefundFault::None,
+        };
+        self.companies.approve(&payment.order_id(), fault, refund_fault);
+    }
+
+    /// A request has arrived at the company.
+    pub(crate) fn hear(&self, request: &Request) -> Answer {
+        let orders = self.companies.orders();
+        let before = orders.into_iter().find(|(order, _)| request.is_about(order));
+        if let Some((order, _)) = &before
+            && request.is_capture()
+        {
+            self.check_intent(order);
         }
-        book.payments.entry(payment).or_insert_with(|| {
-            if chance.happens(swarm.gateway_declines) {
-                return Entry { is_refused: true, ..Entry::default() };
+        let answer = self.companies.answer(&request.path, request.key.as_deref(), &request.body);
+        if let Some((id, before)) = before {
+            let after = self.companies.order(&id).unwrap_or_else(|| before.clone());
+            self.note_effect(request, &before, &after);
+            if before.refunded < after.refunded {
+                self.paid_back
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(id.clone(), self.time.now());
             }
-            let short = i64::from(chance.happens(swarm.wrong_amount));
-            Entry { captured: amount.get() - short, ..Entry::default() }
-        });
-        drop(book);
-        self.gateway.ask(payment)
+            self.note(|| format!("the gateway hears {} of {id}: {after:?}", request.path));
+        }
+        answer
+    }
+
+    fn note_effect(&self, request: &Request, before: &Order, after: &Order) {
+        if request.is_capture() && before.is_voided {
+            self.saw(Sight::HeardAfterVoid);
+        } else if request.is_capture() && before.n_asked() > 0 {
+            self.saw(Sight::CaptureAskedTwice);
+        }
+        if after.is_voided && !before.is_voided {
+            self.saw(Sight::Voided);
+        }
+        let is_within = after.refunded <= after.captured;
+        self.ensure(is_within, "I7", || format!("the gateway gave back too much: {after:?}"));
     }
 
     /// I12: whatever reaches the gateway was stored before.
-    fn check_intent(&self, payment: PaymentId) {
+    fn check_intent(&self, order: &str) {
+        let payment = PaymentId::from_order_id(order).expect("orders are named after payments");
         let sql = "select 1 from payments where id = $1 and requested_at is not null";
         let is_known = !self.store.look(sql, Some(payment.uuid())).is_empty();
         self.ensure(is_known, "I12", || format!("the gateway hears of {payment}, the store not"));
     }
 
-    /// Makes sure that a payment will never be captured, unless it already was.
-    fn hear_void(&self, payment: PaymentId) -> Outcome {
-        self.saw(Sight::Voided);
-        if self.mutation == Mutation::VoidIsAssumed {
-            return Outcome::NotCaptured { reason: "VOIDED".to_owned() };
+    /// I11: our book is the gateway's book, once all is at rest.
+    pub(crate) fn check_books(&self) {
+        let sql = "select id, captured, amount, status from payments where method = 'CARD'";
+        let ours = self.store.look(sql, None);
+        for (order, theirs) in self.companies.orders() {
+            let payment =
+                PaymentId::from_order_id(&order).expect("orders are named after payments");
+            let name = payment.uuid().to_string();
+            let Some(row) = ours.iter().find(|row| row[0] == name) else {
+                self.ensure(false, "I12", || format!("the gateway knows {payment}, we do not"));
+                continue;
+            };
+            let captured: i64 = row[1].parse().expect("an amount is a number");
+            let back = self.refunded(payment);
+            // A charge that was undone as a whole is none to us.
+            let is_same = theirs.is_voided || captured == theirs.captured;
+            let agree = is_same && captured - back == theirs.captured - theirs.refunded;
+            self.ensure(agree, "I11", || {
+                format!("we say {row:?} and {back} back, they {theirs:?}")
+            });
         }
-        let voided = Entry { is_refused: true, is_voided: true, ..Entry::default() };
-        self.gateway.book().payments.entry(payment).or_insert(voided);
-        self.gateway.ask(payment)
+        for row in ours.iter().filter(|row| row[1] != "0") {
+            let payment = PaymentId::new(row[0].parse().expect("an id is a UUID"));
+            let order = self.companies.order(&payment.order_id());
+            let is_theirs = order.is_some_and(|order| order.captured > 0);
+            self.ensure(is_theirs, "I11", || format!("a charge that was never made: {row:?}"));
+        }
     }
 
-    /// Pays back, once per name of a refund.
-    fn hear_refund(&self, payment: PaymentId, name: (RefundId, u32), amount: Won) {
-        let mut book = self.gateway.book();
-        if !book.refunds.insert(name) {
-            self.saw(Sight::RefundAskedTwice);
-            return;
+    /// Refunds that ended long after the money had moved: the answer was lost, and the book told.
+    pub(crate) fn survey_refunds(&self) {
+        let paid_back = self.paid_back.lock().unwrap_or_else(PoisonError::into_inner);
+        let sql = "select payment_id, updated_at from refunds where status = 'REFUNDED'
+                      and destination = 'ORIGINAL' and attempts > 1";
+        for row in self.store.look(sql, None) {
+            let payment = PaymentId::new(row[0].parse().expect("an id is a UUID"));
+            let ended_ms: i64 = row[1].parse().expect("a time is a number");
+            let moved_at = paid_back.get(&payment.order_id());
+            if moved_at.is_some_and(|at| at.ms() + ANSWER_MAX_MS < ended_ms) {
+                self.saw(Sight::RefundFoundInBook);
+            }
         }
-        let entry = book.payments.entry(payment).or_default();
-        entry.refunded += amount.get();
-        let entry = entry.clone();
-        drop(book);
-        let is_within = entry.refunded <= entry.captured;
-        self.ensure(is_within, "I7", || format!("the gateway gave back too much: {entry:?}"));
+    }
+
+    /// What went back to the card.
+    fn refunded(&self, payment: PaymentId) -> i64 {
+        let sql = "select cast(coalesce(sum(amount), 0) as bigint) from refunds
+                    where payment_id = $1 and status = 'REFUNDED' and destination = 'ORIGINAL'";
+        let rows = self.store.look(sql, Some(payment.uuid()));
+        rows.first().and_then(|row| row[0].parse().ok()).unwrap_or(0)
+    }
+
+    /// Q1: a fan who started to pay in time and was charged the right amount has the seats, or gave
+    /// them back.
+    pub(crate) fn check_promise(&self) {
+        let sql = "select p.id, r.status, p.amount from payments p
+                     join reservations r on r.id = p.reservation_id
+                     join refunds f on f.payment_id = p.id and f.reason = 'TOO_LATE'
+                    where p.captured = p.amount";
+        for row in self.store.look(sql, None) {
+            self.ensure(false, "Q1", || format!("approved and paid, but the seats went: {row:?}"));
+        }
+        let charged = self.companies.charged().into_iter();
+        let right = charged.filter(|(_, it)| !it.is_voided && it.fault != Fault::WrongAmount);
+        for (order, booked) in right {
+            if self.is_called_off() && booked.refunded == booked.captured {
+                continue;
+            }
+            let payment =
+                PaymentId::from_order_id(&order).expect("orders are named after payments");
+            let sql = "select r.status from payments p join reservations r
+                         on r.id = p.reservation_id where p.id = $1";
+            let rows = self.store.look(sql, Some(payment.uuid()));
+            let status = rows.first().map(|row| row[0].as_str()).unwrap_or("nothing");
+            let has_seats = matches!(status, "CONFIRMED" | "CANCELED");
+            self.ensure(has_seats, "Q1", || format!("{payment} was approved, it is {status}"));
+        }
     }
 }

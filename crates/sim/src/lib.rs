@@ -14,12 +14,14 @@ mod bus;
 pub mod capacity;
 mod chance;
 mod check;
+mod clocks;
 mod fan;
 mod gateway;
 mod live;
 mod mutation;
 mod node;
 mod notes;
+mod organiser;
 mod sight;
 mod swarm;
 mod time;
@@ -93,6 +95,8 @@ fn play(seed: u64, mutation: Mutation, is_traced: bool) -> Result<Run, Box<Viola
             opening.time.spawn(Owner::World, fan::live(opening.clone(), fan));
         }
         opening.time.spawn(Owner::World, check::watch(opening.clone()));
+        opening.time.spawn(Owner::World, organiser::call_off(opening.clone()));
+        opening.time.spawn(Owner::World, clocks::suspend_machines(opening.clone()));
     });
     let steps = Thread::new(time).run(|| world.notes.is_broken());
     let (sightings, trace, broken) = world.notes.close();

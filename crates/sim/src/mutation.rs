@@ -1,6 +1,6 @@
 //! Guards that can be taken away, to see whether the checkers would notice.
 
-use adapters::sql::Guard;
+use adapters::sql::{Edit, Guard};
 
 macro_rules! mutations {
     ($($(#[$about:meta])* $name:ident = $text:literal caught as $($rule:literal)|+),+ $(,)?) => {
@@ -62,28 +62,29 @@ mutations! {
     TimeoutIsFailure = "timeout-is-failure" caught as "Q1" | "I11",
     /// A captured payment confirms whatever the amount.
     AnyAmountWillDo = "any-amount-will-do" caught as "I11",
-    /// A refund whose answer was lost is asked for again as if it were another one.
-    RefundUnderNewName = "refund-under-new-name" caught as "I7" | "I11",
-    /// Seats are let go before the gateway has confirmed the void.
-    VoidIsAssumed = "void-is-assumed" caught as "Q1" | "I11",
-    /// Nobody asks about payments without an answer.
-    ReconcilerSleeps = "reconciler-sleeps" caught as "L1",
-    /// Nobody makes the refunds that are due.
-    RefundsSleep = "refunds-sleep" caught as "L1",
-    /// Nobody ends holds whose time is up.
-    SweeperSleeps = "sweeper-sleeps" caught as "L2",
-    /// Nobody publishes the outbox.
-    RelaySleeps = "relay-sleeps" caught as "I14",
-    /// Nobody lets fans in.
-    AdmitterSleeps = "admitter-sleeps" caught as "I20",
+    /// Each node goes by its own clock.
+    NodesTrustTheirClocks = "nodes-trust-their-clocks" caught as "I6" | "I14" | "I16" | "I17" | "I18" | "I19" | "L1" | "L2" | "Q1",
+    /// The settling job finds no payment without an answer.
+    UnknownIsNotAsked = "unknown-is-not-asked" caught as "L1",
+    /// The refund job finds no refund that is due.
+    RefundsAreNotTaken = "refunds-are-not-taken" caught as "L1" | "L3",
+    /// The sweeper finds no hold whose time is up.
+    HoldsAreNotSwept = "holds-are-not-swept" caught as "L2",
+    /// The relay finds no message.
+    OutboxIsNotRead = "outbox-is-not-read" caught as "I14",
+    /// A ticket opens a gate whether it was used or not.
+    GateOpensTwice = "gate-opens-twice" caught as "T1",
+    /// A ticket that is given away keeps its code.
+    OldCodeStays = "old-code-stays" caught as "T1",
+    /// A payment does not see that its date was called off, and a refund run neither waits for it nor
+    /// is taken up again.
+    CalledOffIsPaid = "called-off-is-paid" caught as "L3",
     /// More fans are let in than allowed.
     QueueIgnoresCap = "queue-ignores-cap" caught as "I16",
-    /// Whoever enters again gets a new number.
-    QueueNumbersAnew = "queue-numbers-anew" caught as "I17" | "I16",
-    /// Whoever came last is let in first.
-    QueueAdmitsBackwards = "queue-admits-backwards" caught as "I18",
     /// A room that was lost is opened without those who are inside.
-    RestoreForgetsEntries = "restore-forgets-entries" caught as "I17",
+    EntriesAreNotRestored = "entries-are-not-restored" caught as "I16" | "I17",
+    /// An engine that lost its last writes goes on as if nothing had happened.
+    LostTailUnnoticed = "lost-tail-unnoticed" caught as "I17",
 }
 
 impl Mutation {
@@ -94,6 +95,7 @@ impl Mutation {
 
     /// The guards of the store that it switches off.
     pub(crate) fn guards_off(self) -> Vec<Guard> {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "most mutations are of other things")]
         match self {
             Mutation::SeatsAreNotCompared => vec![Guard::SeatIsCompared, Guard::OneClaimPerSeat],
             Mutation::SweeperTakesPaying => vec![Guard::SweepSparesPaying],
@@ -107,20 +109,55 @@ impl Mutation {
             Mutation::RefundForgotten => vec![Guard::RefundIsOwed],
             Mutation::SeatsStayBehind => vec![Guard::SeatsAreFreed],
             Mutation::NoTickets => vec![Guard::TicketsAreMade],
-            Mutation::None
-            | Mutation::TimeoutIsFailure
-            | Mutation::AnyAmountWillDo
-            | Mutation::RefundUnderNewName
-            | Mutation::VoidIsAssumed
-            | Mutation::ReconcilerSleeps
-            | Mutation::RefundsSleep
-            | Mutation::SweeperSleeps
-            | Mutation::RelaySleeps
-            | Mutation::AdmitterSleeps
-            | Mutation::QueueIgnoresCap
-            | Mutation::QueueNumbersAnew
-            | Mutation::QueueAdmitsBackwards
-            | Mutation::RestoreForgetsEntries => Vec::new(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What it takes out of the product's statements.
+    pub(crate) fn edits(self) -> Vec<Edit> {
+        let edit = |from, to| vec![Edit { from, to }];
+        #[expect(clippy::wildcard_enum_match_arm, reason = "most mutations are not of statements")]
+        match self {
+            Mutation::UnknownIsNotAsked => edit(
+                "where status in ('REQUESTED', 'UNKNOWN') and asked_at",
+                "where 1 = 2 and asked_at",
+            ),
+            Mutation::RefundsAreNotTaken => {
+                edit("where r.status = 'DUE' and r.next_at", "where 1 = 2 and r.next_at")
+            }
+            Mutation::HoldsAreNotSwept => edit(
+                "where status = 'HELD' and hold_expires_at <= $1",
+                "where hold_expires_at < 0 * $1",
+            ),
+            Mutation::OutboxIsNotRead => {
+                edit("where o.status = 'PENDING' and o.next_at", "where 1 = 2 and o.next_at")
+            }
+            Mutation::GateOpensTwice => edit(
+                "where id = $1 and code = $2 and status = 'VALID'",
+                "where id = $1 and code = $2",
+            ),
+            Mutation::OldCodeStays => {
+                edit("set user_id = $3, code = $4", "set user_id = $3, code = coalesce(code, $4)")
+            }
+            Mutation::CalledOffIsPaid => vec![
+                Edit {
+                    from: "s.status\n                 from payments p",
+                    to: "'ONGOING'\n                 from payments p",
+                },
+                Edit {
+                    from: "c.schedule_id = $1 and c.active)",
+                    to: "c.schedule_id = $1 and 1 = 2)",
+                },
+                Edit {
+                    from: "r.schedule_id = s.id and r.status = 'RUNNING')",
+                    to: "r.schedule_id = s.id)",
+                },
+            ],
+            Mutation::EntriesAreNotRestored => edit(
+                "where schedule_id = $1 and state = 'ACTIVE' and expires_at",
+                "where schedule_id = $1 and 1 = 2 and expires_at",
+            ),
+            _ => Vec::new(),
         }
     }
 }

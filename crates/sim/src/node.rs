@@ -1,13 +1,12 @@
 //! Nodes: the real use cases and jobs on the simulated outside.
 
-use crate::Mutation;
 use crate::bus::Wire;
-use crate::gateway::Line;
 use crate::live::{Filter, Room};
 use crate::time::Owner;
 use crate::weather::Rough;
-use crate::world::World;
+use crate::world::{MASTER_KEY, World};
 use adapters::memory;
+use app::clock::SyncedClock;
 use app::platform::Rules;
 use app::ports::clock::{Chance, Clock};
 use app::ports::courier::{Courier, Post, Posted};
@@ -52,51 +51,53 @@ impl Courier for Nobody {
 struct Duty {
     name: &'static str,
     pause_s: (u64, u64),
-    asleep_under: Mutation,
     round: for<'p> fn(&'p Platform, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
 }
 
-const DUTIES: [Duty; 7] = [
+const DUTIES: [Duty; 9] = [
     Duty {
         name: "admit",
         pause_s: (1, 3),
-        asleep_under: Mutation::AdmitterSleeps,
         round: |platform, now| jobs::admit_fans(platform, now).boxed(),
     },
     Duty {
         name: "expire",
         pause_s: (1, 12),
-        asleep_under: Mutation::SweeperSleeps,
         round: |platform, now| jobs::expire_holds(platform, now).boxed(),
     },
     Duty {
         name: "settle",
         pause_s: (5, 20),
-        asleep_under: Mutation::ReconcilerSleeps,
         round: |platform, now| jobs::settle_unknown_payments(platform, now).boxed(),
     },
     Duty {
         name: "refund",
         pause_s: (3, 20),
-        asleep_under: Mutation::RefundsSleep,
         round: |platform, now| jobs::make_refunds(platform, now).boxed(),
+    },
+    Duty {
+        name: "refund-canceled",
+        pause_s: (3, 20),
+        round: |platform, now| jobs::refund_canceled_shows(platform, now).boxed(),
+    },
+    Duty {
+        name: "offer",
+        pause_s: (2, 10),
+        round: |platform, now| jobs::offer_seats(platform, now).boxed(),
     },
     Duty {
         name: "relay",
         pause_s: (2, 10),
-        asleep_under: Mutation::RelaySleeps,
         round: |platform, now| jobs::relay_messages(platform, now).boxed(),
     },
     Duty {
         name: "webhooks",
         pause_s: (10, 40),
-        asleep_under: Mutation::ReconcilerSleeps,
         round: |platform, now| jobs::follow_webhooks(platform, now).boxed(),
     },
     Duty {
         name: "reconcile",
         pause_s: (10, 30),
-        asleep_under: Mutation::ReconcilerSleeps,
         round: |platform, now| jobs::reconcile_seats(platform, None, now).boxed(),
     },
 ];
@@ -112,18 +113,15 @@ impl World {
 
     /// Starts a node as the process does: with nothing but what the store remembers.
     pub(crate) async fn start_node(self: &Arc<World>, node: usize) {
-        let platform = Arc::new(self.platform(node));
+        let clock = self.synced_clock(node).await;
+        let platform = Arc::new(self.platform(node, clock));
         self.note(|| format!("node {node} starts"));
         self.nodes()[node] = Some(platform.clone());
         // Before the first request, as the process does it; what fails now the jobs make up for.
-        if self.mutation != Mutation::RestoreForgetsEntries {
-            let _ = jobs::open_rooms(&platform, self.time.now()).await;
-        }
+        let _ = jobs::open_rooms(&platform, platform.now()).await;
         let _ = reconciliation::fill_filter(&platform).await;
         for duty in &DUTIES {
-            if self.mutation != duty.asleep_under {
-                self.time.spawn(Owner::Node(node), do_duty(self.clone(), platform.clone(), duty));
-            }
+            self.time.spawn(Owner::Node(node), do_duty(self.clone(), platform.clone(), duty));
         }
         // The members of a group share its messages; here one node has all of them.
         if node == 0 {
@@ -134,11 +132,11 @@ impl World {
         }
     }
 
-    fn platform(self: &Arc<World>, node: usize) -> Platform {
+    fn platform(self: &Arc<World>, node: usize, clock: Arc<SyncedClock>) -> Platform {
         let world = Arc::downgrade(self);
         let rough = Rough { world: world.clone(), node };
         let store = self.store.under(Arc::new(rough)).expect("the store is in memory");
-        let seals = Seals::new(&[7; 32]);
+        let seals = Seals::new(&MASTER_KEY);
         Platform {
             node: NodeId::new(self.chance.id(self.time.now())),
             store: Arc::new(store),
@@ -148,14 +146,14 @@ impl World {
             revocations: Arc::new(memory::Revocations::default()),
             seat_versions: Arc::new(memory::SeatVersions::default()),
             strains: Arc::new(memory::Strains::default()),
-            bus: Arc::new(Wire { world: world.clone(), node }),
+            bus: Arc::new(Wire { world, node }),
             channels: Default::default(),
             courier: Arc::new(Nobody),
             passwords: Arc::new(Nobody),
-            gateways: vec![Arc::new(Line { world, node })],
+            gateways: self.open_gateway(node),
             certifier: None,
             social: Vec::new(),
-            clock: Arc::new(self.time.clone()),
+            clock,
             chance: self.chance.clone(),
             sessions: Sessions::new(&seals),
             seals,
@@ -165,11 +163,13 @@ impl World {
             knocks: Knocks::with_slots(1 << 10),
             proven: Default::default(),
             noted: Default::default(),
+            openings: Default::default(),
             waits: Default::default(),
             vitals: Default::default(),
             layouts: Default::default(),
             seat_maps: Default::default(),
             reconciliation: Default::default(),
+            purchases: Default::default(),
             worker_tallies: Default::default(),
             job_tallies: Default::default(),
             spans: None,
@@ -195,7 +195,7 @@ async fn do_duty(world: Arc<World>, platform: Arc<Platform>, duty: &'static Duty
         let (least, most) = duty.pause_s;
         let haste = if world.is_on_sale() { 1_000 } else { 6_000 };
         world.time.sleep(world.chance.ms(least * haste, most * haste)).await;
-        if let Err(error) = (duty.round)(&platform, world.time.now()).await {
+        if let Err(error) = (duty.round)(&platform, platform.now()).await {
             world.note(|| format!("the job {} failed: {error}", duty.name));
         }
     }

@@ -35,6 +35,8 @@ sights! {
     OutcomeUnknown,
     /// The gateway was asked to capture the same payment twice.
     CaptureAskedTwice,
+    /// The company told us by itself.
+    Webhook,
     /// The fan's call was answered by what somebody else had settled.
     WebhookFirst,
     /// The reconciler found out what the lost answer was.
@@ -44,12 +46,28 @@ sights! {
     HeardAfterVoid,
     /// A refund went through, its answer did not.
     RefundAnswerLost,
-    /// The same refund was asked for again, and made once.
-    RefundAskedTwice,
+    /// A refund whose answer was lost was found in the gateway's book, and not made again.
+    RefundFoundInBook,
     PaidFromWallet,
     WalletTooSmall,
     /// A paid reservation was given back.
     Canceled,
+    /// A ticket was given to another fan.
+    Transferred,
+    /// A ticket opened a gate.
+    CheckedIn,
+    /// A ticket that had opened one was shown at another.
+    TicketUsed,
+    /// A fan joined the standby list.
+    StoodBy,
+    /// Seats that came back were offered to a fan on the list.
+    Offered,
+    /// An offer was paid for.
+    OfferTaken,
+    /// The date was called off while it was on sale.
+    CalledOff,
+    /// A payment under way when the date was called off went back.
+    CalledOffWhilePaying,
     /// Giving back seats under payment was refused.
     ReleaseRefused,
     /// A second payment of a reservation under payment was refused.
@@ -66,7 +84,19 @@ sights! {
     Crash,
     /// A node died while it charged a card.
     CrashWhilePaying,
+    /// The clock of a machine was behind until it was compared with the store's.
+    ClockJumped,
     EnginesForgot,
+    /// The waiting rooms lost their last writes.
+    TailLost,
+    /// The same while fans waited in line.
+    TailLostWhileWaiting,
+    /// A fan who was let in during what was lost got the entry back.
+    EntryOfTailRestored,
+    /// A fan got a place back that was given during what was lost.
+    PlaceOfTailBroughtBack,
+    /// Somebody new came after a tail was lost.
+    JoinedAfterTail,
     /// A lost waiting room was opened with those who were inside.
     RoomRestored,
     /// A fan got a place back that the engine had lost.

@@ -2,12 +2,15 @@
 //! extreme in some directions and calm in others.
 
 use crate::chance::Chance;
+use crate::gateway::Company;
 use std::time::Duration;
 
 /// Percentages unless the name says otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swarm {
     pub(crate) n_nodes: usize,
+    /// The machines' clocks are minutes off, drift and jump.
+    pub(crate) clocks_are_wrong: bool,
     /// The live engines die with their node.
     pub(crate) is_embedded: bool,
     pub(crate) n_fans: usize,
@@ -25,12 +28,17 @@ pub(crate) struct Swarm {
     pub(crate) from_wallet: u64,
     pub(crate) cancels: u64,
     pub(crate) gives_back: u64,
+    pub(crate) stands_by: u64,
+    /// Tickets that are given away or shown at the gate.
+    pub(crate) uses_tickets: u64,
+    pub(crate) is_called_off: bool,
     pub(crate) repeats: u64,
     pub(crate) store_fails_per_mille: u64,
     pub(crate) store_slow: u64,
     pub(crate) live_fails_per_mille: u64,
     pub(crate) live_forgets_per_mille: u64,
     pub(crate) crash_per_mille: u64,
+    pub(crate) company: Company,
     pub(crate) gateway_slow: u64,
     pub(crate) gateway_declines: u64,
     pub(crate) gateway_errs: u64,
@@ -41,9 +49,10 @@ pub(crate) struct Swarm {
 
 impl Swarm {
     pub(crate) fn drawn(chance: &Chance) -> Swarm {
-        let n_nodes = chance.one_of(&[1, 1, 2]);
+        let n_nodes = chance.one_of(&[1, 1, 2, 3, 4]);
         Swarm {
             n_nodes,
+            clocks_are_wrong: chance.happens(50),
             is_embedded: n_nodes == 1 && chance.happens(70),
             n_fans: chance.one_of(&[2, 4, 7, 10]),
             n_seats: chance.one_of(&[1, 3, 8]),
@@ -57,12 +66,16 @@ impl Swarm {
             from_wallet: chance.one_of(&[0, 30, 100]),
             cancels: chance.one_of(&[0, 30, 80]),
             gives_back: chance.one_of(&[0, 10, 30]),
+            stands_by: chance.one_of(&[0, 30, 80]),
+            uses_tickets: chance.one_of(&[0, 30, 80]),
+            is_called_off: chance.happens(15),
             repeats: chance.one_of(&[0, 20, 60]),
             store_fails_per_mille: chance.one_of(&[0, 0, 5, 30]),
             store_slow: chance.one_of(&[0, 10, 50]),
             live_fails_per_mille: chance.one_of(&[0, 0, 5, 30]),
             live_forgets_per_mille: chance.one_of(&[0, 0, 0, 3]),
             crash_per_mille: chance.one_of(&[0, 0, 2, 8]),
+            company: chance.one_of(&Company::ALL),
             gateway_slow: chance.one_of(&[0, 20, 60]),
             gateway_declines: chance.one_of(&[0, 20, 50]),
             gateway_errs: chance.one_of(&[0, 10, 40]),

@@ -22,6 +22,7 @@ type TaskId = u64;
 type Job = BoxFuture<'static, ()>;
 
 struct State {
+    started_at: Timestamp,
     now: Timestamp,
     n_planned: u64,
     timers: BTreeMap<(Timestamp, u64), Waker>,
@@ -35,11 +36,25 @@ pub(crate) struct Time(Arc<Mutex<State>>);
 impl Time {
     pub(crate) fn starting(now: Timestamp) -> Time {
         let (timers, spawned, crashed) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Time(Arc::new(Mutex::new(State { now, n_planned: 0, timers, spawned, crashed })))
+        let started_at = now;
+        Time(Arc::new(Mutex::new(State {
+            started_at,
+            now,
+            n_planned: 0,
+            timers,
+            spawned,
+            crashed,
+        })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long the world has been running.
+    pub(crate) fn age(&self) -> Duration {
+        let state = self.state();
+        state.now.since(state.started_at)
     }
 
     pub(crate) fn sleep_until(&self, when: Timestamp) -> Sleep {

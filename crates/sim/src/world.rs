@@ -3,8 +3,8 @@
 use crate::Mutation;
 use crate::bus::Log;
 use crate::chance::Chance;
-use crate::gateway::Gateway;
-use crate::live::Engines;
+use crate::clocks::MachineClock;
+use crate::live::{Engines, Lender};
 use crate::notes::Notes;
 use crate::sight::Sight;
 use crate::swarm::Swarm;
@@ -17,13 +17,16 @@ use app::ports::catalog::{
     Catalog, ChangeEvent, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventVerb,
 };
 use app::ports::clock::{Chance as _, Clock};
+use app::seals::Seals;
 use domain::accounts::Role;
 use domain::catalog::{GridTemplate, ResaleDelay, ScheduleTimes, SeatTemplate};
 use domain::queue::{Entry, QueueSettings};
-use domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
+use domain::{EventId, HallId, ScheduleId, TicketId, Timestamp, UserId, VenueId, Won};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use testbed::gateways::Companies;
 use uuid::Uuid;
 
 const START: Timestamp = Timestamp::from_ms(1_800_000_000_000);
@@ -33,6 +36,9 @@ pub(crate) const LOBBY: Duration = Duration::from_secs(30);
 
 /// After the sale only the jobs run, in calm weather, so that all comes to rest.
 const REST: Duration = Duration::from_secs(15 * 60);
+
+/// All nodes share it.
+pub(crate) const MASTER_KEY: [u8; 32] = [7; 32];
 
 pub(crate) const PRICE: i64 = 100_000;
 pub(crate) const SEATS_PER_FAN_MAX: u32 = 4;
@@ -44,13 +50,21 @@ pub(crate) struct World {
     pub(crate) mutation: Mutation,
     pub(crate) store: SqlStore,
     pub(crate) live: Engines,
-    pub(crate) gateway: Gateway,
+    /// The payment companies' own books.
+    pub(crate) companies: Companies,
     pub(crate) bus: Log,
     pub(crate) schedule: ScheduleId,
     pub(crate) fans: Vec<UserId>,
     pub(crate) notes: Notes,
     /// The last entry of each fan, for the mutant that lets none of them end.
     entries: Mutex<BTreeMap<UserId, Entry>>,
+    pub(crate) is_called_off: AtomicBool,
+    /// When money last went back, by order.
+    pub(crate) paid_back: Mutex<BTreeMap<String, Timestamp>>,
+    /// How often each ticket opened a gate.
+    let_in: Mutex<BTreeMap<TicketId, u32>>,
+    /// The clock of each node's machine.
+    pub(crate) clocks: Vec<Arc<MachineClock>>,
     /// What each node runs on; nothing while it is down.
     nodes: Mutex<Vec<Option<Arc<Platform>>>>,
 }
@@ -59,20 +73,31 @@ impl World {
     pub(crate) fn new(seed: u64, mutation: Mutation, is_traced: bool) -> World {
         let chance = Arc::new(Chance::new(seed));
         let swarm = Swarm::drawn(&chance);
-        let off = mutation.guards_off();
-        let store = SqlStore::in_memory(chance.clone(), off, Arc::new(Calm));
+        let mutants = (mutation.guards_off(), mutation.edits());
+        let store = SqlStore::in_memory(chance.clone(), mutants, Arc::new(Calm));
+        let store = store.expect("a database in memory can be made");
         let id = || chance.id(START);
+        let time = Time::starting(START);
+        let clock = |_| Arc::new(MachineClock::drawn(&time, &chance, &swarm));
+        let clocks = (0..swarm.n_nodes).map(clock).collect();
+        let books = store.under(Arc::new(Calm)).expect("the store is in memory");
+        let closing = START.plus(LOBBY).plus(swarm.sale);
+        let lender = Lender::new(seed, (books, swarm), time.clone(), closing);
         World {
-            time: Time::starting(START),
+            clocks,
+            time,
             schedule: ScheduleId::with_room_for_seats(id()),
             fans: (0..swarm.n_fans).map(|_| UserId::new(id())).collect(),
             swarm,
             mutation,
-            store: store.expect("a database in memory can be made"),
-            live: Engines::default(),
-            gateway: Gateway::default(),
+            store,
+            live: Engines::new(seed, lender),
+            companies: Companies::default(),
             bus: Log::default(),
             notes: Notes::new(is_traced),
+            is_called_off: AtomicBool::default(),
+            paid_back: Mutex::default(),
+            let_in: Mutex::default(),
             entries: Mutex::default(),
             nodes: Mutex::new(vec![None; swarm.n_nodes]),
             chance,
@@ -93,6 +118,18 @@ impl World {
 
     pub(crate) fn is_on_sale(&self) -> bool {
         self.time.now() < self.closing()
+    }
+
+    pub(crate) fn is_called_off(&self) -> bool {
+        self.is_called_off.load(Ordering::Relaxed)
+    }
+
+    /// A ticket opened a gate; how often it has.
+    pub(crate) fn let_in(&self, ticket: TicketId) -> u32 {
+        let mut let_in = self.let_in.lock().unwrap_or_else(PoisonError::into_inner);
+        let n_times = let_in.entry(ticket).or_default();
+        *n_times += 1;
+        *n_times
     }
 
     /// Faults happen only while the sale runs.
@@ -184,7 +221,8 @@ impl World {
         self.store.create_schedule(self.schedule_command(actor, event)).await?;
         let open = ChangeEvent { actor, event, verb: EventVerb::Open, now };
         self.store.change_event(open).await?;
-        self.store.create_users(self.fans.iter().map(|fan| account(*fan)).collect()).await
+        let fans = self.fans.iter().enumerate();
+        self.store.create_users(fans.map(|(index, fan)| account(index, *fan)).collect()).await
     }
 
     fn schedule_command(&self, actor: UserId, event: EventId) -> CreateSchedule {
@@ -215,9 +253,13 @@ impl World {
     }
 }
 
-fn account(user: UserId) -> CreateUser {
-    let mut email_hash = [0; 32];
-    email_hash[..16].copy_from_slice(user.uuid().as_bytes());
+/// The e-mail address of a fan.
+pub(crate) fn address_of(index: usize) -> String {
+    format!("fan{index}@podo.example")
+}
+
+fn account(index: usize, user: UserId) -> CreateUser {
+    let email_hash = Seals::new(&MASTER_KEY).lookup("email", &address_of(index));
     CreateUser {
         user,
         email: b"sealed".to_vec(),

@@ -7,10 +7,11 @@ mod portone;
 mod toss;
 pub(crate) mod wire;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::Result;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 use wire::{Asked, Said};
@@ -58,6 +59,8 @@ pub enum RefundFault {
     FailsTimes(u32),
     /// Gives back, then the connection breaks; the first time.
     Drops,
+    /// So many times the connection breaks and nothing happens.
+    VanishesTimes(u32),
 }
 
 /// An order in the book.
@@ -69,6 +72,8 @@ pub struct Order {
     pub refunded: i64,
     /// How often money was taken: once, whatever happens.
     pub n_captures: u32,
+    /// How often we had money given back.
+    pub n_refunds: u32,
     pub is_voided: bool,
     pub(crate) n_asked: u32,
 }
@@ -86,6 +91,7 @@ impl Order {
             captured: 0,
             refunded: 0,
             n_captures: 0,
+            n_refunds: 0,
             is_voided: false,
             n_asked: 0,
         }
@@ -94,39 +100,35 @@ impl Order {
 
 #[derive(Default)]
 pub(crate) struct Book {
-    pub(crate) orders: HashMap<String, Order>,
+    pub(crate) orders: BTreeMap<String, Order>,
     /// Identity verifications: CI and DI of who passed.
-    pub(crate) persons: HashMap<String, (Option<String>, Option<String>)>,
+    pub(crate) persons: BTreeMap<String, (Option<String>, Option<String>)>,
     /// Answers by idempotency key.
-    pub(crate) answers: HashMap<String, Said>,
+    pub(crate) answers: BTreeMap<String, Said>,
 }
 
-/// One server that speaks for all four companies. It ends with the test's process.
-pub struct Gateways {
-    address: SocketAddr,
-    book: Arc<Mutex<Book>>,
+/// The books of all four companies, and what each answers.
+#[derive(Clone, Default)]
+pub struct Companies(Arc<Mutex<Book>>);
+
+/// What a company says to a request.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub text: String,
+    /// It does what was asked, and no answer comes.
+    pub is_dropped: bool,
 }
 
-/// Longer than any patience that tests set.
-const LATE: Duration = Duration::from_millis(2_500);
-
-impl Gateways {
-    pub fn start() -> Result<Gateways> {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        let address = listener.local_addr()?;
-        let book = Arc::new(Mutex::new(Book::default()));
-        let shared = book.clone();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let book = shared.clone();
-                thread::spawn(move || wire::serve(stream, &book));
-            }
-        });
-        Ok(Gateways { address, book })
-    }
-
-    pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+impl Companies {
+    /// Answers a request to one of them, without a network between.
+    pub fn answer(&self, path: &str, key: Option<&str>, body: &str) -> Answer {
+        let asked =
+            Asked { path: path.to_owned(), key: key.map(str::to_owned), body: body.to_owned() };
+        let said = answer(&mut self.lock(), &asked);
+        let Said { status, text, is_dropped, .. } =
+            said.unwrap_or_else(|| Said::json(404, &serde_json::Value::Null));
+        Answer { status, text, is_dropped }
     }
 
     /// The fan approves the order on the company's page; what will go wrong is decided here.
@@ -145,6 +147,20 @@ impl Gateways {
         }
     }
 
+    /// The merchant gives money back on the company's own page, without telling us.
+    pub fn refund_on_page(&self, order: &str, amount: i64) {
+        if let Some(order) = self.lock().orders.get_mut(order) {
+            order.refunded += amount;
+        }
+    }
+
+    /// What goes wrong when money of this order is given back from now on.
+    pub fn fail_refunds(&self, order: &str, fault: RefundFault) {
+        if let Some(order) = self.lock().orders.get_mut(order) {
+            order.refund_fault = fault;
+        }
+    }
+
     /// A person passes the verification with this id in PortOne's window.
     pub fn pass_identity(&self, id: &str, ci: Option<&str>, di: Option<&str>) {
         let person = (ci.map(str::to_owned), di.map(str::to_owned));
@@ -155,15 +171,55 @@ impl Gateways {
         self.lock().orders.get(order).cloned()
     }
 
-    /// Every order that money was taken for.
-    pub fn charged(&self) -> Vec<(String, Order)> {
-        let book = self.lock();
-        let charged = book.orders.iter().filter(|(_, order)| order.n_captures > 0);
-        charged.map(|(id, order)| (id.clone(), order.clone())).collect()
+    /// Every order that was approved.
+    pub fn orders(&self) -> Vec<(String, Order)> {
+        self.lock().orders.iter().map(|(id, order)| (id.clone(), order.clone())).collect()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Every order that money was taken for.
+    pub fn charged(&self) -> Vec<(String, Order)> {
+        self.orders().into_iter().filter(|(_, order)| order.n_captures > 0).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Book> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One server that speaks for all of them. It ends with the test's process.
+pub struct Gateways {
+    address: SocketAddr,
+    companies: Companies,
+}
+
+/// Longer than any patience that tests set.
+const LATE: Duration = Duration::from_millis(2_500);
+
+impl Gateways {
+    pub fn start() -> Result<Gateways> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let address = listener.local_addr()?;
+        let companies = Companies::default();
+        let shared = companies.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let companies = shared.clone();
+                thread::spawn(move || wire::serve(stream, &companies.0));
+            }
+        });
+        Ok(Gateways { address, companies })
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+impl Deref for Gateways {
+    type Target = Companies;
+
+    fn deref(&self) -> &Companies {
+        &self.companies
     }
 }
 
@@ -211,12 +267,20 @@ impl Book {
                 order.refund_fault = RefundFault::FailsTimes(n - 1);
                 return Refunded::Failed;
             }
-            RefundFault::None | RefundFault::FailsTimes(_) | RefundFault::Drops => {}
+            RefundFault::VanishesTimes(n) if n > 0 => {
+                order.refund_fault = RefundFault::VanishesTimes(n - 1);
+                return Refunded::Vanished;
+            }
+            RefundFault::None
+            | RefundFault::FailsTimes(_)
+            | RefundFault::VanishesTimes(_)
+            | RefundFault::Drops => {}
         }
         if amount <= 0 || order.captured - order.refunded < amount {
             return Refunded::Refused;
         }
         order.refunded += amount;
+        order.n_refunds += 1;
         if order.refund_fault == RefundFault::Drops {
             order.refund_fault = RefundFault::None;
             return Refunded::Dropped;
@@ -228,6 +292,7 @@ impl Book {
 pub(crate) enum Refunded {
     Made,
     Dropped,
+    Vanished,
     Failed,
     Refused,
 }

@@ -1,5 +1,6 @@
 //! Starts real programs for tests: on free ports, in temp folders, gone when dropped.
 
+pub mod disk;
 mod engine;
 pub mod gateways;
 pub mod http;
@@ -11,9 +12,11 @@ mod output;
 pub mod podo;
 pub mod post_box;
 pub mod postgres;
+pub mod preload;
 pub mod proxy;
 pub mod redis;
 
+pub use disk::VolatileDisk;
 pub use gateways::Gateways;
 pub use identity_provider::IdentityProvider;
 pub use kafka::Kafka;
@@ -22,6 +25,7 @@ pub use not_started::NotStarted;
 pub use podo::{Launch, Podo};
 pub use post_box::{MailServer, PostBox};
 pub use postgres::Postgres;
+pub use preload::SkewedClock;
 pub use proxy::{Fault, Proxy};
 pub use redis::{Redis, RedisCluster};
 pub use tempfile::TempDir;

@@ -1,7 +1,8 @@
-//! A line between two programs that can be made bad: slow, narrow, silent or cut.
+//! A line between two programs that can be made bad: slow, narrow, silent, dead or cut.
 
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -31,8 +32,14 @@ const PIECE: usize = 16 * 1024;
 struct State {
     fault: Fault,
     is_over: bool,
-    /// Both ends of every connection, to close them.
-    open: Vec<TcpStream>,
+    open: Vec<Connection>,
+}
+
+/// Both ends of a connection, to close them.
+struct Connection {
+    ends: [TcpStream; 2],
+    /// Whatever is sent over it vanishes.
+    is_dead: Arc<AtomicBool>,
 }
 
 type Shared = Arc<Mutex<State>>;
@@ -73,6 +80,15 @@ impl Proxy {
             close_all(&mut state);
         }
     }
+
+    /// Loses every byte of the connections that are open now, in both directions and for good, as
+    /// when a host dies or a NAT forgets them: neither end ever learns of it, not even when the
+    /// other closes. New connections pass.
+    pub fn swallow(&self) {
+        for connection in &state(&self.shared).open {
+            connection.is_dead.store(true, Ordering::SeqCst);
+        }
+    }
 }
 
 impl Drop for Proxy {
@@ -87,7 +103,7 @@ impl Drop for Proxy {
 }
 
 fn close_all(state: &mut State) {
-    for stream in state.open.drain(..) {
+    for stream in state.open.drain(..).flat_map(|connection| connection.ends) {
         // Closed by the other side before: as good.
         let _ = stream.shutdown(Shutdown::Both);
     }
@@ -113,16 +129,18 @@ fn connect(near: TcpStream, upstream: SocketAddr, shared: &Shared) -> Result<()>
     let far = TcpStream::connect(upstream)?;
     near.set_nodelay(true)?;
     far.set_nodelay(true)?;
-    state(shared).open.extend([near.try_clone()?, far.try_clone()?]);
+    let is_dead = Arc::new(AtomicBool::new(false));
+    let ends = [near.try_clone()?, far.try_clone()?];
+    state(shared).open.push(Connection { ends, is_dead: is_dead.clone() });
     for (from, to) in [(near.try_clone()?, far.try_clone()?), (far, near)] {
-        let shared = shared.clone();
-        thread::spawn(move || pass(from, to, &shared));
+        let (shared, is_dead) = (shared.clone(), is_dead.clone());
+        thread::spawn(move || pass(from, to, &shared, &is_dead));
     }
     Ok(())
 }
 
-/// Passes pieces on until one side closes.
-fn pass(mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
+/// Passes pieces on until one side closes. A dead connection loses them instead.
+fn pass(mut from: TcpStream, mut to: TcpStream, shared: &Shared, is_dead: &AtomicBool) {
     let mut piece = [0; PIECE];
     loop {
         let n_read = match from.read(&mut piece) {
@@ -132,9 +150,15 @@ fn pass(mut from: TcpStream, mut to: TcpStream, shared: &Shared) {
             Err(_closed) => break,
         };
         hold_back(n_read, shared);
+        if is_dead.load(Ordering::SeqCst) {
+            continue;
+        }
         if to.write_all(&piece[..n_read]).is_err() {
             break;
         }
+    }
+    if is_dead.load(Ordering::SeqCst) {
+        return;
     }
     // Either may be closed already.
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));

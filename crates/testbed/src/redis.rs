@@ -1,6 +1,7 @@
 //! A real Redis server: started, asked, killed, frozen; alone or as a cluster.
 
 mod cluster;
+mod log;
 mod tls;
 
 pub use cluster::RedisCluster;
@@ -24,6 +25,9 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 
 const IN_MEMORY: &[&str] = &["--appendonly", "no"];
 
+/// Every write is in the log before it is answered; only a power cut needs it on the disk.
+const WITH_LOG: &[&str] = &["--appendonly", "yes", "--appendfsync", "no"];
+
 const MISSING: &str = "Redis is not installed; install Debian's packages `redis-server` and \
      `redis-tools`, or run `cargo xtask test --only packages` as root";
 
@@ -42,6 +46,11 @@ impl Redis {
     /// Starts a server that keeps everything in memory and nothing on disk.
     pub fn start() -> std::result::Result<Redis, NotStarted> {
         Redis::start_with(IN_MEMORY, None)
+    }
+
+    /// Starts one that keeps a log of its writes, of which the last can be lost.
+    pub fn start_with_log() -> std::result::Result<Redis, NotStarted> {
+        Redis::start_with(WITH_LOG, None)
     }
 
     /// Starts one that speaks TLS alone.
@@ -94,6 +103,13 @@ impl Redis {
         process.end_by(Signal::KILL)?;
         self.process = None;
         Ok(())
+    }
+
+    /// Kills it and starts it again without its last writes; a script is one of them.
+    pub fn lose_last_writes(&mut self, n_writes: usize) -> std::result::Result<(), NotStarted> {
+        let cut = self.kill_9().and_then(|()| log::cut(self.folder.path(), n_writes));
+        cut.map_err(|error| self.not_started(&error))?;
+        self.restart()
     }
 
     /// Starts it again on the same port, after ending it if it still runs.

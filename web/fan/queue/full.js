@@ -25,7 +25,8 @@ export function fullPanel(page, schedule) {
 }
 
 /** The line takes nobody any more. */
-export function shutPage(page, schedule, words) {
+export function shutPage(page, schedule, { code, message }) {
+  const isCanceled = code === "SCHEDULE_CANCELED";
   const isGone = gradesOf(schedule).every(({ left }) => left === 0);
   page.main.className = "narrow";
   page.main.replaceChildren(
@@ -36,7 +37,7 @@ export function shutPage(page, schedule, words) {
           el("h1", {}, schedule.eventTitle ?? t("waitingRoom")),
           el("p", { class: "quiet num" }, moment(schedule.startsAt)))),
       el("div", { class: "pad stack" },
-        el("p", { class: "note warn", role: "alert" }, words),
-        isGone ? standbyBox(page, schedule, gradesOf(schedule)) : el("p", {}, t("shutWords")),
+        el("p", { class: "note warn", role: "alert" }, message),
+        isCanceled ? null : isGone ? standbyBox(page, schedule, gradesOf(schedule)) : el("p", {}, t("shutWords")),
         el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("toEvent")))));
 }

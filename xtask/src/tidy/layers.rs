@@ -30,7 +30,7 @@ const LAYERS: &[Layer] = &[
     Layer { name: "load", uses: &["domain"], externals: None, tests_are_free: true },
     Layer {
         name: "sim",
-        uses: &["adapters", "app", "domain"],
+        uses: &["adapters", "app", "domain", "testbed"],
         externals: None,
         tests_are_free: true,
     },

@@ -2,7 +2,8 @@
 
 use super::settings::InicisSettings;
 use super::wire::{
-    Book, Call, Content, Heard, Refund, Reply, State, Wire, cut, field, hex_digest, keep, text, won,
+    Book, Call, Content, Heard, Refund, Reply, State, Void, Wire, cut, field, hex_digest, keep,
+    text, won,
 };
 use app::ports::gateway::{Order, Returned};
 use app::ports::payments::{AskGateway, Checkout, DueRefund};
@@ -29,6 +30,22 @@ const KEPT: &[&str] = &[
 /// Their data centres. The browser says which one has the approval, and nothing else of its word
 /// becomes an address.
 const CENTRES: [&str; 3] = ["fc", "ks", "stg"];
+
+/// How they say that it is undone already.
+const ALREADY_CANCELED: &[&str] = &["이미 취소", "기취소", "취소된 거래", "취소 완료된"];
+
+/// How they say that there is no charge to undo.
+const NOTHING_TO_CANCEL: &[&str] = &[
+    "거래가 없",
+    "거래내역이 없",
+    "거래 내역이 없",
+    "거래건이 없",
+    "승인내역이 없",
+    "승인 내역이 없",
+    "존재하지 않",
+    "원거래 없음",
+    "원거래없음",
+];
 
 pub(super) struct Inicis {
     settings: InicisSettings,
@@ -179,8 +196,20 @@ impl Wire for Inicis {
         Some(self.window(&approval, "/api/netCancel", now))
     }
 
-    fn is_voided(&self, reply: &Reply) -> bool {
-        reply.is_ok() && text(&reply.json(), "resultCode") == "0000"
+    /// There is no book to ask without the name of a charge, so their word must do. Their manual lists
+    /// no codes for a netCancel that finds nothing to undo; the words say it. Three minutes after the
+    /// charge was asked for nothing of it is on its way any more.
+    fn read_void(&self, reply: &Reply) -> Void {
+        let value = reply.json();
+        let words = text(&value, "resultMsg");
+        let says = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
+        match text(&value, "resultCode") {
+            "0000" if reply.is_ok() => Void::Done("VOIDED"),
+            "" => Void::Again,
+            _ if says(ALREADY_CANCELED) => Void::Done("ALREADY_CANCELED"),
+            _ if says(NOTHING_TO_CANCEL) => Void::Done("NOTHING_TO_CANCEL"),
+            _ => Void::Again,
+        }
     }
 
     fn refund(&self, refund: &DueRefund, now: Timestamp) -> Result<Call, String> {
@@ -189,7 +218,7 @@ impl Wire for Inicis {
         if refund.amount == refund.captured {
             return Ok(self.api("refund", &json!({ "tid": tid, "msg": message }), now, false));
         }
-        let left = refund.captured.checked_sub(refund.refunded_before);
+        let left = refund.left_before();
         let left = left.and_then(|left| left.checked_sub(refund.amount));
         let left = left.ok_or("more went back than came")?.get();
         let data = json!({
@@ -204,7 +233,7 @@ impl Wire for Inicis {
         match text(&value, "resultCode") {
             "00" => Refund::Made,
             "" => Refund::Later(format!("{} without a code", reply.status)),
-            _ => Refund::Look,
+            code => Refund::Look(code.to_owned()),
         }
     }
 
@@ -286,6 +315,56 @@ mod tests {
         let Content::Json(body) = call.body else { panic!() };
         let hashed = r#"apiINIpayTestrefund19700101090000{"tid":"x/y"}"#;
         assert_eq!(body["hashData"], hex_digest(&SHA512, hashed), "slashes are not escaped");
+    }
+
+    #[test]
+    fn every_answer_to_a_net_cancel_has_its_end() {
+        let read =
+            |status, text: &str| inicis().read_void(&Reply { status, text: text.to_owned() });
+        let said = |code: &str, words: &str| {
+            read(200, &format!(r#"{{"resultCode":"{code}","resultMsg":"{words}"}}"#))
+        };
+        assert_eq!(said("0000", "정상처리"), Void::Done("VOIDED"));
+        for words in ["이미 취소된 거래입니다", "기취소 거래", "취소된 거래 입니다."]
+        {
+            assert_eq!(said("1012", words), Void::Done("ALREADY_CANCELED"), "{words}");
+        }
+        for words in ["취소할 거래가 없습니다", "인증 정보가 존재하지 않습니다", "원거래 없음"]
+        {
+            assert_eq!(said("1011", words), Void::Done("NOTHING_TO_CANCEL"), "{words}");
+        }
+        // Their trouble and ours end nothing: an organiser can.
+        for (code, words) in [("9999", "시스템 오류"), ("V013", "signature 불일치"), ("0001", "")]
+        {
+            assert_eq!(said(code, words), Void::Again, "{code}");
+        }
+        assert_eq!((read(500, ""), read(200, "<html>")), (Void::Again, Void::Again));
+        assert_eq!(read(502, r#"{"resultCode":"0000"}"#), Void::Again);
+    }
+
+    #[test]
+    fn every_answer_to_a_refund_has_its_end() {
+        let said = |code: &str| {
+            inicis().read_refund(&reply(&format!(r#"{{"resultCode":"{code}","resultMsg":"…"}}"#)))
+        };
+        assert_eq!(said("00"), Refund::Made);
+        for code in ["01", "02", "03", "500626"] {
+            assert_eq!(said(code), Refund::Look(code.into()), "{code}");
+        }
+        assert_eq!(
+            inicis().read_refund(&reply("<html>")),
+            Refund::Later("200 without a code".into())
+        );
+        let book = |status: &str, left: &str| {
+            let text = format!(
+                r#"{{"resultCode":"00","status":"{status}","price":"50000","remainPrice":"{left}"}}"#
+            );
+            let book = inicis().read_book(&reply(&text));
+            (book.state, book.refunded.get())
+        };
+        assert_eq!(book("0", "50000"), (State::Captured, 0));
+        assert_eq!(book("2", "20000"), (State::Captured, 30_000));
+        assert_eq!(book("1", "0"), (State::Closed("CANCELED".into()), 50_000));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::settings::KcpSettings;
 use super::wire::{
-    Book, Call, Content, Heard, Refund, Reply, State, Wire, cut, field, keep, text, won,
+    Book, Call, Content, Heard, Refund, Reply, State, Void, Wire, cut, field, keep, text, won,
 };
 use app::ports::gateway::{Order, Returned};
 use app::ports::payments::{AskGateway, Checkout, DueRefund};
@@ -171,14 +171,19 @@ impl Wire for Kcp {
         self.cancel(tno, "VOID", None)
     }
 
-    fn is_voided(&self, reply: &Reply) -> bool {
-        reply.is_ok() && text(&reply.json(), "res_cd") == "0000"
+    /// The book can be asked by our own number, so whatever else they say it has the last word.
+    fn read_void(&self, reply: &Reply) -> Void {
+        match text(&reply.json(), "res_cd") {
+            "0000" if reply.is_ok() => Void::Done("VOIDED"),
+            "8128" => Void::Done("NOT_FOUND"),
+            "" => Void::Again,
+            _ => Void::Look,
+        }
     }
 
     fn refund(&self, refund: &DueRefund, _now: Timestamp) -> Result<Call, String> {
         let tno = charge(refund.payment_key.as_deref()).ok_or("the charge has no name")?;
-        let left = refund.captured.checked_sub(refund.refunded_before);
-        let left = left.ok_or("more went back than came")?;
+        let left = refund.left_before().ok_or("more went back than came")?;
         let part = (refund.amount != refund.captured).then_some((refund.amount, left));
         Ok(self.cancel(tno, &refund.reason, part).ok_or("the key cannot sign")?)
     }
@@ -188,7 +193,7 @@ impl Wire for Kcp {
         match text(&value, "res_cd") {
             "0000" => Refund::Made,
             "" => Refund::Later(format!("{} without a code", reply.status)),
-            _ => Refund::Look,
+            code => Refund::Look(code.to_owned()),
         }
     }
 
@@ -270,6 +275,32 @@ mod tests {
         assert!(!book.kept.unwrap().contains("5365"));
         let no = reply(r#"{"res_cd":"8050","res_msg":"한도초과"}"#);
         assert_eq!(kcp.read_capture(&ask(), &no), Heard::Refused("8050".into()));
+    }
+
+    #[test]
+    fn every_answer_to_a_cancellation_has_its_end() {
+        let kcp = kcp();
+        let look = |code: &str| Refund::Look(code.to_owned());
+        for (code, void, refund) in [
+            ("0000", Void::Done("VOIDED"), Refund::Made),
+            ("8128", Void::Done("NOT_FOUND"), look("8128")),
+            ("8133", Void::Look, look("8133")),
+            ("8134", Void::Look, look("8134")),
+            ("S032", Void::Look, look("S032")),
+        ] {
+            let reply = reply(&format!(r#"{{"res_cd":"{code}","res_msg":"…"}}"#));
+            assert_eq!(kcp.read_void(&reply), void, "{code}");
+            assert_eq!(kcp.read_refund(&reply), refund, "{code}");
+        }
+        assert_eq!(kcp.read_void(&reply("<html>")), Void::Again);
+        // What the book says then is an end each time.
+        let book = |left: &str| {
+            let text = CHARGED.replace(r#""card_cd""#, &format!(r#""rem_mny":"{left}","card_cd""#));
+            kcp.read_book(&reply(&text)).state
+        };
+        assert_eq!(book("0"), State::Closed("CANCELED".into()));
+        assert_eq!((book("70000"), book("20000")), (State::Captured, State::Captured));
+        assert_eq!(kcp.read_book(&reply(r#"{"res_cd":"8128"}"#)).state, State::Missing);
     }
 
     #[test]

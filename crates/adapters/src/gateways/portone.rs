@@ -3,7 +3,7 @@
 use super::settings::PortOneSettings;
 use super::webhooks;
 use super::wire::{
-    Book, Call, Content, Heard, Refund, Reply, State, Wire, cut, field, keep, text, won,
+    Book, Call, Content, Heard, Refund, Reply, State, Void, Wire, cut, field, keep, text, won,
 };
 use app::ports::gateway::{Delivery, Hint, Order, Returned};
 use app::ports::payments::{AskGateway, Checkout, DueRefund};
@@ -154,16 +154,22 @@ impl Wire for PortOne {
     }
 
     /// Without our token nothing is charged, and nothing was: there is nothing to cancel.
-    fn is_voided(&self, reply: &Reply) -> bool {
+    fn read_void(&self, reply: &Reply) -> Void {
         let value = reply.json();
-        match reply.status {
-            409 => matches!(text(&value, "type"), "PAYMENT_NOT_PAID" | "PAYMENT_ALREADY_CANCELLED"),
-            _ => reply.is_ok() && text(&value["cancellation"], "status") == "SUCCEEDED",
+        match (reply.status, text(&value["cancellation"], "status"), text(&value, "type")) {
+            (200..=299, "SUCCEEDED", _) => Void::Done("VOIDED"),
+            // Asked for is not made: the book will show it.
+            (200..=299, _, _) => Void::Look,
+            (404, _, "PAYMENT_NOT_FOUND") => Void::Done("NOT_FOUND"),
+            (409, _, "PAYMENT_NOT_PAID") => Void::Done("NOT_PAID"),
+            (409, _, "PAYMENT_ALREADY_CANCELLED") => Void::Done("ALREADY_CANCELED"),
+            (409, _, kind) if !kind.starts_with("IDEMPOTEN") => Void::Look,
+            _ => Void::Again,
         }
     }
 
     fn refund(&self, refund: &DueRefund, _now: Timestamp) -> Result<Call, String> {
-        let left = refund.captured.checked_sub(refund.refunded_before);
+        let left = refund.left_before();
         let body = json!({
             "storeId": self.settings.store_id,
             "reason": cut(&refund.reason, 200),
@@ -181,9 +187,10 @@ impl Wire for PortOne {
         let kind = text(&value, "type");
         match (reply.status, text(&value["cancellation"], "status")) {
             (200..=299, "SUCCEEDED") => Refund::Made,
+            (200..=299, "FAILED") => Refund::Look("FAILED".to_owned()),
             // Asked for is not made: the book will show it.
             (200..=299, status) => Refund::Later(status.to_owned()),
-            (409, _) if !kind.starts_with("IDEMPOTEN") => Refund::Look,
+            (409, _) if !kind.starts_with("IDEMPOTEN") => Refund::Look(kind.to_owned()),
             (status, _) => Refund::Later(format!("{status} {kind}")),
         }
     }
@@ -214,6 +221,7 @@ impl Wire for PortOne {
 mod tests {
     use super::*;
     use domain::RefundId;
+    use domain::refunds::InBook;
     use uuid::Uuid;
 
     fn portone() -> PortOne {
@@ -295,8 +303,13 @@ mod tests {
             payment_key: None,
             amount: Won::new(30_000).unwrap(),
             reason: "못 가요".into(),
+            number: 2,
             captured: Won::new(90_000).unwrap(),
-            refunded_before: Won::new(20_000).unwrap(),
+            in_book: InBook {
+                amount: Won::new(30_000).unwrap(),
+                refunded_before: Won::new(20_000).unwrap(),
+                book_before: None,
+            },
             attempts: 1,
         };
         let call = portone().refund(&refund, Timestamp::from_ms(0)).unwrap();
@@ -312,6 +325,36 @@ mod tests {
             Refund::Later("REQUESTED".into())
         );
         let broken = r#"{"type":"CANCELLABLE_AMOUNT_CONSISTENCY_BROKEN"}"#;
-        assert_eq!(read(409, broken), Refund::Look);
+        assert_eq!(read(409, broken), Refund::Look("CANCELLABLE_AMOUNT_CONSISTENCY_BROKEN".into()));
+    }
+
+    #[test]
+    fn every_answer_to_a_cancellation_has_its_end() {
+        let wait = |status: u16, kind: &str| Refund::Later(format!("{status} {kind}"));
+        let look = |_: u16, kind: &str| Refund::Look(kind.to_owned());
+        let done = Void::Done;
+        for (status, kind, void, refund) in [
+            (404, "PAYMENT_NOT_FOUND", done("NOT_FOUND"), wait as fn(u16, &str) -> Refund),
+            (409, "PAYMENT_NOT_PAID", done("NOT_PAID"), look),
+            (409, "PAYMENT_ALREADY_CANCELLED", done("ALREADY_CANCELED"), look),
+            (409, "CANCELLABLE_AMOUNT_CONSISTENCY_BROKEN", Void::Look, look),
+            (409, "CANCEL_AMOUNT_EXCEEDS_CANCELLABLE_AMOUNT", Void::Look, look),
+            (409, "MAX_CANCEL_COUNT_REACHED", Void::Look, look),
+            (409, "IDEMPOTENCY_OUTSTANDING_REQUEST", Void::Again, wait),
+            (502, "PG_PROVIDER", Void::Again, wait),
+            (401, "UNAUTHORIZED", Void::Again, wait),
+            (400, "INVALID_REQUEST", Void::Again, wait),
+        ] {
+            let reply = reply(status, &format!(r#"{{"type":"{kind}","message":"…"}}"#));
+            assert_eq!(portone().read_void(&reply), void, "{kind}");
+            assert_eq!(portone().read_refund(&reply), refund(status, kind), "{kind}");
+        }
+        let answered = |status: &str| {
+            portone()
+                .read_void(&reply(200, &format!(r#"{{"cancellation":{{"status":"{status}"}}}}"#)))
+        };
+        assert_eq!(answered("SUCCEEDED"), Void::Done("VOIDED"));
+        assert_eq!((answered("REQUESTED"), answered("FAILED")), (Void::Look, Void::Look));
+        assert_eq!(portone().read_void(&reply(504, "")), Void::Again);
     }
 }

@@ -1,7 +1,8 @@
 //! A gateway over HTTP: asks in its language, and never guesses.
 
 use super::client::{Client, Sent};
-use super::wire::{Book, Heard, Refund, State, Wire};
+use super::transport::Transport;
+use super::wire::{Book, Heard, Refund, State, Void, Wire};
 use app::ports::clock::Chance;
 use app::ports::gateway::{
     Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome, Returned,
@@ -10,9 +11,9 @@ use app::ports::payments::{AskGateway, Checkout, DueRefund};
 use app::{Error, Result};
 use async_trait::async_trait;
 use domain::payments::Outcome;
+use domain::refunds::RefundStep;
 use domain::{Refusal, Timestamp};
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(super) struct Remote<W> {
     wire: W,
@@ -20,13 +21,12 @@ pub(super) struct Remote<W> {
 }
 
 impl<W: Wire> Remote<W> {
-    pub(super) fn new(
+    pub(super) fn over(
+        transport: Arc<dyn Transport>,
         wire: W,
-        patience: Option<Duration>,
         chance: Arc<dyn Chance>,
-    ) -> std::result::Result<Remote<W>, String> {
-        let client = Client::new(W::NAME, patience.unwrap_or(W::PATIENCE), chance)?;
-        Ok(Remote { wire, client })
+    ) -> Remote<W> {
+        Remote { wire, client: Client::over(transport, W::NAME, chance) }
     }
 
     /// What the book says; `None` when the gateway cannot be asked or does not answer.
@@ -50,21 +50,34 @@ impl<W: Wire> Remote<W> {
             Some(State::Open) | None => {}
         }
         let Some(call) = self.wire.void(ask, book.as_ref(), now) else { return unknown() };
-        match self.client.send(&call, now).await {
-            Sent::Answered(reply) if self.wire.is_voided(&reply) => refused("VOIDED"),
-            Sent::Answered(_) | Sent::Lost | Sent::Nowhere => unknown(),
+        let Sent::Answered(reply) = self.client.send(&call, now).await else { return unknown() };
+        match self.wire.read_void(&reply) {
+            Void::Done(reason) => refused(reason),
+            Void::Look => self.found_out(ask, now).await,
+            Void::Again => {
+                tracing::warn!(gateway = W::NAME, status = reply.status, payment = %ask.payment,
+                    "A void is not answered; it is tried again");
+                unknown()
+            }
         }
     }
 
-    /// Whether the book already shows this refund: refunds of one payment come in turn.
-    async fn was_made(&self, refund: &DueRefund, now: Timestamp) -> Option<bool> {
-        let book = self.look(&ask_of(refund), now).await?;
+    /// What the book says after a void was refused. What is not there now was never charged.
+    async fn found_out(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+        match self.look(ask, now).await {
+            Some(book) if book.state == State::Missing => refused("NOT_FOUND"),
+            book => told(book),
+        }
+    }
+
+    /// Whether the book shows this refund.
+    async fn was_made(&self, refund: &DueRefund, now: Timestamp) -> bool {
+        let Some(book) = self.look(&refund.ask(), now).await else { return false };
         match book.state {
             State::Captured | State::Closed(_) => {
-                let after = refund.refunded_before.checked_add(refund.amount)?;
-                Some(book.refunded >= after)
+                refund.in_book.step(book.captured, book.refunded) == RefundStep::Made
             }
-            State::Open | State::Missing | State::Unreadable => None,
+            State::Open | State::Missing | State::Unreadable => false,
         }
     }
 
@@ -81,20 +94,11 @@ impl<W: Wire> Remote<W> {
         match heard {
             Refund::Made => RefundOutcome::Refunded,
             Refund::Later(why) => RefundOutcome::Later { why },
-            Refund::Look => match self.was_made(refund, now).await {
-                Some(true) => RefundOutcome::Refunded,
-                Some(false) | None => RefundOutcome::Later { why: "refused".into() },
+            Refund::Look(why) => match self.was_made(refund, now).await {
+                true => RefundOutcome::Refunded,
+                false => RefundOutcome::Later { why },
             },
         }
-    }
-}
-
-fn ask_of(refund: &DueRefund) -> AskGateway {
-    AskGateway {
-        payment: refund.payment,
-        gateway: refund.gateway.clone(),
-        payment_key: refund.payment_key.clone(),
-        amount: refund.captured,
     }
 }
 
@@ -168,11 +172,6 @@ impl<W: Wire> Gateway for Remote<W> {
     }
 
     async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome {
-        // Idempotency keys end (Toss after 15 days, PortOne after 3 hours) and some gateways have
-        // none: before a second try the book is asked.
-        if refund.attempts > 1 && self.was_made(refund, now).await == Some(true) {
-            return RefundOutcome::Refunded;
-        }
         self.make_refund(refund, now).await
     }
 

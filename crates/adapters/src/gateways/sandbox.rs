@@ -160,7 +160,7 @@ impl Sandbox {
         let page = self.book.page(refund.payment).await?;
         let page = page.ok_or_else(|| app::Error::broken("the sandbox does not know the order"))?;
         // A refund that was made before is not made again: refunds of one order come in turn.
-        let refunded = refund.refunded_before.checked_add(refund.amount).unwrap_or(page.captured);
+        let refunded = refund.given_before().checked_add(refund.amount).unwrap_or(page.captured);
         let refunded = refunded.max(page.refunded).min(page.captured);
         self.book.write_page(refund.payment, Page { refunded, ..page }, now).await
     }

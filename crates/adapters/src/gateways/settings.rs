@@ -5,6 +5,8 @@ use super::kcp::Kcp;
 use super::portone::PortOne;
 use super::remote::Remote;
 use super::toss::Toss;
+use super::transport::{Https, Transport};
+use super::wire::Wire;
 use app::ports::clock::Chance;
 use app::ports::gateway::Gateway;
 use std::path::PathBuf;
@@ -59,27 +61,47 @@ pub struct KcpSettings {
     pub private_key: PathBuf,
 }
 
+/// Makes what carries calls, given how long an answer may take.
+type Connect<'c> = &'c dyn Fn(Duration) -> Result<Arc<dyn Transport>, String>;
+
 impl GatewaySettings {
     /// The gateways that are set up.
     pub fn open(self, chance: &Arc<dyn Chance>) -> Result<Vec<Arc<dyn Gateway>>, String> {
+        self.open_over(chance, &|patience| Ok(Arc::new(Https::new(patience)?)))
+    }
+
+    /// The same over something else than HTTPS.
+    pub fn open_over(
+        self,
+        chance: &Arc<dyn Chance>,
+        connect: Connect<'_>,
+    ) -> Result<Vec<Arc<dyn Gateway>>, String> {
         let (home, patience) = (self.public_url, self.patience);
-        let mut gateways: Vec<Arc<dyn Gateway>> = Vec::new();
-        if let Some(settings) = self.toss {
-            let wire = Toss::new(settings, &home);
-            gateways.push(Arc::new(Remote::new(wire, patience, chance.clone())?));
-        }
-        if let Some(settings) = self.portone {
-            let wire = PortOne::new(settings, &home);
-            gateways.push(Arc::new(Remote::new(wire, patience, chance.clone())?));
-        }
-        if let Some(settings) = self.inicis {
-            let wire = Inicis::new(settings, &home);
-            gateways.push(Arc::new(Remote::new(wire, patience, chance.clone())?));
-        }
-        if let Some(settings) = self.kcp {
-            let wire = Kcp::new(&settings, &home)?;
-            gateways.push(Arc::new(Remote::new(wire, patience, chance.clone())?));
-        }
-        Ok(gateways)
+        let toss = self.toss.map(|it| Toss::new(it, &home));
+        let portone = self.portone.map(|it| PortOne::new(it, &home));
+        let inicis = self.inicis.map(|it| Inicis::new(it, &home));
+        let kcp = self.kcp.map(|it| Kcp::new(&it, &home)).transpose()?;
+        let open = Open { patience, chance, connect };
+        let gateways = [
+            open.gateway(toss)?,
+            open.gateway(portone)?,
+            open.gateway(inicis)?,
+            open.gateway(kcp)?,
+        ];
+        Ok(gateways.into_iter().flatten().collect())
+    }
+}
+
+struct Open<'c> {
+    patience: Option<Duration>,
+    chance: &'c Arc<dyn Chance>,
+    connect: Connect<'c>,
+}
+
+impl Open<'_> {
+    fn gateway<W: Wire>(&self, wire: Option<W>) -> Result<Option<Arc<dyn Gateway>>, String> {
+        let Some(wire) = wire else { return Ok(None) };
+        let transport = (self.connect)(self.patience.unwrap_or(W::PATIENCE))?;
+        Ok(Some(Arc::new(Remote::over(transport, wire, self.chance.clone()))))
     }
 }

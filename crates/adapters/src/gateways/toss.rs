@@ -2,7 +2,8 @@
 
 use super::settings::TossSettings;
 use super::wire::{
-    Book, Call, Content, Heard, Refund, Reply, State, Wire, cut, field, hex_digest, keep, text, won,
+    Book, Call, Content, Heard, Refund, Reply, State, Void, Wire, cut, field, hex_digest, keep,
+    text, won,
 };
 use app::ports::gateway::{Delivery, Hint, Order, Returned};
 use app::ports::payments::{AskGateway, Checkout, DueRefund};
@@ -160,8 +161,22 @@ impl Wire for Toss {
         Some(self.cancel(key, format!("{}void", ask.payment.order_id()), body))
     }
 
-    fn is_voided(&self, reply: &Reply) -> bool {
-        reply.is_ok() && text(&reply.json(), "status") == "CANCELED"
+    /// A payment that waits for its confirmation cannot be canceled; it ends by itself ten minutes
+    /// after the fan approved it, and the book says so then.
+    fn read_void(&self, reply: &Reply) -> Void {
+        let value = reply.json();
+        match text(&value, "code") {
+            _ if reply.is_ok() && text(&value, "status") == "CANCELED" => Void::Done("VOIDED"),
+            _ if reply.is_ok() => Void::Look,
+            "ALREADY_CANCELED_PAYMENT" => Void::Done("ALREADY_CANCELED"),
+            "NOT_FOUND_PAYMENT" | "NOT_FOUND_PAYMENT_SESSION" => Void::Done("NOT_FOUND"),
+            "NOT_CANCELABLE_PAYMENT"
+            | "NOT_CANCELABLE_AMOUNT"
+            | "NOT_MATCHES_REFUNDABLE_AMOUNT"
+            | "EXCEED_MAX_REFUND_DUE"
+            | "REFUND_REJECTED" => Void::Look,
+            _ => Void::Again,
+        }
     }
 
     fn refund(&self, refund: &DueRefund, _now: Timestamp) -> Result<Call, String> {
@@ -176,10 +191,12 @@ impl Wire for Toss {
         let value = reply.json();
         match text(&value, "code") {
             _ if reply.is_ok() => Refund::Made,
-            "ALREADY_CANCELED_PAYMENT"
+            code @ ("ALREADY_CANCELED_PAYMENT"
             | "NOT_CANCELABLE_AMOUNT"
             | "NOT_CANCELABLE_PAYMENT"
-            | "NOT_MATCHES_REFUNDABLE_AMOUNT" => Refund::Look,
+            | "NOT_MATCHES_REFUNDABLE_AMOUNT"
+            | "EXCEED_MAX_REFUND_DUE"
+            | "REFUND_REJECTED") => Refund::Look(code.to_owned()),
             code => Refund::Later(format!("{} {code}", reply.status)),
         }
     }
@@ -299,6 +316,37 @@ mod tests {
         assert_eq!(toss().read_book(&reply(502, "")).state, State::Unreadable);
         let dollars = DONE.replace("KRW", "USD");
         assert_eq!(toss().read_book(&reply(200, &dollars)).state, State::Unreadable);
+    }
+
+    #[test]
+    fn every_answer_to_a_cancellation_has_its_end() {
+        let wait = |code: &str| Refund::Later(format!("400 {code}"));
+        let look = |code: &str| Refund::Look(code.to_owned());
+        let done = Void::Done;
+        for (code, void, refund) in [
+            ("ALREADY_CANCELED_PAYMENT", done("ALREADY_CANCELED"), look as fn(&str) -> Refund),
+            ("NOT_FOUND_PAYMENT", done("NOT_FOUND"), wait),
+            ("NOT_FOUND_PAYMENT_SESSION", done("NOT_FOUND"), wait),
+            ("NOT_CANCELABLE_PAYMENT", Void::Look, look),
+            ("NOT_CANCELABLE_AMOUNT", Void::Look, look),
+            ("NOT_MATCHES_REFUNDABLE_AMOUNT", Void::Look, look),
+            ("EXCEED_MAX_REFUND_DUE", Void::Look, look),
+            ("REFUND_REJECTED", Void::Look, look),
+            ("FORBIDDEN_CONSECUTIVE_REQUEST", Void::Again, wait),
+            ("FAILED_REFUND_PROCESS", Void::Again, wait),
+            ("IDEMPOTENT_REQUEST_PROCESSING", Void::Again, wait),
+            ("PROVIDER_ERROR", Void::Again, wait),
+            ("UNAUTHORIZED_KEY", Void::Again, wait),
+        ] {
+            let reply = reply(400, &format!(r#"{{"code":"{code}","message":"…"}}"#));
+            assert_eq!(toss().read_void(&reply), void, "{code}");
+            assert_eq!(toss().read_refund(&reply), refund(code), "{code}");
+        }
+        let canceled = reply(200, &DONE.replace("DONE", "CANCELED"));
+        assert_eq!(toss().read_void(&canceled), Void::Done("VOIDED"));
+        assert_eq!(toss().read_void(&reply(200, DONE)), Void::Look);
+        assert_eq!(toss().read_void(&reply(502, "<html>")), Void::Again);
+        assert_eq!(toss().read_refund(&canceled), Refund::Made);
     }
 
     #[test]

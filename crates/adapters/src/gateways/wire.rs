@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// A request to a gateway. It carries secrets, so it cannot be printed.
-pub(crate) struct Call {
-    pub(crate) url: String,
-    pub(crate) headers: Vec<(&'static str, String)>,
-    pub(crate) body: Content,
+pub struct Call {
+    pub url: String,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Content,
     /// Asking twice does no harm: it only reads, or carries the gateway's idempotency key.
-    pub(crate) may_repeat: bool,
+    pub may_repeat: bool,
 }
 
-pub(crate) enum Content {
+pub enum Content {
     /// A GET.
     None,
     Json(Value),
@@ -25,9 +25,9 @@ pub(crate) enum Content {
 
 /// What came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) text: String,
+pub struct Reply {
+    pub status: u16,
+    pub text: String,
 }
 
 impl Reply {
@@ -86,8 +86,20 @@ impl Book {
 pub(super) enum Refund {
     Made,
     Later(String),
-    /// Perhaps it was made before: the book must say.
+    /// Refused so; perhaps because it was made before: the book must say.
+    Look(String),
+}
+
+/// How a question to charge nothing was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Void {
+    /// Nothing is charged and nothing will be: it was undone now or before, or there is nothing to
+    /// undo.
+    Done(&'static str),
+    /// It cannot be undone as it stands; the book says how that is.
     Look,
+    /// Their trouble, or a fault of ours: the same question may be answered later.
+    Again,
 }
 
 /// One gateway's language: requests out, answers in. Nothing here does IO, so recorded text tests
@@ -117,7 +129,7 @@ pub(super) trait Wire: Send + Sync + 'static {
     /// Asks to charge nothing. `None` when there is no such call.
     fn void(&self, ask: &AskGateway, book: Option<&Book>, now: Timestamp) -> Option<Call>;
 
-    fn is_voided(&self, reply: &Reply) -> bool;
+    fn read_void(&self, reply: &Reply) -> Void;
 
     fn refund(&self, refund: &DueRefund, now: Timestamp) -> Result<Call, String>;
 

@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use domain::messages::Topic;
 use futures::FutureExt;
 use rdkafka::consumer::{CommitMode, Consumer, StreamConsumer};
-use rdkafka::error::KafkaError;
+use rdkafka::error::{KafkaError, KafkaResult};
 use rdkafka::message::{BorrowedMessage, Headers};
+use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Message, Offset, TopicPartitionList};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,24 +23,50 @@ pub(super) struct Member {
     settings: KafkaSettings,
     consumer: Arc<StreamConsumer<Watch>>,
     watch: Watch,
-    is_in_group: bool,
+    /// None of a listener.
+    group: Option<Group>,
+    /// The consumer cannot go on, or not from where it should: the group has to be joined anew, and
+    /// gives what is not committed again.
+    is_broken: bool,
     /// What was received and is not committed, by topic and partition: from where to where.
     taken: BTreeMap<(String, i32), (i64, i64)>,
 }
 
+/// What a member of a group reads.
+#[derive(Clone)]
+struct Group {
+    name: String,
+    topics: Vec<String>,
+}
+
+impl Group {
+    fn join(&self, settings: &KafkaSettings, watch: &Watch) -> Result<StreamConsumer<Watch>> {
+        let consumer = open(settings, &self.name, watch)?;
+        let names: Vec<&str> = self.topics.iter().map(String::as_str).collect();
+        consumer.subscribe(&names).map_err(|error| unavailable(&error))?;
+        Ok(consumer)
+    }
+}
+
+fn open(settings: &KafkaSettings, group: &str, watch: &Watch) -> Result<StreamConsumer<Watch>> {
+    let consumer = settings.consumer(group).create_with_context(watch.clone());
+    consumer.map_err(|error| Error::Broken(explain(&error)))
+}
+
 impl Member {
     pub(super) fn join(settings: &KafkaSettings, group: &str, topics: &[Topic]) -> Result<Member> {
-        let member = Member::open(settings, group, true)?;
-        let names: Vec<String> = topics.iter().map(|topic| settings.name_of(*topic)).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        member.consumer.subscribe(&names).map_err(|error| unavailable(&error))?;
-        Ok(member)
+        let topics = topics.iter().map(|topic| settings.name_of(*topic)).collect();
+        let (watch, group) = (Watch::default(), Group { name: group.to_owned(), topics });
+        let consumer = group.join(settings, &watch)?;
+        Ok(Member::new(settings, consumer, watch, Some(group)))
     }
 
     /// Begins behind the last record of every partition, in no group: nobody has to agree on
     /// anything, and nothing is left behind.
     pub(super) fn listen(settings: &KafkaSettings, topics: &[Topic]) -> Result<Member> {
-        let member = Member::open(settings, NO_GROUP, false)?;
+        let watch = Watch::default();
+        let consumer = open(settings, NO_GROUP, &watch)?;
+        let member = Member::new(settings, consumer, watch, None);
         let mut places = TopicPartitionList::new();
         for topic in topics {
             let name = settings.name_of(*topic);
@@ -55,13 +82,60 @@ impl Member {
         Ok(member)
     }
 
-    fn open(settings: &KafkaSettings, group: &str, is_in_group: bool) -> Result<Member> {
-        let watch = Watch::default();
-        let consumer = settings.consumer(group).create_with_context(watch.clone());
-        let consumer: StreamConsumer<Watch> =
-            consumer.map_err(|error| Error::Broken(explain(&error)))?;
+    fn new(
+        settings: &KafkaSettings,
+        consumer: StreamConsumer<Watch>,
+        watch: Watch,
+        group: Option<Group>,
+    ) -> Member {
         let (settings, consumer) = (settings.clone(), Arc::new(consumer));
-        Ok(Member { settings, consumer, watch, is_in_group, taken: BTreeMap::new() })
+        let taken = BTreeMap::new();
+        Member { settings, consumer, watch, group, is_broken: false, taken }
+    }
+
+    /// Leaves the group and joins it anew, if there is a reason to.
+    async fn heal(&mut self) -> Result<()> {
+        let Some(group) = self.group.as_ref().filter(|_| self.is_broken) else { return Ok(()) };
+        tracing::warn!(group = group.name, "Kafka consumer is broken; joining its group anew");
+        // Before the new one comes: the group would have to find itself twice.
+        self.consumer.unsubscribe();
+        let consumer = Arc::new(group.join(&self.settings, &self.watch)?);
+        self.spare_fatal();
+        let old = std::mem::replace(&mut self.consumer, consumer);
+        self.taken.clear();
+        self.is_broken = false;
+        // It says goodbye, which takes as long as the brokers let it.
+        let leaving = blocking(move || {
+            drop(old);
+            Ok(())
+        });
+        tokio::time::timeout(ANSWER_WITHIN, leaving).await.ok();
+        Ok(())
+    }
+
+    /// A consumer with a fatal error must not be destroyed: librdkafka refuses to close it, and then
+    /// waits for ever until it is closed (2.12, `rd_kafka_destroy_app`). It stays, out of its group.
+    fn spare_fatal(&self) {
+        if self.consumer.client().fatal_error().is_some() {
+            self.consumer.unsubscribe();
+            std::mem::forget(self.consumer.clone());
+        }
+    }
+
+    /// Nothing that was received counts: the group gives it again.
+    fn fail(&mut self, error: &KafkaError) -> Error {
+        self.is_broken = true;
+        self.taken.clear();
+        self.watch.unavailable(error)
+    }
+
+    /// Whether librdkafka mends it by itself while we go on asking.
+    fn is_passing(&self, error: &KafkaError) -> bool {
+        let is_usual =
+            matches!(error, KafkaError::MessageConsumption(_) | KafkaError::PartitionEOF(_));
+        is_usual
+            && !error.rdkafka_error_code().is_some_and(is_of_group)
+            && self.consumer.client().fatal_error().is_none()
     }
 
     fn partitions_of(&self, name: &str) -> Result<i32> {
@@ -78,13 +152,21 @@ impl Member {
     }
 }
 
+impl Drop for Member {
+    fn drop(&mut self) {
+        self.spare_fatal();
+    }
+}
+
 #[async_trait]
 impl Subscription for Member {
     async fn receive(&mut self, limit: usize, patience: Duration) -> Result<Vec<Parcel>> {
+        self.heal().await?;
         let deadline = tokio::time::Instant::now() + patience;
         let mut parcels = Vec::new();
         let consumer = self.consumer.clone();
-        while parcels.len() < limit {
+        // Errors may come without end, each at once.
+        while parcels.len() < limit && tokio::time::Instant::now() < deadline {
             let next = match parcels.is_empty() {
                 true => tokio::time::timeout_at(deadline, consumer.recv()).await.ok(),
                 // More only if it is here already.
@@ -95,10 +177,10 @@ impl Subscription for Member {
                     note(&mut self.taken, &message);
                     parcels.extend(parcel(&self.settings, &message));
                 }
-                Some(Err(error)) if is_passing(&error) => {
-                    tracing::debug!(%error, "Kafka stumbled");
+                Some(Err(error)) if self.is_passing(&error) => {
+                    tracing::debug!(%error, "Kafka consumer error; librdkafka tries again");
                 }
-                Some(Err(error)) => return Err(unavailable(&error)),
+                Some(Err(error)) => return Err(self.fail(&error)),
                 None => break,
             }
         }
@@ -110,7 +192,7 @@ impl Subscription for Member {
     async fn commit(&mut self) -> Result<()> {
         let places = self.places(|(_, end)| *end)?;
         self.taken.clear();
-        if !self.is_in_group || places.count() == 0 {
+        if self.group.is_none() || places.count() == 0 {
             return Ok(());
         }
         let consumer = self.consumer.clone();
@@ -123,16 +205,47 @@ impl Subscription for Member {
         .await
     }
 
+    /// A partition that has gone to another member cannot be gone back in, and need not be: they
+    /// begin where we have committed. In any other that stays where it is, the next commit would
+    /// pass over what is not done.
     async fn rewind(&mut self) -> Result<()> {
         let places = self.places(|(start, _)| *start)?;
         self.taken.clear();
+        if self.is_broken || places.count() == 0 {
+            return Ok(());
+        }
         let consumer = self.consumer.clone();
-        blocking(move || {
-            let sought = consumer.seek_partitions(places, ANSWER_WITHIN);
-            sought.map(drop).map_err(|error| unavailable(&error))
-        })
-        .await
+        let sought = blocking(move || Ok(go_back(&consumer, places))).await?;
+        sought.map_err(|error| self.fail(&error))
     }
+}
+
+/// Whether the coordinator of the group complains. librdkafka tells of it when it does not try
+/// again: partitions whose committed offset it was refused are ours, and are not read until the
+/// members of the group change (2.12, `rd_kafka_assignment_apply_offsets`).
+fn is_of_group(code: RDKafkaErrorCode) -> bool {
+    matches!(
+        code,
+        RDKafkaErrorCode::NotCoordinator
+            | RDKafkaErrorCode::CoordinatorNotAvailable
+            | RDKafkaErrorCode::CoordinatorLoadInProgress
+            | RDKafkaErrorCode::UnknownMemberId
+            | RDKafkaErrorCode::IllegalGeneration
+            | RDKafkaErrorCode::GroupAuthorizationFailed
+            | RDKafkaErrorCode::RequestTimedOut
+    )
+}
+
+fn go_back(consumer: &StreamConsumer<Watch>, places: TopicPartitionList) -> KafkaResult<()> {
+    let sought = consumer.seek_partitions(places, ANSWER_WITHIN)?;
+    let ours = consumer.assignment()?;
+    for place in sought.elements() {
+        let is_ours = ours.find_partition(place.topic(), place.partition()).is_some();
+        if is_ours && let Err(error) = place.error() {
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 fn note(taken: &mut BTreeMap<(String, i32), (i64, i64)>, message: &BorrowedMessage<'_>) {
@@ -158,9 +271,4 @@ fn headers(message: &BorrowedMessage<'_>) -> Vec<(&'static str, String)> {
         Some((name, String::from_utf8_lossy(header.value?).into_owned()))
     });
     known.collect()
-}
-
-/// What librdkafka mends by itself while we go on asking.
-fn is_passing(error: &KafkaError) -> bool {
-    matches!(error, KafkaError::MessageConsumption(_) | KafkaError::PartitionEOF(_))
 }

@@ -43,6 +43,10 @@ impl KafkaSettings {
     fn client(&self) -> ClientConfig {
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", &self.brokers).set("client.id", "podo");
+        // A broker that is gone without a word is given up after the first request that it leaves
+        // unanswered for so long, and a connection to one that does not talk sooner.
+        config.set("socket.timeout.ms", "10000").set("socket.keepalive.enable", "true");
+        config.set("socket.connection.setup.timeout.ms", "5000");
         config.set("security.protocol", &self.security);
         if self.security.starts_with("sasl") {
             config.set("sasl.mechanism", &self.mechanism);
@@ -87,6 +91,8 @@ impl KafkaSettings {
         config.set("enable.auto.commit", "false").set("enable.auto.offset.store", "false");
         config.set("auto.offset.reset", "earliest").set("allow.auto.create.topics", "true");
         config.set("session.timeout.ms", "6000").set("heartbeat.interval.ms", "1500");
+        // Also how long the others wait for a member that may be gone: much longer than a round.
+        config.set("max.poll.interval.ms", "60000");
         config.set("fetch.wait.max.ms", "100").set("topic.metadata.refresh.interval.ms", "10000");
         self.with_options(config)
     }

@@ -16,6 +16,18 @@ impl<T> Default for Schedules<T> {
     }
 }
 
+impl<T: Clone> Schedules<T> {
+    /// The same values behind locks of their own.
+    pub(super) fn copy(&self) -> Result<Schedules<T>> {
+        let mut copy = HashMap::new();
+        for (schedule, value) in &*self.map.read().map_err(Error::broken)? {
+            let value = value.lock().map_err(Error::broken)?.clone();
+            copy.insert(*schedule, Arc::new(Mutex::new(value)));
+        }
+        Ok(Schedules { map: RwLock::new(copy) })
+    }
+}
+
 impl<T> Schedules<T> {
     /// Runs `step` on the schedule's value, made by `first` when there is none. A step that
     /// panicked leaves a value that nobody can trust: from then on it answers `Broken`.

@@ -1,15 +1,14 @@
 //! One connection that all callers of a process share. Whatever goes wrong on it is
 //! `Unavailable`: nobody is let through on a guess.
 
-use super::cluster::Cluster;
+use super::link::Opener;
+use super::renewal::{Outcome, Renewal};
 use app::{Error, Result};
-use redis::aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig};
+use redis::aio::ConnectionManagerConfig;
 use redis::cluster::ClusterClient;
-use redis::cluster_async::ClusterConnection;
-use redis::io::tcp::TcpSettings;
+use redis::io::tcp::{TcpSettings, socket2::TcpKeepalive};
 use redis::{
-    Client, Cmd, FromRedisValue, IntoConnectionInfo, Pipeline, RedisFuture, RedisResult,
-    ScriptInvocation, TlsCertificates, Value,
+    Client, Cmd, FromRedisValue, IntoConnectionInfo, RedisResult, ScriptInvocation, TlsCertificates,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +21,11 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 /// How long a caller waits in all, over every attempt: a cluster may be choosing a new master.
 const CALL_WITHIN: Duration = Duration::from_secs(3);
 const _: () = assert!(ANSWER_WITHIN.as_millis() < CALL_WITHIN.as_millis());
+
+/// When the kernel gives a connection up whose other end is gone.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(2);
+const OVERDUE: Duration = Duration::from_secs(10);
 
 /// Where to connect to.
 #[derive(Clone, Debug, Default)]
@@ -39,20 +43,8 @@ pub struct Address {
 /// A cheap handle: clones share the socket, and their commands travel together.
 #[derive(Clone)]
 pub struct Connection {
-    source: Source,
+    renewal: Arc<Renewal>,
     prefix: String,
-}
-
-#[derive(Clone)]
-enum Source {
-    Single(ConnectionManager),
-    Cluster(Arc<Cluster>),
-}
-
-/// What one command travels on.
-enum Link {
-    Single(ConnectionManager),
-    Cluster(ClusterConnection),
 }
 
 impl Connection {
@@ -64,14 +56,15 @@ impl Connection {
         let certificates = TlsCertificates { client_tls: None, root_cert: trusted };
         // Several crates bring cryptography of their own; it is chosen once for the process.
         rustls::crypto::aws_lc_rs::default_provider().install_default().ok();
-        let opening = match url.split_once("-cluster://") {
-            Some(("redis", nodes)) => open_cluster("redis", nodes, None).await,
-            Some(("rediss", nodes)) => open_cluster("rediss", nodes, Some(certificates)).await,
-            Some(_) | None => open_single(&url, certificates).await,
+        let opener = match url.split_once("-cluster://") {
+            Some(("redis", nodes)) => cluster("redis", nodes, None),
+            Some(("rediss", nodes)) => cluster("rediss", nodes, Some(certificates)),
+            Some(_) | None => single(&url, certificates),
         };
         // The URL may hold a password, so it is not part of the text.
-        let source = opening.map_err(|error| format!("cannot connect to Redis: {error}"))?;
-        Ok(Connection { source, prefix })
+        let explain = |error| format!("cannot connect to Redis: {error}");
+        let renewal = Renewal::open(opener.map_err(explain)?).await.map_err(explain)?;
+        Ok(Connection { renewal, prefix })
     }
 
     /// What the server's clock says, in milliseconds since 1970.
@@ -85,41 +78,41 @@ impl Connection {
     }
 
     pub(super) async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T> {
-        let mut link = self.link();
+        let mut link = self.renewal.link();
         self.within(command.query_async(&mut link)).await
     }
 
     /// Runs a script by its hash; a server that does not know it is sent the text.
     pub(super) async fn run<T: FromRedisValue>(&self, script: &ScriptInvocation<'_>) -> Result<T> {
-        let mut link = self.link();
+        let mut link = self.renewal.link();
         self.within(script.invoke_async(&mut link)).await
     }
 
-    fn link(&self) -> Link {
-        match &self.source {
-            Source::Single(manager) => Link::Single(manager.clone()),
-            Source::Cluster(cluster) => Link::Cluster(cluster.connection()),
-        }
-    }
-
     async fn within<T>(&self, call: impl Future<Output = RedisResult<T>>) -> Result<T> {
-        let answer = match tokio::time::timeout(CALL_WITHIN, call).await {
-            Ok(answer) => answer.map_err(|error| Error::Unavailable(format!("Redis: {error}"))),
-            Err(late) => Err(Error::Unavailable(format!("Redis did not answer: {late}"))),
+        let (outcome, answer) = match tokio::time::timeout(CALL_WITHIN, call).await {
+            Ok(Ok(answer)) => (Outcome::Answered, Ok(answer)),
+            Ok(Err(error)) => {
+                let outcome = if error.is_timeout() { Outcome::Silent } else { Outcome::Failed };
+                (outcome, Err(Error::Unavailable(format!("Redis: {error}"))))
+            }
+            Err(late) => {
+                let why = format!("Redis did not answer: {late}");
+                (Outcome::Silent, Err(Error::Unavailable(why)))
+            }
         };
-        if let Source::Cluster(cluster) = &self.source {
-            cluster.note(answer.is_ok()).await;
-        }
+        self.renewal.note(outcome).await;
         answer
     }
 }
 
-/// Off by default in the client; then small commands would wait for each other's answers.
+/// Without a delay, or small commands would wait for each other's answers. A server that is gone
+/// without a word is noticed by the kernel, too.
 fn tcp_settings() -> TcpSettings {
-    TcpSettings::default().set_nodelay(true)
+    let keepalive = TcpKeepalive::new().with_time(KEEPALIVE_IDLE).with_interval(KEEPALIVE_EVERY);
+    TcpSettings::default().set_nodelay(true).set_keepalive(keepalive).set_user_timeout(OVERDUE)
 }
 
-async fn open_single(url: &str, certificates: TlsCertificates) -> RedisResult<Source> {
+fn single(url: &str, certificates: TlsCertificates) -> RedisResult<Opener> {
     let address = url.into_connection_info()?.set_tcp_settings(tcp_settings());
     let settings = ConnectionManagerConfig::new()
         .set_connection_timeout(Some(CONNECT_WITHIN))
@@ -128,14 +121,14 @@ async fn open_single(url: &str, certificates: TlsCertificates) -> RedisResult<So
         true => Client::build_with_tls(address, certificates)?,
         false => Client::open(address)?,
     };
-    Ok(Source::Single(ConnectionManager::new_with_config(client, settings).await?))
+    Ok(Opener::Single(client, Box::new(settings)))
 }
 
-async fn open_cluster(
+fn cluster(
     scheme: &str,
     nodes: &str,
     certificates: Option<TlsCertificates>,
-) -> RedisResult<Source> {
+) -> RedisResult<Opener> {
     let nodes = nodes.split(',').map(|node| format!("{scheme}://{node}"));
     let mut client = ClusterClient::builder(nodes)
         .tcp_settings(tcp_settings())
@@ -145,33 +138,5 @@ async fn open_cluster(
     if let Some(certificates) = certificates {
         client = client.certs(certificates);
     }
-    Ok(Source::Cluster(Cluster::open(client.build()?).await?))
-}
-
-impl ConnectionLike for Link {
-    fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
-        match self {
-            Link::Single(link) => link.req_packed_command(command),
-            Link::Cluster(link) => link.req_packed_command(command),
-        }
-    }
-
-    fn req_packed_commands<'a>(
-        &'a mut self,
-        commands: &'a Pipeline,
-        offset: usize,
-        count: usize,
-    ) -> RedisFuture<'a, Vec<Value>> {
-        match self {
-            Link::Single(link) => link.req_packed_commands(commands, offset, count),
-            Link::Cluster(link) => link.req_packed_commands(commands, offset, count),
-        }
-    }
-
-    fn get_db(&self) -> i64 {
-        match self {
-            Link::Single(link) => link.get_db(),
-            Link::Cluster(link) => link.get_db(),
-        }
-    }
+    Ok(Opener::Cluster(client.build()?))
 }

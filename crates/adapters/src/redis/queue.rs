@@ -7,15 +7,19 @@ mod replicas;
 mod steps;
 
 use super::Connection;
-use app::Result;
-use app::ports::queue::{self, Admission, Returning, Seen};
+use answer::Answer;
+use app::ports::queue::{self, Admission, Over, Remembered, Returning, Seen, Survivors};
+use app::ports::queue_blocks::QueueBlocks;
+use app::{Error, Result};
 use async_trait::async_trait;
-use domain::queue::{Entry, PlaceNumber, QueueCounts, QueueRules, Standing, may_enter};
-use domain::{Refusal, ScheduleId, Timestamp, UserId};
+use domain::queue::{Draw, Entry, PlaceNumber, QueueCounts, QueueRules, Standing, may_enter};
+use domain::{Refusal, ScheduleId, Timestamp, UserId, draw};
+use redis::ScriptInvocation;
 use replica::Change;
 use replicas::Replicas;
+use std::sync::Arc;
 use std::time::Duration;
-use steps::{Steps, flag, ms, name};
+use steps::{Steps, add_pair, flag, ms, name};
 
 /// Few enough that a restore never holds up the server for long.
 const ENTRIES_PER_RESTORE_MAX: usize = 500;
@@ -29,16 +33,21 @@ pub struct Queue {
 }
 
 impl Queue {
-    pub fn new(connection: Connection) -> Queue {
-        Queue::fresh_for(connection, FRESH_FOR)
+    pub fn new(connection: Connection, blocks: Arc<dyn QueueBlocks>) -> Queue {
+        Queue::fresh_for(connection, blocks, FRESH_FOR)
     }
 
     /// With copies of another age: none at all makes every answer exact.
-    pub fn fresh_for(connection: Connection, length: Duration) -> Queue {
-        Queue { steps: Steps::new(connection), replicas: Replicas::new(length) }
+    pub fn fresh_for(
+        connection: Connection,
+        blocks: Arc<dyn QueueBlocks>,
+        length: Duration,
+    ) -> Queue {
+        Queue { steps: Steps::new(connection, blocks), replicas: Replicas::new(length) }
     }
 
-    /// `newcomer` says what to do with somebody new: `join`, `refuse` or only `look`.
+    /// `newcomer` says what to do with somebody new: `join`, `refuse` or only `look`. Whoever
+    /// gathered before the room was lost proves the number that was drawn for them.
     async fn enter_as(
         &self,
         newcomer: &str,
@@ -46,6 +55,44 @@ impl Queue {
         (fan, proof): (UserId, Option<Returning>),
         now: Timestamp,
     ) -> Result<Option<Standing>> {
+        let mut answer = self.try_to_enter(newcomer, rules, (fan, proof), now).await?;
+        if let ("rank", Some(Returning::Lobby { index })) = (answer.word.as_str(), proof) {
+            let number = self.number_drawn(rules, answer.draw()?, index, now).await?;
+            let proof = Some(Returning::Line { number });
+            answer = self.try_to_enter(newcomer, rules, (fan, proof), now).await?;
+        }
+        match answer.word.as_str() {
+            "closed" => Ok(None),
+            "refused" => Err(Refusal::QueueClosed.into()),
+            _ => answer.standing().map(Some),
+        }
+    }
+
+    async fn number_drawn(
+        &self,
+        rules: &QueueRules,
+        draw: Draw,
+        index: u32,
+        now: Timestamp,
+    ) -> Result<PlaceNumber> {
+        // The copy has the order at hand; making it anew takes a while with a million places.
+        let copy = self.replicas.ask(&self.steps, rules, now, |it| it.number_drawn(index)).await;
+        if let Some((Some(number), _)) = copy {
+            return Ok(number);
+        }
+        let ranks = draw::permutation(&rules.draw_seed, draw.n_drawn);
+        let rank = ranks.get(index as usize).copied();
+        let rank = rank.ok_or_else(|| Error::Broken(format!("index {index} of {draw:?}")))?;
+        Ok(draw.first + u64::from(rank))
+    }
+
+    async fn try_to_enter(
+        &self,
+        newcomer: &str,
+        rules: &QueueRules,
+        (fan, proof): (UserId, Option<Returning>),
+        now: Timestamp,
+    ) -> Result<Answer> {
         let (what, value) = match proof {
             Some(Returning::Lobby { index }) => ("lobby", u64::from(index)),
             Some(Returning::Line { number }) => ("line", number),
@@ -53,12 +100,19 @@ impl Queue {
         };
         let mut call = self.steps.call_by_rules(&self.steps.enter, rules, now);
         call.arg(name(fan)).arg(newcomer).arg(what).arg(value);
-        let answer = self.steps.run_drawn(rules, &call).await?;
-        match answer.word.as_str() {
-            "closed" => Ok(None),
-            "refused" => Err(Refusal::QueueClosed.into()),
-            _ => answer.standing().map(Some),
-        }
+        self.steps.run_drawn(rules, now, &call).await
+    }
+}
+
+/// What a part of the store's memory says, as `restore.lua` reads it.
+fn add_remembered(call: &mut ScriptInvocation<'_>, over: &[Over], inside: &[Admission]) {
+    call.arg(over.len());
+    for Over { fan, number } in over {
+        call.arg(name(*fan)).arg(*number);
+    }
+    for Admission { fan, entry } in inside {
+        call.arg(name(*fan)).arg(entry.number).arg(entry.admitted_at.ms());
+        call.arg(entry.expires_at.ms()).arg(entry.extensions_left);
     }
 }
 
@@ -82,8 +136,6 @@ impl queue::Queue for Queue {
         proof: Returning,
         now: Timestamp,
     ) -> Result<Option<Standing>> {
-        let translated = self.replicas.ask(&self.steps, rules, now, |it| it.translate(proof)).await;
-        let proof = translated.map_or(proof, |(proof, _)| proof);
         self.enter_as("look", rules, (fan, Some(proof)), now).await
     }
 
@@ -96,24 +148,24 @@ impl queue::Queue for Queue {
     ) -> Result<Seen> {
         if let Some(proof) = proof
             && let Some((Some(standing), is_live)) =
-                self.replicas.ask(&self.steps, rules, now, |it| it.standing(proof)).await
+                self.replicas.ask(&self.steps, rules, now, |it| it.standing(proof, fan)).await
         {
             return Ok(Seen { standing, is_live });
         }
         // Just come, let in, gone, or without proof: the room knows.
         let mut call = self.steps.call(&self.steps.standing, rules.schedule, now);
         call.arg(rules.opens_at.ms()).arg(name(fan));
-        let standing = self.steps.run_drawn(rules, &call).await?.standing()?;
+        let standing = self.steps.run_drawn(rules, now, &call).await?.standing()?;
         Ok(Seen { standing, is_live: true })
     }
 
     fn standing_now(
         &self,
         schedule: ScheduleId,
-        number: PlaceNumber,
+        place: (PlaceNumber, UserId),
         now: Timestamp,
     ) -> Option<Standing> {
-        self.replicas.standing_now(schedule, number, now)
+        self.replicas.standing_now(schedule, place, now)
     }
 
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()> {
@@ -161,7 +213,7 @@ impl queue::Queue for Queue {
     async fn extend(&self, rules: &QueueRules, fan: UserId, now: Timestamp) -> Result<Entry> {
         let mut call = self.steps.call(&self.steps.extend, rules.schedule, now);
         call.arg(rules.opens_at.ms()).arg(name(fan)).arg(ms(rules.settings.entry_ttl()));
-        let answer = self.steps.run_drawn(rules, &call).await?;
+        let answer = self.steps.run_drawn(rules, now, &call).await?;
         match answer.word.as_str() {
             "inside" => answer.entry(),
             "expired" => Err(Refusal::EntryExpired.into()),
@@ -172,35 +224,43 @@ impl queue::Queue for Queue {
 
     async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Option<Vec<Admission>>> {
         let call = self.steps.call_by_rules(&self.steps.admit, rules, now);
-        let answer = self.steps.run_drawn(rules, &call).await?;
+        let answer = self.steps.run_drawn(rules, now, &call).await?;
         if answer.word == "closed" {
             return Ok(None);
         }
-        self.replicas.note(rules.schedule, answer.opening()?);
         answer.admissions(rules, now).map(Some)
+    }
+
+    async fn survivors(&self, schedule: ScheduleId, now: Timestamp) -> Result<Option<Survivors>> {
+        let call = self.steps.call(&self.steps.survivors, schedule, now);
+        self.steps.run(&call).await?.survivors()
     }
 
     async fn restore(
         &self,
         rules: &QueueRules,
-        entries: &[Admission],
+        remembered: &Remembered,
         now: Timestamp,
     ) -> Result<()> {
         let schedule = rules.schedule;
-        let lost = self.replicas.opening(schedule);
+        let blocks = self.steps.blocks(schedule, now).await?;
+        let mut over = remembered.over.chunks(ENTRIES_PER_RESTORE_MAX);
+        let mut inside = remembered.inside.chunks(ENTRIES_PER_RESTORE_MAX);
         // Without entries too: the last call opens the room.
-        let n_calls = entries.len().div_ceil(ENTRIES_PER_RESTORE_MAX).max(1);
+        let n_calls = over.len().max(inside.len()).max(1);
+        let mut epoch = String::new();
         for number in 1..=n_calls {
             let mut call = self.steps.call(&self.steps.restore, schedule, now);
-            call.arg(flag(number == n_calls));
-            call.arg(lost.n_lobby).arg(lost.n_drawn).arg(lost.drawn_first);
-            call.arg(rules.settings.max_active);
-            let before = (number - 1) * ENTRIES_PER_RESTORE_MAX;
-            for Admission { fan, entry } in entries[before..].iter().take(ENTRIES_PER_RESTORE_MAX) {
-                call.arg(name(*fan)).arg(entry.number).arg(entry.admitted_at.ms());
-                call.arg(entry.expires_at.ms()).arg(entry.extensions_left);
+            call.arg(flag(number == n_calls)).arg(&epoch).arg(rules.settings.max_active);
+            call.arg(blocks.numbers_to).arg(blocks.indexes_to);
+            add_pair(&mut call, blocks.draw.map(|draw| (draw.n_drawn, draw.first)));
+            let over = over.next().unwrap_or_default();
+            add_remembered(&mut call, over, inside.next().unwrap_or_default());
+            let answer = self.steps.run(&call).await?;
+            if answer.word == "other" {
+                return Err(Error::unavailable("another server took over the waiting room"));
             }
-            self.steps.run(&call).await?;
+            epoch = answer.value(0)?;
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ use domain::accounts::{Failures, SocialProvider};
 use domain::messages::MessageKind;
 use domain::{Refusal, SessionId, Timestamp, UserId};
 use profile::{LoginsOf, RenewHash, Withdraw};
-use retention::{EraseWithdrawn, ForgetLogins, MakeDormant};
+use retention::{Erase, EraseWithdrawn, ForgetLogins, MakeDormant, Withdrawn};
 use serde_json::json;
 use sessions::{EndSession, EndSessionOf, EndedSince, NoteProof, ProvenAt, SessionsOf};
 use sign_ups::{FindSignUp, ForgetSignUps};
@@ -186,6 +186,19 @@ impl Accounts for SqlStore {
 
     async fn erase_withdrawn(&self, before: Timestamp, limit: u32, now: Timestamp) -> Result<u64> {
         self.write(EraseWithdrawn { before, limit, now }).await
+    }
+
+    async fn withdrawn(
+        &self,
+        before: Timestamp,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<UserId>> {
+        self.read(Withdrawn { before, limit, now }).await
+    }
+
+    async fn erase(&self, user: UserId, now: Timestamp) -> Result<()> {
+        self.write(Erase { user, now }).await
     }
 
     async fn make_dormant(

@@ -9,11 +9,17 @@ use app::messages::wrap;
 use app::ports::dead_letters::{RELAY, SetAside};
 use app::ports::messages::{Backlog, Consume, Letter, Message, Messages};
 use async_trait::async_trait;
+use domain::backoff::backoff;
 use domain::messages::{ATTEMPTS_MAX, MessageKind, Topic, jittered_ms, publish_delay_ms};
 use domain::{MessageId, Timestamp, UserId};
 use std::time::Duration;
 
 struct DueMessages {
+    now: Timestamp,
+    limit: u32,
+}
+
+struct PutOffUnreadable {
     now: Timestamp,
     limit: u32,
 }
@@ -45,6 +51,7 @@ struct ConsumeAll(Vec<Consume>);
 struct CountBacklog;
 
 work!(Worker: DueMessages => due, Vec<Message>);
+work!(Worker: PutOffUnreadable => put_off_unreadable, u64);
 work!(Worker: Published => published, ());
 work!(Worker: Failed => failed, ());
 work!(Worker: ConsumeAll => consume_all, Vec<bool>);
@@ -56,6 +63,10 @@ work!(Worker: CountBacklog => backlog, Backlog);
 impl Messages for SqlStore {
     async fn due_messages(&self, now: Timestamp, limit: u32) -> Result<Vec<Message>> {
         self.read(DueMessages { now, limit }).await
+    }
+
+    async fn put_off_unreadable(&self, now: Timestamp, limit: u32) -> Result<u64> {
+        self.write(PutOffUnreadable { now, limit }).await
     }
 
     async fn written(&self) {
@@ -106,6 +117,11 @@ impl Messages for SqlStore {
 /// The earlier ones are asked for by what they are not, so that the index of those that wait does
 /// not seem to fit: an engine that believes it to be short reads all of it for every message.
 async fn due(tx: &mut dyn Tx, question: &DueMessages) -> Result<Vec<Message>> {
+    let rows = due_rows(tx, (question.now, question.limit)).await?;
+    rows.iter().map(read).collect()
+}
+
+async fn due_rows(tx: &mut dyn Tx, (now, limit): (Timestamp, u32)) -> Result<Vec<Row>> {
     let sql = "select o.id, o.aggregate_id, o.seq, o.topic, o.kind, o.key, o.payload, o.attempts,
                       o.created_at, o.trace
                  from outbox o
@@ -117,7 +133,21 @@ async fn due(tx: &mut dyn Tx, question: &DueMessages) -> Result<Vec<Message>> {
                 order by o.id limit $2";
     // After an outage there are thousands where statistics say that there are none.
     tx.follow_indexes().await?;
-    tx.query(sql, params![question.now, question.limit]).await?.iter().map(read).collect()
+    Ok(tx.query(sql, params![now, limit]).await?)
+}
+
+async fn put_off_unreadable(tx: &mut dyn Tx, command: &PutOffUnreadable) -> Result<u64> {
+    let sql = "update outbox set attempts = attempts + 1, last_error = $2, next_at = $3
+                where id = $1 and status = 'PENDING'";
+    let mut n_put_off = 0;
+    for row in due_rows(tx, (command.now, command.limit)).await? {
+        let Err(error) = read(&row) else { continue };
+        let (id, attempts): (MessageId, u32) = (row.get(0)?, row.get(7)?);
+        tracing::error!(message.id = %id, %error, "A message cannot be read by this version");
+        let next_at = command.now.plus(backoff(attempts + 1, tx.chance().number()));
+        n_put_off += tx.execute(sql, params![id, error.to_string(), next_at]).await?;
+    }
+    Ok(n_put_off)
 }
 
 fn read(row: &Row) -> Result<Message> {
@@ -166,14 +196,18 @@ async fn die(tx: &mut dyn Tx, command: &Failed, attempts: u32) -> Result<()> {
     let message = &command.message;
     let dead = "update outbox set status = 'DEAD' where id = $1";
     tx.execute(dead, params![message.id]).await?;
-    let parcel = wrap(message)?;
+    let (key, body) = match wrap(message) {
+        Ok(parcel) => (parcel.key, String::from_utf8_lossy(&parcel.body).into_owned()),
+        // What cannot be wrapped is kept as it is.
+        Err(_) => (message.key.to_string(), message.payload.clone()),
+    };
     let aside = SetAside {
         message_id: message.id,
         consumer: RELAY.to_owned(),
         topic: message.topic.as_str().to_owned(),
         kind: message.kind.as_str().to_owned(),
-        key: parcel.key,
-        body: String::from_utf8_lossy(&parcel.body).into_owned(),
+        key,
+        body,
         error: command.error.clone(),
         attempts,
         now: command.now,

@@ -6,12 +6,13 @@ mod read;
 mod refund;
 mod request;
 mod sandbox;
-mod settle;
+pub(super) mod settle;
 
 use super::reservations::read_reservation;
 use super::tx::Tx;
 use super::value::{Row, params};
 use app::{Error, Result};
+use domain::catalog::ScheduleStatus;
 use domain::payments::{Payment, PaymentMethod, PaymentStatus};
 use domain::reservations::Reservation;
 use domain::{PaymentId, ReservationId, Timestamp, UserId, Won};
@@ -56,20 +57,23 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
     })
 }
 
-/// The same with the reservation that it pays for.
+/// The same with the reservation that it pays for and what became of its date.
 pub(super) async fn load_with_reservation(
     tx: &mut dyn Tx,
     id: PaymentId,
-) -> Result<Option<(PaymentRow, Reservation)>> {
+) -> Result<Option<(PaymentRow, Reservation, ScheduleStatus)>> {
     let sql = "select p.id, p.method, p.status, p.amount, p.captured, p.refunded, p.reservation_id,
                       p.user_id, p.gateway, p.gateway_ref, p.confirm_key, p.promised,
                       r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
-                      r.version, r.payment_window_given, r.retry_window_given, r.place_number
+                      r.version, r.payment_window_given, r.retry_window_given, r.place_number,
+                      s.status
                  from payments p join reservations r on r.id = p.reservation_id
+                 join event_schedules s on s.id = r.schedule_id
                 where p.id = $1";
     let Some(mut row) = tx.row(sql, params![id]).await? else { return Ok(None) };
     let reservation = Row(row.0.split_off(PAYMENT_COLUMNS));
-    Ok(Some((read_payment(&row)?, read_reservation(&reservation)?)))
+    let date = reservation.parse(10, ScheduleStatus::parse)?;
+    Ok(Some((read_payment(&row)?, read_reservation(&reservation)?, date)))
 }
 
 /// Stores the step from `before` to `after`, if nobody was faster, and its history row.

@@ -3,19 +3,23 @@
 
 mod batch;
 mod bell;
+mod connection;
 mod many;
 mod migrate;
 mod pools;
 mod replicas;
+mod replication;
 mod send;
 mod settings;
+mod target;
 mod tls;
 mod transaction;
 mod types;
 mod writer;
 
 pub use migrate::Roles;
-pub use settings::{Connections, PerRole, PostgresSettings};
+pub use replication::Replication;
+pub use settings::{Connections, DEADLINE_EXTRA, PerRole, PostgresSettings};
 
 use super::DatabaseRole;
 use super::plan::Plan;
@@ -23,11 +27,12 @@ use super::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result};
 use batch::Answer;
-use deadpool_postgres::{Client, PoolError};
+use connection::Connection;
 use pools::Pools;
 use replicas::{Proven, Replicas};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use transaction::PostgresTx;
 use writer::{BATCHES_AT_ONCE, Writer};
 
@@ -47,6 +52,8 @@ pub(super) struct Postgres {
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
     has_batches: bool,
+    /// Commands that lost to another and were run again.
+    n_run_again: AtomicU64,
     /// For connections that are opened later.
     settings: PostgresSettings,
 }
@@ -70,6 +77,7 @@ impl Postgres {
             chance,
             off,
             has_batches: true,
+            n_run_again: AtomicU64::new(0),
             settings: settings.clone(),
         })
     }
@@ -81,6 +89,12 @@ impl Postgres {
 
     pub(super) async fn clock_ms(settings: &PostgresSettings) -> std::result::Result<i64, String> {
         migrate::clock_ms(settings).await
+    }
+
+    pub(super) async fn replication(
+        settings: &PostgresSettings,
+    ) -> std::result::Result<Replication, String> {
+        Replication::of(settings).await
     }
 
     pub(super) async fn migrate(
@@ -96,10 +110,14 @@ impl Postgres {
         Postgres { has_batches: false, ..self }
     }
 
+    pub(super) fn n_run_again(&self) -> u64 {
+        self.n_run_again.load(Ordering::Relaxed)
+    }
+
     /// Wakes those who listen.
     pub(super) async fn tell_others(&self) -> Result<()> {
-        let client = self.pools.of(DatabaseRole::Worker).get().await.map_err(pool_error)?;
-        bell::ring(&client).await
+        let connection = self.pools.of(DatabaseRole::Worker).get().await?;
+        bell::ring(&connection).await
     }
 
     /// Listens on a connection of its own until that is lost.
@@ -109,11 +127,13 @@ impl Postgres {
 
     /// Runs a command; answers after it is committed.
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {
-        let mut run = 0;
+        let (mut run, start) = (0, Instant::now());
         loop {
             run += 1;
+            let may_run_again = run < RUNS_MAX && start.elapsed() < self.settings.deadline;
             match self.run(&work).await {
-                Err(Error::Conflict(_)) if run < RUNS_MAX => {
+                Err(Error::Conflict(_)) if may_run_again => {
+                    self.n_run_again.fetch_add(1, Ordering::Relaxed);
                     let jitter = self.chance.number() % 4 + 1;
                     tokio::time::sleep(PAUSE * run * jitter as u32 / 2).await;
                 }
@@ -141,15 +161,16 @@ impl Postgres {
         {
             return Ok(output);
         }
-        let client = self.pools.of(W::ROLE).get().await.map_err(pool_error)?;
-        self.answer(&work, client).await
+        let connection = self.pools.of(W::ROLE).get().await?;
+        self.answer(&work, connection).await
     }
 
     /// A replica's answer; none when the primary must be asked.
     async fn ask_replica<W: Work>(&self, work: &W) -> Option<W::Output> {
         let is_proof_asked = !self.off.contains(&Guard::ReplicaIsProven);
-        let Proven { client, replica } = self.replicas.proven(&self.pools, is_proof_asked).await?;
-        let answer = self.answer(work, client);
+        let Proven { connection, replica } =
+            self.replicas.proven(&self.pools, is_proof_asked).await?;
+        let answer = self.answer(work, connection);
         match tokio::time::timeout(self.replicas.patience(), answer).await {
             Ok(Ok(output)) => return Some(output),
             // The primary says the same, and says it best.
@@ -160,26 +181,18 @@ impl Postgres {
         None
     }
 
-    async fn answer<W: Work>(&self, work: &W, mut client: Client) -> Result<W::Output> {
-        let begin = client
-            .build_transaction()
-            .isolation_level(tokio_postgres::IsolationLevel::RepeatableRead)
-            .read_only(true);
-        let transaction = begin.start().await.map_err(Error::unavailable)?;
+    async fn answer<W: Work>(&self, work: &W, mut connection: Connection) -> Result<W::Output> {
+        let transaction = connection.begin_read_only().await?;
         let mut tx = PostgresTx { transaction, chance: &*self.chance, off: &self.off };
         work.run(&mut tx).await
     }
 
     async fn run<W: Work>(&self, work: &W) -> Result<W::Output> {
-        let mut client = self.pools.of(W::ROLE).get().await.map_err(pool_error)?;
-        let transaction = client.transaction().await.map_err(Error::unavailable)?;
+        let mut connection = self.pools.of(W::ROLE).get().await?;
+        let transaction = connection.begin().await?;
         let mut tx = PostgresTx { transaction, chance: &*self.chance, off: &self.off };
         let output = work.run(&mut tx).await?;
         tx.commit().await?;
         Ok(output)
     }
-}
-
-fn pool_error(error: PoolError) -> Error {
-    Error::Unavailable(format!("no connection to the database: {error}"))
 }

@@ -4,7 +4,7 @@ use super::store::SqlStore;
 use super::tx::{Tx, work};
 use super::value::params;
 use app::Result;
-use app::ports::queue::Admission;
+use app::ports::queue::{Admission, Over, Remembered, Survivors};
 use app::ports::queue_history::{PlaceRecord, Places, QueueHistory};
 use app::ports::reservations::HoldSeats;
 use async_trait::async_trait;
@@ -35,6 +35,12 @@ struct LiveEntries {
     now: Timestamp,
 }
 
+struct Remember {
+    schedule: ScheduleId,
+    survivors: Option<Survivors>,
+    now: Timestamp,
+}
+
 struct ExpireEntries {
     now: Timestamp,
     limit: u32,
@@ -50,6 +56,7 @@ work!(Sales: RecordAdmissions => record, ());
 work!(Sales: RecordExtension => extend, ());
 work!(Sales: EndEntry => end, ());
 work!(Worker: LiveEntries => live, Vec<Admission>);
+work!(Worker: Remember => remembered, Remembered);
 work!(Worker: ExpireEntries => expire, u64);
 work!(Sales or_replica: PlacesOf => places_of, Vec<PlaceRecord>);
 work!(Sales: Places => places_in, Vec<PlaceRecord>);
@@ -86,6 +93,15 @@ impl QueueHistory for SqlStore {
 
     async fn live_entries(&self, schedule: ScheduleId, now: Timestamp) -> Result<Vec<Admission>> {
         self.read(LiveEntries { schedule, now }).await
+    }
+
+    async fn remembered(
+        &self,
+        schedule: ScheduleId,
+        survivors: Option<Survivors>,
+        now: Timestamp,
+    ) -> Result<Remembered> {
+        self.read(Remember { schedule, survivors, now }).await
     }
 
     async fn expire_entries(&self, now: Timestamp, limit: u32) -> Result<u64> {
@@ -212,6 +228,22 @@ async fn live(tx: &mut dyn Tx, question: &LiveEntries) -> Result<Vec<Admission>>
         })
     };
     rows.iter().map(read).collect()
+}
+
+/// Both on one view, so that no entry is missing in either.
+async fn remembered(tx: &mut dyn Tx, question: &Remember) -> Result<Remembered> {
+    let Remember { schedule, survivors, now } = *question;
+    let inside = live(tx, &LiveEntries { schedule, now }).await?;
+    let Some(Survivors { oldest_inside, front }) = survivors else { return Ok(inside.into()) };
+    // Whoever the engine believes to be inside by an entry that the store ended before its time, and
+    // whoever it believes to be waiting, who were let in since: admission goes by number.
+    let sql = "select user_id, place_number from queue_history
+                where schedule_id = $1 and place_number >= $2
+                  and (state <> 'ACTIVE' or expires_at <= $4)
+                  and (place_number >= $3 or expires_at > $4)";
+    let rows = tx.query(sql, params![schedule, oldest_inside.min(front), front, now]).await?;
+    let read = |row: &super::value::Row| Ok(Over { fan: row.get(0)?, number: row.get(1)? });
+    Ok(Remembered { inside, over: rows.iter().map(read).collect::<Result<_>>()? })
 }
 
 async fn expire(tx: &mut dyn Tx, command: &ExpireEntries) -> Result<u64> {

@@ -1,6 +1,6 @@
 //! Refund policies, refunds by organisers, and the refunds of a whole canceled date.
 
-mod organiser;
+pub(super) mod organiser;
 mod runs;
 
 use super::catalog::note_told;
@@ -15,7 +15,7 @@ use app::ports::refunds::{
 use app::ports::reservations::Freed;
 use app::{Error, Result};
 use async_trait::async_trait;
-use domain::catalog::{EventStatus, ScheduleStatus};
+use domain::catalog::ScheduleStatus;
 use domain::refunds::{RefundPolicy, quote};
 use domain::{EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, Timestamp};
 use runs::{FinishRun, RefundCanceled, RunOf, RunsToDo, RunsToStart, StartRun, ToRefund};
@@ -55,8 +55,13 @@ impl Refunds for SqlStore {
         self.read(RunsToDo).await
     }
 
-    async fn to_refund(&self, schedule: ScheduleId, limit: u32) -> Result<Vec<ReservationId>> {
-        self.read(ToRefund { schedule, limit }).await
+    async fn to_refund(
+        &self,
+        schedule: ScheduleId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<ReservationId>> {
+        self.read(ToRefund { schedule, now, limit }).await
     }
 
     async fn refund_canceled(
@@ -95,13 +100,12 @@ impl Terms {
 }
 
 pub(super) async fn terms_of(tx: &mut dyn Tx, schedule: ScheduleId) -> Result<Terms> {
-    let sql = "select s.starts_at, s.status, e.status, e.refund_policy
+    let sql = "select s.starts_at, s.status, e.refund_policy
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
-    let is_canceled = row.parse(1, ScheduleStatus::parse)? == ScheduleStatus::Cancelled
-        || row.parse(2, EventStatus::parse)? == EventStatus::Cancelled;
-    Ok(Terms { starts_at: row.get(0)?, is_canceled, policy: read_policy(row.get(3)?)? })
+    let is_canceled = row.parse(1, ScheduleStatus::parse)? == ScheduleStatus::Cancelled;
+    Ok(Terms { starts_at: row.get(0)?, is_canceled, policy: read_policy(row.get(2)?)? })
 }
 
 fn read_policy(text: Option<String>) -> Result<RefundPolicy> {

@@ -36,7 +36,8 @@ async fn day_rows(tx: &mut dyn Tx, question: &DayRows) -> Result<Vec<DayRow>> {
     let sql = "select p.id, p.gateway, p.gateway_ref, p.amount, p.status, p.captured,
                       cast(coalesce((select sum(f.amount) from refunds f
                                       where f.payment_id = p.id and f.status = 'REFUNDED'
-                                        and f.destination = 'ORIGINAL'), 0) as bigint),
+                                        and f.destination = 'ORIGINAL'
+                                        and not f.by_hand), 0) as bigint),
                       case when r.status = 'CONFIRMED'
                             and p.status in ('CAPTURED', 'PARTIALLY_REFUNDED')
                            then r.n_seats else 0 end,

@@ -14,7 +14,7 @@ use super::value::{Row, params};
 use app::Result;
 use app::ports::reservations::{Freed, ReservedSeat};
 use app::ports::sales::GradeShare;
-use domain::catalog::ResaleDelay;
+use domain::catalog::{ResaleDelay, ScheduleStatus};
 use domain::messages::MessageKind;
 use domain::reservations::{Reservation, ReservationStatus};
 use domain::seats::SeatState;
@@ -58,6 +58,20 @@ pub(super) async fn load(tx: &mut dyn Tx, id: ReservationId) -> Result<Option<Re
                       payment_window_given, retry_window_given, place_number
                  from reservations where id = $1";
     tx.row(sql, params![id]).await?.as_ref().map(read_reservation).transpose()
+}
+
+/// The same with what became of its date.
+pub(super) async fn load_with_date(
+    tx: &mut dyn Tx,
+    id: ReservationId,
+) -> Result<Option<(Reservation, ScheduleStatus)>> {
+    let sql = "select r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
+                      r.version, r.payment_window_given, r.retry_window_given, r.place_number,
+                      s.status
+                 from reservations r join event_schedules s on s.id = r.schedule_id
+                where r.id = $1";
+    let Some(row) = tx.row(sql, params![id]).await? else { return Ok(None) };
+    Ok(Some((read_reservation(&row)?, row.parse(10, ScheduleStatus::parse)?)))
 }
 
 pub(super) fn read_reservation(row: &Row) -> Result<Reservation> {

@@ -10,6 +10,8 @@ mod backup;
 mod checkpointer;
 mod connection;
 #[cfg(feature = "mutants")]
+mod edited;
+#[cfg(feature = "mutants")]
 mod inline;
 mod reader;
 mod statements;
@@ -17,6 +19,8 @@ mod syncer;
 mod writer;
 
 pub(super) use backup::back_up;
+#[cfg(feature = "mutants")]
+pub use edited::Edit;
 #[cfg(feature = "mutants")]
 pub(super) use inline::Inline;
 #[cfg(feature = "mutants")]

@@ -79,11 +79,8 @@ async fn check_sale(tx: &mut dyn Tx, schedule: ScheduleId, now: Timestamp) -> Re
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
+    row.parse(2, ScheduleStatus::parse)?.check_on_sale(row.parse(3, EventStatus::parse)?)?;
     SaleWindow { starts_at: row.get(0)?, ends_at: row.get(1)? }.check(now)?;
-    let is_canceled = row.parse(2, ScheduleStatus::parse)? == ScheduleStatus::Cancelled;
-    if is_canceled || row.parse(3, EventStatus::parse)? != EventStatus::Open {
-        return Err(Refusal::SaleClosed.into());
-    }
     if row.get::<Option<Timestamp>>(5)?.is_some() {
         return Err(Refusal::SaleStopped.into());
     }
@@ -147,7 +144,9 @@ async fn waiting(tx: &mut dyn Tx, question: &Waiting) -> Result<Vec<Standby>> {
     let sql = "select w.id, w.user_id, w.schedule_id, w.grade, w.n_seats, w.state,
                       w.reservation_id, w.created_at
                  from standbys w join event_schedules s on s.id = w.schedule_id
-                where w.state = 'WAITING' and s.sale_ends_at > $1
+                where w.state = 'WAITING' and s.sale_ends_at > $1 and s.status <> 'CANCELLED'
+                  and coalesce((select f.next_at from job_failures f
+                                   where f.job = 'offer' and f.item = w.id), $1) <= $1
                 order by w.id limit $2";
     tx.query(sql, params![question.0, question.1]).await?.iter().map(read).collect()
 }

@@ -2,10 +2,10 @@
 
 use super::outbox;
 use super::plan::Plan;
-use super::postgres::{Postgres, PostgresSettings, Roles};
+use super::postgres::{Postgres, PostgresSettings, Replication, Roles};
 use super::sqlite::{self, Sqlite};
 #[cfg(feature = "mutants")]
-use super::sqlite::{Inline, Weather};
+use super::sqlite::{Edit, Inline, Weather};
 use super::traced::Traced;
 #[cfg(feature = "mutants")]
 use super::tx::Guard;
@@ -34,6 +34,21 @@ enum Engine {
 impl SqlStore {
     fn on(engine: Engine) -> SqlStore {
         SqlStore { engine, told: Notify::new(), wrote: Notify::new() }
+    }
+
+    /// A file has no clock of its own.
+    pub(super) fn is_on_another_machine(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
+    }
+
+    /// How often a command on PostgreSQL lost to another and was run again; on SQLite none does.
+    pub fn n_run_again(&self) -> u64 {
+        match &self.engine {
+            Engine::Postgres(postgres) => postgres.n_run_again(),
+            Engine::Sqlite(_) => 0,
+            #[cfg(feature = "mutants")]
+            Engine::Inline(_) => 0,
+        }
     }
 
     /// Resolves when a message was written since the last time.
@@ -90,6 +105,13 @@ impl SqlStore {
         Postgres::clock_ms(settings).await
     }
 
+    /// Whom a commit on PostgreSQL waits for.
+    pub async fn replication(
+        settings: &PostgresSettings,
+    ) -> std::result::Result<Replication, String> {
+        Postgres::replication(settings).await
+    }
+
     /// Copies a SQLite file, which may be in use, into a new one.
     pub fn back_up_sqlite(from: &Path, to: &Path) -> std::result::Result<(), String> {
         sqlite::back_up(from, to)
@@ -109,10 +131,11 @@ impl SqlStore {
     #[cfg(feature = "mutants")]
     pub fn in_memory(
         chance: Arc<dyn Chance>,
-        off: Vec<Guard>,
+        (off, edits): (Vec<Guard>, Vec<Edit>),
         weather: Arc<dyn Weather>,
     ) -> std::result::Result<SqlStore, String> {
-        Inline::open(chance, off, weather).map(|inline| SqlStore::on(Engine::Inline(inline)))
+        Inline::open(chance, (off, edits), weather)
+            .map(|inline| SqlStore::on(Engine::Inline(inline)))
     }
 
     /// Another node's way to a store in memory.

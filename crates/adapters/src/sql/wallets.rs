@@ -1,6 +1,6 @@
 //! Wallets: every movement changes the balance and adds two ledger rows that sum to zero.
 
-mod charges;
+pub(super) mod charges;
 
 use super::audit::{self, AuditEntry};
 use super::keys;

@@ -107,8 +107,10 @@ async fn keep(tx: &mut dyn Tx, command: &Keep) -> Result<bool> {
 async fn take(tx: &mut dyn Tx, command: &Take) -> Result<Vec<Kept>> {
     let sql = "update webhook_events set next_at = $2, updated_at = $1
                 where (gateway, id) in
-                      (select gateway, id from webhook_events
+                      (select gateway, id from webhook_events w
                         where status = 'RECEIVED' and next_at <= $1
+                          and coalesce((select f.next_at from job_failures f
+                                           where f.job = 'webhooks' and f.item = w.payment_id), $1) <= $1
                         order by next_at limit $3 /* skip locked */)
                returning gateway, id, payment_id";
     let values = params![command.now, command.next_at, command.limit];

@@ -8,7 +8,7 @@ mod stand_in;
 use adapters::kafka::{Bus, KafkaSettings};
 use app::ports::bus::{self, Bus as _, Parcel, Subscription};
 use domain::messages::Topic;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use testbed::Kafka;
 use testbed::kafka::{OPTIONS, PARTITIONS};
@@ -47,9 +47,14 @@ async fn the_bus_keeps_the_contract_and_members_share_the_work() {
     bus.prepare().await.unwrap();
     bus::contract::check(&bus, 1).await;
     members_share_keys_and_take_over(&Bus::open(settings(&kafka, "members-")).unwrap()).await;
+    let rewound = Bus::open(settings(&kafka, "rewound-")).unwrap();
+    what_is_rewound_while_members_come_is_not_lost(&rewound).await;
+    let (mut worker, n_taken) = take_some(&rewound).await;
     tokio::task::block_in_place(|| kafka.kill_9().unwrap());
     assert!(bus.publish(&parcel(0, 0)).await.is_err(), "nobody took it");
+    worker.rewind().await.ok();
     tokio::task::block_in_place(|| kafka.restart().unwrap());
+    assert_eq!(read(&mut *worker, n_taken).await.len(), n_taken, "all of it comes again");
     let mut n_tries = 0;
     while bus.publish(&parcel(0, 1)).await.is_err() {
         n_tries += 1;
@@ -114,4 +119,38 @@ async fn members_share_keys_and_take_over(bus: &Bus) {
     drop(two);
     let rest = read(&mut *one, keys).await;
     assert_eq!(rest.len(), keys, "nothing is lost with a member");
+}
+
+/// A member of a group of its own that has these keys in its hands.
+async fn take_some(bus: &Bus) -> (Box<dyn Subscription>, usize) {
+    let (mut member, keys) = (bus.subscribe("takers", &[Topic::SeatSync]).await.unwrap(), 20);
+    for key in 0..keys {
+        bus.publish(&Parcel { topic: Topic::SeatSync, ..parcel(key, 1) }).await.unwrap();
+    }
+    let mut n_taken = 0;
+    while n_taken < keys {
+        n_taken += member.receive(keys, PATIENCE).await.unwrap().len();
+    }
+    (member, keys)
+}
+
+/// A member whose work failed goes back while another takes half of its partitions away: those
+/// cannot be gone back in, and come to the other.
+async fn what_is_rewound_while_members_come_is_not_lost(bus: &Bus) {
+    let (mut one, keys) = take_some(bus).await;
+    let mut two = bus.subscribe("takers", &[Topic::SeatSync]).await.unwrap();
+    let mut first = Vec::new();
+    while first.is_empty() {
+        // The group finds itself anew only while its members look for messages.
+        let (_, at_two) = tokio::join!(
+            one.receive(1, Duration::from_millis(100)),
+            two.receive(1, Duration::from_millis(100))
+        );
+        first = at_two.unwrap();
+    }
+    one.rewind().await.unwrap();
+    let (at_one, at_two) = tokio::join!(read(&mut *one, keys / 2), read(&mut *two, keys / 2));
+    let mut seen: BTreeSet<String> = at_one.into_keys().chain(at_two.into_keys()).collect();
+    seen.extend(first.into_iter().map(|parcel| parcel.key));
+    assert_eq!(seen.len(), keys, "{seen:?}");
 }

@@ -2,15 +2,15 @@
 //! cluster: headers, brokers that answer with errors, leaders that move. The stand-in does not tell
 //! a repeated record from a new one, whatever its number: a record may come twice here.
 
-use super::{PATIENCE, parcel, read};
+use super::{PATIENCE, Seen, parcel, read};
 use adapters::kafka::{Bus, KafkaSettings};
 use app::messages::{ID_HEADER, TYPE_HEADER};
-use app::ports::bus::{Bus as _, Parcel};
+use app::ports::bus::{Bus as _, Parcel, Subscription};
 use domain::messages::Topic;
 use rdkafka::mocking::MockCluster;
 use rdkafka::producer::DefaultProducerContext;
 use rdkafka::types::{RDKafkaApiKey, RDKafkaRespErr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const PARTITIONS: i32 = 10;
 
@@ -120,4 +120,75 @@ async fn an_idempotent_producer_asks_for_its_id() {
     cluster.clear_request_errors(RDKafkaApiKey::InitProducerId);
     let numbered = bus_with(&cluster, "numbered-", true);
     numbered.publish(&parcel(1, 3)).await.unwrap();
+}
+
+/// Receives for so long, or until all numbers have come; an error is what `receive` may say while
+/// it heals. What came, by key.
+async fn read_through_errors(member: &mut dyn Subscription, keys: usize) -> (usize, Seen) {
+    let (start, mut n_errors, mut seen) = (Instant::now(), 0, Seen::new());
+    while seen.len() < keys && start.elapsed() < PATIENCE {
+        match member.receive(1_000, Duration::from_millis(500)).await {
+            Ok(parcels) => {
+                for parcel in parcels {
+                    let number = String::from_utf8_lossy(&parcel.body).parse().unwrap();
+                    seen.entry(parcel.key).or_default().push(number);
+                }
+            }
+            Err(_) => n_errors += 1,
+        }
+    }
+    (n_errors, seen)
+}
+
+/// The broker declares that the member is not who it says it is, which librdkafka never gets over.
+/// What the member had in its hands then comes again after it joined anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_with_a_fatal_error_joins_anew_and_loses_nothing() {
+    let cluster = cluster("fatal-");
+    let bus = bus(&cluster, "fatal-");
+    let mut member = bus.subscribe("workers", &[Topic::BookingCompleted]).await.unwrap();
+    let keys = 20;
+    for key in 0..keys {
+        bus.publish(&parcel(key, 1)).await.unwrap();
+    }
+    let (_, taken) = read_through_errors(&mut *member, keys).await;
+    assert_eq!(taken.len(), keys);
+    let fenced = [RDKafkaRespErr::RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID];
+    cluster.request_errors(RDKafkaApiKey::Heartbeat, &fenced);
+    let start = Instant::now();
+    while member.receive(1, Duration::from_millis(100)).await.is_ok() {
+        assert!(start.elapsed() < PATIENCE, "no heartbeat was refused");
+    }
+    // The work failed because of it; it is not done.
+    member.rewind().await.ok();
+    let (_, again) = read_through_errors(&mut *member, keys).await;
+    assert_eq!(again, taken, "all of it comes again");
+    member.commit().await.unwrap();
+    bus.publish(&parcel(0, 2)).await.unwrap();
+    assert_eq!(member.receive(1, PATIENCE).await.unwrap(), [parcel(0, 2)], "and nothing else");
+}
+
+/// Whatever the coordinator of the group refuses, the member finds its way back, and what was not
+/// committed comes again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_coordinator_refuses_to_commit_comes_again() {
+    let cluster = cluster("refuse-");
+    let bus = bus(&cluster, "refuse-");
+    let moved = [RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_COORDINATOR];
+    for call in [RDKafkaApiKey::JoinGroup, RDKafkaApiKey::OffsetFetch] {
+        cluster.request_errors(call, &moved);
+    }
+    let mut member = bus.subscribe("workers", &[Topic::BookingCompleted]).await.unwrap();
+    let keys = 20;
+    for key in 0..keys {
+        bus.publish(&parcel(key, 1)).await.unwrap();
+    }
+    let (_, taken) = read_through_errors(&mut *member, keys).await;
+    assert_eq!(taken.len(), keys);
+    let gone = [RDKafkaRespErr::RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID; 4];
+    cluster.request_errors(RDKafkaApiKey::OffsetCommit, &gone);
+    cluster.request_errors(RDKafkaApiKey::Heartbeat, &gone[..1]);
+    member.commit().await.unwrap();
+    let (_, again) = read_through_errors(&mut *member, keys).await;
+    assert_eq!(again, taken, "the broker does not know that it is done");
 }

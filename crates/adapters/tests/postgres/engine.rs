@@ -29,8 +29,17 @@ impl Engine {
         SqlStore::postgres(&self.settings(), chance).await.unwrap()
     }
 
+    /// Runs SQL in this engine's database.
+    pub(crate) fn psql(&self, sql: &str) -> String {
+        self.server.psql(&self.database, sql).unwrap()
+    }
+
     pub(crate) fn settings(&self) -> PostgresSettings {
-        settings(&self.server.url(&self.database))
+        settings(&self.url())
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.server.url(&self.database)
     }
 }
 

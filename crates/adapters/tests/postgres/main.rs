@@ -2,14 +2,19 @@
 #![cfg(test)]
 
 mod batches;
+mod called_off_races;
 mod engine;
 mod plans;
 mod replicas;
 mod roles;
 mod tls;
+mod trouble;
 
 #[path = "../store/accounts.rs"]
 mod accounts;
+
+#[path = "../store/called_off.rs"]
+mod called_off;
 
 #[path = "../store/catalog.rs"]
 mod catalog;
@@ -28,6 +33,9 @@ mod messages;
 
 #[path = "../store/pay.rs"]
 mod pay;
+
+#[path = "../store/queue_blocks.rs"]
+mod queue_blocks;
 
 #[path = "../store/queue_history.rs"]
 mod queue_history;

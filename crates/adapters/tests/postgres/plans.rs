@@ -10,8 +10,9 @@ use app::ports::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
 use app::ports::catalog::{Catalog, EventFilter};
 use app::ports::keys::Keys;
 use app::ports::messages::{Consume, Letter, Messages};
-use app::ports::payments::{CancelPayment, Payments, SettlePayment};
-use app::ports::queue::Admission;
+use app::ports::payments::{CancelPayment, Payments, PutOffRefund, SettlePayment};
+use app::ports::queue::{Admission, Survivors};
+use app::ports::queue_blocks::QueueBlocks;
 use app::ports::queue_history::{Places, QueueHistory};
 use app::ports::reservations::{ReleaseSeats, Reservations};
 use app::ports::standby::Standbys;
@@ -19,6 +20,7 @@ use app::ports::tickets::Tickets;
 use app::ports::wallets::Wallets;
 use domain::catalog::EventStatus;
 use domain::payments::Outcome;
+use domain::queue::Need;
 use domain::refunds::RefundTo;
 use domain::{LoginId, RefundId, SessionId, UserId};
 use serde_json::Value;
@@ -268,7 +270,9 @@ async fn refund(world: &World) {
     };
     store.cancel_payment(cancel).await.unwrap();
     store.take_due_refunds(at(3), at(9), 10).await.unwrap();
-    store.put_off_refund(refund, "busy".into(), at(9), at(4)).await.unwrap();
+    let (error, next_at, now) = ("busy".into(), at(9), at(4));
+    let put_off = PutOffRefund { refund, attempts: 1, error, next_at, now };
+    store.put_off_refund(put_off).await.unwrap();
     store.finish_refund(refund, at(9)).await.unwrap();
 }
 
@@ -312,6 +316,9 @@ async fn jobs(world: &World) {
     store.settle_standbys(at(0), 100).await.unwrap();
     store.schedules_ended(at(0), at(1)).await.unwrap();
     store.live_entries(world.schedule, at(0)).await.unwrap();
+    let survivors = Some(Survivors { oldest_inside: 3, front: 9 });
+    store.remembered(world.schedule, survivors, at(0)).await.unwrap();
+    store.grant(world.schedule, Need::Numbers { above: 0 }, at(0)).await.unwrap();
     store.expire_entries(at(5_000), 100).await.unwrap();
     let due = store.due_messages(at(5_000), 100).await.unwrap();
     let first = due[0].id;

@@ -4,7 +4,7 @@
 use crate::engine::{Engine, START};
 use crate::nodes::{fan, rules};
 use adapters::redis::Queue;
-use app::ports::queue::{Queue as _, Returning};
+use app::ports::queue::{Queue as _, Remembered, Returning};
 use domain::draw;
 use domain::queue::{QueueMode, QueueRules, Standing};
 use futures::future::join_all;
@@ -16,7 +16,7 @@ const N_GATHERED: u32 = 10_000;
 
 /// Says who has which place of the lobby: those who come in one breath may overtake each other.
 async fn gather(queue: &Queue, rules: &QueueRules) -> Vec<u32> {
-    queue.restore(rules, &[], START).await.unwrap();
+    queue.restore(rules, &Remembered::default(), START).await.unwrap();
     let numbers: Vec<u32> = (0..N_GATHERED).collect();
     let mut fans = vec![0; N_GATHERED as usize];
     for part in numbers.chunks(1_000) {
@@ -31,7 +31,7 @@ async fn gather(queue: &Queue, rules: &QueueRules) -> Vec<u32> {
 
 /// A node that draws until it is told to stop, half-way.
 async fn draw_half(engine: &Engine, rules: &QueueRules) {
-    let dying = Queue::new(engine.another().await);
+    let dying = Queue::new(engine.another().await, engine.blocks());
     let mut drawing = dying.admit(rules, rules.opens_at);
     // Every answer of the server wakes it once, so it is seen after each slice.
     poll_fn(|context| {
@@ -50,7 +50,7 @@ async fn draw_half(engine: &Engine, rules: &QueueRules) {
 #[tokio::test]
 async fn a_draw_that_stopped_half_way_is_finished_by_another_node() {
     let engine = Engine::single().await;
-    let node = Queue::new(engine.connection());
+    let node = Queue::new(engine.connection(), engine.blocks());
     let rules = rules(QueueMode::Auto, 5);
     let fans = gather(&node, &rules).await;
     let fan_at = |index: u32| fan(fans[index as usize]);
@@ -81,9 +81,9 @@ async fn a_draw_that_stopped_half_way_is_finished_by_another_node() {
 #[tokio::test]
 async fn every_key_of_a_room_goes_away_some_day() {
     let engine = Engine::single().await;
-    let queue = Queue::new(engine.connection());
+    let queue = Queue::new(engine.connection(), engine.blocks());
     let rules = rules(QueueMode::Auto, 2);
-    queue.restore(&rules, &[], START).await.unwrap();
+    queue.restore(&rules, &Remembered::default(), START).await.unwrap();
     for number in 0..6 {
         queue.enter(&rules, fan(number), None, START).await.unwrap();
         engine.assert_every_key_ends();

@@ -1,8 +1,11 @@
 //! The engine under test: Redis servers of its own.
 
+use adapters::memory::QueueBlocks;
 use adapters::redis::{Address, Connection};
 use domain::Timestamp;
 use domain::queue::QueueRules;
+use std::sync::Arc;
+use std::time::Duration;
 use testbed::{Redis, RedisCluster};
 
 pub(crate) const START: Timestamp = Timestamp::from_ms(1_900_000_000_000);
@@ -14,12 +17,18 @@ enum Servers {
 
 pub(crate) struct Engine {
     connection: Connection,
+    blocks: Arc<QueueBlocks>,
     servers: Servers,
 }
 
 impl Engine {
     pub(crate) async fn single() -> Engine {
         Engine::on(Servers::Single(Redis::start().unwrap())).await
+    }
+
+    /// One that can lose its last writes.
+    pub(crate) async fn single_with_log() -> Engine {
+        Engine::on(Servers::Single(Redis::start_with_log().unwrap())).await
     }
 
     pub(crate) async fn cluster() -> Engine {
@@ -36,11 +45,16 @@ impl Engine {
 
     async fn on(servers: Servers) -> Engine {
         let connection = connect(&servers).await;
-        Engine { connection, servers }
+        Engine { connection, blocks: Arc::default(), servers }
     }
 
     pub(crate) fn connection(&self) -> Connection {
         self.connection.clone()
+    }
+
+    /// Where all nodes on these servers get their numbers from.
+    pub(crate) fn blocks(&self) -> Arc<QueueBlocks> {
+        self.blocks.clone()
     }
 
     /// A connection of its own, as another node has.
@@ -54,6 +68,14 @@ impl Engine {
 
     pub(crate) fn restart(&mut self) {
         self.single_server().restart().unwrap();
+    }
+
+    /// Returns when the connection is there again.
+    pub(crate) async fn lose_last_writes(&mut self, n_writes: usize) {
+        self.single_server().lose_last_writes(n_writes).unwrap();
+        while self.connection.clock_ms().await.is_err() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     pub(crate) fn pause(&mut self) {

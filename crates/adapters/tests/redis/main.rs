@@ -74,7 +74,7 @@ async fn holds_keep_the_contract_on_a_cluster() {
 async fn the_queue_keeps_the_contract_on_one_server() {
     let engine = Engine::single().await;
     // Copies that are never old: what they answer is exact.
-    let queue = Queue::fresh_for(engine.connection(), Duration::ZERO);
+    let queue = Queue::fresh_for(engine.connection(), engine.blocks(), Duration::ZERO);
     ports::queue::contract::check(&queue, 1, START).await;
 }
 
@@ -82,7 +82,7 @@ async fn the_queue_keeps_the_contract_on_one_server() {
 async fn the_queue_keeps_the_contract_on_a_cluster() {
     let engine = Engine::cluster().await;
     // Copies that are never old: what they answer is exact.
-    let queue = Queue::fresh_for(engine.connection(), Duration::ZERO);
+    let queue = Queue::fresh_for(engine.connection(), engine.blocks(), Duration::ZERO);
     ports::queue::contract::check(&queue, 1, START).await;
 }
 

@@ -3,7 +3,7 @@
 use crate::engine::{Engine, START};
 use adapters::redis::{Holds, Queue};
 use app::ports::holds::{Holds as _, Taken};
-use app::ports::queue::Queue as _;
+use app::ports::queue::{Queue as _, Remembered};
 use domain::queue::{QueueMode, QueueRules, QueueSettings, Standing};
 use domain::seats::SeatPick;
 use domain::{ScheduleId, UserId, draw};
@@ -33,9 +33,12 @@ pub(crate) fn rules(mode: QueueMode, max_active: u32) -> QueueRules {
 async fn all_ask_at_the_opening_and_the_order_is_drawn_once() {
     const N_GATHERED: u32 = 2_000;
     let engine = Engine::single().await;
-    let nodes = [Queue::new(engine.connection()), Queue::new(engine.another().await)];
+    let nodes = [
+        Queue::new(engine.connection(), engine.blocks()),
+        Queue::new(engine.another().await, engine.blocks()),
+    ];
     let rules = rules(QueueMode::Paused, 1);
-    nodes[0].restore(&rules, &[], START).await.unwrap();
+    nodes[0].restore(&rules, &Remembered::default(), START).await.unwrap();
     for number in 0..N_GATHERED {
         nodes[0].enter(&rules, fan(number), None, START).await.unwrap();
     }
@@ -60,9 +63,12 @@ async fn two_nodes_never_let_in_more_than_the_cap() {
     const N_FANS: u32 = 500;
     const MAX_ACTIVE: u32 = 20;
     let engine = Engine::cluster().await;
-    let nodes = [Queue::new(engine.connection()), Queue::new(engine.another().await)];
+    let nodes = [
+        Queue::new(engine.connection(), engine.blocks()),
+        Queue::new(engine.another().await, engine.blocks()),
+    ];
     let rules = rules(QueueMode::Auto, MAX_ACTIVE);
-    nodes[0].restore(&rules, &[], START).await.unwrap();
+    nodes[0].restore(&rules, &Remembered::default(), START).await.unwrap();
     let now = rules.opens_at;
     let visit = |number: u32| {
         let (nodes, rules) = (&nodes, &rules);

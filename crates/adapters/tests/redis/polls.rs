@@ -5,7 +5,7 @@ use crate::engine::{Engine, START};
 use crate::nodes::{fan, rules};
 use adapters::redis::Queue;
 use app::Error;
-use app::ports::queue::{Queue as _, Returning, Seen};
+use app::ports::queue::{Queue as _, Remembered, Returning, Seen};
 use domain::Timestamp;
 use domain::queue::{PlaceNumber, QueueMode, QueueRules, Standing};
 use std::time::Duration;
@@ -15,7 +15,7 @@ const MS: Duration = Duration::from_millis(1);
 
 /// Fans `0..N_FANS` wait in line; these are their numbers.
 async fn line_up(queue: &Queue, rules: &QueueRules) -> Vec<PlaceNumber> {
-    queue.restore(rules, &[], START).await.unwrap();
+    queue.restore(rules, &Remembered::default(), START).await.unwrap();
     let mut numbers = Vec::new();
     for number in 0..N_FANS {
         let standing = queue.enter(rules, fan(number), None, rules.opens_at).await.unwrap();
@@ -31,9 +31,15 @@ fn scripts_run(engine: &Engine) -> u64 {
     line.and_then(|rest| rest.split(',').next()).unwrap().parse().unwrap()
 }
 
-async fn look(queue: &Queue, rules: &QueueRules, number: PlaceNumber, now: Timestamp) -> Seen {
-    let proof = Some(Returning::Line { number });
-    queue.standing(rules, fan(0), proof, now).await.unwrap()
+/// Fan `index` asks with the proof of their number.
+async fn look(
+    queue: &Queue,
+    rules: &QueueRules,
+    (index, numbers): (u32, &[PlaceNumber]),
+    now: Timestamp,
+) -> Seen {
+    let proof = Some(Returning::Line { number: numbers[index as usize] });
+    queue.standing(rules, fan(index), proof, now).await.unwrap()
 }
 
 fn ahead(seen: Seen) -> u64 {
@@ -44,16 +50,19 @@ fn ahead(seen: Seen) -> u64 {
 #[tokio::test]
 async fn a_thousand_polls_of_a_second_cost_a_few_calls() {
     let engine = Engine::single().await;
-    let queue = Queue::new(engine.connection());
+    let queue = Queue::new(engine.connection(), engine.blocks());
     let rules = rules(QueueMode::Paused, 1);
     let numbers = line_up(&queue, &rules).await;
     let before = scripts_run(&engine);
     for poll in 0..1_000_u32 {
-        let (index, now) = ((poll % N_FANS) as usize, rules.opens_at.plus(poll * MS));
-        let seen = look(&queue, &rules, numbers[index], now).await;
-        assert_eq!((ahead(seen), seen.is_live), (index as u64, true));
-        let at_once = queue.standing_now(rules.schedule, numbers[index], now);
+        let (index, now) = (poll % N_FANS, rules.opens_at.plus(poll * MS));
+        let seen = look(&queue, &rules, (index, &numbers), now).await;
+        assert_eq!((ahead(seen), seen.is_live), (u64::from(index), true));
+        let number = numbers[index as usize];
+        let at_once = queue.standing_now(rules.schedule, (number, fan(index)), now);
         assert_eq!(at_once, Some(seen.standing), "the copy has just been asked");
+        let other = queue.standing_now(rules.schedule, (number, fan(index + 1)), now);
+        assert_eq!(other, None, "the number is another fan's");
     }
     let with_proof = scripts_run(&engine) - before;
     assert!(with_proof <= 10, "{with_proof} calls for a thousand polls");
@@ -67,52 +76,55 @@ async fn a_thousand_polls_of_a_second_cost_a_few_calls() {
 #[tokio::test]
 async fn what_happens_on_one_node_is_known_on_the_other_a_moment_later() {
     let engine = Engine::single().await;
-    let nodes = [Queue::new(engine.connection()), Queue::new(engine.another().await)];
+    let nodes = [
+        Queue::new(engine.connection(), engine.blocks()),
+        Queue::new(engine.another().await, engine.blocks()),
+    ];
     let rules = rules(QueueMode::Paused, 1);
     let numbers = line_up(&nodes[0], &rules).await;
     let now = rules.opens_at;
-    assert_eq!(ahead(look(&nodes[1], &rules, numbers[9], now).await), 9);
+    assert_eq!(ahead(look(&nodes[1], &rules, (9, &numbers), now).await), 9);
     for leaver in 0..5 {
         nodes[0].leave(rules.schedule, fan(leaver), now).await.unwrap();
     }
-    assert_eq!(ahead(look(&nodes[1], &rules, numbers[9], now).await), 9, "as of a moment ago");
+    assert_eq!(ahead(look(&nodes[1], &rules, (9, &numbers), now).await), 9, "as of a moment ago");
     let later = now.plus(200 * MS);
-    assert_eq!(ahead(look(&nodes[1], &rules, numbers[9], later).await), 4);
+    assert_eq!(ahead(look(&nodes[1], &rules, (9, &numbers), later).await), 4);
 
     // A node that was away for so long that its changes are gone copies everything.
     nodes[0].leave(rules.schedule, fan(5), later).await.unwrap();
     let key = format!("test:{{{}}}:queue:changes", rules.schedule.uuid());
     engine.ask(&["xtrim", &key, "maxlen", "0"]);
     let later = later.plus(200 * MS);
-    assert_eq!(ahead(look(&nodes[1], &rules, numbers[9], later).await), 3);
+    assert_eq!(ahead(look(&nodes[1], &rules, (9, &numbers), later).await), 3);
 }
 
 #[tokio::test]
 async fn an_admitted_fan_is_told_so_once_the_copy_is_old() {
     let engine = Engine::single().await;
-    let queue = Queue::new(engine.connection());
+    let queue = Queue::new(engine.connection(), engine.blocks());
     let mut rules = rules(QueueMode::Paused, 1);
     let numbers = line_up(&queue, &rules).await;
     let now = rules.opens_at;
-    assert_eq!(ahead(look(&queue, &rules, numbers[0], now).await), 0);
+    assert_eq!(ahead(look(&queue, &rules, (0, &numbers), now).await), 0);
     rules.settings.mode = QueueMode::Auto;
     queue.admit(&rules, now).await.unwrap();
-    let seen = look(&queue, &rules, numbers[0], now.plus(200 * MS)).await;
+    let seen = look(&queue, &rules, (0, &numbers), now.plus(200 * MS)).await;
     assert!(matches!(seen.standing, Standing::Inside(_)), "{seen:?}");
 }
 
 #[tokio::test]
 async fn places_are_kept_while_the_server_is_away() {
     let mut engine = Engine::single().await;
-    let queue = Queue::new(engine.connection());
+    let queue = Queue::new(engine.connection(), engine.blocks());
     let rules = rules(QueueMode::Paused, 1);
     let numbers = line_up(&queue, &rules).await;
     let mut now = rules.opens_at;
-    assert_eq!(ahead(look(&queue, &rules, numbers[7], now).await), 7);
+    assert_eq!(ahead(look(&queue, &rules, (7, &numbers), now).await), 7);
     engine.pause();
     for _ in 0..3 {
         now = now.plus(Duration::from_secs(60));
-        let seen = look(&queue, &rules, numbers[7], now).await;
+        let seen = look(&queue, &rules, (7, &numbers), now).await;
         assert_eq!((ahead(seen), seen.is_live), (7, false), "the place is kept");
     }
     let entered = queue.enter(&rules, fan(99), None, now).await;
@@ -123,7 +135,7 @@ async fn places_are_kept_while_the_server_is_away() {
     let back = async {
         loop {
             now = now.plus(Duration::from_secs(1));
-            let seen = look(&queue, &rules, numbers[7], now).await;
+            let seen = look(&queue, &rules, (7, &numbers), now).await;
             assert_eq!(ahead(seen), 7);
             if seen.is_live {
                 break;

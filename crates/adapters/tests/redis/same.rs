@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, START};
 use adapters::{memory, redis};
-use app::ports::queue::{Admission, Queue, Returning};
+use app::ports::queue::{Admission, Queue, Remembered, Returning};
 use domain::queue::{Entry, QueueMode, QueueRules, QueueSettings, Standing};
 use domain::{ScheduleId, Timestamp, UserId};
 use proptest::prelude::*;
@@ -95,8 +95,8 @@ impl Pair<'_> {
                 let proof = self.places.get(&number).copied();
                 let seen = same!(self.standing(&self.rules, fan(number), proof, now)).unwrap();
                 self.remember(number, seen.standing);
-                if let Standing::Waiting { number, .. } = seen.standing {
-                    let at_once = self.memory.standing_now(schedule, number, now);
+                if let Standing::Waiting { number: place, .. } = seen.standing {
+                    let at_once = self.memory.standing_now(schedule, (place, fan(number)), now);
                     assert!(at_once.is_none_or(|standing| standing == seen.standing));
                 }
             }
@@ -115,8 +115,11 @@ impl Pair<'_> {
             Step::Forget => drop(same!(self.remove(schedule))),
             Step::Restore(number) => {
                 let entry = self.entries.get(&number).copied();
-                let known: Vec<_> =
-                    entry.map(|entry| Admission { fan: fan(number), entry }).into_iter().collect();
+                let known: Remembered = entry
+                    .map(|entry| Admission { fan: fan(number), entry })
+                    .into_iter()
+                    .collect::<Vec<_>>()
+                    .into();
                 drop(same!(self.restore(&self.rules, &known, now)));
             }
             Step::Wait(ms) => self.now = now.plus(Duration::from_millis(ms.into())),
@@ -130,7 +133,7 @@ impl Pair<'_> {
         let standing = same!(self.enter(&self.rules, fan(number), proof, self.now));
         match standing {
             Ok(Some(standing)) => self.remember(number, standing),
-            Ok(None) => drop(same!(self.restore(&self.rules, &[], self.now))),
+            Ok(None) => drop(same!(self.restore(&self.rules, &Remembered::default(), self.now))),
             Err(_) => (),
         }
     }
@@ -177,7 +180,7 @@ fn the_queue_answers_what_the_one_in_memory_answers() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let engine = runtime.block_on(Engine::single());
     // Copies that are never old: age is the one thing in which the engines may differ.
-    let queue = redis::Queue::fresh_for(engine.connection(), Duration::ZERO);
+    let queue = redis::Queue::fresh_for(engine.connection(), engine.blocks(), Duration::ZERO);
     let steps = prop::collection::vec(any_step(), 1..120);
     // A case that fails is told by its steps; a file beside the test would outlive the server.
     let config = Config { cases: 48, failure_persistence: None, ..Config::default() };

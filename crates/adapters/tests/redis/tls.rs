@@ -9,7 +9,7 @@ use testbed::Redis;
 #[tokio::test]
 async fn engines_keep_their_contracts_over_tls() {
     let engine = Engine::single_with_tls().await;
-    let queue = Queue::fresh_for(engine.connection(), Duration::ZERO);
+    let queue = Queue::fresh_for(engine.connection(), engine.blocks(), Duration::ZERO);
     ports::queue::contract::check(&queue, 1, START).await;
 }
 

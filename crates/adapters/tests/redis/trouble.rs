@@ -1,13 +1,14 @@
 //! A server that is gone lets nobody through, and is used again when it is back.
 
 use crate::engine::{Engine, START};
-use adapters::redis::Revocations;
+use adapters::redis::{Address, Connection, Revocations};
 use app::ports::revocations::Revocations as _;
 use app::{Error, Result};
 use domain::SessionId;
 use futures::future::join_all;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use testbed::{Proxy, Redis, RedisCluster};
 use uuid::Uuid;
 
 const SESSION: SessionId = SessionId::new(Uuid::from_u128(1));
@@ -91,4 +92,63 @@ async fn a_cluster_that_lost_a_master_is_used_again_when_it_has_another() {
     };
     let all = async { futures::join!(asking, breaking) };
     tokio::time::timeout(Duration::from_secs(60), all).await.expect("it is used again");
+}
+
+async fn connect(url: String) -> Revocations {
+    let address = Address { url, prefix: "test:".into(), ..Address::default() };
+    Revocations::new(Connection::open(address).await.unwrap())
+}
+
+/// How long it takes to notice that a connection is dead, and to open another.
+const HEALED_WITHIN: Duration = Duration::from_secs(10);
+
+/// The socket stays open, and whatever is sent over it vanishes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_falls_silent_is_opened_anew() {
+    let server = Redis::start().unwrap();
+    let line = Proxy::to_port(server.port()).unwrap();
+    let revocations = connect(format!("redis://127.0.0.1:{}", line.port())).await;
+    assert!(!revocations.is_revoked(SESSION, START).await.unwrap());
+    line.swallow();
+    let start = Instant::now();
+    assert_unavailable(revocations.is_revoked(SESSION, START).await);
+    assert!(start.elapsed() < Duration::from_secs(5), "answered after {:?}", start.elapsed());
+    ask_until_answered(&revocations).await;
+    assert!(start.elapsed() < HEALED_WITHIN, "healed after {:?}", start.elapsed());
+}
+
+/// The clients of a cluster that reach one of its masters over this line.
+fn put_behind_a_line(cluster: &RedisCluster, index: usize) -> Proxy {
+    let master = cluster.masters().unwrap()[index].clone();
+    let node = cluster.nodes().iter().find(|node| master.ends_with(&format!(":{}", node.port())));
+    let line = Proxy::to_port(node.unwrap().port()).unwrap();
+    let port = line.port().to_string();
+    node.unwrap().cli(&["config", "set", "cluster-announce-port", &port]).unwrap();
+    let knows = |node: &Redis| node.cli(&["cluster", "slots"]).unwrap().contains(&port);
+    while !cluster.nodes().iter().all(knows) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    line
+}
+
+/// The others answer all the while, which says nothing about the one that does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_node_of_a_cluster_that_falls_silent_is_connected_to_anew() {
+    let cluster = RedisCluster::start().unwrap();
+    let line = tokio::task::block_in_place(|| put_behind_a_line(&cluster, 1));
+    let revocations = connect(cluster.url()).await;
+    let session = |number| SessionId::new(Uuid::from_u128(number));
+    let ask_all = async || {
+        let asked = (0..30).map(|number| revocations.is_revoked(session(number), START));
+        join_all(asked).await.into_iter().filter(Result::is_err).count()
+    };
+    assert_eq!(ask_all().await, 0);
+    line.swallow();
+    let start = Instant::now();
+    let n_unanswered = ask_all().await;
+    assert!((1..30).contains(&n_unanswered), "{n_unanswered} of 30");
+    while ask_all().await > 0 {
+        assert!(start.elapsed() < 2 * HEALED_WITHIN, "silent after {:?}", start.elapsed());
+    }
+    assert!(start.elapsed() < HEALED_WITHIN, "healed after {:?}", start.elapsed());
 }

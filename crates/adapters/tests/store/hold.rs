@@ -146,7 +146,7 @@ async fn seats_are_held_only_while_the_sale_is_open() {
     let (actor, event, now) = (world.admin, world.event, at(1));
     let command = ChangeEvent { actor, event, verb: EventVerb::Cancel, now };
     world.store.change_event(command).await.unwrap();
-    assert_eq!(refusal(world.hold(&fan, &[1], at(2)).await), Refusal::SaleClosed);
+    assert_eq!(refusal(world.hold(&fan, &[1], at(2)).await), Refusal::ScheduleCanceled);
     world.is_sound(at(2)).await;
 }
 

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod accounts;
+mod called_off;
 mod catalog;
 mod durability;
 mod engine;
@@ -12,6 +13,7 @@ mod leases;
 mod machine;
 mod messages;
 mod pay;
+mod queue_blocks;
 mod queue_history;
 mod races;
 mod reconciliation;

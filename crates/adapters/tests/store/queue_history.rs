@@ -1,7 +1,7 @@
 //! What the store remembers of the waiting rooms.
 
 use crate::world::{Fan, World, at};
-use app::ports::queue::Admission;
+use app::ports::queue::{Admission, Over, Survivors};
 use app::ports::queue_history::QueueHistory;
 use domain::queue::Entry;
 
@@ -68,4 +68,34 @@ async fn a_sweep_ends_entries_whose_time_is_up_and_no_more_than_its_share() {
     assert_eq!(world.store.expire_entries(at(3_600), 3).await.unwrap(), 2);
     assert_eq!(world.store.expire_entries(at(3_600), 3).await.unwrap(), 0);
     world.is_sound(at(3_600)).await;
+}
+
+#[tokio::test]
+async fn an_engine_that_lost_its_last_writes_is_told_what_is_over() {
+    let world = World::new().await;
+    let fans = world.fans(6).await;
+    let mut admissions: Vec<Admission> = fans.iter().map(admission).collect();
+    // The third ran out; the others have an hour.
+    admissions[2].entry.expires_at = at(1);
+    world.store.record_admissions(world.schedule, admissions.clone(), at(0)).await.unwrap();
+    for index in [0, 3] {
+        let number = admissions[index].entry.number;
+        world.store.end_entry(world.schedule, number, "LEFT", at(2)).await.unwrap();
+    }
+    let number = |index: usize| admissions[index].entry.number;
+    let told = async |oldest: usize, front: usize| {
+        let survivors = Survivors { oldest_inside: number(oldest), front: number(front) };
+        let mut told =
+            world.store.remembered(world.schedule, Some(survivors), at(3)).await.unwrap();
+        told.inside.sort_by_key(|admission| admission.entry.number);
+        assert_eq!(told.inside, [admissions[1], admissions[4], admissions[5]]);
+        told.over.sort_by_key(|over| over.number);
+        told.over
+    };
+    let over = |index: usize| Over { fan: fans[index].id, number: number(index) };
+    assert_eq!(told(0, 1).await, [over(0), over(2), over(3)]);
+    assert_eq!(told(0, 3).await, [over(0), over(3)], "what ran out inside is known there");
+    assert_eq!(told(2, 5).await, [over(3)], "what the engine does not believe in is not told");
+    let lost = world.store.remembered(world.schedule, None, at(3)).await.unwrap();
+    assert_eq!((lost.inside.len(), lost.over.len()), (3, 0), "a lost room believes in nobody");
 }

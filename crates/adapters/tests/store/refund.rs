@@ -1,9 +1,12 @@
 //! Canceling what was paid: seats free, tickets void, money back exactly once.
 
 use crate::world::{FAR, Fan, NEAR, World, at, fresh, refusal, won};
+use app::Error;
 use app::paging::PageAsk;
 use app::ports::keys::Once;
-use app::ports::payments::{CancelPayment, Canceled, Payments, SettlePayment};
+use app::ports::payments::{
+    CancelPayment, Canceled, DueRefund, Payments, PutOffRefund, SettlePayment,
+};
 use app::ports::tickets::Tickets;
 use app::ports::wallets::Wallets;
 use domain::messages::MessageKind;
@@ -101,9 +104,26 @@ async fn due_refunds_are_taken_by_one_node_at_a_time_and_put_off() {
     assert_eq!((due[0].refund, due[0].payment, due[0].attempts), (refund, payment, 1));
     assert_eq!((due[0].gateway.as_str(), due[0].amount), ("sandbox", won(FAR)));
     assert!(world.store.take_due_refunds(at(129), at(160), 10).await.unwrap().is_empty());
-    world.store.put_off_refund(refund, "gateway down".into(), at(500), at(130)).await.unwrap();
+    let put_off = |attempts| PutOffRefund {
+        refund,
+        attempts,
+        error: "gateway down".into(),
+        next_at: at(500),
+        now: at(130),
+    };
+    world.store.put_off_refund(put_off(1)).await.unwrap();
     assert!(world.store.take_due_refunds(at(499), at(600), 10).await.unwrap().is_empty());
-    assert_eq!(world.store.take_due_refunds(at(500), at(600), 10).await.unwrap()[0].attempts, 2);
+    let due = world.store.take_due_refunds(at(500), at(600), 10).await.unwrap();
+    assert_eq!((due[0].attempts, due[0].in_book.book_before), (2, None));
+    // A node that was away does not put off what another has taken since.
+    world.store.put_off_refund(put_off(1)).await.unwrap();
+    assert!(world.store.take_due_refunds(at(550), at(600), 10).await.unwrap().is_empty());
+    world.store.start_refund(&due[0], won(7), at(700), at(510)).await.unwrap();
+    let old = DueRefund { attempts: 1, ..due[0].clone() };
+    let late = world.store.start_refund(&old, won(0), at(700), at(511)).await;
+    assert!(matches!(late, Err(Error::Conflict(_))), "{late:?}");
+    let due = world.store.take_due_refunds(at(700), at(800), 10).await.unwrap();
+    assert_eq!(due[0].in_book.book_before, Some(won(7)), "what the book showed is remembered");
     world.store.finish_refund(refund, at(501)).await.unwrap();
     assert!(world.store.take_due_refunds(at(9_999), at(9_999), 10).await.unwrap().is_empty());
     world.is_sound(at(501)).await;

@@ -4,12 +4,12 @@ use crate::refund::{buy_by_card, cancel_command};
 use crate::world::{FAR, Fan, NEAR, SALE_S, World, at, fresh, refusal, won};
 use app::ports::catalog::{CancelSchedule, Catalog, CreateSchedule};
 use app::ports::keys::Once;
-use app::ports::payments::{CancelPayment, Canceled, Payments, SettlePayment};
+use app::ports::payments::{CancelPayment, Canceled, Payments, SettlePayment, Settled};
 use app::ports::refunds::{OrganiserRefund, PreviewRefund, RefundByOrganiser, Refunds, SetPolicy};
 use app::ports::reservations::Reservations;
 use app::ports::wallets::Wallets;
 use domain::messages::MessageKind;
-use domain::payments::{Outcome, PaymentStatus};
+use domain::payments::{Outcome, PaymentStatus, SHOW_CANCELED};
 use domain::refunds::{FeeStep, RefundPolicy, RefundTo};
 use domain::reservations::ReservationStatus;
 use domain::{PaymentId, RefundId, Refusal, ScheduleId, SeatId, UserId};
@@ -75,16 +75,43 @@ async fn refunds_of_one_card_are_made_one_after_the_other() {
     world.is_sound(at(100)).await;
     let due = world.store.take_due_refunds(at(100), at(101), 10).await.unwrap();
     assert_eq!(due.len(), 1, "{due:?}");
-    assert_eq!((due[0].refund, due[0].refunded_before), (first.refund_id, won(0)));
+    assert_eq!((due[0].refund, due[0].in_book.refunded_before), (first.refund_id, won(0)));
     world.store.finish_refund(first.refund_id, at(101)).await.unwrap();
     world.is_sound(at(101)).await;
     let due = world.store.take_due_refunds(at(101), at(102), 10).await.unwrap();
-    assert_eq!((due[0].refund, due[0].refunded_before), (second.refund_id, won(FAR)));
+    assert_eq!((due[0].refund, due[0].in_book.refunded_before), (second.refund_id, won(FAR)));
     world.store.finish_refund(second.refund_id, at(102)).await.unwrap();
     let view = world.store.payment(payment, fan.id).await.unwrap().unwrap();
     assert_eq!((view.status, view.refunded), (PaymentStatus::Refunded, won(NEAR + FAR)));
     assert_eq!(view.refunds.len(), 2);
     world.is_sound(at(102)).await;
+}
+
+/// The ids of refunds are made by many clocks: their order says nothing.
+#[tokio::test]
+async fn refunds_of_one_card_are_made_in_the_order_in_which_they_were_promised() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let (_, ready) = world.start_paying(&fan, &[0, 1, 10], at(0)).await;
+    let outcome = Outcome::Captured { amount: ready.amount };
+    let payment = ready.payment_id;
+    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(1) };
+    world.store.settle_payment(settle).await.unwrap();
+    let id = |number: u128| RefundId::new(uuid::Uuid::from_u128(number));
+    let mut promised = Vec::new();
+    for (seat, refund) in [(10, id(3)), (0, id(1)), (1, id(2))] {
+        let command = CancelPayment { refund, ..give(&world, &fan, payment, &[seat]) };
+        promised.push(cancel(&world, command).await.refund_id);
+    }
+    for (refund, number) in promised.iter().zip(1..) {
+        let due = world.store.take_due_refunds(at(200), at(300), 10).await.unwrap();
+        let due: Vec<_> = due.iter().map(|due| (due.refund, due.number)).collect();
+        assert_eq!(due, [(*refund, number)]);
+        let other = world.store.take_due_refunds(at(200), at(300), 10).await.unwrap();
+        assert!(other.is_empty(), "one at a time: {other:?}");
+        world.store.finish_refund(*refund, at(201)).await.unwrap();
+    }
+    world.is_sound(at(201)).await;
 }
 
 #[tokio::test]
@@ -210,12 +237,12 @@ async fn a_canceled_date_gives_everybody_all_their_money_even_after_a_stop() {
         world.buy(fan, &[seat], at(1)).await;
     }
     let late = world.fan().await;
-    let (_, ready) = world.start_paying(&late, &[20], at(2)).await;
+    let (paying, ready) = world.start_paying(&late, &[20], at(2)).await;
     assert!(world.store.runs_to_do(at(3)).await.unwrap().is_empty());
     let command = CancelSchedule { actor: world.admin, schedule: world.schedule, now: at(3) };
     world.store.cancel_schedule(command).await.unwrap();
     assert_eq!(world.store.runs_to_do(at(4)).await.unwrap(), [world.schedule]);
-    let paid = world.store.to_refund(world.schedule, 2).await.unwrap();
+    let paid = world.store.to_refund(world.schedule, at(9_999), 2).await.unwrap();
     assert_eq!(paid.len(), 2);
     let refund = async |id| world.store.refund_canceled(id, RefundId::new(world.id()), at(5)).await;
     refund(paid[0]).await.unwrap().unwrap();
@@ -223,7 +250,7 @@ async fn a_canceled_date_gives_everybody_all_their_money_even_after_a_stop() {
     // Another process goes on.
     let again = world.restart().await;
     assert_eq!(again.runs_to_do(at(6)).await.unwrap(), [world.schedule]);
-    for id in again.to_refund(world.schedule, 100).await.unwrap() {
+    for id in again.to_refund(world.schedule, at(9_999), 100).await.unwrap() {
         again.refund_canceled(id, RefundId::new(world.id()), at(6)).await.unwrap().unwrap();
     }
     assert!(!again.finish_run(world.schedule, at(7)).await.unwrap(), "somebody is still paying");
@@ -235,10 +262,10 @@ async fn a_canceled_date_gives_everybody_all_their_money_even_after_a_stop() {
         reference: None,
         now: at(8),
     };
-    again.settle_payment(settle).await.unwrap();
-    for id in again.to_refund(world.schedule, 100).await.unwrap() {
-        again.refund_canceled(id, RefundId::new(world.id()), at(9)).await.unwrap().unwrap();
-    }
+    let settled = again.settle_payment(settle).await.unwrap();
+    assert!(matches!(settled, Settled::RefundDue { reason: SHOW_CANCELED, .. }), "{settled:?}");
+    assert_eq!(world.status(&late, paying).await, ReservationStatus::Canceled);
+    assert!(again.to_refund(world.schedule, at(9_999), 100).await.unwrap().is_empty());
     assert!(again.finish_run(world.schedule, at(9)).await.unwrap());
     let run = again.refund_run(world.schedule).await.unwrap().unwrap();
     assert_eq!((run.is_done, run.reservations, run.refunded, run.due), (true, 4, 4, 1));

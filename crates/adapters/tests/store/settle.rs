@@ -137,7 +137,7 @@ async fn a_wrong_amount_goes_back_and_the_fan_may_try_again() {
     let (reservation, ready) = world.start_paying(&fan, &[10], at(0)).await;
     let settle = outcome(ready.payment_id, captured(FAR - 1), at(1));
     let settled = world.store.settle_payment(settle).await.unwrap();
-    assert!(matches!(settled, Settled::RefundDue { freed: None }), "{settled:?}");
+    assert!(matches!(settled, Settled::RefundDue { freed: None, .. }), "{settled:?}");
     let status = payment_status(&world, &fan, ready.payment_id).await;
     assert_eq!(status, PaymentStatus::RefundDue);
     assert_eq!(world.status(&fan, reservation).await, ReservationStatus::Held);
@@ -214,7 +214,7 @@ async fn a_charge_that_nobody_asked_for_goes_back() {
     let ready = world.request(&fan, held.reservation_id, card, at(0)).await.unwrap();
     let settle = outcome(ready.payment_id, captured(FAR), at(1));
     let settled = world.store.settle_payment(settle).await.unwrap();
-    assert!(matches!(settled, Settled::RefundDue { freed: None }), "{settled:?}");
+    assert!(matches!(settled, Settled::RefundDue { freed: None, .. }), "{settled:?}");
     let nobody = outcome(PaymentId::new(world.id()), captured(FAR), at(1));
     assert_eq!(refusal(world.store.settle_payment(nobody).await), Refusal::NotFound);
     world.is_sound(at(1)).await;

@@ -1,7 +1,7 @@
 //! Forgets what nobody needs any more. Each is a job of its own with its time of day.
 
-use super::Round;
-use crate::error::Result;
+use super::{RETENTION, Round, put_off};
+use crate::error::{Error, Result};
 use crate::platform::Platform;
 use domain::Timestamp;
 use domain::accounts::{DORMANT_AFTER, ERASED_AFTER, LOGINS_KEPT_FOR};
@@ -14,35 +14,77 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// were sent, deliveries, dead letters that were settled), idempotency keys after 3.
 pub async fn forget_messages(platform: &Platform, now: Timestamp) -> Result<Round> {
     let (week, month) = (now.minus(DAY * 7), now.minus(DAY * 30));
-    let n_messages = platform.store.forget_messages(week, month, ROUND_MAX).await?;
-    let n_keys = platform.store.forget_keys(now.minus(DAY * 3), ROUND_MAX).await?;
-    Ok(round_of(&[n_messages, n_keys]))
+    let store = &platform.store;
+    let mut round = Round::default();
+    let forgotten = store.forget_messages(week, month, ROUND_MAX).await;
+    count(&mut round, "messages", forgotten);
+    count(&mut round, "keys", store.forget_keys(now.minus(DAY * 3), ROUND_MAX).await);
+    count(&mut round, "failures", store.forget_failures(now.minus(DAY), ROUND_MAX).await);
+    Ok(round)
 }
 
 /// Waiting rooms a day after their concert. The store goes on knowing who was let in. A round that
 /// failed is made up for within a week; after that even Redis has forgotten the room by itself.
 pub async fn forget_rooms(platform: &Platform, now: Timestamp) -> Result<Round> {
-    let ended = platform.store.schedules_ended(now.minus(DAY * 8), now.minus(DAY)).await?;
-    for schedule in &ended {
-        platform.queue.remove(*schedule).await?;
-        platform.progress.forget(*schedule);
-        platform.waits.forget(*schedule);
+    let mut round = Round::default();
+    for schedule in platform.store.schedules_ended(now.minus(DAY * 8), now.minus(DAY)).await? {
+        match platform.queue.remove(schedule).await {
+            Ok(()) => round.done += 1,
+            Err(error) => {
+                tracing::warn!(schedule.id = %schedule, %error, "A waiting room is not removed");
+                round.failed += 1;
+            }
+        }
+        platform.progress.forget(schedule);
+        platform.waits.forget(schedule);
     }
-    Ok(Round { done: ended.len() as u64, ..Round::default() })
+    Ok(round)
 }
 
 /// Log-ins after three months; sign-ups that nobody confirmed; who somebody was, a month after they withdrew. Accounts that nobody
 /// uses sleep.
 pub async fn keep_less(platform: &Platform, now: Timestamp) -> Result<Round> {
     let store = &platform.store;
-    let n_logins = store.forget_logins(now.minus(LOGINS_KEPT_FOR), ROUND_MAX).await?;
-    let n_erased = store.erase_withdrawn(now.minus(ERASED_AFTER), ROUND_MAX, now).await?;
-    let n_asleep = store.make_dormant(now.minus(DORMANT_AFTER), ROUND_MAX, now).await?;
-    let n_sign_ups = store.forget_sign_ups(now, ROUND_MAX).await?;
-    Ok(round_of(&[n_logins, n_erased, n_asleep, n_sign_ups]))
+    let mut round = Round::default();
+    let logins = store.forget_logins(now.minus(LOGINS_KEPT_FOR), ROUND_MAX).await;
+    count(&mut round, "log-ins", logins);
+    erase_withdrawn(platform, &mut round, now).await?;
+    let asleep = store.make_dormant(now.minus(DORMANT_AFTER), ROUND_MAX, now).await;
+    count(&mut round, "sleeping accounts", asleep);
+    count(&mut round, "sign-ups", store.forget_sign_ups(now, ROUND_MAX).await);
+    Ok(round)
 }
 
-fn round_of(counts: &[u64]) -> Round {
-    let is_full = counts.iter().any(|n| *n >= u64::from(ROUND_MAX));
-    Round { done: counts.iter().sum(), failed: 0, is_full }
+/// All at once; if that fails, one by one, and what is to blame is put off.
+async fn erase_withdrawn(platform: &Platform, round: &mut Round, now: Timestamp) -> Result<()> {
+    let (store, before) = (&platform.store, now.minus(ERASED_AFTER));
+    match store.erase_withdrawn(before, ROUND_MAX, now).await {
+        erased @ (Ok(_) | Err(Error::Unavailable(_))) => count(round, "accounts", erased),
+        Err(_) => {
+            for user in store.withdrawn(before, ROUND_MAX, now).await? {
+                match store.erase(user, now).await {
+                    Ok(()) => round.done += 1,
+                    Err(error) => {
+                        put_off(platform, RETENTION, user.uuid(), &error).await?;
+                        round.failed += 1;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What one kind of rows came to. One that fails keeps no other from being forgotten.
+fn count(round: &mut Round, what: &'static str, forgotten: Result<u64>) {
+    match forgotten {
+        Ok(n_rows) => {
+            round.done += n_rows;
+            round.is_full |= n_rows >= u64::from(ROUND_MAX);
+        }
+        Err(error) => {
+            tracing::error!(what, %error, "Old rows are not forgotten; the next round tries again");
+            round.failed += 1;
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::Round;
 use crate::error::Result;
-use crate::notifications::send;
+use crate::notifications::{not_sent, send};
 use crate::platform::Platform;
 use crate::ports::notifications::NoticeOutcome;
 use domain::Timestamp;
@@ -27,7 +27,11 @@ pub async fn send_notices(platform: &Platform, now: Timestamp) -> Result<Round> 
     let is_full = notices.len() >= ROUND_MAX as usize;
     let outcomes: Vec<bool> = stream::iter(notices)
         .map(|notice| async move {
-            let outcome = send(platform, &notice).await?;
+            let outcome = match send(platform, &notice).await {
+                Ok(outcome) => outcome,
+                // Nothing has left the house, so it may be tried again.
+                Err(error) => not_sent(platform, &notice, &error),
+            };
             let is_sent = outcome == NoticeOutcome::Sent;
             platform.store.finish_notice(&notice, outcome, platform.now()).await?;
             Ok::<_, crate::Error>(is_sent)

@@ -1,6 +1,6 @@
 //! Offers seats that came back to those who stand by, first come first.
 
-use super::Round;
+use super::{OFFER, Round, put_off};
 use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::standby::OfferSeats;
@@ -18,30 +18,47 @@ const ROUND_MAX: u32 = 500;
 
 /// Every step compares before it sets, so any number of nodes may do this at once.
 pub async fn offer_seats(platform: &Platform, now: Timestamp) -> Result<Round> {
-    let mut done = platform.store.settle_standbys(now, ROUND_MAX).await?;
+    let mut round = Round::default();
+    round.done += platform.store.settle_standbys(now, ROUND_MAX).await?;
     let waiting = platform.store.waiting_standbys(now, ROUND_MAX).await?;
-    let mut free: HashMap<ScheduleId, BTreeSet<SeatIndex>> = HashMap::new();
+    let mut free = Free::new();
     for standby in &waiting {
-        let left = match free.entry(standby.schedule) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => {
-                let seats = platform.store.free_seats_of(standby.schedule).await?;
-                unknown.insert(seats.into_iter().collect())
+        match offer_to(platform, standby, &mut free, now).await {
+            Ok(is_offered) => round.done += u64::from(is_offered),
+            Err(error) => {
+                put_off(platform, OFFER, standby.id.uuid(), &error).await?;
+                round.failed += 1;
             }
-        };
-        if left.len() < standby.count as usize {
-            continue;
-        }
-        if let Some(pick) = choose(platform, standby, left).await? {
-            let is_offered = offer(platform, standby, &pick, now).await?;
-            // Offered or lost: either way they are not there for the next in the list.
-            for seat in pick.indexes() {
-                left.remove(seat);
-            }
-            done += u64::from(is_offered);
         }
     }
-    Ok(Round { done, failed: 0, is_full: false })
+    Ok(round)
+}
+
+/// The free seats of the schedules that were looked at in this round.
+type Free = HashMap<ScheduleId, BTreeSet<SeatIndex>>;
+
+async fn offer_to(
+    platform: &Platform,
+    standby: &Standby,
+    free: &mut Free,
+    now: Timestamp,
+) -> Result<bool> {
+    let left = match free.entry(standby.schedule) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(unknown) => {
+            let seats = platform.store.free_seats_of(standby.schedule).await?;
+            unknown.insert(seats.into_iter().collect())
+        }
+    };
+    if left.len() < standby.count as usize {
+        return Ok(false);
+    }
+    let Some(pick) = choose(platform, standby, left).await? else { return Ok(false) };
+    // Offered or lost: either way they are not there for the next in the list.
+    for seat in pick.indexes() {
+        left.remove(seat);
+    }
+    offer(platform, standby, &pick, now).await
 }
 
 /// Seats together if there are some; whoever waits for returned seats takes what comes.

@@ -1,7 +1,7 @@
 //! Finds out about payments whose outcome nobody knows: asks the gateway, then voids, and only
 //! then lets go of the seats.
 
-use super::Round;
+use super::{Round, SETTLE, put_off};
 use crate::error::Result;
 use crate::payments::settle;
 use crate::platform::Platform;
@@ -23,22 +23,57 @@ pub async fn settle_unknown_payments(platform: &Platform, now: Timestamp) -> Res
     let open = platform.store.take_unsettled(asked_before, now, ROUND_MAX).await?;
     let mut round = Round { is_full: open.len() >= ROUND_MAX as usize, ..Round::default() };
     for unsettled in open {
-        let answered = ask_or_void(platform, &unsettled, now).await?;
-        match settle(platform, &unsettled.ask, answered).await? {
-            Settled::StillUnknown | Settled::Before(_) => round.failed += 1,
-            Settled::Sold(_) | Settled::Declined { .. } | Settled::RefundDue { .. } => {
-                round.done += 1;
-            }
-        }
+        let settled = settle_payment(platform, &unsettled, now).await;
+        count(platform, &mut round, &unsettled, settled).await?;
     }
     for unsettled in platform.store.take_unsettled_charges(asked_before, now, ROUND_MAX).await? {
-        let answered = ask_or_void(platform, &unsettled, now).await?;
-        match settle_charge(platform, &unsettled.ask, answered).await? {
-            SettledCharge::StillUnknown | SettledCharge::Before(_) => round.failed += 1,
-            SettledCharge::Charged(_) | SettledCharge::Declined { .. } => round.done += 1,
-        }
+        let settled = settle_wallet_charge(platform, &unsettled, now).await;
+        count(platform, &mut round, &unsettled, settled).await?;
     }
     Ok(round)
+}
+
+/// Counts one payment; one that failed, as at a gateway that is not set up any more, is put off.
+async fn count(
+    platform: &Platform,
+    round: &mut Round,
+    unsettled: &Unsettled,
+    settled: Result<bool>,
+) -> Result<()> {
+    match settled {
+        Ok(true) => round.done += 1,
+        Ok(false) => round.failed += 1,
+        Err(error) => {
+            put_off(platform, SETTLE, unsettled.ask.payment.uuid(), &error).await?;
+            round.failed += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the outcome is known now.
+async fn settle_payment(
+    platform: &Platform,
+    unsettled: &Unsettled,
+    now: Timestamp,
+) -> Result<bool> {
+    let answered = ask_or_void(platform, unsettled, now).await?;
+    Ok(match settle(platform, &unsettled.ask, answered).await? {
+        Settled::StillUnknown | Settled::Before(_) => false,
+        Settled::Sold(_) | Settled::Declined { .. } | Settled::RefundDue { .. } => true,
+    })
+}
+
+async fn settle_wallet_charge(
+    platform: &Platform,
+    unsettled: &Unsettled,
+    now: Timestamp,
+) -> Result<bool> {
+    let answered = ask_or_void(platform, unsettled, now).await?;
+    Ok(match settle_charge(platform, &unsettled.ask, answered).await? {
+        SettledCharge::StillUnknown | SettledCharge::Before(_) => false,
+        SettledCharge::Charged(_) | SettledCharge::Declined { .. } => true,
+    })
 }
 
 async fn ask_or_void(

@@ -378,6 +378,12 @@ pub trait Accounts: Send + Sync {
     /// Erases the personal fields of accounts that were withdrawn before this moment.
     async fn erase_withdrawn(&self, before: Timestamp, limit: u32, now: Timestamp) -> Result<u64>;
 
+    /// The same accounts, to be erased one by one.
+    async fn withdrawn(&self, before: Timestamp, limit: u32, now: Timestamp)
+    -> Result<Vec<UserId>>;
+
+    async fn erase(&self, user: UserId, now: Timestamp) -> Result<()>;
+
     /// Puts accounts to sleep that nobody logged in to since this moment.
     async fn make_dormant(
         &self,

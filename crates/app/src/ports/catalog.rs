@@ -197,6 +197,13 @@ pub struct ScheduleRecord {
     pub draw_seed: [u8; 32],
 }
 
+impl ScheduleRecord {
+    /// The date was called off, by itself or with its event.
+    pub fn is_canceled(&self) -> bool {
+        self.status == ScheduleStatus::Cancelled
+    }
+}
+
 /// The seats of one grade, as everybody sees them, and what those sold cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GradeSales {

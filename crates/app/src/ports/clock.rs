@@ -1,10 +1,19 @@
 //! Time and chance come in from outside, so that tests and the simulator can decide them.
 
+use crate::error::Result;
+use async_trait::async_trait;
 use domain::Timestamp;
 use uuid::Uuid;
 
 pub trait Clock: Send + Sync {
     fn now(&self) -> Timestamp;
+}
+
+/// The one clock that all nodes can ask.
+#[async_trait]
+pub trait ReferenceClock: Send + Sync {
+    /// What it shows; `None` where it is the asking machine's own.
+    async fn shared_time(&self) -> Result<Option<Timestamp>>;
 }
 
 pub trait Chance: Send + Sync {

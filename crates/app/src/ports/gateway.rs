@@ -69,7 +69,7 @@ pub struct Returned {
 
 /// Every gateway keeps these rules:
 /// - a call that may have charged and was not answered is `Unknown`, never "declined";
-/// - our ids are the idempotency keys: asking twice charges once and refunds once;
+/// - our ids are the idempotency keys where a gateway has such: asking twice charges once;
 /// - `void` answers `NotCaptured` only when it is certain that nothing was and will be charged.
 #[async_trait]
 pub trait Gateway: Send + Sync {
@@ -92,9 +92,11 @@ pub trait Gateway: Send + Sync {
     /// Makes sure that nothing is or will be charged, or says that it was.
     async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered;
 
+    /// Gives money back. The caller has asked the book before, and sends it again only when the book
+    /// has not moved.
     async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome;
 
-    /// The gateway's book, for the daily report; `None` when it cannot be read.
+    /// The gateway's book; `None` when it cannot be read.
     async fn booked(&self, ask: &AskGateway, now: Timestamp) -> Option<Booked>;
 
     /// Reads a webhook. Refusals: `WebhookInvalid`, `UnknownGateway`.

@@ -53,7 +53,12 @@ pub struct Consume {
 pub trait Messages: Send + Sync {
     /// Pending messages in the order of their making, behind no earlier pending message of the
     /// same aggregate; those put off until later are left out together with what follows them.
+    /// Fails when one of them cannot be read.
     async fn due_messages(&self, now: Timestamp, limit: u32) -> Result<Vec<Message>>;
+
+    /// Puts off those of them that cannot be read, as of a newer version that runs beside this one;
+    /// how many. They are never set aside: a node that can read them publishes them.
+    async fn put_off_unreadable(&self, now: Timestamp, limit: u32) -> Result<u64>;
 
     /// Resolves when a message was written since the last time: in this process, or in another
     /// that `hear_others` heard of.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use domain::id::SeatIndex;
 use domain::payments::{Outcome, PaymentMethod, PaymentStatus};
 use domain::queue::PlaceNumber;
-use domain::refunds::{RefundStatus, RefundTo};
+use domain::refunds::{InBook, RefundStatus, RefundTo};
 use domain::reservations::ReservationStatus;
 use domain::{
     PaymentId, RefundId, ReservationId, ScheduleId, SeatId, TicketId, Timestamp, UserId, Won,
@@ -155,6 +155,7 @@ pub enum Settled {
     /// Charged for nothing: the money goes back.
     RefundDue {
         freed: Option<Freed>,
+        reason: &'static str,
     },
     StillUnknown,
     /// It was settled before.
@@ -210,11 +211,46 @@ pub struct DueRefund {
     pub payment_key: Option<String>,
     pub amount: Won,
     pub reason: String,
-    /// What was charged, and what this gateway gave back of it before. Refunds of one payment are
-    /// made one after the other, so both are exact.
+    /// Which of the payment's refunds: they are made one after the other.
+    pub number: u32,
+    /// What was charged.
     pub captured: Won,
-    pub refunded_before: Won,
+    pub in_book: InBook,
+    /// Counts the takings, so that a node that was away knows when it is not its own any more.
     pub attempts: u32,
+}
+
+impl DueRefund {
+    /// What the gateway gave back of the payment before this refund, by the gateway's book.
+    pub fn given_before(&self) -> Won {
+        self.in_book.book_before.unwrap_or(self.in_book.refunded_before)
+    }
+
+    /// What the gateway still has of the payment.
+    pub fn left_before(&self) -> Option<Won> {
+        self.captured.checked_sub(self.given_before())
+    }
+
+    /// For asking the gateway about the payment.
+    pub fn ask(&self) -> AskGateway {
+        AskGateway {
+            payment: self.payment,
+            gateway: self.gateway.clone(),
+            payment_key: self.payment_key.clone(),
+            amount: self.captured,
+        }
+    }
+}
+
+/// A refund that could not be made now.
+#[derive(Clone, Debug)]
+pub struct PutOffRefund {
+    pub refund: RefundId,
+    /// By which taking: a later one is not put off.
+    pub attempts: u32,
+    pub error: String,
+    pub next_at: Timestamp,
+    pub now: Timestamp,
 }
 
 /// A payment as its owner sees it.
@@ -258,13 +294,14 @@ pub struct RefundView {
 #[async_trait]
 pub trait Payments: Send + Sync {
     /// Stores the payment as READY and gives the hold time for the gateway's page. An earlier
-    /// READY payment of the reservation is canceled. Refusals: `NotFound`, `HoldOver`,
-    /// `PaymentRunning`, `AlreadyPaid`, `KeyReused`.
+    /// READY payment of the reservation is canceled. Refusals: `NotFound`, `ScheduleCanceled`,
+    /// `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `KeyReused`.
     async fn request_payment(&self, command: RequestPayment) -> Result<Once<Requested>>;
 
     /// From the wallet: pays in one transaction. From a card: stores the intent, so that the
     /// gateway may be asked. Refusals: `NotFound`, `AmountMismatch`, `PaymentDeclined`,
-    /// `PaymentKeyMissing`, `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `PaymentOver`.
+    /// `PaymentKeyMissing`, `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `PaymentOver`,
+    /// `ScheduleCanceled`.
     async fn confirm_payment(&self, command: ConfirmPayment) -> Result<Once<Capture>>;
 
     /// The only way out of `PAYING`; harmless to repeat.
@@ -285,25 +322,29 @@ pub trait Payments: Send + Sync {
     /// `TicketTransferred`, `NothingToRefund`.
     async fn cancel_payment(&self, command: CancelPayment) -> Result<Once<(Canceled, Freed)>>;
 
-    /// Refunds to make now, the oldest of each payment; each is put off until `retry_at`, so that
-    /// several nodes share them.
+    /// Refunds to make now, the first that is due of each payment; nobody else gets them before
+    /// `until`.
     async fn take_due_refunds(
         &self,
         now: Timestamp,
-        retry_at: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueRefund>>;
+
+    /// Remembers what the gateway's book showed before the refund is sent, and keeps it for this node
+    /// until `until`. Fails with a conflict when another node has taken it.
+    async fn start_refund(
+        &self,
+        refund: &DueRefund,
+        book_before: Won,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<()>;
 
     /// The gateway gave the money back; harmless to repeat.
     async fn finish_refund(&self, refund: RefundId, now: Timestamp) -> Result<()>;
 
-    async fn put_off_refund(
-        &self,
-        refund: RefundId,
-        error: String,
-        next_at: Timestamp,
-        now: Timestamp,
-    ) -> Result<()>;
+    async fn put_off_refund(&self, command: PutOffRefund) -> Result<()>;
 
     /// `None` for somebody else's as for one that does not exist.
     async fn payment(&self, payment: PaymentId, user: UserId) -> Result<Option<PaymentView>>;

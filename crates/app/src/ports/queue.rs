@@ -23,6 +23,37 @@ pub struct Admission {
     pub entry: Entry,
 }
 
+/// What the store remembers of those who were let in, for an engine that may have lost it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remembered {
+    /// Entries that are alive.
+    pub inside: Vec<Admission>,
+    /// Entries that are over, of those that the engine may believe in.
+    pub over: Vec<Over>,
+}
+
+impl From<Vec<Admission>> for Remembered {
+    fn from(inside: Vec<Admission>) -> Remembered {
+        Remembered { inside, over: Vec::new() }
+    }
+}
+
+/// An entry that is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Over {
+    pub fan: UserId,
+    pub number: PlaceNumber,
+}
+
+/// What a room still has, so that the store tells only what it may have lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Survivors {
+    /// The smallest number inside; `front` when nobody is.
+    pub oldest_inside: PlaceNumber,
+    /// The first in line, or the next number to be given.
+    pub front: PlaceNumber,
+}
+
 /// What a fan who asks is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
@@ -46,7 +77,11 @@ pub struct Seen {
 ///   `RETURN_WINDOW` is over since it was opened again: others are on their way;
 /// - an entry that nobody claims within the claim window is given back;
 /// - a room is opened by `restore` alone. One that was never opened or was lost lets nobody in,
-///   because it does not know who is inside: its caller opens it and tries again.
+///   because it does not know who is inside: its caller opens it and tries again;
+/// - the same for a room whose engine may have lost its last writes, whatever suffix of them:
+///   numbers and indexes come from blocks of the store (`QueueBlocks`), so that none is given
+///   twice; what was told and lost comes back with the proof of it and with the store's entries;
+/// - a fan who proves a later place than the one where such a room has them gets the later one.
 #[async_trait]
 pub trait Queue: Send + Sync {
     /// Puts the fan in the lobby or in line, or finds them where they are. `None` when the room
@@ -79,12 +114,12 @@ pub trait Queue: Send + Sync {
         now: Timestamp,
     ) -> Result<Seen>;
 
-    /// Where the fan with this number stands, at once and without asking anybody: `None` when they
+    /// Where this fan with this number stands, at once and without asking anybody: `None` when they
     /// do not wait, or when the engine would have to look further. Then `standing` knows.
     fn standing_now(
         &self,
         _schedule: ScheduleId,
-        _number: PlaceNumber,
+        _place: (PlaceNumber, UserId),
         _now: Timestamp,
     ) -> Option<Standing> {
         None
@@ -118,13 +153,16 @@ pub trait Queue: Send + Sync {
     /// allow, in order. Safe to call from anywhere at any rate. `None` when the room is not open.
     async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Option<Vec<Admission>>>;
 
+    /// What the room still has, open or not; nothing when there is none.
+    async fn survivors(&self, schedule: ScheduleId, now: Timestamp) -> Result<Option<Survivors>>;
+
     /// Opens a room with the entries that the store remembers, which may be none. Harmless when
     /// it is open: what ended there stays ended, and what it never heard of comes back while a slot
     /// is free.
     async fn restore(
         &self,
         rules: &QueueRules,
-        entries: &[Admission],
+        remembered: &Remembered,
         now: Timestamp,
     ) -> Result<()>;
 

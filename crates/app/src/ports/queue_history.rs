@@ -1,6 +1,6 @@
 //! What the store remembers of the waiting rooms: who was let in, until when, and how it ended.
 
-use super::queue::Admission;
+use super::queue::{Admission, Remembered, Survivors};
 use crate::error::Result;
 use async_trait::async_trait;
 use domain::queue::{Entry, PlaceNumber};
@@ -33,6 +33,15 @@ pub trait QueueHistory: Send + Sync {
 
     /// Entries that are still live, to be given back to an engine that lost its memory.
     async fn live_entries(&self, schedule: ScheduleId, now: Timestamp) -> Result<Vec<Admission>>;
+
+    /// What an engine that may have lost it has to be told: entries that are still live, and those
+    /// that are over which the survivors may not know of.
+    async fn remembered(
+        &self,
+        schedule: ScheduleId,
+        survivors: Option<Survivors>,
+        now: Timestamp,
+    ) -> Result<Remembered>;
 
     /// Turns entries whose time is up to EXPIRED; says how many.
     async fn expire_entries(&self, now: Timestamp, limit: u32) -> Result<u64>;

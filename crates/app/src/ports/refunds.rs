@@ -54,7 +54,14 @@ pub struct SecondNeeded {
     pub payment_id: PaymentId,
     /// Always `SECOND_ORGANISER_NEEDED`.
     pub status: &'static str,
+    /// What it is about.
     pub refund_amount: Won,
+}
+
+impl SecondNeeded {
+    pub const fn of(payment_id: PaymentId, refund_amount: Won) -> SecondNeeded {
+        SecondNeeded { payment_id, status: "SECOND_ORGANISER_NEEDED", refund_amount }
+    }
 }
 
 impl Answer for SecondNeeded {
@@ -82,7 +89,7 @@ pub struct RefundRun {
     pub schedule_id: ScheduleId,
     /// False while some reservation is still to be refunded.
     pub is_done: bool,
-    /// Reservations that had seats when the run began.
+    /// Reservations that had seats when the run began, and those that got some while it was called off.
     pub reservations: u64,
     pub refunded: u64,
     pub amount: Won,
@@ -108,12 +115,17 @@ pub trait Refunds: Send + Sync {
     /// Refusals: `NotFound`.
     async fn set_refund_policy(&self, command: SetPolicy) -> Result<()>;
 
-    /// Starts a run for every canceled date that has reservations and no run yet; the dates of all
-    /// runs that are not done.
+    /// Starts a run for every canceled date that has active seats and no run yet, opens one again that
+    /// was done too early; the dates of all runs that are not done.
     async fn runs_to_do(&self, now: Timestamp) -> Result<Vec<ScheduleId>>;
 
-    /// Paid reservations of a canceled date, at most `limit`.
-    async fn to_refund(&self, schedule: ScheduleId, limit: u32) -> Result<Vec<ReservationId>>;
+    /// Paid reservations of a canceled date that are not put off, at most `limit`.
+    async fn to_refund(
+        &self,
+        schedule: ScheduleId,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<ReservationId>>;
 
     /// Gives all of a reservation's money back and counts it in the run; `None` when somebody else
     /// did.

@@ -95,6 +95,16 @@ pub trait Reservations: Send + Sync {
     /// payment under way.
     async fn expire_holds(&self, now: Timestamp, limit: u32) -> Result<Vec<Freed>>;
 
+    /// The same holds, to be ended one by one.
+    async fn holds_over(&self, now: Timestamp, limit: u32) -> Result<Vec<ReservationId>>;
+
+    /// `None` when it was ended meanwhile.
+    async fn expire_hold(
+        &self,
+        reservation: ReservationId,
+        now: Timestamp,
+    ) -> Result<Option<Freed>>;
+
     async fn reservations_of(&self, user: UserId, page: PageAsk) -> Result<Vec<ReservationView>>;
 
     /// `None` for somebody else's as for one that does not exist.

@@ -54,6 +54,9 @@ pub struct QueueView {
     /// place is kept.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
+    /// The date is called off: the room is closed, and what was paid goes back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub canceled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// For those who read English.
@@ -107,6 +110,18 @@ pub(super) fn view(
     }
 }
 
+/// What everybody is told of a date that is called off.
+pub(super) fn called_off(record: &ScheduleRecord, asker: Asker, now: Timestamp) -> QueueView {
+    let seen = Seen { standing: Standing::Absent, is_live: true };
+    let chance = spread(asker.fan, now);
+    QueueView {
+        state: QueueState::Closed,
+        canceled: true,
+        poll_after_ms: poll_after_ms(u64::MAX, chance),
+        ..blank(record, seen, chance, now)
+    }
+}
+
 fn blank(record: &ScheduleRecord, seen: Seen, chance: u64, now: Timestamp) -> QueueView {
     QueueView {
         state: QueueState::Waiting,
@@ -124,6 +139,7 @@ fn blank(record: &ScheduleRecord, seen: Seen, chance: u64, now: Timestamp) -> Qu
         entry_expires_at: None,
         extensions_left: None,
         paused: !seen.is_live,
+        canceled: false,
         message: record.queue.message.clone(),
         message_en: record.queue.message_en.clone(),
         token: None,
@@ -191,6 +207,9 @@ pub struct ProgressView {
     /// place is kept.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub paused: bool,
+    /// The date is called off: `mode` is `CLOSED`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub canceled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,7 +226,7 @@ impl ProgressView {
     pub(super) fn of(record: &ScheduleRecord, progress: &Progress, now: Timestamp) -> ProgressView {
         let (settings, counts) = (&record.queue, progress.counts);
         ProgressView {
-            mode: settings.mode,
+            mode: if record.is_canceled() { QueueMode::Closed } else { settings.mode },
             opens_at: record.times.sale_starts_at,
             gathered: counts.gathered,
             admitted_up_to: counts.front.saturating_sub(1),
@@ -216,6 +235,7 @@ impl ProgressView {
             outflow: counts.admitted_per_second,
             seats_left: progress.seats.map(|seats| seats.available),
             paused: progress.is_away || settings.mode == QueueMode::Paused,
+            canceled: record.is_canceled(),
             message: settings.message.clone(),
             message_en: settings.message_en.clone(),
             poll_after_ms: PROGRESS_EVERY_MS,

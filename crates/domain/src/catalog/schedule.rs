@@ -1,5 +1,6 @@
 //! One date of an event: when it takes place and when it is sold.
 
+use super::EventStatus;
 use crate::{Refusal, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,25 @@ impl ScheduleStatus {
 
     pub fn parse(text: &str) -> Option<ScheduleStatus> {
         ScheduleStatus::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// A date that is called off takes no more money.
+    pub const fn refuse_canceled(self) -> Result<(), Refusal> {
+        match self {
+            ScheduleStatus::Cancelled => Err(Refusal::ScheduleCanceled),
+            ScheduleStatus::Upcoming | ScheduleStatus::Ongoing | ScheduleStatus::Ended => Ok(()),
+        }
+    }
+
+    /// May seats of this date be given to anybody, as far as the date and its event go?
+    pub const fn check_on_sale(self, event: EventStatus) -> Result<(), Refusal> {
+        match (self, event) {
+            (ScheduleStatus::Cancelled, _) | (_, EventStatus::Cancelled) => {
+                Err(Refusal::ScheduleCanceled)
+            }
+            (_, EventStatus::Open) => Ok(()),
+            (_, EventStatus::Preparing | EventStatus::Ended) => Err(Refusal::SaleClosed),
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::catalog::ScheduleStatus::{Cancelled, Upcoming};
 use crate::reservations::ReservationStatus;
 use crate::{ReservationId, ScheduleId, UserId};
 use proptest::prelude::*;
@@ -38,7 +39,30 @@ fn reservation(status: ReservationStatus) -> Reservation {
 
 fn settled(payment_status: PaymentStatus, outcome: Outcome) -> Settlement {
     let reservation = reservation(ReservationStatus::Paying);
-    settle(&payment(payment_status), &reservation, outcome, Timestamp::from_ms(500))
+    settle(&payment(payment_status), (&reservation, Upcoming), outcome, Timestamp::from_ms(500))
+}
+
+#[test]
+fn a_payment_for_a_date_that_is_called_off_goes_back_or_ends() {
+    let paying = reservation(ReservationStatus::Paying);
+    let settled = |outcome| {
+        let payment = payment(PaymentStatus::Requested);
+        settle(&payment, (&paying, Cancelled), outcome, Timestamp::from_ms(500))
+    };
+    let captured = settled(Outcome::Captured { amount: PRICE });
+    let Settlement::RefundDue { payment, reservation: Next::To(over), amount, reason } = captured
+    else {
+        panic!("{captured:?}");
+    };
+    assert_eq!((payment.promised, amount, reason), (PRICE, PRICE, SHOW_CANCELED));
+    assert_eq!(over.status, ReservationStatus::Canceled);
+    let declined = settled(Outcome::NotCaptured { reason: "NO_MONEY".into() });
+    let Settlement::Declined { payment, reservation: Next::To(over), reason } = declined else {
+        panic!("{declined:?}");
+    };
+    assert_eq!((payment.status, &*reason), (PaymentStatus::Failed, SHOW_CANCELED));
+    assert_eq!(over.status, ReservationStatus::Canceled, "no second card for it");
+    assert!(matches!(settled(Outcome::Unknown), Settlement::StillUnknown(_)));
 }
 
 #[test]
@@ -75,7 +99,7 @@ fn money_for_seats_that_are_gone_goes_back() {
     for status in [ReservationStatus::Expired, ReservationStatus::Confirmed] {
         let late = settle(
             &payment(PaymentStatus::Unknown),
-            &reservation(status),
+            (&reservation(status), Upcoming),
             Outcome::Captured { amount: PRICE },
             Timestamp::from_ms(9_999),
         );
@@ -100,7 +124,7 @@ fn a_settled_payment_stays_settled() {
 fn a_charge_that_nobody_waits_for_goes_back() {
     for status in [PaymentStatus::Ready, PaymentStatus::Failed, PaymentStatus::Canceled] {
         let late = settled(status, Outcome::Captured { amount: PRICE });
-        let Settlement::RefundDue { payment, reservation, amount } = late else {
+        let Settlement::RefundDue { payment, reservation, amount, .. } = late else {
             panic!("{status:?}: {late:?}");
         };
         assert_eq!((payment.captured, payment.promised, amount), (PRICE, PRICE, PRICE));

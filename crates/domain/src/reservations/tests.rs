@@ -151,7 +151,10 @@ proptest! {
 fn who_lets_five_holds_go_pauses_for_ten_minutes() {
     let at = |seconds: i64| Timestamp::from_ms(seconds * 1_000);
     assert_eq!(check_churn(4, Some(at(0)), at(1)), Ok(()));
-    assert_eq!(check_churn(5, Some(at(0)), at(1)), Err(Refusal::HoldChurn { retry_after_s: 600 }));
+    assert_eq!(check_churn(5, Some(at(0)), at(0)), Err(Refusal::HoldChurn { retry_after_s: 600 }));
+    assert_eq!(check_churn(5, Some(at(0)), at(1)), Err(Refusal::HoldChurn { retry_after_s: 599 }));
+    let nearly = Timestamp::from_ms(at(599).ms() + 1);
+    assert_eq!(check_churn(5, Some(at(0)), nearly), Err(Refusal::HoldChurn { retry_after_s: 1 }));
     assert_eq!(check_churn(9, Some(at(0)), at(600)), Ok(()));
     assert_eq!(check_churn(0, None, at(0)), Ok(()));
 }

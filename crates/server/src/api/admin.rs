@@ -5,6 +5,7 @@ mod catalog;
 mod dead_letters;
 mod jobs;
 mod lookups;
+mod payments;
 mod queue;
 mod simulation;
 mod templates;
@@ -23,6 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(dead_letters::routes())
         .merge(jobs::routes())
         .merge(lookups::routes())
+        .merge(payments::routes())
         .merge(templates::routes())
         .merge(queue::routes())
         .merge(simulation::routes())

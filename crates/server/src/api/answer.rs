@@ -1,11 +1,11 @@
 //! Answers of calls with an idempotency key: the stored one, byte for byte, or the fresh one.
 
 use super::error::{ApiError, ApiResult, Failure};
+use app::payments::not_paid;
 use app::ports::keys::{Answer, Once, StoredAnswer};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use domain::Refusal;
 use serde::{Deserialize, Serialize};
 
 /// Says that an answer was given before.
@@ -48,7 +48,7 @@ pub(super) fn replay(stored: StoredAnswer) -> ApiResult<Response> {
     if stored.status == StatusCode::PAYMENT_REQUIRED.as_u16() {
         let Declined { reason } = serde_json::from_str(&stored.body)
             .map_err(|error| ApiError::from(Failure::Broken(error.to_string())))?;
-        return Err(Refusal::PaymentDeclined { reason }.into());
+        return Err(not_paid(reason).into());
     }
     let mut response = respond(stored.status, stored.body);
     response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));

@@ -15,8 +15,8 @@ pub use request_id::RequestId;
 pub use spans::Tracing;
 
 use super::error::{ApiError, Failure, render};
-use super::extract::text_of;
 use super::{App, Shared};
+use crate::proxies::ForwardedHeader;
 use app::ports::limits::Quota;
 use app::traces::{TraceParent, within};
 use axum::Router;
@@ -80,8 +80,7 @@ impl Edge {
 
     pub async fn answer(&self, request: Request<Incoming>, mut peer: SocketAddr) -> Response {
         let started = Instant::now();
-        let forwarded_for = text_of(request.headers(), "x-forwarded-for");
-        peer.set_ip(self.shared.proxies.client(peer.ip(), forwarded_for));
+        peer.set_ip(self.client_of(&request, peer.ip()));
         let route = self.routes.find(request.uri().path());
         let method = routes::known_method(request.method());
         let is_inside = is_of_those_inside(request.uri().path());
@@ -123,6 +122,17 @@ impl Edge {
         response
     }
 
+    /// Who asks, behind the proxies. A line that is not text is nobody's address.
+    fn client_of(&self, request: &Request<Incoming>, peer: IpAddr) -> IpAddr {
+        let proxies = &self.shared.proxies;
+        let name = match proxies.header() {
+            ForwardedHeader::XForwardedFor => "x-forwarded-for",
+            ForwardedHeader::Forwarded => "forwarded",
+        };
+        let lines = request.headers().get_all(name).iter();
+        proxies.client(peer, lines.map(|line| line.to_str().unwrap_or("?")))
+    }
+
     /// Nothing unless somebody follows traces.
     fn begin_span(&self, request: &Request<Incoming>, id: &RequestId) -> Option<Begun> {
         let tracing = self.shared.tracing.as_ref()?;
@@ -140,7 +150,12 @@ impl Edge {
             return None;
         }
         let started = Instant::now();
-        let client = self.shared.proxies.client(peer.ip(), ask.headers.forwarded_for);
+        let proxies = &self.shared.proxies;
+        let line = match proxies.header() {
+            ForwardedHeader::XForwardedFor => ask.headers.forwarded_for,
+            ForwardedHeader::Forwarded => ask.headers.forwarded,
+        };
+        let client = proxies.client(peer.ip(), line.into_iter());
         self.let_in(ask.wish.path(), client).ok()?;
         let told = ask.answer(&self.shared).await.ok()?;
         let took = started.elapsed();

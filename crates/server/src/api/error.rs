@@ -283,6 +283,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::QueueClosed
         | Refusal::SaleNotOpen { .. }
         | Refusal::SaleClosed
+        | Refusal::ScheduleCanceled
         | Refusal::SaleStopped
         | Refusal::NoExtensionsLeft
         | Refusal::SeatTaken { .. }
@@ -298,6 +299,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PaymentNotReady
         | Refusal::PaymentOver
         | Refusal::NothingToRefund
+        | Refusal::NotStuck
         | Refusal::CancelClosed
         | Refusal::TicketElsewhere
         | Refusal::TicketUsed { .. }

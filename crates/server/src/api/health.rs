@@ -5,6 +5,7 @@ mod ready;
 pub(super) use ready::readyz;
 
 use super::App;
+use crate::jobs::Job;
 use crate::telemetry::{InvariantLabel, JobLabel, KindLabel, ScheduleLabel, WorkerLabel};
 use axum::extract::State;
 use axum::http::header;
@@ -34,10 +35,16 @@ async fn refresh_gauges(app: &App) -> app::Result<()> {
     let now = platform.now();
     let backlog = platform.store.backlog().await?;
     metrics.outbox_pending.set(i64::try_from(backlog.pending).unwrap_or(i64::MAX));
+    let n_paid = platform.purchases.load(Ordering::Relaxed);
+    metrics.purchases.inner().store(n_paid, Ordering::Relaxed);
+    if let Some(offset) = app.clock.offset() {
+        metrics.clock_offset.set(-offset.ms as f64 / 1_000.0);
+    }
     metrics.outbox_dead.set(i64::try_from(backlog.dead).unwrap_or(i64::MAX));
     let age_ms = backlog.oldest_pending_at.map_or(0, |at| now.ms() - at.ms()).max(0);
     metrics.messages.lag.set(age_ms as f64 / 1_000.0);
     count_messages(app).await?;
+    count_overdue(app, now).await?;
     count_reconciliation(app);
     count_broken(app).await?;
     metrics.leads.clear();
@@ -96,6 +103,33 @@ async fn count_messages(app: &App) -> app::Result<()> {
     for run in platform.store.job_runs().await? {
         let label = JobLabel { job: run.job };
         metrics.job_last.get_or_create(&label).set(run.started_at.ms() / 1_000);
+    }
+    Ok(())
+}
+
+/// Kinds without any are shown as zero, so that an alert can end.
+async fn count_overdue(app: &App, now: Timestamp) -> app::Result<()> {
+    let (platform, metrics) = (&app.platform, &app.metrics.overdue);
+    let overdue = platform.store.overdue(now).await?;
+    let kinds = [
+        ("refund_due", overdue.refunds_due),
+        ("payment_unknown", overdue.payments_unknown),
+        ("notification_undelivered", overdue.notifications),
+        ("webhook_undelivered", overdue.deliveries),
+    ];
+    for (kind, waiting) in kinds {
+        let label = KindLabel { kind };
+        metrics.count.get_or_create(&label).set(i64::try_from(waiting.count).unwrap_or(i64::MAX));
+        let age = waiting.oldest_at.map_or(0.0, |at| now.since(at).as_secs_f64());
+        metrics.age.get_or_create(&label).set(age);
+    }
+    metrics.put_off.clear();
+    for job in Job::ALL {
+        metrics.put_off.get_or_create(&JobLabel { job: job.name().to_owned() }).set(0);
+    }
+    for (job, n_items) in overdue.put_off {
+        let n_items = i64::try_from(n_items).unwrap_or(i64::MAX);
+        metrics.put_off.get_or_create(&JobLabel { job }).set(n_items);
     }
     Ok(())
 }

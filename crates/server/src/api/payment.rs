@@ -109,10 +109,7 @@ pub(super) async fn confirm(
     };
     match payments::confirm_payment(&app.platform, asked).await? {
         Once::Replay(stored) => replay(stored),
-        Once::Fresh(ConfirmOutcome::Paid(confirmed)) => {
-            app.metrics.purchases.inc();
-            json(200, &confirmed)
-        }
+        Once::Fresh(ConfirmOutcome::Paid(confirmed)) => json(200, &confirmed),
         Once::Fresh(ConfirmOutcome::Unknown(payment_id)) => {
             let status = PaymentStatus::Unknown;
             json(202, &StillUnknown { payment_id, status, poll_after_ms: 2_000 })

@@ -36,6 +36,11 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 const PAUSED_KO: &str = "잠시 입장이 멈췄습니다. 순서는 그대로 유지되니 이 화면에서 기다려 주세요.";
 const PAUSED_EN: &str = "Paused for a moment. Your place is kept: please stay on this page.";
 
+const CANCELED_KO: &str =
+    "이 회차는 취소되었습니다. 결제한 금액이 있으면 전액 자동으로 환불됩니다.";
+const CANCELED_EN: &str =
+    "This date is canceled. Anything you paid is refunded in full, automatically.";
+
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct ScheduleBody {
@@ -108,16 +113,17 @@ async fn check_pace(app: &App, schedule: ScheduleId, fan: UserId) -> ApiResult<(
 }
 
 /// The organiser's message in the asker's language; without one, words that nobody moves for the
-/// moment.
+/// moment, or that the date is called off.
 pub(super) fn localise(view: &mut QueueView, language: impl FnOnce() -> Language) {
     let in_english = view.message_en.take();
-    let is_silent = view.paused && view.message.is_none();
+    let is_silent = (view.paused || view.canceled) && view.message.is_none();
     if in_english.is_none() && !is_silent {
         return;
     }
     let language = language();
     if is_silent {
-        view.message = Some(language.choose(PAUSED_KO, PAUSED_EN).to_owned());
+        let words = if view.canceled { (CANCELED_KO, CANCELED_EN) } else { (PAUSED_KO, PAUSED_EN) };
+        view.message = Some(language.choose(words.0, words.1).to_owned());
     }
     if language == Language::English && in_english.is_some() {
         view.message = in_english;
@@ -191,7 +197,11 @@ pub(super) async fn show_progress(
     State(app): State<App>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<impl IntoResponse> {
-    let view = queue::progress(&app.platform, schedule).await?;
+    let mut view = queue::progress(&app.platform, schedule).await?;
+    if view.canceled && view.message.is_none() {
+        view.message = Some(CANCELED_KO.to_owned());
+        view.message_en = Some(CANCELED_EN.to_owned());
+    }
     Ok(([(header::CACHE_CONTROL, "public, max-age=1")], Json(view)))
 }
 

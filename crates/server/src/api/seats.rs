@@ -1,10 +1,11 @@
 //! The seat map: where every seat is, how it stands, and what changes while one looks.
 
 use super::App;
-use super::error::{ApiResult, Problem};
+use super::error::{ApiError, ApiResult, Problem};
 use super::extract::{Id, Params, PathText};
+use super::language::Language;
 use crate::layouts::LayoutBody;
-use crate::seat_feed::News;
+use crate::seat_feed::{News, is_canceled};
 use app::catalog::LayoutView;
 use app::seat_map::Snapshot;
 use axum::body::Body;
@@ -16,6 +17,7 @@ use bytes::Bytes;
 use domain::{Refusal, ScheduleId};
 use futures::stream::{self, Stream};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
@@ -76,6 +78,9 @@ pub(super) struct SeatStatus {
     /// Grows when anything changed.
     version: u64,
     seats: String,
+    /// The date is called off: no seat of it is sold any more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    canceled: bool,
 }
 
 /// The seats that look different since a version.
@@ -85,6 +90,9 @@ pub(super) struct SeatChanges {
     since: u64,
     /// Pairs of a seat's place in the layout and its letter.
     changes: Vec<(u32, String)>,
+    /// The date is called off: no seat of it is sold any more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    canceled: bool,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -97,10 +105,12 @@ pub(super) struct SinceParams {
 }
 
 const SEAT_VERSION: HeaderName = HeaderName::from_static("seat-version");
+const SCHEDULE_STATUS: HeaderName = HeaderName::from_static("schedule-status");
 
 /// The status of every seat. `Accept: application/octet-stream` gives two bits a seat, the first in
 /// the lowest bits of the first byte: 0 available, 1 held, 2 sold; the header `Seat-Version` names
-/// the version.
+/// the version. A date that is called off has `"canceled": true` and the header `Schedule-Status:
+/// CANCELLED`.
 #[utoipa::path(get, path = "/api/schedules/{id}/seats", tag = "catalog",
     params(("id" = ScheduleId, Path), SinceParams),
     responses((status = 200, content((SeatStatus = "application/json"),
@@ -114,11 +124,18 @@ pub(super) async fn show_seats(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let snapshot = app.platform.seat_maps.snapshot(&app.platform, schedule).await?;
+    let is_canceled = is_canceled(&app.platform, schedule).await;
     let changes = params.since.and_then(|since| snapshot.changes_since(since));
     let mut response = match changes {
-        Some(changes) => ([(header::CONTENT_TYPE, "application/json")], changes).into_response(),
-        None => whole_map(&snapshot, &headers),
+        Some(changes) => {
+            let changes = marked(&Bytes::from(changes), is_canceled);
+            ([(header::CONTENT_TYPE, "application/json")], changes).into_response()
+        }
+        None => whole_map(&snapshot, &headers, is_canceled),
     };
+    if is_canceled {
+        set(&mut response, SCHEDULE_STATUS, "CANCELLED");
+    }
     // Everybody sees the same, so a cache in front may answer for a second.
     set(&mut response, header::CACHE_CONTROL, "public, max-age=0, s-maxage=1");
     set(&mut response, header::VARY, "Accept");
@@ -127,17 +144,27 @@ pub(super) async fn show_seats(
 }
 
 /// The tag names what is seen, not the version: all nodes call the same seats alike.
-fn whole_map(snapshot: &Snapshot, headers: &HeaderMap) -> Response {
+fn whole_map(snapshot: &Snapshot, headers: &HeaderMap, is_canceled: bool) -> Response {
+    let mark = if is_canceled { "c" } else { "" };
     let accepted = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
     match accepted.is_some_and(|accepted| accepted.contains("application/octet-stream")) {
         true => {
-            let tag = format!("W/\"{}b\"", snapshot.tag);
+            let tag = format!("W/\"{}b{mark}\"", snapshot.tag);
             respond(headers, &tag, "application/octet-stream", &snapshot.packed)
         }
         false => {
-            let tag = format!("W/\"{}\"", snapshot.tag);
-            respond(headers, &tag, "application/json", &snapshot.json)
+            let tag = format!("W/\"{}{mark}\"", snapshot.tag);
+            let json = marked(&snapshot.json, is_canceled);
+            respond(headers, &tag, "application/json", &json)
         }
+    }
+}
+
+/// The same object with the word that the date is called off.
+fn marked(json: &Bytes, is_canceled: bool) -> Bytes {
+    match json.strip_suffix(b"}").filter(|_| is_canceled) {
+        Some(open) => Bytes::from([open, br#","canceled":true}"#].concat()),
+        None => json.clone(),
     }
 }
 
@@ -169,7 +196,7 @@ const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
 /// Changes as they happen (server-sent events). The first event, `seats`, has all seats, unless
 /// `Last-Event-ID` names a version that is still known. `changes` events follow; each names the
 /// version that it builds on (`since`) and its own as the event's id. Whoever is too slow gets
-/// `seats` again.
+/// `seats` again. `canceled` says once, in the asker's language, that the date is called off.
 #[utoipa::path(get, path = "/api/schedules/{id}/seats/stream", tag = "catalog",
     params(("id" = ScheduleId, Path), ("Last-Event-ID" = Option<u64>, Header)),
     responses((status = 200, body = SeatStatus, content_type = "text/event-stream"),
@@ -189,7 +216,20 @@ pub(super) async fn stream(
         Some(changes) => event("changes", snapshot.version, changes.into()),
         None => whole(&snapshot),
     };
-    let listener = Listener { app, schedule, news, version: snapshot.version, first: Some(first) };
+    let is_called_off = is_canceled(&app.platform, schedule).await;
+    let mut listener = Listener {
+        app,
+        schedule,
+        news,
+        version: snapshot.version,
+        first: VecDeque::from([first]),
+        language: Language::of(&headers),
+        is_called_off,
+    };
+    if is_called_off {
+        let word = listener.canceled();
+        listener.first.push_back(word);
+    }
     let events = Sse::new(listener.events());
     let mut response =
         events.keep_alive(KeepAlive::new().interval(HEARTBEAT_EVERY)).into_response();
@@ -212,7 +252,11 @@ struct Listener {
     news: Receiver<News>,
     /// What the client knows.
     version: u64,
-    first: Option<Event>,
+    /// What it is told before anything happens.
+    first: VecDeque<Event>,
+    language: Language,
+    /// It was told that the date is called off.
+    is_called_off: bool,
 }
 
 impl Listener {
@@ -225,7 +269,7 @@ impl Listener {
 
     /// The next event; nothing when it is time to stop.
     async fn next(&mut self) -> Option<Event> {
-        if let Some(first) = self.first.take() {
+        if let Some(first) = self.first.pop_front() {
             return Some(first);
         }
         loop {
@@ -241,6 +285,11 @@ impl Listener {
                     let data = Bytes::copy_from_slice(delta.json.as_bytes());
                     return Some(event("changes", delta.version, data));
                 }
+                Ok(News::Canceled) if self.is_called_off => {}
+                Ok(News::Canceled) => {
+                    self.is_called_off = true;
+                    return Some(self.canceled());
+                }
                 Ok(News::Changed(_) | News::Whole(_)) | Err(RecvError::Lagged(_)) => {
                     return self.resync().await;
                 }
@@ -249,12 +298,25 @@ impl Listener {
         }
     }
 
+    /// The word that the date is called off.
+    fn canceled(&self) -> Event {
+        let error = ApiError::from(Refusal::ScheduleCanceled);
+        let (_, detail) = error.told(self.language);
+        let data = serde_json::json!({ "code": error.code(), "detail": detail });
+        Event::default().event("canceled").data(data.to_string())
+    }
+
     /// The whole map instead of a backlog.
     async fn resync(&mut self) -> Option<Event> {
         self.news = self.news.resubscribe();
         let platform = &self.app.platform;
         let snapshot = platform.seat_maps.snapshot(platform, self.schedule).await.ok()?;
         self.version = snapshot.version;
+        // What was missed may have been this.
+        if !self.is_called_off && is_canceled(platform, self.schedule).await {
+            self.is_called_off = true;
+            self.first.push_back(self.canceled());
+        }
         Some(whole(&snapshot))
     }
 }

@@ -1,6 +1,7 @@
 //! `podo doctor`: is this machine, and are these settings, fit for a sale? It changes nothing.
 
 mod clocks;
+mod replication;
 
 use crate::config::{Config, Switch};
 use crate::secret;
@@ -39,6 +40,7 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     let mut findings = examine(config);
     findings.push(("store's clock", clock(clocks::of_store(config).await)));
     findings.push(("live clock", clock(clocks::of_live(config).await)));
+    findings.push(("replication", replication::examine(config).await));
     for (what, verdict) in findings {
         let (mark, words) = match verdict {
             Verdict::Good => ("ok", String::new()),
@@ -64,15 +66,14 @@ fn examine(config: &Config) -> Vec<(&'static str, Verdict)> {
         ("bus", engine(&config.bus.bus_url)),
         ("open files", open_files()),
         ("backlog", backlog()),
-        ("sandbox", advise(is_public && config.sandbox == Switch::On, SANDBOX)),
+        ("sandbox", advise(is_public && config.has_sandbox(), SANDBOX)),
         ("limits", advise(config.limits == Switch::Off, LIMITS)),
         ("second factor", advise(is_public && config.people.admin_codes == Switch::Off, CODES)),
         ("proxies", advise(is_public && config.trusted_proxies.is_empty(), PROXIES)),
     ]
 }
 
-const SANDBOX: &str =
-    "anybody can buy for nothing: set sandbox = \"off\" where real money is taken";
+const SANDBOX: &str = "the sandbox is on, so anybody can buy for nothing: set up a payment company";
 const LIMITS: &str = "limits = \"off\" is for benchmarks";
 const CODES: &str = "organisers log in with a password alone: set admin_codes = \"on\"";
 const PROXIES: &str = "public_url is set and no proxy is trusted: behind one all fans share its \

@@ -14,7 +14,7 @@ pub(super) struct VerifyDraw {
     /// The seed's hash, as published before it.
     #[arg(long)]
     hash: String,
-    /// How many fans were drawn.
+    /// Over how many indexes of the lobby the draw went.
     #[arg(long)]
     drawn: u32,
     /// Show the place of this lobby index only.

@@ -190,6 +190,7 @@ fn read_headers<'r>(given: &[httparse::Header<'r>]) -> Option<Headers<'r>> {
             6 if is("origin") => &mut headers.origin,
             6 if is("expect") => return None,
             7 if is("upgrade") => return None,
+            9 if is("forwarded") => &mut headers.forwarded,
             10 if is("connection") && header.value != b"keep-alive" => return None,
             11 if is("queue-token") => &mut headers.place_token,
             11 if is("entry-token") => &mut headers.entry_token,

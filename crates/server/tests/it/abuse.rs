@@ -141,3 +141,25 @@ async fn queues_that_are_over_closed_or_unknown_say_so() {
     let progress = format!("/api/queue/{}/progress", uuid::Uuid::from_u128(7));
     world.stranger.get(&progress).await.refused(404, "NOT_FOUND");
 }
+
+/// With a real payment company set up, no other way fills a wallet.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_gateway_leaves_no_way_to_charge_a_wallet_for_nothing() {
+    let world = World::with(&[
+        ("PODO_PUBLIC_URL", "https://podo.example"),
+        ("PODO_TOSS_URL", "http://127.0.0.1:9"),
+        ("PODO_TOSS_CLIENT_KEY", "ck"),
+        ("PODO_TOSS_SECRET_KEY", "sk"),
+    ])
+    .await;
+    let fan = world.fan().await;
+    let charge = json!({ "amount": 1_000_000 });
+    fan.api.post_new("/api/wallet/charge", &charge).await;
+    let sandbox = json!({ "amount": 1_000_000, "gateway": "sandbox" });
+    let refused = fan.api.post_new("/api/wallet/charge", &sandbox).await;
+    assert!((400..500).contains(&refused.status), "{}", refused.text);
+    let page = format!("/api/payment/sandbox/{}", "0".repeat(32));
+    let choice = json!({ "choice": "APPROVE" });
+    fan.api.post_new(&page, &choice).await.refused(404, "NOT_FOUND");
+    assert_eq!(fan.balance().await, 0);
+}

@@ -184,7 +184,7 @@ async fn a_date_that_is_called_off_sells_nothing_more() {
     let path = format!("/api/admin/schedules/{}/cancel", show.schedule);
     let canceled = world.organiser.post(&path, &json!({})).await.expect(200);
     assert_eq!(canceled["status"], "CANCELLED");
-    fan.select(&show, &[0]).await.refused(409, "SALE_CLOSED");
+    fan.select(&show, &[0]).await.refused(409, "SCHEDULE_CANCELED");
     let all = world.organiser.get("/api/admin/events?limit=1").await.expect(200);
     assert!(all["items"].as_array().unwrap().len() == 1);
     World::assert_sound(&world.findings().await);

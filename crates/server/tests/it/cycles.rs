@@ -33,10 +33,10 @@ pub(crate) fn n_cycles(usual: usize) -> usize {
 /// repeating it is harmless.
 #[derive(Clone, Debug)]
 pub(crate) struct Buyer {
-    token: String,
+    pub(crate) token: String,
     seat: u32,
     /// Told that it is held.
-    reservation: Option<String>,
+    pub(crate) reservation: Option<String>,
     /// Told that it is paid.
     booking_number: Option<String>,
     /// Told that it was given back.
@@ -118,13 +118,17 @@ impl Cycles {
 
     /// Whatever a client was told is in the books.
     pub(crate) async fn check(&self, stranger: &Api) -> usize {
-        let waiting = self.waiting.lock().unwrap().clone();
-        let told: Vec<Buyer> = self.done.lock().unwrap().iter().cloned().chain(waiting).collect();
-        let told: Vec<&Buyer> =
-            told.iter().filter(|buyer| buyer.booking_number.is_some()).collect();
+        let told = self.acknowledged();
         let checks = told.iter().map(|buyer| self.check_one(stranger, buyer));
         stream::iter(checks).buffer_unordered(N_AT_ONCE).collect::<Vec<()>>().await;
         told.len()
+    }
+
+    /// Those who were told that they have paid.
+    pub(crate) fn acknowledged(&self) -> Vec<Buyer> {
+        let (done, waiting) = (self.done.lock().unwrap(), self.waiting.lock().unwrap());
+        let all = done.iter().chain(waiting.iter());
+        all.filter(|buyer| buyer.booking_number.is_some()).cloned().collect()
     }
 
     async fn check_one(&self, stranger: &Api, buyer: &Buyer) {

@@ -15,7 +15,7 @@ const N_BUYERS: u32 = 1_200;
 /// Random cuts, besides one at each point.
 const N_RANDOM: usize = 23;
 
-fn launch(folder: &Path) -> Launch {
+pub(crate) fn launch(folder: &Path) -> Launch {
     let launch = Launch::new(env!("CARGO_BIN_EXE_podo")).data(folder);
     launch.env("PODO_LIMITS", "off").env("PODO_ADMIT_EVERY_MS", "20").env("RUST_LOG", "error")
 }
@@ -38,7 +38,7 @@ fn start(folder: &Path, point: Option<&str>) -> Option<Podo> {
 }
 
 #[track_caller]
-fn verify(folder: &Path) {
+pub(crate) fn verify(folder: &Path) {
     let verified = podo(&["verify", "--data", folder.to_str().unwrap()]);
     let text = String::from_utf8_lossy(&verified.stdout);
     assert!(verified.status.success(), "{text}");

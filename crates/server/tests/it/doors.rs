@@ -92,6 +92,14 @@ fn weighty(api: &Api) -> Vec<reqwest::RequestBuilder> {
     vec![
         post(format!("/api/admin/payments/{nobody}/refund"), json!({ "reason": "rain" })),
         post(
+            format!("/api/admin/payments/{nobody}/resolve"),
+            json!({ "verdict": "CAPTURED", "evidence": "their page" }),
+        ),
+        post(
+            format!("/api/admin/payments/{nobody}/refunds/{nobody}/resolve"),
+            json!({ "evidence": "their page" }),
+        ),
+        post(
             format!("/api/admin/users/{nobody}/wallet"),
             json!({ "amount": 1, "reason": "a gift" }),
         ),

@@ -74,6 +74,23 @@ async fn behind_a_proxy_of_ours_every_client_has_a_limit_of_their_own() {
     assert!(n_refused(&world, 1, "9.9.9.9, 203.0.113.1").await > 0, "made up in front");
 }
 
+/// Some proxies add a line of their own behind the one that a client made up.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_that_a_client_made_up_does_not_hide_them() {
+    let proxies = ("PODO_TRUSTED_PROXIES", "127.0.0.0/8");
+    for (header, line) in [("x-forwarded-for", ""), ("forwarded", "for=")] {
+        let world = ten_a_second(&[proxies, ("PODO_FORWARDED_HEADER", header)]).await;
+        let mut n_refused = 0;
+        for number in 0..60 {
+            let call = world.stranger.call(Method::GET, "/api/events");
+            let made_up = call.header(header, format!("{line}198.51.100.{number}"));
+            let answer = send(made_up.header(header, format!("{line}203.0.113.1"))).await;
+            n_refused += usize::from(answer.status == 429);
+        }
+        assert!(n_refused > 0, "{header}: sixty calls of one client, each with another address");
+    }
+}
+
 /// Whether the server has hung up.
 fn is_closed(stream: &mut TcpStream) -> bool {
     stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();

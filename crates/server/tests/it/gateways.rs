@@ -10,6 +10,9 @@ mod hang_up;
 #[path = "gateways/line.rs"]
 mod line;
 
+#[path = "gateways/refund_order.rs"]
+mod refund_order;
+
 use crate::client::text;
 use crate::world::{PRICE, World, until};
 use app::ports::payments::AskGateway;

@@ -159,10 +159,10 @@ async fn nothing_is_sold_before_the_opening() {
     let platform = world.platform();
     let now = platform.now();
     let entry = Entry::starting(1, &QueueSettings::default(), now);
-    let admission = [Admission { fan: fan.id, entry }];
+    let admission = vec![Admission { fan: fan.id, entry }];
     let record = platform.schedules.get(&*platform.store, show.schedule, now).await.unwrap();
-    platform.queue.restore(&queue_rules(&record), &admission, now).await.unwrap();
-    platform.store.record_admissions(show.schedule, admission.to_vec(), now).await.unwrap();
+    platform.queue.restore(&queue_rules(&record), &admission.clone().into(), now).await.unwrap();
+    platform.store.record_admissions(show.schedule, admission, now).await.unwrap();
     fan.wait_inside(&show).await;
     let problem = fan.select(&show, &[0]).await.refused(409, "SALE_NOT_OPEN");
     assert!(problem["opensAt"].is_string(), "{problem}");
@@ -173,13 +173,13 @@ async fn nothing_is_sold_before_the_opening() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_sold_after_the_end() {
     let world = World::start().await;
-    for verb in ["end", "cancel"] {
+    for (verb, code) in [("end", "SALE_CLOSED"), ("cancel", "SCHEDULE_CANCELED")] {
         let show = world.show(Plan::default()).await;
         let fan = world.fan_inside(&show).await;
         let path = format!("/api/admin/events/{}/{verb}", show.event);
         world.organiser.post(&path, &json!({})).await.expect(200);
-        fan.select(&show, &[0]).await.refused(409, "SALE_CLOSED");
-        world.fan().await.enter(&show).await.refused(409, "SALE_CLOSED");
+        fan.select(&show, &[0]).await.refused(409, code);
+        world.fan().await.enter(&show).await.refused(409, code);
     }
     let show = world.show(Plan { entry_ttl_seconds: 3_600, ..Plan::default() }).await;
     world.clock.advance(Duration::from_secs(29 * 24 * 3_600));

@@ -14,12 +14,13 @@ async fn a_node_says_what_its_readiness_hangs_on() {
         let ready = world.stranger.get(path).await;
         assert_eq!(ready.status, 200, "{}", ready.text);
         let lines: Vec<&str> = ready.text.lines().collect();
-        assert_eq!(lines.len(), 5, "{}", ready.text);
+        assert_eq!(lines.len(), 6, "{}", ready.text);
         assert_eq!(lines[0], "[+] process: running as api,admitter,worker");
         assert_eq!(lines[1], "[+] store: answers");
-        assert_eq!(lines[2], "[+] live engine: answers");
-        assert!(lines[3].starts_with("[+] messages: "), "{}", lines[3]);
-        assert_eq!(lines[4], "ok");
+        assert!(lines[2].starts_with("[+] clock: "), "{}", lines[2]);
+        assert_eq!(lines[3], "[+] live engine: answers");
+        assert!(lines[4].starts_with("[+] messages: "), "{}", lines[4]);
+        assert_eq!(lines[5], "ok");
     }
 }
 

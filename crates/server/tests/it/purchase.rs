@@ -187,5 +187,11 @@ async fn a_charge_whose_answer_was_lost_is_found_and_buys_the_seat() {
     world.clock.advance(Duration::from_secs(70));
     wait_for_payment(&fan, &payment, "CAPTURED").await;
     assert_eq!(fan.reservation(&reservation).await["status"], "CONFIRMED");
+    // A sale counts, whichever way its outcome became known.
+    until("the sale is counted", async || {
+        let metrics = world.stranger.get("/metrics").await.text;
+        metrics.lines().any(|line| line == "podo_purchases_total 1").then_some(())
+    })
+    .await;
     World::assert_sound(&world.findings().await);
 }

@@ -2,69 +2,16 @@
 
 use crate::engine::store_without;
 use crate::fan::Fan;
+use crate::open_door::OpenDoor;
 use crate::world::{Plan, Show, World, config};
 use adapters::clock::SystemChance;
 use adapters::sql::Guard;
 use app::ports::clock::Chance;
-use app::ports::holds::{Correction, Holds, Taken};
-use async_trait::async_trait;
-use domain::id::SeatIndex;
-use domain::reconciliation::FilterHold;
-use domain::seats::SeatPick;
-use domain::{ScheduleId, Timestamp, UserId};
 use futures::future::join_all;
 use server::config::Config;
 use server::wire::{self, Wired};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use tempfile::TempDir;
-
-/// A filter that lets everybody through: then the database is alone.
-struct OpenDoor;
-
-#[async_trait]
-impl Holds for OpenDoor {
-    async fn take(
-        &self,
-        _: &SeatPick,
-        _: UserId,
-        _: Timestamp,
-        _: Timestamp,
-    ) -> app::Result<Taken> {
-        Ok(Taken::Yes)
-    }
-
-    async fn keep(
-        &self,
-        _: ScheduleId,
-        _: &[SeatIndex],
-        _: UserId,
-        _: Timestamp,
-    ) -> app::Result<()> {
-        Ok(())
-    }
-
-    async fn release(&self, _: ScheduleId, _: &[SeatIndex], _: UserId) -> app::Result<()> {
-        Ok(())
-    }
-
-    async fn known(
-        &self,
-        _schedule: ScheduleId,
-        _now: Timestamp,
-    ) -> app::Result<BTreeMap<SeatIndex, FilterHold>> {
-        Ok(BTreeMap::new())
-    }
-
-    async fn correct(
-        &self,
-        _schedule: ScheduleId,
-        _corrections: &[Correction],
-        _now: Timestamp,
-    ) -> app::Result<u64> {
-        Ok(0)
-    }
-}
 
 /// Everything with the filter open and these guards of the database off.
 async fn wired_without(config: &Config, off: Vec<Guard>) -> Wired {

@@ -5,7 +5,7 @@ use crate::world::{PRICE, Plan, Show, World, until};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-async fn sold_out(world: &World) -> (Show, Fan, String) {
+pub(crate) async fn sold_out(world: &World) -> (Show, Fan, String) {
     let show = world.show(Plan { n_seats: 2, ..Plan::default() }).await;
     let mut owner = world.fan_inside(&show).await;
     let first = owner.buy(&show, 0).await;
@@ -15,7 +15,7 @@ async fn sold_out(world: &World) -> (Show, Fan, String) {
     (show, owner, first.reservation)
 }
 
-async fn stand_by(fan: &Fan, show: &Show, count: u32) -> Value {
+pub(crate) async fn stand_by(fan: &Fan, show: &Show, count: u32) -> Value {
     let body = json!({ "scheduleId": show.schedule, "grade": "VIP", "count": count });
     fan.api.post("/api/booking/standby", &body).await.expect(200)
 }
@@ -25,7 +25,7 @@ async fn place(fan: &Fan, show: &Show) -> Value {
     fan.api.get(&path).await.expect(200)
 }
 
-async fn wait_for(fan: &Fan, show: &Show, state: &str) -> Value {
+pub(crate) async fn wait_for(fan: &Fan, show: &Show, state: &str) -> Value {
     let what = format!("the standby is {state}");
     until(&what, async || {
         let place = place(fan, show).await;
@@ -99,6 +99,20 @@ async fn who_gives_up_waiting_is_passed_over() {
     assert_eq!(place(&fans[0], &show).await["state"], "WAITING", "one seat is not two");
     assert_eq!(place(&fans[1], &show).await["state"], "LEFT");
     World::assert_sound(&world.findings().await);
+}
+
+/// The seat map is up to a tenth of a second old: a fan who saw the last seat go is not sent back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fan_can_stand_by_right_after_the_last_sale() {
+    let world = World::start().await;
+    for _ in 0..5 {
+        let show = world.show(Plan { n_seats: 1, ..Plan::default() }).await;
+        let owner = world.fan_inside(&show).await;
+        let fan = world.fan().await;
+        show.wait_for_letter(&world.stranger, 0, 'A').await;
+        owner.buy(&show, 0).await;
+        stand_by(&fan, &show, 1).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,12 +15,12 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A fan who listens.
-struct Listening {
+pub(crate) struct Listening {
     response: reqwest::Response,
     text: String,
 }
 
-async fn listen(api: &Api, path: &str) -> Listening {
+pub(crate) async fn listen(api: &Api, path: &str) -> Listening {
     let response = api.call(Method::GET, path).send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -33,7 +33,7 @@ async fn listen_to_queue(fan: &Fan, show: &Show) -> Listening {
 
 impl Listening {
     /// The next event and its data; nothing at the end of the stream.
-    async fn next(&mut self) -> Option<(String, Value)> {
+    pub(crate) async fn next(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name));

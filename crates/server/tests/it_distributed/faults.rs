@@ -65,9 +65,7 @@ async fn a_master_of_the_cluster_dies() {
     let hurt = async || {
         let cluster = system.live.servers();
         block_in_place(|| {
-            let slot = cluster.nodes()[0].cli(&["cluster", "keyslot", &key]).unwrap();
-            // Three masters share 16,384 slots.
-            let index = slot.parse::<usize>().unwrap() * 3 / 16_384;
+            let index = cluster.range_of(&key).unwrap();
             cluster.kill_master(index).unwrap();
         });
     };

@@ -5,13 +5,17 @@
 mod bell;
 mod bus;
 mod cycles_distributed;
+mod dead_connections;
 mod engine;
+mod fail_over;
 mod faults;
 mod heard;
 mod lines;
 mod live;
+mod lost_tail;
 mod migrate;
 mod moving;
+mod node_clocks;
 mod operations;
 mod reconcile_command;
 mod redelivered;
@@ -54,6 +58,9 @@ mod bad_input;
 #[path = "../it/best.rs"]
 mod best;
 
+#[path = "../it/called_off.rs"]
+mod called_off;
+
 #[path = "../it/catalog.rs"]
 mod catalog;
 
@@ -92,6 +99,9 @@ mod lookups;
 
 #[path = "../it/messages.rs"]
 mod messages;
+
+#[path = "../it/open_door.rs"]
+mod open_door;
 
 #[path = "../it/policy.rs"]
 mod policy;

@@ -103,7 +103,7 @@ impl Sale {
         assert!(n_before < N_SEATS, "it broke in the middle: {n_before} had bought");
     }
 
-    fn n_bought(&self) -> usize {
+    pub(crate) fn n_bought(&self) -> usize {
         self.receipts.lock().unwrap().len()
     }
 

@@ -48,6 +48,8 @@ impl Live {
 
 pub(crate) struct System {
     pub(crate) postgres: Postgres,
+    /// Follows the store, and may take its place.
+    pub(crate) standby: Option<Postgres>,
     pub(crate) live: Live,
     /// Without it messages stay in the process.
     pub(crate) kafka: Option<Kafka>,
@@ -65,7 +67,7 @@ impl System {
     pub(crate) fn on(postgres: Postgres, live: Live) -> System {
         postgres.create_database(DATABASE).unwrap();
         let folder = TempDir::with_prefix("podo-").unwrap();
-        System { postgres, live, kafka: None, lines: None, folder }
+        System { postgres, standby: None, live, kafka: None, lines: None, folder }
     }
 
     /// The same with a broker between the nodes.
@@ -89,6 +91,27 @@ impl System {
         system
     }
 
+    /// The same with a second server that has all that the first has acknowledged.
+    pub(crate) fn with_synchronous_standby() -> System {
+        let mut system = System::start(Live::single());
+        system.standby = Some(system.postgres.replica().unwrap());
+        // Behind the copy: the standby must not wait for one of its own when it is promoted.
+        system.ask("alter system set synchronous_standby_names = '*'");
+        system.ask("select pg_reload_conf()");
+        let is_followed = "select count(*) from pg_stat_replication where sync_state = 'sync'";
+        while system.ask(is_followed) != "1" {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        system
+    }
+
+    /// The standby becomes the store.
+    pub(crate) fn promote_standby(&mut self) {
+        let standby = self.standby.as_mut().expect("this test runs with a standby");
+        standby.promote().unwrap();
+        std::mem::swap(&mut self.postgres, standby);
+    }
+
     pub(crate) fn lines(&self) -> &Lines {
         self.lines.as_ref().expect("this test runs over lines of its own")
     }
@@ -110,7 +133,15 @@ impl System {
 
     fn store_url(&self) -> String {
         let (url, port) = (self.postgres.url(DATABASE), self.postgres.port());
-        self.over(url, port, |lines| &lines.store)
+        match &self.standby {
+            // In one order, whichever of them is the store.
+            Some(standby) => {
+                let mut ports = [port, standby.port()];
+                ports.sort_unstable();
+                url.replace(&format!(":{port}/"), &format!(":{},127.0.0.1:{}/", ports[0], ports[1]))
+            }
+            None => self.over(url, port, |lines| &lines.store),
+        }
     }
 
     pub(crate) fn broker(&mut self) -> &mut Kafka {
@@ -175,7 +206,7 @@ impl System {
         self.launch(roles, more).start()
     }
 
-    fn launch(&self, roles: &str, more: &[(&str, String)]) -> Launch {
+    pub(crate) fn launch(&self, roles: &str, more: &[(&str, String)]) -> Launch {
         let launch = Launch::new(env!("CARGO_BIN_EXE_podo")).data(self.folder.path());
         let settings = self.settings();
         let settings = settings.iter().filter(|(name, _)| *name != "PODO_LISTEN");

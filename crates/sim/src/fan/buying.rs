@@ -1,7 +1,6 @@
 //! Paying: by wallet or card, at the last moment, twice, and sometimes back again.
 
 use super::{Fan, Promise, body_of, uuid_in};
-use crate::gateway::NAME;
 use crate::sight::Sight;
 use crate::time::Owner;
 use app::Error;
@@ -13,6 +12,7 @@ use app::payments::{
 use app::ports::clock::Clock;
 use app::ports::keys::{KeyUse, Once};
 use app::reservations::release_seats;
+use app::webhooks::take_return;
 use domain::payments::PaymentMethod;
 use domain::refunds::RefundTo;
 use domain::{PaymentId, Refusal, ReservationId, Timestamp, Won};
@@ -44,7 +44,11 @@ impl Fan {
             until = prepared.until;
             self.wait_for_the_edge(until).await;
             match self.confirm(reservation, &prepared).await {
-                Paid::Yes(_) => {
+                Paid::Yes(paid) => {
+                    if self.world.chance.happens(self.world.swarm.uses_tickets) {
+                        self.pause(100, 20_000).await;
+                        self.use_ticket(&paid).await;
+                    }
                     if self.world.chance.happens(self.world.swarm.cancels) {
                         self.pause(100, 60_000).await;
                         self.cancel(reservation).await;
@@ -77,10 +81,11 @@ impl Fan {
             self.charge().await;
         }
         let (fan, key) = (self.user, self.key(REQUEST, &reservation.to_string()));
+        let name = self.world.swarm.company.name();
         let asked = self.insist("request", move |platform| {
             let key = key.clone();
             async move {
-                let gateway = (method == PaymentMethod::Card).then_some(NAME);
+                let gateway = (method == PaymentMethod::Card).then_some(name);
                 let asked = AskToPay { key, fan, reservation, method, gateway };
                 request_payment(&platform, asked).await.map(body_of)
             }
@@ -89,11 +94,30 @@ impl Fan {
         let body = asked.await?.ok()?;
         let until = serde_json::from_value(body["holdExpiresAt"].clone());
         let amount = serde_json::from_value(body["amount"].clone());
-        Some(Prepared {
+        let prepared = Prepared {
             payment: PaymentId::new(uuid_in(&body["paymentId"])),
             amount: amount.expect("a payment has an amount"),
             until: until.expect("a payment says how long the hold lasts"),
-        })
+        };
+        if method == PaymentMethod::Card {
+            self.approve(&prepared).await;
+        }
+        Some(prepared)
+    }
+
+    /// Approves on the company's page, which may post the approval to us.
+    async fn approve(&self, prepared: &Prepared) {
+        let company = self.world.swarm.company;
+        self.world.approve(prepared.payment);
+        let fields = company.returned(prepared.payment, prepared.amount.get());
+        if fields.is_empty() {
+            return;
+        }
+        let asked = self.insist("return", move |platform| {
+            let fields = fields.clone();
+            async move { take_return(&platform, company.name(), &fields).await.map(drop) }.boxed()
+        });
+        asked.await;
     }
 
     fn note_moment(&self, until: Timestamp) {
@@ -124,8 +148,9 @@ impl Fan {
 
     async fn confirm_with(&self, key: KeyUse, prepared: &Prepared) -> Paid {
         let (fan, payment, amount) = (self.user, prepared.payment, prepared.amount);
+        let approval = self.world.swarm.company.payment_key(payment);
         let asked = self.insist("confirm", move |platform| {
-            let (key, payment_key) = (key.clone(), Some("approval".to_owned()));
+            let (key, payment_key) = (key.clone(), approval.clone());
             let asked = AskToConfirm { key, fan, payment, payment_key, amount };
             async move { confirm_payment(&platform, asked).await }.boxed()
         });
@@ -190,7 +215,7 @@ impl Fan {
                 if let Err(Error::Refused(Refusal::PaymentRunning)) = released {
                     watcher.saw(Sight::ReleaseRefused);
                 }
-                let (method, gateway) = (PaymentMethod::Card, Some(NAME));
+                let (method, gateway) = (PaymentMethod::Card, Some(watcher.swarm.company.name()));
                 let asked = AskToPay { key, fan, reservation, method, gateway };
                 let requested = request_payment(&platform, asked).await;
                 if let Err(Error::Refused(Refusal::PaymentRunning)) = requested {

@@ -4,6 +4,7 @@
 use super::Fan;
 use crate::sight::Sight;
 use crate::time::Owner;
+use crate::world::World;
 use app::ports::clock::Clock;
 use app::{Error, Platform, Result};
 use domain::Refusal;
@@ -20,13 +21,13 @@ const CURIOUS: Duration = Duration::from_secs(300);
 
 type Answering<T> = BoxFuture<'static, Result<T>>;
 
-impl Fan {
-    /// One try; nothing when no answer came.
-    async fn call<T: Send + 'static>(
-        &self,
+impl World {
+    /// One try at any node; nothing when no answer came.
+    pub(crate) async fn call<T: Send + 'static>(
+        self: &Arc<World>,
         request: impl FnOnce(Arc<Platform>) -> Answering<T>,
     ) -> Option<Result<T>> {
-        let world = &self.world;
+        let world = self;
         let is_lost = || world.is_rough() && world.chance.happens(world.swarm.network_loses);
         let (node, platform) = world.any_node()?;
         if is_lost() {
@@ -47,7 +48,9 @@ impl Fan {
         }
         Some(answer)
     }
+}
 
+impl Fan {
     /// Repeats the same request until there is an answer that means something.
     pub(super) async fn insist<T: Send + 'static>(
         &self,
@@ -56,7 +59,7 @@ impl Fan {
     ) -> Option<std::result::Result<T, Refusal>> {
         let world = &self.world;
         while world.time.now() < world.closing().plus(CURIOUS) {
-            let answer = self.call(&request).await;
+            let answer = world.call(&request).await;
             world.note(|| {
                 let said = match &answer {
                     None => "no answer".to_owned(),

@@ -33,6 +33,7 @@ impl Fan {
         let view = self.ask_place(true).await;
         if let Some(Ok(view)) = view
             && self.has_live_entry()
+            && !self.world.is_called_off()
         {
             let is_inside = view.entry_token.is_some() && view.number == Some(number);
             self.world.ensure(is_inside, "I17", || format!("the entry of {number} was lost"));
@@ -136,7 +137,9 @@ impl Fan {
             Some(known) => {
                 let is_same = known.number == number;
                 world.ensure(is_same, "I17", || format!("number {number} after {known:?}"));
-                let is_behind = known.position < position;
+                // Whoever was let in unknown to the store may be in line again.
+                let is_behind = known.position < position
+                    && known.position + world.live.n_unrecorded_before(&world, number) < position;
                 world.ensure(!is_behind, "I17", || format!("{position} after {known:?}"));
                 let position = if is_settled { position } else { known.position };
                 Place { number, position }

@@ -1,11 +1,11 @@
 //! One node's way to the waiting room, and the rules that must hold after each step of it.
 
-use super::travel;
+use super::{Given, travel};
 use crate::Mutation;
 use crate::sight::Sight;
 use crate::world::World;
 use app::Result;
-use app::ports::queue::{Admission, Queue, Returning, Seen};
+use app::ports::queue::{Admission, Queue, Remembered, Returning, Seen, Survivors};
 use async_trait::async_trait;
 use domain::queue::{Entry, PlaceNumber, QueueCounts, QueueRules, Standing};
 use domain::{ScheduleId, Timestamp, UserId};
@@ -20,8 +20,23 @@ impl Room {
     async fn reach(&self, step: &'static str) -> Result<Arc<World>> {
         let world = self.world.upgrade().expect("nobody queues after the end of the world");
         travel(&world, self.node, step).await?;
+        world.live.remember()?;
         Ok(world)
     }
+}
+
+/// I17: whatever a fan is told to have is theirs alone.
+fn check_owner(world: &World, standing: Standing, fan: UserId) {
+    let given = match standing {
+        Standing::Lobby { index, .. } => Given::Index(index),
+        Standing::Waiting { number, .. } => Given::Number(number),
+        Standing::Inside(entry) => {
+            world.live.note_let_in(entry.number);
+            Given::Number(entry.number)
+        }
+        Standing::Expired | Standing::Absent => return,
+    };
+    world.live.note_given(world, given, fan);
 }
 
 /// The rules as the engine gets them; a mutant forgets the cap.
@@ -62,10 +77,13 @@ impl Queue for Room {
     ) -> Result<Option<Standing>> {
         let world = self.reach("queue.enter").await?;
         let queue = world.live.queue();
-        if world.mutation == Mutation::QueueNumbersAnew {
-            queue.leave(rules.schedule, fan, now).await?;
-        }
         let standing = queue.enter(&rules_of(&world, rules), fan, returning, now).await?;
+        if let Some(standing) = standing {
+            check_owner(&world, standing, fan);
+            if world.live.has_lost_tail() {
+                world.saw(Sight::JoinedAfterTail);
+            }
+        }
         check_cap(&world, now).await?;
         Ok(standing)
     }
@@ -82,6 +100,12 @@ impl Queue for Room {
         let standing = queue.come_back(&rules_of(&world, rules), fan, proof, now).await?;
         if let Some(Standing::Waiting { .. }) = standing {
             world.saw(Sight::PlaceBroughtBack);
+            if world.live.has_lost_tail() {
+                world.saw(Sight::PlaceOfTailBroughtBack);
+            }
+        }
+        if let Some(standing) = standing {
+            check_owner(&world, standing, fan);
         }
         check_cap(&world, now).await?;
         Ok(standing)
@@ -95,7 +119,10 @@ impl Queue for Room {
         now: Timestamp,
     ) -> Result<Seen> {
         let world = self.reach("queue.standing").await?;
-        world.live.queue().standing(&rules_of(&world, rules), fan, proof, now).await
+        let rules = rules_of(&world, rules);
+        let seen = world.live.queue().standing(&rules, fan, proof, now).await?;
+        check_owner(&world, seen.standing, fan);
+        Ok(seen)
     }
 
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()> {
@@ -136,9 +163,9 @@ impl Queue for Room {
     async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Option<Vec<Admission>>> {
         let world = self.reach("queue.admit").await?;
         let admitted = world.live.queue().admit(&rules_of(&world, rules), now).await?;
-        let Some(mut admitted) = admitted else { return Ok(None) };
-        if world.mutation == Mutation::QueueAdmitsBackwards {
-            admitted.reverse();
+        let Some(admitted) = admitted else { return Ok(None) };
+        for Admission { fan, entry } in &admitted {
+            check_owner(&world, Standing::Inside(*entry), *fan);
         }
         check_cap(&world, now).await?;
         check_order(&world, &admitted, now).await?;
@@ -146,19 +173,29 @@ impl Queue for Room {
         Ok(Some(admitted))
     }
 
+    async fn survivors(&self, schedule: ScheduleId, now: Timestamp) -> Result<Option<Survivors>> {
+        let world = self.reach("queue.survivors").await?;
+        world.live.queue().survivors(schedule, now).await
+    }
+
     async fn restore(
         &self,
         rules: &QueueRules,
-        entries: &[Admission],
+        remembered: &Remembered,
         now: Timestamp,
     ) -> Result<()> {
         let world = self.reach("queue.restore").await?;
-        if !entries.is_empty() {
+        let queue = world.live.queue();
+        if !remembered.inside.is_empty() {
             world.saw(Sight::RoomRestored);
         }
-        let forgets = world.mutation == Mutation::RestoreForgetsEntries;
-        let entries = if forgets { &[] } else { entries };
-        world.live.queue().restore(rules, entries, now).await?;
+        // Whoever is inside by the store, with a number from the line that is left, was let in since.
+        let survivors = queue.survivors(rules.schedule, now).await?;
+        let is_of_tail = |entry: &Entry| survivors.is_some_and(|it| it.front <= entry.number);
+        if remembered.inside.iter().any(|admission| is_of_tail(&admission.entry)) {
+            world.saw(Sight::EntryOfTailRestored);
+        }
+        queue.restore(rules, remembered, now).await?;
         check_cap(&world, now).await
     }
 

@@ -1,7 +1,7 @@
 //! KG Inicis: the window's charge and netCancel as forms, INIAPI v2 as JSON.
 
 use super::wire::{Asked, Said};
-use super::{Book, Charge, Refunded, with_fault};
+use super::{Book, Charge, Fault, Refunded, with_fault};
 use serde_json::{Value, json};
 
 pub(super) fn answer(book: &mut Book, asked: &Asked) -> Option<Said> {
@@ -52,10 +52,23 @@ fn charge(book: &mut Book, asked: &Asked) -> Said {
 
 fn net_cancel(book: &mut Book, asked: &Asked) -> Said {
     let found = order_of(asked).and_then(|(order, _)| book.orders.get_mut(&order));
-    let Some(order) = found else { return code("V801") };
+    let Some(order) = found else {
+        return said("V801", "인증 정보가 존재하지 않습니다");
+    };
+    if order.is_voided {
+        return said("1012", "이미 취소된 거래입니다");
+    }
     order.is_voided = true;
+    if order.captured == 0 {
+        return said("1011", "취소할 거래가 없습니다");
+    }
     order.refunded = order.captured;
-    code("0000")
+    // The first answer is lost for one that comes late: the next question finds it done.
+    Said { is_dropped: order.fault == Fault::AnswersLate, ..code("0000") }
+}
+
+fn said(code: &str, words: &str) -> Said {
+    Said::json(200, &json!({ "resultCode": code, "resultMsg": words }))
 }
 
 fn inquiry(book: &Book, order: &str) -> Said {
@@ -83,6 +96,7 @@ fn refund(book: &mut Book, id: &str, data: &Value) -> Said {
     }
     match book.refund(id, amount) {
         Refunded::Made => code("00"),
+        Refunded::Vanished => Said { is_dropped: true, ..code("") },
         Refunded::Dropped => Said { is_dropped: true, ..code("00") },
         Refunded::Failed => Said { status: 500, text: String::new(), ..code("") },
         Refunded::Refused => code("03"),

@@ -61,6 +61,7 @@ fn cancel(book: &mut Book, body: &Value) -> Said {
     }
     match book.refund(&id, number("mod_mny").unwrap_or(left)) {
         Refunded::Made => Said::json(200, &trade(&id, &book.orders[&id])),
+        Refunded::Vanished => Said { is_dropped: true, ..code("") },
         Refunded::Dropped => Said { is_dropped: true, ..code("0000") },
         Refunded::Failed => Said { status: 500, text: String::new(), ..code("") },
         Refunded::Refused => code("8133"),

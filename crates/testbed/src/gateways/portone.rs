@@ -112,6 +112,7 @@ fn cancel(book: &mut Book, id: &str, body: &Value) -> (Said, bool) {
     match book.refund(id, body["amount"].as_i64().unwrap_or(left)) {
         Refunded::Made => (Said::json(200, &made), true),
         Refunded::Dropped => (Said { is_dropped: true, ..Said::json(200, &made) }, true),
+        Refunded::Vanished => (Said { is_dropped: true, ..error(502, "") }, false),
         Refunded::Failed => (error(502, "PG_PROVIDER"), false),
         Refunded::Refused => (error(409, "PAYMENT_ALREADY_CANCELLED"), true),
     }

@@ -88,6 +88,7 @@ fn cancel(book: &mut Book, id: &str, body: &Value) -> (Said, bool) {
             let said = Said::json(200, &payment(id, &book.orders[id]));
             (Said { is_dropped: true, ..said }, true)
         }
+        Refunded::Vanished => (Said { is_dropped: true, ..error(500, "") }, false),
         Refunded::Failed => (error(500, "FAILED_REFUND_PROCESS"), false),
         Refunded::Refused => (error(403, "NOT_CANCELABLE_AMOUNT"), true),
     }

@@ -55,3 +55,17 @@ fn a_line_passes_delays_falls_silent_and_is_cut() {
     proxy.set(Fault::Throttle(1_000_000));
     assert_eq!(ask(&mut connect_to(&proxy)).unwrap(), 7);
 }
+
+#[test]
+fn a_swallowed_connection_is_silent_for_good_and_new_ones_pass() {
+    let proxy = Proxy::to_port(echo()).unwrap();
+    let mut old = connect_to(&proxy);
+    assert_eq!(ask(&mut old).unwrap(), 7);
+    proxy.swallow();
+    proxy.set(Fault::None);
+    for _ in 0..2 {
+        let silent = ask(&mut old).unwrap_err();
+        assert!(matches!(silent.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut), "{silent}");
+    }
+    assert_eq!(ask(&mut connect_to(&proxy)).unwrap(), 7);
+}

@@ -70,12 +70,36 @@ impl RedisCluster {
 
     /// Kills the master of the `index`-th range of slots and gives its address.
     pub fn kill_master(&mut self, index: usize) -> Result<String> {
+        let master = self.master(index)?;
+        let address = self.nodes[master].address();
+        self.nodes[master].kill_9()?;
+        Ok(address)
+    }
+
+    /// The master of the `index`-th range of slots feeds its replica no more, and goes on: what it
+    /// writes from now on is lost with it. A replica that is only frozen would find the last writes
+    /// in its socket when it wakes up.
+    pub fn starve_replica(&self, index: usize) -> Result<()> {
+        let master = &self.nodes[self.master(index)?];
+        master.cli(&["acl", "setuser", "default", "-psync", "-sync"])?;
+        engine::wait_until("the replica is cut off", || {
+            master.cli(&["client", "kill", "type", "replica"])?;
+            Ok(master.cli(&["info", "replication"])?.contains("connected_slaves:0"))
+        })
+    }
+
+    /// Which range of slots a key is in: three masters share 16,384 slots.
+    pub fn range_of(&self, key: &str) -> Result<usize> {
+        let node = self.living().next().ok_or_else(|| engine::not_running(KIND))?;
+        let slot: usize = node.cli(&["cluster", "keyslot", key])?.parse().map_err(Error::other)?;
+        Ok(slot * 3 / 16_384)
+    }
+
+    fn master(&self, index: usize) -> Result<usize> {
         let masters = self.masters()?;
         let none = || Error::new(ErrorKind::NotFound, format!("no master {index} in {masters:?}"));
         let address = masters.get(index).ok_or_else(none)?;
-        let node = self.nodes.iter_mut().find(|node| node.address() == *address);
-        node.ok_or_else(none)?.kill_9()?;
-        Ok(address.clone())
+        self.nodes.iter().position(|node| node.address() == *address).ok_or_else(none)
     }
 
     /// Starts every node again that is not running.

@@ -49,6 +49,18 @@ impl<C: Cell, const BLOCKS: usize> Segment<C, BLOCKS> {
         Segment { words: cells(BLOCKS * WORDS_PER_BLOCK), tree: cells(BLOCKS + 1) }
     }
 
+    fn copy(&self) -> Segment<C, BLOCKS> {
+        let copy = |cells: &[C]| {
+            let fresh = |cell: &C| {
+                let fresh = C::default();
+                fresh.set(cell.get());
+                fresh
+            };
+            cells.iter().map(fresh).collect()
+        };
+        Segment { words: copy(&self.words), tree: copy(&self.tree) }
+    }
+
     fn len(&self) -> u64 {
         self.tree[BLOCKS].get()
     }
@@ -121,6 +133,19 @@ impl<C: Cell, const BLOCKS: usize> Board<C, BLOCKS> {
             n_elsewhere: C::default(),
             segments,
         }
+    }
+
+    /// Another board with the same on it. For the holder of the room's lock.
+    pub(super) fn copy(&self) -> Self {
+        let copy: Board<C, BLOCKS> = Board::starting_at(self.base);
+        copy.n_waiting.set(self.n_waiting.get());
+        copy.n_elsewhere.set(self.n_elsewhere.get());
+        for (own, fresh) in self.segments.iter().zip(&copy.segments) {
+            if let Some(segment) = own.get() {
+                fresh.get_or_init(|| segment.copy());
+            }
+        }
+        copy
     }
 
     pub(super) fn base(&self) -> PlaceNumber {

@@ -25,7 +25,7 @@ impl Slot {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Entries {
     slots: HashMap<UserId, Slot>,
     by_end: BTreeSet<(Timestamp, UserId)>,
@@ -62,6 +62,14 @@ impl Entries {
 
     pub(super) fn contains(&self, fan: UserId) -> bool {
         self.slots.contains_key(&fan)
+    }
+
+    pub(super) fn get(&self, fan: UserId) -> Option<Entry> {
+        self.slots.get(&fan).map(|slot| slot.entry)
+    }
+
+    pub(super) fn oldest(&self) -> Option<PlaceNumber> {
+        self.slots.values().map(|slot| slot.entry.number).min()
     }
 
     pub(super) fn number_of(&self, fan: UserId) -> Option<PlaceNumber> {

@@ -2,34 +2,55 @@
 
 use super::board::Board;
 use super::returned::Returned;
-use domain::queue::PlaceNumber;
-use domain::{Timestamp, UserId};
+use domain::UserId;
+use domain::queue::{Draw, PlaceNumber};
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// A thousand numbers fit into each millisecond. So a process that starts later begins above
-/// every number that an earlier one gave, without having to remember any.
-const NUMBERS_PER_MS: u64 = 1_000;
-
 pub(super) struct Line {
-    next: PlaceNumber,
-    /// The numbers of this run, for anybody to read.
+    /// What is left of the block that numbers are given from.
+    block: Range<PlaceNumber>,
+    /// Where the numbers begin that were given one after the other up to the block's start.
+    run: PlaceNumber,
+    /// Numbers that were given or set aside before them. Whoever had one of these, or of the run,
+    /// and is not in line has been let in or has left.
+    given: Vec<Range<PlaceNumber>>,
+    /// Numbers of this room, for anybody to read.
     board: Arc<Board>,
     /// Who has them.
     fans: Fans,
-    /// Numbers that are not on the board: of earlier runs, or too far ahead.
+    /// Numbers that came back, or are too far ahead for the board.
     returned: Returned,
     returned_fans: HashMap<PlaceNumber, UserId>,
-    /// Numbers of earlier runs that were let in or left in this one.
+    /// Numbers that this room did not give, which were let in or left in it.
     spent: HashSet<PlaceNumber>,
 }
 
-impl Line {
-    pub(super) fn starting(now: Timestamp) -> Line {
-        let base = u64::try_from(now.ms()).unwrap_or(0) * NUMBERS_PER_MS;
+/// A copy has a board of its own.
+impl Clone for Line {
+    fn clone(&self) -> Line {
         Line {
-            next: base,
+            block: self.block.clone(),
+            run: self.run,
+            given: self.given.clone(),
+            board: Arc::new(self.board.copy()),
+            fans: self.fans.clone(),
+            returned: self.returned.clone(),
+            returned_fans: self.returned_fans.clone(),
+            spent: self.spent.clone(),
+        }
+    }
+}
+
+impl Line {
+    /// An empty line. Every number that was ever given is smaller than `base`.
+    pub(super) fn above(base: PlaceNumber) -> Line {
+        Line {
+            block: base..base,
+            run: base,
+            given: Vec::new(),
             board: Arc::new(Board::starting_at(base)),
             fans: Fans::default(),
             returned: Returned::default(),
@@ -48,7 +69,12 @@ impl Line {
 
     /// The first number that waits, or the next to be given.
     pub(super) fn front(&self) -> PlaceNumber {
-        self.first().unwrap_or(self.next)
+        self.first().unwrap_or(self.block.start)
+    }
+
+    /// Numbers below this may have been given.
+    pub(super) fn next(&self) -> PlaceNumber {
+        self.block.start
     }
 
     /// How many wait with a smaller number.
@@ -61,28 +87,57 @@ impl Line {
         on_board + self.returned.count_below(number)
     }
 
-    /// Puts the fan at the end.
-    pub(super) fn join(&mut self, fan: UserId) -> PlaceNumber {
+    /// Puts the fan at the end; nothing when the block is used up.
+    pub(super) fn join(&mut self, fan: UserId) -> Option<PlaceNumber> {
         // After a clock was set back, numbers that fans brought along can lie ahead.
-        while self.is_taken(self.next) {
-            self.next += 1;
-        }
-        let number = self.next;
-        self.next += 1;
+        let Some(number) = self.block.clone().find(|number| !self.is_taken(*number)) else {
+            self.block.start = self.block.end;
+            return None;
+        };
+        self.block.start = number + 1;
         self.put(fan, number);
-        number
+        Some(number)
     }
 
-    /// Sets numbers aside for those who are drawn, and says the first of them.
-    pub(super) fn set_aside(&mut self, n_numbers: u32) -> PlaceNumber {
-        let first = self.next;
-        self.next += u64::from(n_numbers);
-        first
+    /// Gives numbers from this block on, unless there are some left. A block that comes late begins
+    /// below numbers that were given since.
+    pub(super) fn use_block(&mut self, block: Range<PlaceNumber>) {
+        if !self.block.is_empty() {
+            return;
+        }
+        let from = block.start.max(self.block.start);
+        if from != self.block.start {
+            self.end_run(from);
+        }
+        self.block = from..block.end.max(from);
+    }
+
+    /// What is left of the block may have been given in writes that were lost.
+    pub(super) fn drop_block(&mut self) {
+        self.block.end = self.block.start;
+    }
+
+    /// Sets the numbers of the draw aside. False when they are from before this room.
+    pub(super) fn set_aside(&mut self, draw: Draw) -> bool {
+        if draw.first < self.block.start {
+            return false;
+        }
+        self.end_run(draw.first);
+        let behind = draw.first + u64::from(draw.n_drawn);
+        self.block = behind..behind;
+        true
+    }
+
+    fn end_run(&mut self, next: PlaceNumber) {
+        if self.run < self.block.start {
+            self.given.push(self.run..self.block.start);
+        }
+        self.run = next;
     }
 
     /// Puts the fan at a number that was set aside.
     pub(super) fn put(&mut self, fan: UserId, number: PlaceNumber) {
-        assert!(self.is_of_this_run(number), "the number is of this run");
+        assert!(self.was_given(number), "the number is of this room");
         match self.board.offset(number) {
             Some(offset) => {
                 self.fans.put(offset, fan);
@@ -92,14 +147,19 @@ impl Line {
         }
     }
 
-    /// Puts the fan back at a number from an earlier run. Numbers of this run do not come back:
-    /// whoever had one and is not in line has been let in or has left.
+    /// Can somebody come back to this number? Not to one that this room gave: whoever had it and is
+    /// not in line has been let in or has left.
+    pub(super) fn is_free(&self, number: PlaceNumber) -> bool {
+        !self.was_given(number) && !self.is_taken(number)
+    }
+
+    /// Puts the fan back at a number that is free.
     pub(super) fn put_back(&mut self, fan: UserId, number: PlaceNumber) -> bool {
-        if self.is_of_this_run(number) || self.is_taken(number) {
-            return false;
+        let is_free = self.is_free(number);
+        if is_free {
+            self.put_elsewhere(fan, number);
         }
-        self.put_elsewhere(fan, number);
-        true
+        is_free
     }
 
     fn put_elsewhere(&mut self, fan: UserId, number: PlaceNumber) {
@@ -132,12 +192,13 @@ impl Line {
         [arrived, self.returned.first()].into_iter().flatten().min()
     }
 
-    /// Was the number given, or set aside, in this run?
-    pub(super) fn is_of_this_run(&self, number: PlaceNumber) -> bool {
-        (self.board.base()..self.next).contains(&number)
+    /// Does this room know that the number was given, or set aside?
+    pub(super) fn was_given(&self, number: PlaceNumber) -> bool {
+        let run = self.run..self.block.start;
+        run.contains(&number) || self.given.iter().any(|given| given.contains(&number))
     }
 
-    /// Is the number from before this run?
+    /// Is the number from before this room?
     pub(super) fn is_earlier(&self, number: PlaceNumber) -> bool {
         number < self.board.base()
     }
@@ -147,7 +208,7 @@ impl Line {
         self.spent.insert(number);
     }
 
-    /// Was the number, of an earlier run, let in or given up in this one?
+    /// Was the number, which this room did not give, let in or given up in it?
     pub(super) fn is_spent(&self, number: PlaceNumber) -> bool {
         self.spent.contains(&number)
     }
@@ -161,7 +222,7 @@ impl Line {
 const FANS_PER_CHUNK: usize = 4_096;
 
 /// Who has which number on the board, sixteen bytes each. Chunks, so that growing copies nothing.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Fans {
     chunks: Vec<Box<[UserId]>>,
 }

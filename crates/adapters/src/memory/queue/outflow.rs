@@ -4,6 +4,7 @@ use domain::Timestamp;
 
 const SECONDS: i64 = 60;
 
+#[derive(Clone)]
 pub(super) struct Outflow {
     /// One count per second, by the second's remainder.
     counts: [u32; SECONDS as usize],

@@ -8,7 +8,7 @@ use domain::queue::PlaceNumber;
 /// A chunk that reaches this length is halved.
 const CHUNK_LENGTH_MAX: usize = 1_024;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Returned {
     /// Sorted, within and from one to the next; none is empty.
     chunks: Vec<Vec<PlaceNumber>>,
@@ -20,7 +20,8 @@ impl Returned {
         self.n_waiting
     }
 
-    pub(crate) fn contains(&self, number: PlaceNumber) -> bool {
+    #[cfg(test)]
+    fn contains(&self, number: PlaceNumber) -> bool {
         let chunk = self.chunks.get(self.chunk_of(number));
         chunk.is_some_and(|chunk| chunk.binary_search(&number).is_ok())
     }

@@ -1,5 +1,7 @@
 //! The waiting room of one schedule. Every method is one atomic step: the caller holds the lock.
 
+mod restoring;
+
 use super::board::Board;
 use super::entries::Entries;
 use super::line::Line;
@@ -7,19 +9,27 @@ use super::lobby::{Lobby, Slot};
 use super::outflow::Outflow;
 use app::ports::queue::{Admission, Returning};
 use domain::queue::{
-    AdmitBudget, Entry, PlaceNumber, QueueCounts, QueueRules, RETURN_WINDOW, Standing,
-    fans_to_admit, may_enter,
+    AdmitBudget, Draw, Entry, Grant, Need, PlaceNumber, QueueCounts, QueueRules, RETURN_WINDOW,
+    Standing, fans_to_admit, may_enter,
 };
 use domain::{Refusal, Timestamp, UserId, draw};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+/// One life of an engine: in another one it may have lost its last writes.
+pub(super) type Epoch = u64;
+
+#[derive(Clone)]
 pub(super) struct Room {
     opened_at: Timestamp,
-    /// Those who were inside when it was made are counted.
-    is_open: bool,
-    /// Somebody came back to the line: this room replaces one that was lost.
+    /// In which those who were inside were counted.
+    opened_in: Option<Epoch>,
+    /// It is not open in the life in which it is asked: writes may be missing.
+    is_doubted: bool,
+    /// Somebody came back to the line, or may: this room replaces one that was lost.
     has_returned: bool,
+    /// It was time to draw: nobody gathers any more.
+    is_closing: bool,
     opening: Opening,
     line: Line,
     /// Where those stand who are not inside.
@@ -32,13 +42,26 @@ pub(super) struct Room {
     n_expired: u64,
 }
 
+#[derive(Clone)]
 enum Opening {
     Ahead(Lobby),
-    Drawn {
-        n_drawn: u32,
-        /// Numbers of those who gathered before the engine lost its memory, by their index.
-        unclaimed: HashMap<u32, PlaceNumber>,
-    },
+    Drawn(Drawn),
+}
+
+/// The order of those who gathered.
+#[derive(Clone)]
+struct Drawn {
+    draw: Draw,
+    ranks: Arc<[u32]>,
+    /// Numbers whose fans are not here, because the engine lost their memory.
+    unclaimed: HashSet<PlaceNumber>,
+}
+
+impl Drawn {
+    fn number(&self, index: u32) -> Option<PlaceNumber> {
+        let rank = self.ranks.get(index as usize)?;
+        Some(self.draw.first + u64::from(*rank))
+    }
 }
 
 enum Place {
@@ -71,13 +94,16 @@ impl Packed {
 }
 
 impl Room {
-    pub(super) fn new(now: Timestamp) -> Room {
+    /// Nobody is in it, and nobody has opened it. Every number ever given lies below `base`.
+    pub(super) fn new(base: PlaceNumber, now: Timestamp) -> Room {
         Room {
             opened_at: now,
-            is_open: false,
+            opened_in: None,
+            is_doubted: true,
             has_returned: false,
+            is_closing: false,
             opening: Opening::Ahead(Lobby::default()),
-            line: Line::starting(now),
+            line: Line::above(base),
             places: HashMap::new(),
             entries: Entries::default(),
             budget: None,
@@ -93,26 +119,32 @@ impl Room {
         self.line.board()
     }
 
+    /// Every look at a room begins with this. Says whether it is open.
+    pub(super) fn is_open_in(&mut self, epoch: Epoch) -> bool {
+        self.is_doubted = self.opened_in != Some(epoch);
+        !self.is_doubted
+    }
+
     pub(super) fn enter(
         &mut self,
         rules: &QueueRules,
         fan: UserId,
         returning: Option<Returning>,
         now: Timestamp,
-    ) -> Result<Standing, Refusal> {
-        self.catch_up(rules, now);
-        if self.is_here(fan) {
-            return Ok(self.look(fan));
+    ) -> Result<Result<Standing, Refusal>, Need> {
+        self.catch_up(rules, now)?;
+        if let Some(standing) = self.find(fan, returning, now) {
+            return Ok(Ok(standing));
         }
         // Whoever proves a place is not new: they may come back even while nobody may join.
         let place = match returning.and_then(|proof| self.take_back(fan, proof)) {
             Some(place) => place,
-            None => {
-                may_enter(&rules.settings)?;
-                self.join(fan)
-            }
+            None => match may_enter(&rules.settings) {
+                Ok(()) => self.join(fan)?,
+                Err(refusal) => return Ok(Err(refusal)),
+            },
         };
-        Ok(self.settle(rules, fan, place, now))
+        Ok(Ok(self.settle(rules, fan, place, now)))
     }
 
     pub(super) fn come_back(
@@ -121,20 +153,25 @@ impl Room {
         fan: UserId,
         proof: Returning,
         now: Timestamp,
-    ) -> Standing {
-        self.catch_up(rules, now);
-        if self.is_here(fan) {
-            return self.look(fan);
+    ) -> Result<Standing, Need> {
+        self.catch_up(rules, now)?;
+        if let Some(standing) = self.find(fan, Some(proof), now) {
+            return Ok(standing);
         }
-        match self.take_back(fan, proof) {
+        Ok(match self.take_back(fan, proof) {
             Some(place) => self.settle(rules, fan, place, now),
             None => self.look(fan),
-        }
+        })
     }
 
-    pub(super) fn standing(&mut self, rules: &QueueRules, fan: UserId, now: Timestamp) -> Standing {
-        self.catch_up(rules, now);
-        self.look(fan)
+    pub(super) fn standing(
+        &mut self,
+        rules: &QueueRules,
+        fan: UserId,
+        now: Timestamp,
+    ) -> Result<Standing, Need> {
+        self.catch_up(rules, now)?;
+        Ok(self.look(fan))
     }
 
     pub(super) fn leave(&mut self, fan: UserId, now: Timestamp) {
@@ -148,7 +185,7 @@ impl Room {
                 self.line.remove(number);
             }
             (Some(Place::Lobby(index)), Opening::Ahead(lobby)) => lobby.leave(index),
-            (Some(Place::Lobby(_)), Opening::Drawn { .. }) => {
+            (Some(Place::Lobby(_)), Opening::Drawn(_)) => {
                 unreachable!("the draw moves everybody into the line")
             }
             (None, _) => (),
@@ -167,7 +204,7 @@ impl Room {
 
     pub(super) fn entry(&mut self, fan: UserId, now: Timestamp) -> Option<Entry> {
         self.sweep(now);
-        self.entries.claim(fan)
+        self.entries.claim(fan).filter(|entry| entry.is_live(now))
     }
 
     pub(super) fn extend(
@@ -175,16 +212,26 @@ impl Room {
         rules: &QueueRules,
         fan: UserId,
         now: Timestamp,
-    ) -> Result<Entry, Refusal> {
-        self.catch_up(rules, now);
-        let entry = self.entries.claim(fan).ok_or(Refusal::EntryExpired)?;
-        let longer = entry.extended(&rules.settings, now)?;
-        self.entries.set(fan, longer);
+    ) -> Result<Result<Entry, Refusal>, Need> {
+        self.catch_up(rules, now)?;
+        let Some(entry) = self.entries.claim(fan) else { return Ok(Err(Refusal::EntryExpired)) };
+        let longer = entry.extended(&rules.settings, now);
+        if let Ok(longer) = longer {
+            self.entries.set(fan, longer);
+        }
         Ok(longer)
     }
 
-    pub(super) fn admit(&mut self, rules: &QueueRules, now: Timestamp) -> Vec<Admission> {
-        self.catch_up(rules, now);
+    pub(super) fn admit(
+        &mut self,
+        rules: &QueueRules,
+        now: Timestamp,
+    ) -> Result<Vec<Admission>, Need> {
+        self.catch_up(rules, now)?;
+        Ok(self.let_in(rules, now))
+    }
+
+    fn let_in(&mut self, rules: &QueueRules, now: Timestamp) -> Vec<Admission> {
         let is_gathering_again = self.has_returned && now < self.opened_at.plus(RETURN_WINDOW);
         if now < rules.opens_at || is_gathering_again {
             return Vec::new();
@@ -202,39 +249,24 @@ impl Room {
         (0..n).map(|_| self.admit_first(rules, now)).collect()
     }
 
-    pub(super) fn restore(&mut self, rules: &QueueRules, entries: &[Admission], now: Timestamp) {
-        self.sweep(now);
-        let max_active = rules.settings.max_active as usize;
-        for Admission { fan, entry } in entries {
-            // A number that we gave, or that was spent since, stands for somebody who came back
-            // before.
-            let number = entry.number;
-            let is_lost = !self.line.is_of_this_run(number) && !self.line.is_spent(number);
-            if !is_lost || !entry.is_live(now) || self.entries.contains(*fan) {
-                continue;
-            }
-            // Whoever was let in before the room was lost stays, however many they are. But since it
-            // is open their slots may have gone to others.
-            if self.is_open && max_active <= self.entries.len() {
-                break;
-            }
-            // Somebody who came back before their entry did waits in line for what they have.
-            if self.places.contains_key(fan) {
-                self.leave(*fan, now);
-            }
-            self.line.mark_spent(entry.number);
-            // Whether they had been seen is forgotten, and throwing out a fan who is choosing
-            // seats is worse than an empty slot.
-            self.entries.add(*fan, *entry, true);
+    /// Takes what the store reserved.
+    pub(super) fn take(&mut self, grant: Grant, seed: &[u8; 32]) {
+        if let Some(draw) = grant.draw {
+            self.take_draw(draw, seed);
         }
-        self.is_open = true;
+        if let Some(numbers) = grant.numbers {
+            self.line.use_block(numbers);
+        }
+        if let (Some(indexes), Opening::Ahead(lobby)) = (grant.indexes, &mut self.opening) {
+            lobby.use_block(indexes);
+        }
     }
 
     pub(super) fn counts(&mut self, now: Timestamp) -> QueueCounts {
         self.sweep(now);
         let (gathered, drawn) = match &self.opening {
             Opening::Ahead(lobby) => (lobby.n_gathered(), 0),
-            Opening::Drawn { n_drawn, .. } => (0, u64::from(*n_drawn)),
+            Opening::Drawn(drawn) => (0, u64::from(drawn.draw.n_drawn)),
         };
         QueueCounts {
             gathered,
@@ -249,8 +281,38 @@ impl Room {
         }
     }
 
-    fn is_here(&self, fan: UserId) -> bool {
-        self.places.contains_key(&fan) || self.entries.contains(fan)
+    /// Where the fan is, unless they prove a later place than the one where they are: then the room
+    /// forgot that they left it.
+    fn find(&mut self, fan: UserId, proof: Option<Returning>, now: Timestamp) -> Option<Standing> {
+        let place = self.places.get(&fan).map(|place| place.place());
+        if place.is_none() && !self.entries.contains(fan) {
+            return None;
+        }
+        let is_later = match (place, proof, &self.opening) {
+            (Some(Place::Line(known)), Some(Returning::Line { number }), _) => {
+                known < number && self.can_come_back(number)
+            }
+            (
+                Some(Place::Lobby(known)),
+                Some(Returning::Lobby { index }),
+                Opening::Ahead(lobby),
+            ) => known < index && lobby.is_free(index),
+            (Some(Place::Line(_) | Place::Lobby(_)) | None, _, _) => false,
+        };
+        if is_later {
+            self.leave(fan, now);
+            return None;
+        }
+        Some(self.look(fan))
+    }
+
+    fn can_come_back(&self, number: PlaceNumber) -> bool {
+        match &self.opening {
+            // A number above ours is from a clock that ran ahead. Before the draw it could meet the
+            // numbers that the draw sets aside.
+            Opening::Ahead(_) => self.line.is_earlier(number) && self.line.is_free(number),
+            Opening::Drawn(drawn) => drawn.unclaimed.contains(&number) || self.line.is_free(number),
+        }
     }
 
     fn settle(
@@ -264,75 +326,94 @@ impl Room {
         self.entries.forget_lapsed(fan);
         // Alone in line: a free slot is theirs at once, and nobody is passed.
         if self.line.len() == 1 {
-            self.admit(rules, now);
+            self.let_in(rules, now);
         }
         self.look(fan)
     }
 
     /// What time alone has changed: slots that ended, and the opening.
-    fn catch_up(&mut self, rules: &QueueRules, now: Timestamp) {
+    fn catch_up(&mut self, rules: &QueueRules, now: Timestamp) -> Result<(), Need> {
         self.sweep(now);
-        if rules.opens_at <= now {
-            self.draw(&rules.draw_seed);
+        let Opening::Ahead(lobby) = &self.opening else { return Ok(()) };
+        if now < rules.opens_at && !self.is_closing {
+            return Ok(());
         }
+        let (n_gathered, block) = (lobby.n_indexes(), lobby.block_from());
+        if n_gathered > 0 {
+            self.is_closing = true;
+            return Err(Need::Draw { n_gathered, block, above: self.line.next() });
+        }
+        let draw = Draw { n_drawn: 0, first: 0 };
+        let (ranks, unclaimed) = (Arc::from([]), HashSet::new());
+        self.opening = Opening::Drawn(Drawn { draw, ranks, unclaimed });
+        Ok(())
     }
 
+    /// That somebody came to claim their entry may be among what was lost: then it is not over.
     fn sweep(&mut self, now: Timestamp) {
-        self.n_expired += self.entries.sweep(now);
+        if !self.is_doubted {
+            self.n_expired += self.entries.sweep(now);
+        }
     }
 
     /// Moves everybody from the lobby into the line, once.
-    fn draw(&mut self, seed: &[u8; 32]) {
+    fn take_draw(&mut self, draw: Draw, seed: &[u8; 32]) {
         let Opening::Ahead(lobby) = &self.opening else { return };
-        let n_drawn = u32::try_from(lobby.slots().len()).expect("an index is a u32");
-        let first = self.line.set_aside(n_drawn);
-        let mut unclaimed = HashMap::new();
-        let ranks = draw::permutation(seed, n_drawn);
-        for ((index, slot), rank) in (0..).zip(lobby.slots()).zip(ranks) {
-            let number = first + u64::from(rank);
-            match slot {
+        let ranks: Arc<[u32]> = draw::permutation(seed, draw.n_drawn).into();
+        // What was drawn before this room was made comes back as any other number.
+        let is_ours = self.line.set_aside(draw);
+        let mut unclaimed = HashSet::new();
+        for (index, rank) in (0..).zip(ranks.iter()) {
+            let number = draw.first + u64::from(*rank);
+            match lobby.slot(index) {
+                Slot::Gathered(fan) if !is_ours => {
+                    self.places.remove(&fan);
+                }
+                Slot::Unclaimed if !is_ours => (),
                 Slot::Gathered(fan) => {
-                    self.line.put(*fan, number);
-                    self.places.insert(*fan, Place::Line(number).into());
+                    self.line.put(fan, number);
+                    self.places.insert(fan, Place::Line(number).into());
                 }
-                Slot::Unclaimed => {
-                    unclaimed.insert(index, number);
+                Slot::Unclaimed if !self.line.is_spent(number) => {
+                    unclaimed.insert(number);
                 }
-                Slot::Left => (),
+                Slot::Unclaimed | Slot::Left => (),
             }
         }
-        self.opening = Opening::Drawn { n_drawn, unclaimed };
+        self.opening = Opening::Drawn(Drawn { draw, ranks, unclaimed });
     }
 
     /// The place that the proof is about, if it is still to be had.
     fn take_back(&mut self, fan: UserId, proof: Returning) -> Option<Place> {
-        let place = match (proof, &mut self.opening) {
-            // A number above ours is from a clock that ran ahead. Before the draw it could meet
-            // the numbers that the draw sets aside.
-            (Returning::Line { number }, Opening::Ahead(_)) if !self.line.is_earlier(number) => {
-                None
-            }
-            (Returning::Line { number }, _) => {
-                self.line.put_back(fan, number).then_some(Place::Line(number))
-            }
+        let number = match (proof, &mut self.opening) {
             (Returning::Lobby { index }, Opening::Ahead(lobby)) => {
-                lobby.gather_again(fan, index).then_some(Place::Lobby(index))
+                return lobby.gather_again(fan, index).then_some(Place::Lobby(index));
             }
-            (Returning::Lobby { index }, Opening::Drawn { unclaimed, .. }) => {
-                unclaimed.remove(&index).map(|number| {
-                    self.line.put(fan, number);
-                    Place::Line(number)
-                })
-            }
+            (Returning::Lobby { index }, Opening::Drawn(drawn)) => drawn.number(index)?,
+            (Returning::Line { number }, _) => number,
         };
-        self.has_returned |= matches!(place, Some(Place::Line(_)));
-        place
+        if !self.can_come_back(number) {
+            return None;
+        }
+        let is_unclaimed = match &mut self.opening {
+            Opening::Ahead(_) => false,
+            Opening::Drawn(drawn) => drawn.unclaimed.remove(&number),
+        };
+        match is_unclaimed {
+            true => self.line.put(fan, number),
+            false => assert!(self.line.put_back(fan, number), "it can come back"),
+        }
+        self.has_returned = true;
+        Some(Place::Line(number))
     }
 
-    fn join(&mut self, fan: UserId) -> Place {
+    fn join(&mut self, fan: UserId) -> Result<Place, Need> {
         match &mut self.opening {
-            Opening::Ahead(lobby) => Place::Lobby(lobby.gather(fan)),
-            Opening::Drawn { .. } => Place::Line(self.line.join(fan)),
+            Opening::Ahead(lobby) => lobby.gather(fan).map(Place::Lobby).ok_or(Need::Indexes),
+            Opening::Drawn(_) => {
+                let place = self.line.join(fan).map(Place::Line);
+                place.ok_or(Need::Numbers { above: self.line.next() })
+            }
         }
     }
 
@@ -355,7 +436,7 @@ impl Room {
             (Some(Place::Lobby(index)), Opening::Ahead(lobby)) => {
                 Standing::Lobby { index, n_gathered: lobby.n_gathered() }
             }
-            (Some(Place::Lobby(_)), Opening::Drawn { .. }) => {
+            (Some(Place::Lobby(_)), Opening::Drawn(_)) => {
                 unreachable!("the draw moves everybody into the line")
             }
             (None, _) if self.entries.has_lapsed(fan) => Standing::Expired,

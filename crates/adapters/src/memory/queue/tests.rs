@@ -1,12 +1,15 @@
 //! The contract, and a few rooms that went through something.
 
 mod model;
+mod served;
 
 use super::Queue;
-use super::room::Room;
-use app::ports::queue::{Returning, contract};
+use app::ports::queue::{self, Returning, contract};
+use async_trait::async_trait;
 use domain::queue::{QueueMode, QueueRules, QueueSettings, Standing};
 use domain::{ScheduleId, Timestamp, UserId, draw};
+use served::Served;
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -15,6 +18,36 @@ const START: Timestamp = Timestamp::from_ms(1_900_000_000_000);
 #[tokio::test]
 async fn keeps_the_contract() {
     contract::check(&Queue::default(), 1, START).await;
+}
+
+/// The engine, and what it was before each step.
+struct Taped {
+    queue: Arc<Queue>,
+    before: Vec<Queue>,
+}
+
+#[async_trait]
+impl contract::LosesTail for Taped {
+    fn queue(&self) -> Arc<dyn queue::Queue> {
+        self.queue.clone()
+    }
+
+    fn before_step(&mut self) {
+        self.before.push(self.queue.copy().unwrap());
+    }
+
+    async fn lose_tail(&mut self, n_writes: usize) {
+        let n_kept = self.before.len().saturating_sub(n_writes);
+        self.queue = Arc::new(self.before.swap_remove(n_kept));
+        self.before.clear();
+        self.queue.begin_epoch();
+    }
+}
+
+#[tokio::test]
+async fn whatever_tail_is_lost_nothing_is_given_twice_and_all_comes_back() {
+    let mut taped = Taped { queue: Arc::default(), before: Vec::new() };
+    contract::check_lost_tails(&mut taped, 0..1_000).await;
 }
 
 fn fan(number: u8) -> UserId {
@@ -38,9 +71,9 @@ fn rules(max_active: u32, admit_per_second: u32) -> QueueRules {
 
 #[test]
 fn a_million_fans_line_up_and_the_last_one_knows_it() {
-    let mut room = Room::new(START);
     let mut rules = rules(1, 1);
     rules.settings.mode = QueueMode::Paused;
+    let mut room = Served::new(&rules, START);
     let fan = |number: u32| UserId::new(Uuid::from_u128(number.into()));
     for number in 0..1_000_000 {
         room.enter(&rules, fan(number), None, START).unwrap();
@@ -60,7 +93,7 @@ fn who_comes_back_to_the_lobby_after_the_draw_has_the_place_it_drew() {
     let mut rules = rules(1, 1);
     rules.settings.mode = QueueMode::Paused;
     rules.opens_at = START.plus(Duration::from_secs(1));
-    let mut room = Room::new(START);
+    let mut room = Served::new(&rules, START);
     // The engine lost its memory while fans gathered; before the draw only the last came back.
     let proof = |index| Some(Returning::Lobby { index });
     room.enter(&rules, fan(9), proof(9), START).unwrap();
@@ -83,7 +116,7 @@ fn who_comes_back_to_the_lobby_after_the_draw_has_the_place_it_drew() {
 fn a_number_from_a_clock_that_ran_ahead_is_kept_and_given_to_nobody_else() {
     let mut rules = rules(1, 1);
     rules.settings.mode = QueueMode::Paused;
-    let mut room = Room::new(START);
+    let mut room = Served::new(&rules, START);
     let number_of = |standing| match standing {
         Ok(Standing::Waiting { number, .. }) => number,
         other => panic!("{other:?}"),
@@ -100,7 +133,7 @@ fn a_number_from_a_clock_that_ran_ahead_is_kept_and_given_to_nobody_else() {
 #[test]
 fn we_remember_only_for_a_while_that_a_time_ran_out() {
     let rules = rules(1, 1);
-    let mut room = Room::new(START);
+    let mut room = Served::new(&rules, START);
     room.enter(&rules, fan(1), None, START).unwrap();
     let over = START.plus(rules.settings.entry_ttl());
     room.enter(&rules, fan(2), None, over).unwrap();

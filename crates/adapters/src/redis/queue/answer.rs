@@ -1,10 +1,10 @@
 //! What a step's script answers: a word, and the values that belong to it.
 
-use super::replica::{Change, Facts, Opening};
+use super::replica::{Change, Facts, Moment, Opening, Tag};
 use super::replicas::News;
-use app::ports::queue::Admission;
+use app::ports::queue::{Admission, Survivors};
 use app::{Error, Result};
-use domain::queue::{Entry, QueueCounts, QueueRules, Standing};
+use domain::queue::{Draw, Entry, Need, QueueCounts, QueueRules, Standing};
 use domain::{Timestamp, UserId};
 use redis::{FromRedisValue, ParsingError, Value};
 use std::str::FromStr;
@@ -54,44 +54,82 @@ impl Answer {
             let entry = Entry::starting(self.value(at + 1)?, &rules.settings, now);
             Ok(Admission { fan, entry })
         };
-        (3..self.values.len()).step_by(2).map(admission).collect()
+        (0..self.values.len()).step_by(2).map(admission).collect()
     }
 
-    /// What a round says of the opening besides.
-    pub(super) fn opening(&self) -> Result<Opening> {
-        let (n_lobby, n_drawn) = (self.value(0)?, self.value(1)?);
-        Ok(Opening { n_lobby, n_drawn, drawn_first: self.value(2)? })
+    /// The life of the server that answers, and what a step of it needs first.
+    pub(super) fn need(&self) -> Result<(&str, Need)> {
+        let (epoch, what) = (self.text(0)?, self.text(1)?);
+        let need = match what {
+            "numbers" => Need::Numbers { above: self.value(2)? },
+            "indexes" => Need::Indexes,
+            "draw" => Need::Draw {
+                above: self.value(2)?,
+                n_gathered: self.value(3)?,
+                block: self.value(4)?,
+            },
+            _ => return Err(self.unexpected()),
+        };
+        Ok((epoch, need))
+    }
+
+    /// What another room drew.
+    pub(super) fn draw(&self) -> Result<Draw> {
+        Ok(Draw { n_drawn: self.value(0)?, first: self.value(1)? })
+    }
+
+    pub(super) fn survivors(&self) -> Result<Option<Survivors>> {
+        match self.word.as_str() {
+            "kept" => {
+                let (oldest_inside, front) = (self.value(0)?, self.value(1)?);
+                Ok(Some(Survivors { oldest_inside, front }))
+            }
+            "absent" => Ok(None),
+            _ => Err(self.unexpected()),
+        }
     }
 
     pub(super) fn news(&self) -> Result<News> {
-        let n_drawn: Option<u32> = self.value(2).ok();
+        let seen = Moment { change: self.value(0)?, epoch: self.value(1)? };
+        let n_drawn: Option<u32> = self.value(3).ok();
         let opening = Opening {
-            n_lobby: self.value(4)?,
+            n_lobby: self.value(5)?,
             n_drawn: n_drawn.unwrap_or(0),
-            drawn_first: self.value(3)?,
+            drawn_first: self.value(4)?,
         };
-        let facts = Facts { base: self.value(1)?, is_drawn: n_drawn.is_some(), opening };
+        let facts = Facts { base: self.value(2)?, is_drawn: n_drawn.is_some(), opening };
         let changes =
-            (5..self.values.len()).step_by(2).filter_map(|at| self.change(at).transpose());
-        Ok(News { seen: self.value(0)?, facts, changes: changes.collect::<Result<_>>()? })
+            (6..self.values.len()).step_by(3).filter_map(|at| self.change(at).transpose());
+        Ok(News { seen, facts, changes: changes.collect::<Result<_>>()? })
     }
 
     /// The first entry of a log tells nothing.
     fn change(&self, at: usize) -> Result<Option<Change>> {
         let what: String = self.value(at)?;
         Ok(Some(match what.as_str() {
-            "join" => Change::Join(self.value(at + 1)?),
+            "join" => Change::Join(self.value(at + 1)?, self.tag(at + 2)),
             "leave" => Change::Leave(self.value(at + 1)?),
             "admit" => Change::Admit(self.value(at + 1)?),
-            "gather" => Change::Gather(self.value(at + 1)?),
+            "gather" => Change::Gather(self.value(at + 1)?, self.tag(at + 2)),
             "go" => Change::Go(self.value(at + 1)?),
             "start" => return Ok(None),
             _ => return Err(self.unexpected()),
         }))
     }
 
-    pub(super) fn all<T: FromStr>(&self) -> Result<Vec<T>> {
-        (0..self.values.len()).map(|at| self.value(at)).collect()
+    /// A slice of a copy: numbers or indexes, and whose they are.
+    pub(super) fn slice<T: FromStr>(&self) -> Result<Vec<(T, Tag)>> {
+        let places = (0..self.values.len()).step_by(2);
+        places.map(|at| Ok((self.value(at)?, self.tag(at + 1)))).collect()
+    }
+
+    /// A change that an earlier version wrote names nobody: then nobody is answered by it.
+    fn tag(&self, at: usize) -> Tag {
+        self.text(at).map_or(Tag::default(), Tag::of_text)
+    }
+
+    pub(super) fn text(&self, at: usize) -> Result<&str> {
+        self.values.get(at).map(String::as_str).ok_or_else(|| self.unexpected())
     }
 
     pub(super) fn counts(&self) -> Result<QueueCounts> {

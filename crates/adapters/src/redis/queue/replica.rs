@@ -1,11 +1,12 @@
 //! A node's copy of one waiting room: who waits, by number, and who gathers, by index. Polls are
-//! answered from it.
+//! answered from it, when both the number and the fan are in it.
 
 use super::arrivals::Arrivals;
 use crate::memory::queue::returned::Returned;
 use app::ports::queue::Returning;
-use domain::draw;
 use domain::queue::{PlaceNumber, Standing};
+use domain::{UserId, draw};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Numbers further from the first of this run are kept as returned ones: a clock that ran ahead
@@ -21,7 +22,7 @@ pub(super) struct Facts {
     pub(super) opening: Opening,
 }
 
-/// What a room that was lost has to be told, so that those who gathered find their places.
+/// What a room says of its lobby and its draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Opening {
     /// How many places of the lobby were given.
@@ -31,36 +32,81 @@ pub(super) struct Opening {
     pub(super) drawn_first: PlaceNumber,
 }
 
+/// Whose place it is: the last four bytes of the fan's id, which are chance. The copy of a million
+/// places is four megabytes larger by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tag(Option<u32>);
+
+impl Tag {
+    pub(super) fn of(fan: UserId) -> Tag {
+        Tag(Some(fan.uuid().as_u128() as u32))
+    }
+
+    pub(super) fn of_text(text: &str) -> Tag {
+        Tag(u32::from_str_radix(text, 16).ok())
+    }
+}
+
+/// The last change that was seen, and in which life of the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Moment {
+    pub(super) change: String,
+    pub(super) epoch: String,
+}
+
 /// One thing that happened in a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    Join(PlaceNumber),
+    Join(PlaceNumber, Tag),
     Leave(PlaceNumber),
     /// Everybody up to this number was let in.
     Admit(PlaceNumber),
-    Gather(u32),
+    Gather(u32, Tag),
     Go(u32),
+}
+
+/// Whose the places are that lie densely.
+#[derive(Default)]
+struct Tags(Vec<u32>);
+
+impl Tags {
+    fn set(&mut self, offset: usize, tag: Tag) {
+        if self.0.len() <= offset {
+            self.0.resize(offset + 1, 0);
+        }
+        self.0[offset] = tag.0.unwrap_or_default();
+    }
+
+    fn is(&self, offset: usize, tag: Tag) -> bool {
+        tag.0.is_some_and(|tag| self.0.get(offset) == Some(&tag))
+    }
 }
 
 pub(super) struct Replica {
     pub(super) facts: Facts,
     /// The last change that is part of it.
-    pub(super) seen: String,
+    pub(super) seen: Moment,
     arrived: Arrivals,
+    arrived_tags: Tags,
     returned: Returned,
+    returned_tags: HashMap<PlaceNumber, Tag>,
     gathered: Arrivals,
+    gathered_tags: Tags,
     /// The place of each who gathered, once it is drawn.
     ranks: Arc<[u32]>,
 }
 
 impl Replica {
-    pub(super) fn empty(facts: Facts, seen: String) -> Replica {
+    pub(super) fn empty(facts: Facts, seen: Moment) -> Replica {
         Replica {
             facts,
             seen,
             arrived: Arrivals::default(),
+            arrived_tags: Tags::default(),
             returned: Returned::default(),
+            returned_tags: HashMap::new(),
             gathered: Arrivals::default(),
+            gathered_tags: Tags::default(),
             ranks: Arc::from([]),
         }
     }
@@ -68,15 +114,16 @@ impl Replica {
     /// Changes may come twice: a copy is made while the room goes on.
     pub(super) fn apply(&mut self, change: Change) {
         match change {
-            Change::Join(number) => self.join(number),
+            Change::Join(number, tag) => self.join(number, tag),
             Change::Leave(number) => self.leave(number),
             Change::Admit(up_to) => {
                 while let Some(first) = self.first().filter(|first| *first <= up_to) {
                     self.leave(first);
                 }
             }
-            Change::Gather(index) => {
+            Change::Gather(index, tag) => {
                 self.gathered.insert(index as usize);
+                self.gathered_tags.set(index as usize, tag);
             }
             Change::Go(index) => {
                 self.gathered.remove(index as usize);
@@ -85,7 +132,7 @@ impl Replica {
     }
 
     /// Learns what the room said, and the order once it is drawn: a pure function of the seed.
-    pub(super) fn learn(&mut self, facts: Facts, seen: String, seed: &[u8; 32]) {
+    pub(super) fn learn(&mut self, facts: Facts, seen: Moment, seed: &[u8; 32]) {
         let n_drawn = facts.opening.n_drawn;
         if self.ranks.len() != n_drawn as usize {
             self.ranks = draw::permutation(seed, n_drawn).into();
@@ -99,41 +146,30 @@ impl Replica {
     }
 
     /// Where the fan with this proof stands, if the copy knows it.
-    pub(super) fn standing(&self, proof: Returning) -> Option<Standing> {
+    pub(super) fn standing(&self, proof: Returning, fan: UserId) -> Option<Standing> {
+        let tag = Tag::of(fan);
         match proof {
-            Returning::Line { number } => self.waiting(number),
+            Returning::Line { number } => self.waiting(number, tag),
             Returning::Lobby { index } if !self.facts.is_drawn => {
-                let n_gathered = self.gathered.len();
-                let is_here = self.gathered.contains(index as usize);
+                let (at, n_gathered) = (index as usize, self.gathered.len());
+                let is_here = self.gathered.contains(at) && self.gathered_tags.is(at, tag);
                 is_here.then_some(Standing::Lobby { index, n_gathered })
             }
-            Returning::Lobby { index } => self.waiting(self.number_drawn(index)?),
+            Returning::Lobby { index } => self.waiting(self.number_drawn(index)?, tag),
         }
     }
 
     /// The number that the draw gave to a place of the lobby.
-    fn number_drawn(&self, index: u32) -> Option<PlaceNumber> {
+    pub(super) fn number_drawn(&self, index: u32) -> Option<PlaceNumber> {
         let rank = self.ranks.get(index as usize)?;
         Some(self.facts.opening.drawn_first + u64::from(*rank))
     }
 
-    /// The same proof for a room that was drawn before it was lost: by the number.
-    pub(super) fn translate(&self, proof: Returning) -> Returning {
-        let is_earlier = self.facts.opening.drawn_first < self.facts.base;
-        match proof {
-            Returning::Lobby { index } if is_earlier => match self.number_drawn(index) {
-                Some(number) => Returning::Line { number },
-                None => proof,
-            },
-            Returning::Lobby { .. } | Returning::Line { .. } => proof,
-        }
-    }
-
-    fn waiting(&self, number: PlaceNumber) -> Option<Standing> {
+    fn waiting(&self, number: PlaceNumber, tag: Tag) -> Option<Standing> {
         let offset = self.offset(number);
         let is_here = match offset {
-            Some(offset) => self.arrived.contains(offset),
-            None => self.returned.contains(number),
+            Some(offset) => self.arrived.contains(offset) && self.arrived_tags.is(offset, tag),
+            None => self.returned_tags.get(&number) == Some(&tag),
         };
         let n_arrived = match offset {
             Some(offset) => self.arrived.count_below(offset),
@@ -145,17 +181,26 @@ impl Replica {
         is_here.then(|| Standing::Waiting { number, ahead, behind: n_waiting - ahead - 1 })
     }
 
-    fn join(&mut self, number: PlaceNumber) {
+    fn join(&mut self, number: PlaceNumber, tag: Tag) {
         match self.offset(number) {
-            Some(offset) => self.arrived.insert(offset),
-            None => self.returned.insert(number),
-        };
+            Some(offset) => {
+                self.arrived.insert(offset);
+                self.arrived_tags.set(offset, tag);
+            }
+            None => {
+                self.returned.insert(number);
+                self.returned_tags.insert(number, tag);
+            }
+        }
     }
 
     fn leave(&mut self, number: PlaceNumber) {
         match self.offset(number) {
             Some(offset) => self.arrived.remove(offset),
-            None => self.returned.remove(number),
+            None => {
+                self.returned_tags.remove(&number);
+                self.returned.remove(number)
+            }
         };
     }
 
@@ -173,17 +218,28 @@ impl Replica {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use uuid::Uuid;
+
+    fn fan(number: u64) -> UserId {
+        UserId::new(Uuid::from_u128(number.into()))
+    }
+
+    /// Each number is the fan's with the same one.
+    fn join(replica: &mut Replica, number: PlaceNumber) {
+        replica.apply(Change::Join(number, Tag::of(fan(number))));
+    }
 
     fn replica(n_drawn: u32, drawn_first: PlaceNumber) -> Replica {
         let opening = Opening { n_lobby: n_drawn, n_drawn, drawn_first };
         let facts = Facts { base: 1_000, is_drawn: true, opening };
-        let mut replica = Replica::empty(Facts { base: 1_000, ..Facts::default() }, String::new());
-        replica.learn(facts, "1-1".into(), &[7; 32]);
+        let empty = Facts { base: 1_000, ..Facts::default() };
+        let mut replica = Replica::empty(empty, Moment::default());
+        replica.learn(facts, Moment { change: "1-1".into(), epoch: "a".into() }, &[7; 32]);
         replica
     }
 
     fn ahead(replica: &Replica, number: PlaceNumber) -> Option<u64> {
-        match replica.standing(Returning::Line { number })? {
+        match replica.standing(Returning::Line { number }, fan(number))? {
             Standing::Waiting { ahead, .. } => Some(ahead),
             Standing::Lobby { .. } | Standing::Inside(_) | Standing::Expired | Standing::Absent => {
                 None
@@ -195,7 +251,7 @@ mod tests {
     fn numbers_of_every_run_are_counted_together() {
         let mut replica = replica(0, 0);
         for number in [1_000, 1_005, 7, 1_000 + OFFSET_MAX, 9, 1_005] {
-            replica.apply(Change::Join(number));
+            join(&mut replica, number);
         }
         let order = [7, 9, 1_000, 1_005, 1_000 + OFFSET_MAX];
         for (place, number) in (0..).zip(order) {
@@ -209,28 +265,35 @@ mod tests {
     }
 
     #[test]
+    fn a_number_answers_its_fan_alone() {
+        let mut replica = replica(0, 0);
+        for number in [7, 1_000] {
+            join(&mut replica, number);
+            let proof = Returning::Line { number };
+            assert!(replica.standing(proof, fan(number)).is_some());
+            assert_eq!(replica.standing(proof, fan(number + 1)), None);
+            replica.apply(Change::Join(number, Tag::of_text("")));
+            assert_eq!(replica.standing(proof, fan(number)), None, "nobody knows whose it is");
+        }
+        replica.facts.is_drawn = false;
+        replica.apply(Change::Gather(3, Tag::of(fan(3))));
+        let proof = Returning::Lobby { index: 3 };
+        assert!(replica.standing(proof, fan(3)).is_some());
+        assert_eq!(replica.standing(proof, fan(4)), None);
+    }
+
+    #[test]
     fn a_place_of_the_lobby_becomes_the_number_that_was_drawn() {
         let ranks = draw::permutation(&[7; 32], 4);
         let mut replica = replica(4, 1_100);
         for rank in &ranks {
-            replica.apply(Change::Join(1_100 + u64::from(*rank)));
+            join(&mut replica, 1_100 + u64::from(*rank));
         }
         for (index, rank) in (0..).zip(&ranks) {
-            let standing = replica.standing(Returning::Lobby { index });
             let (number, ahead) = (1_100 + u64::from(*rank), u64::from(*rank));
+            let standing = replica.standing(Returning::Lobby { index }, fan(number));
             assert_eq!(standing, Some(Standing::Waiting { number, ahead, behind: 3 - ahead }));
         }
-        assert_eq!(replica.standing(Returning::Lobby { index: 4 }), None);
-        let proof = Returning::Lobby { index: 1 };
-        assert_eq!(replica.translate(proof), proof, "the room knows its own draw");
-    }
-
-    #[test]
-    fn after_a_loss_a_place_of_the_lobby_is_proved_by_its_number() {
-        let ranks = draw::permutation(&[7; 32], 4);
-        let replica = replica(4, 100);
-        let number = 100 + u64::from(ranks[2]);
-        let translated = replica.translate(Returning::Lobby { index: 2 });
-        assert_eq!(translated, Returning::Line { number });
+        assert_eq!(replica.standing(Returning::Lobby { index: 4 }, fan(1_104)), None);
     }
 }

@@ -2,12 +2,12 @@
 //! one old asks for what changed, while the others go on with what is there.
 
 use super::answer::Answer;
-use super::replica::{Change, Facts, Opening, Replica};
+use super::replica::{Change, Facts, Moment, Replica, Tag};
 use super::steps::Steps;
 use app::ports::queue::Returning;
 use app::{Error, Result};
 use domain::queue::{PlaceNumber, QueueRules, Standing};
-use domain::{ScheduleId, Timestamp};
+use domain::{ScheduleId, Timestamp, UserId};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
@@ -44,8 +44,6 @@ struct Kept {
 #[derive(Default)]
 struct State {
     replica: Option<Replica>,
-    /// What the room last said; kept when it is lost.
-    opening: Opening,
     asked_at: Option<Timestamp>,
     is_away: bool,
 }
@@ -93,28 +91,18 @@ impl Replicas {
         state.replica.as_ref().map(|replica| (question(replica), !state.is_away))
     }
 
-    /// Where a number stands by a copy that is young enough, without asking the engine.
+    /// Where a fan's number stands by a copy that is young enough, without asking the engine.
     pub(super) fn standing_now(
         &self,
         schedule: ScheduleId,
-        number: PlaceNumber,
+        (number, fan): (PlaceNumber, UserId),
         now: Timestamp,
     ) -> Option<Standing> {
         let room = self.room(schedule);
         let state = room.read();
         let is_fresh = !state.is_away && state.age(now) < self.fresh_for;
         let replica = state.replica.as_ref().filter(|_| is_fresh)?;
-        replica.standing(Returning::Line { number })
-    }
-
-    /// What is known of a room, even of one that was lost.
-    pub(super) fn opening(&self, schedule: ScheduleId) -> Opening {
-        self.room(schedule).read().opening
-    }
-
-    /// A step was told it on its way.
-    pub(super) fn note(&self, schedule: ScheduleId, opening: Opening) {
-        self.room(schedule).write().opening = opening;
+        replica.standing(Returning::Line { number }, fan)
     }
 
     /// This node's own doing: whoever left here is not told a moment later that they wait.
@@ -183,7 +171,6 @@ impl State {
 
     /// Takes over changes of the room that it copied; a new copy is shown when it is complete.
     fn take(&mut self, copy: Option<Replica>, news: News, seed: &[u8; 32]) {
-        self.opening = news.facts.opening;
         if copy.is_some() {
             self.replica = copy;
         }
@@ -196,7 +183,7 @@ impl State {
 
 /// What happened since a node last asked.
 pub(super) struct News {
-    pub(super) seen: String,
+    pub(super) seen: Moment,
     pub(super) facts: Facts,
     pub(super) changes: Vec<Change>,
 }
@@ -244,17 +231,18 @@ async fn copy_room(
     }
     let mut after = 0;
     loop {
-        let numbers: Vec<u64> = steps.copy(rules, ("line", after, PER_SLICE)).await?;
-        numbers.iter().for_each(|number| copy.apply(Change::Join(*number)));
-        match numbers.last() {
-            Some(last) if numbers.len() == PER_SLICE => after = *last,
+        let places: Vec<(u64, Tag)> = steps.copy(rules, ("line", after, PER_SLICE)).await?;
+        places.iter().for_each(|(number, tag)| copy.apply(Change::Join(*number, *tag)));
+        match places.last() {
+            Some((last, _)) if places.len() == PER_SLICE => after = *last,
             Some(_) | None => break,
         }
     }
     if !facts.is_drawn {
         for from in (0..facts.opening.n_lobby).step_by(PER_SLICE) {
-            let indexes: Vec<u32> = steps.copy(rules, ("lobby", from.into(), PER_SLICE)).await?;
-            indexes.into_iter().for_each(|index| copy.apply(Change::Gather(index)));
+            let places: Vec<(u32, Tag)> =
+                steps.copy(rules, ("lobby", from.into(), PER_SLICE)).await?;
+            places.into_iter().for_each(|(index, tag)| copy.apply(Change::Gather(index, tag)));
         }
     }
     Ok(copy)

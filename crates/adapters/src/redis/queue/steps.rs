@@ -1,13 +1,18 @@
-//! The steps of a waiting room as scripts, and the draw that some of them have to wait for.
+//! The steps of a waiting room as scripts, and what some of them have to wait for: the draw, and
+//! blocks of numbers from the store.
 
 use super::answer::Answer;
+use super::replica::{Moment, Tag};
 use super::replicas::CHANGES_PER_CALL;
 use crate::redis::Connection;
+use app::ports::queue_blocks::QueueBlocks;
 use app::{Error, Result};
-use domain::queue::{CLAIM_WINDOW, EXTENSIONS_MAX, QueueRules, fans_to_admit};
+use domain::queue::{Blocks, CLAIM_WINDOW, EXTENSIONS_MAX, Need, QueueRules, fans_to_admit};
 use domain::{ScheduleId, Timestamp, UserId, draw};
 use redis::{Cmd, Script, ScriptInvocation};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// In the order in which `room.lua` names them.
@@ -39,6 +44,10 @@ const _: () = assert!(2_000 < TRIES_MAX as u128 * PAUSE.as_millis());
 
 pub(super) struct Steps {
     connection: Connection,
+    blocks: Arc<dyn QueueBlocks>,
+    /// Held by the one who asks the store; the others find what they need when it is their turn.
+    granting: tokio::sync::Mutex<()>,
+    n_granted: AtomicU64,
     pub(super) enter: Script,
     pub(super) standing: Script,
     pub(super) leave: Script,
@@ -46,7 +55,9 @@ pub(super) struct Steps {
     pub(super) entry: Script,
     pub(super) extend: Script,
     pub(super) admit: Script,
+    pub(super) survivors: Script,
     pub(super) restore: Script,
+    grant: Script,
     pub(super) counts: Script,
     sync: Script,
     copy: Script,
@@ -62,9 +73,12 @@ fn script(step: &str) -> Script {
 }
 
 impl Steps {
-    pub(super) fn new(connection: Connection) -> Steps {
+    pub(super) fn new(connection: Connection, blocks: Arc<dyn QueueBlocks>) -> Steps {
         Steps {
             connection,
+            blocks,
+            granting: tokio::sync::Mutex::default(),
+            n_granted: AtomicU64::default(),
             enter: script(include_str!("scripts/enter.lua")),
             standing: script(include_str!("scripts/standing.lua")),
             leave: script(include_str!("scripts/leave.lua")),
@@ -72,7 +86,9 @@ impl Steps {
             entry: script(include_str!("scripts/entry.lua")),
             extend: script(include_str!("scripts/extend.lua")),
             admit: script(include_str!("scripts/admit.lua")),
+            survivors: script(include_str!("scripts/survivors.lua")),
             restore: script(include_str!("scripts/restore.lua")),
+            grant: script(include_str!("scripts/grant.lua")),
             counts: script(include_str!("scripts/counts.lua")),
             sync: script(include_str!("scripts/sync.lua")),
             copy: script(include_str!("scripts/copy.lua")),
@@ -113,16 +129,19 @@ impl Steps {
         self.connection.run(call).await
     }
 
-    /// Runs a step that comes after the draw, when it is time for it. Those who wait for another
-    /// node's draw need no jitter: they came at different moments.
+    /// Runs a step that comes after the draw, when it is time for it, and may need numbers. Those
+    /// who wait for another node's draw need no jitter: they came at different moments.
     pub(super) async fn run_drawn(
         &self,
         rules: &QueueRules,
+        now: Timestamp,
         call: &ScriptInvocation<'_>,
     ) -> Result<Answer> {
         for _ in 0..TRIES_MAX {
+            let n_granted = self.n_granted.load(Ordering::Acquire);
             let answer = self.run(call).await?;
             match answer.word.as_str() {
+                "need" => self.grant(rules.schedule, answer.need()?, n_granted, now).await?,
                 "draw" => self.draw(rules, answer.value(0)?, answer.value(1)?).await?,
                 "wait" => tokio::time::sleep(PAUSE).await,
                 _ => return Ok(answer),
@@ -131,16 +150,46 @@ impl Steps {
         Err(Error::unavailable("the order is still being drawn"))
     }
 
-    /// What changed in a room since the change `seen`.
+    /// What the store has reserved of a schedule.
+    pub(super) async fn blocks(&self, schedule: ScheduleId, now: Timestamp) -> Result<Blocks> {
+        self.blocks.blocks(schedule, now).await
+    }
+
+    /// Gets from the store what a step needs, unless somebody did since `n_seen`. The block is for
+    /// the server that asked, in the life in which it asked: the call may reach another one, to
+    /// which the connection turned meanwhile.
+    async fn grant(
+        &self,
+        schedule: ScheduleId,
+        (epoch, need): (&str, Need),
+        n_seen: u64,
+        now: Timestamp,
+    ) -> Result<()> {
+        let _turn = self.granting.lock().await;
+        if self.n_granted.load(Ordering::Acquire) != n_seen {
+            return Ok(());
+        }
+        let grant = self.blocks.grant(schedule, need, now).await?;
+        let mut call = self.call(&self.grant, schedule, now);
+        call.arg(epoch);
+        add_pair(&mut call, grant.numbers.map(|block| (block.start, block.end)));
+        add_pair(&mut call, grant.indexes.map(|block| (block.start, block.end)));
+        add_pair(&mut call, grant.draw.map(|draw| (draw.n_drawn, draw.first)));
+        self.run(&call).await?;
+        self.n_granted.fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// What changed in a room since the node last saw it.
     pub(super) async fn sync(
         &self,
         rules: &QueueRules,
-        seen: &str,
+        seen: &Moment,
         now: Timestamp,
     ) -> Result<Answer> {
         let mut call = self.call(&self.sync, rules.schedule, now);
-        call.arg(rules.opens_at.ms()).arg(seen).arg(CHANGES_PER_CALL);
-        self.run_drawn(rules, &call).await
+        call.arg(rules.opens_at.ms()).arg(&seen.change).arg(&seen.epoch).arg(CHANGES_PER_CALL);
+        self.run_drawn(rules, now, &call).await
     }
 
     /// A slice of the `"line"` after a number, or of the `"lobby"` from an index on.
@@ -148,10 +197,10 @@ impl Steps {
         &self,
         rules: &QueueRules,
         (what, from, n_max): (&str, u64, usize),
-    ) -> Result<Vec<T>> {
+    ) -> Result<Vec<(T, Tag)>> {
         let mut call = self.in_room(&self.copy, rules.schedule);
         call.arg(what).arg(from).arg(n_max);
-        self.run(&call).await?.all()
+        self.run(&call).await?.slice()
     }
 
     pub(super) async fn remove(&self, schedule: ScheduleId) -> Result<()> {
@@ -185,6 +234,17 @@ impl Steps {
     fn keys(&self, schedule: ScheduleId) -> [String; KEYS.len()] {
         let key = |name| format!("{{{}}}:queue:{name}", schedule.uuid());
         KEYS.map(|name| self.connection.key(key(name)))
+    }
+}
+
+/// Two arguments, empty when there is nothing.
+pub(super) fn add_pair(
+    call: &mut ScriptInvocation<'_>,
+    pair: Option<(impl ToString, impl ToString)>,
+) {
+    let texts = pair.map(|(one, other)| [one.to_string(), other.to_string()]);
+    for text in texts.unwrap_or_default() {
+        call.arg(text);
     }
 }
 

@@ -23,27 +23,54 @@ pub(super) struct ForgetLogins {
     pub(super) limit: u32,
 }
 
-work!(User: EraseWithdrawn => erase, u64);
+pub(super) struct Withdrawn {
+    pub(super) before: Timestamp,
+    pub(super) limit: u32,
+    pub(super) now: Timestamp,
+}
+
+pub(super) struct Erase {
+    pub(super) user: UserId,
+    pub(super) now: Timestamp,
+}
+
+work!(User: EraseWithdrawn => erase_all, u64);
+work!(User: Withdrawn => withdrawn, Vec<UserId>);
+work!(User: Erase => erase, ());
 work!(User: MakeDormant => make_dormant, u64);
 work!(User: ForgetLogins => forget_logins, u64);
 
+async fn erase_all(tx: &mut dyn Tx, command: &EraseWithdrawn) -> Result<u64> {
+    let EraseWithdrawn { before, limit, now } = *command;
+    let users = withdrawn(tx, &Withdrawn { before, limit, now }).await?;
+    for user in &users {
+        erase(tx, &Erase { user: *user, now }).await?;
+    }
+    Ok(users.len() as u64)
+}
+
+/// Those who withdrew long enough ago; one that could not be erased waits for the next try.
+async fn withdrawn(tx: &mut dyn Tx, question: &Withdrawn) -> Result<Vec<UserId>> {
+    let sql = "select id from users u
+                where status = 'DELETED' and erased_at is null and deleted_at < $1
+                  and coalesce((select f.next_at from job_failures f
+                                   where f.job = 'retention' and f.item = u.id), $3) <= $3
+                limit $2";
+    let rows = tx.query(sql, params![question.before, question.limit, question.now]).await?;
+    rows.iter().map(|row| Ok(row.get(0)?)).collect()
+}
+
 /// The row stays, because payments and tickets name it; nothing in it tells who it was.
-async fn erase(tx: &mut dyn Tx, command: &EraseWithdrawn) -> Result<u64> {
-    let due = "select id from users
-                where status = 'DELETED' and erased_at is null and deleted_at < $1 limit $2";
-    let rows = tx.query(due, params![command.before, command.limit]).await?;
+async fn erase(tx: &mut dyn Tx, command: &Erase) -> Result<()> {
     let sql = "update users set email = $2, email_hash = $3, password_hash = '', name = $2,
                       phone = null, phone_hash = null, ci = null, ci_hash = null, di = null,
                       di_hash = null, verified_at = null, totp_secret = null, totp_since = null,
                       erased_at = $4, updated_at = $4
                 where id = $1";
-    for row in &rows {
-        let user: UserId = row.get(0)?;
-        let mut nobody = [0_u8; 32];
-        tx.chance().fill(&mut nobody);
-        tx.execute(sql, params![user, [].as_slice(), nobody, command.now]).await?;
-    }
-    Ok(rows.len() as u64)
+    let mut nobody = [0_u8; 32];
+    tx.chance().fill(&mut nobody);
+    tx.execute(sql, params![command.user, [].as_slice(), nobody, command.now]).await?;
+    Ok(())
 }
 
 async fn make_dormant(tx: &mut dyn Tx, command: &MakeDormant) -> Result<u64> {

@@ -196,10 +196,25 @@ async fn change_event(tx: &mut dyn Tx, command: &ChangeEvent) -> Result<EventSta
     let values = params![command.event, status.as_str(), next.as_str(), command.now];
     tx.execute(sql, values).await?;
     note_told(tx, (command.actor, action), command.event.uuid(), json!({}), command.now).await?;
-    if next == EventStatus::Open {
-        announce(tx, command).await?;
+    match next {
+        EventStatus::Open => announce(tx, command).await?,
+        EventStatus::Cancelled => call_off_dates(tx, command).await?,
+        EventStatus::Preparing | EventStatus::Ended => {}
     }
     Ok(next)
+}
+
+/// Dates that have taken place stay as they are: whoever was there is not refunded.
+async fn call_off_dates(tx: &mut dyn Tx, command: &ChangeEvent) -> Result<()> {
+    let sql = "update event_schedules set status = 'CANCELLED', updated_at = $2
+                where event_id = $1 and status <> 'CANCELLED' and ends_at > $2
+               returning id";
+    for row in tx.query(sql, params![command.event, command.now]).await? {
+        let schedule: ScheduleId = row.get(0)?;
+        let action = (command.actor, "schedule.cancel");
+        note_told(tx, action, schedule.uuid(), json!({}), command.now).await?;
+    }
+    Ok(())
 }
 
 async fn announce(tx: &mut dyn Tx, command: &ChangeEvent) -> Result<()> {

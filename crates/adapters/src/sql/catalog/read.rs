@@ -297,7 +297,8 @@ async fn schedules_alive(
                       s.seats_per_person, s.queue_settings, s.draw_seed,
                       s.resale_min_seconds, s.resale_max_seconds
                  from event_schedules s join events e on e.id = s.event_id
-                where s.sale_ends_at > $1 and s.sale_starts_at < $2 and e.status = 'OPEN'";
+                where s.sale_ends_at > $1 and s.sale_starts_at < $2 and e.status = 'OPEN'
+                  and s.status <> 'CANCELLED'";
     let hour = Duration::from_secs(3_600);
     let values = params![question.0.minus(hour), question.0.plus(hour * 24)];
     tx.query(sql, values).await?.iter().map(read_schedule).collect()

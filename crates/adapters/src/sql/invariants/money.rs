@@ -87,7 +87,8 @@ pub(super) const CHECKS: &[Check] = &[
                     and (p.captured <> b.captured
                          or coalesce((select sum(f.amount) from refunds f
                                        where f.payment_id = p.id and f.status = 'REFUNDED'
-                                         and f.destination = 'ORIGINAL'), 0) > b.refunded)",
+                                         and f.destination = 'ORIGINAL'
+                                         and not f.by_hand), 0) > b.refunded)",
     },
     Check {
         id: "I12",

@@ -91,7 +91,7 @@ pub(super) const CHECKS: &[Check] = &[
                    left join standbys w on w.reservation_id = r.id and w.user_id = r.user_id
                   where w.id is null
                     and (q.user_id is null or q.user_id <> r.user_id
-                         or r.created_at < q.activated_at or r.created_at >= q.expires_at)",
+                         or r.created_at >= q.expires_at)",
     },
     Check {
         id: "I21",

@@ -57,7 +57,7 @@ pub(in super::super) struct Paid {
 
 pub(in super::super) async fn load_paid(tx: &mut dyn Tx, payment: PaymentId) -> Result<Paid> {
     let found = load_with_reservation(tx, payment).await?;
-    let (row, reservation) = found.ok_or(Refusal::NotFound)?;
+    let (row, reservation, _) = found.ok_or(Refusal::NotFound)?;
     let seats = reservations::seats_of(tx, reservation.id, reservation.schedule).await?;
     Ok(Paid { row, reservation, seats })
 }
@@ -230,7 +230,7 @@ async fn free_some(
 
 /// Keeps the promise of a refund: to the wallet if that is where the money came from, or where the
 /// fan wants it. Harmless for a refund that is done.
-pub(super) async fn pay_back(
+pub(in super::super) async fn pay_back(
     tx: &mut dyn Tx,
     row: &PaymentRow,
     (refund, to): (RefundId, RefundTo),

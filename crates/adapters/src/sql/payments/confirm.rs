@@ -25,9 +25,10 @@ async fn confirm(tx: &mut dyn Tx, command: &ConfirmPayment) -> Result<Once<Captu
         return Ok(Once::Replay(answer));
     }
     let found = load_with_reservation(tx, command.payment).await?;
-    let found = found.filter(|(row, _)| row.user == command.user);
-    let (row, reservation) = found.ok_or(Refusal::NotFound)?;
+    let found = found.filter(|(row, ..)| row.user == command.user);
+    let (row, reservation, date) = found.ok_or(Refusal::NotFound)?;
     row.payment.check_confirm(command.amount)?;
+    date.refuse_canceled()?;
     let capture = match row.payment.method {
         PaymentMethod::Wallet => pay_from_wallet(tx, &row, &reservation, command).await?,
         PaymentMethod::Card => start_capture(tx, &row, &reservation, command).await?,

@@ -3,19 +3,19 @@
 use super::super::store::SqlStore;
 use super::super::tx::{Tx, work};
 use super::super::value::{Row, params};
-use super::refund::{FinishRefund, PutOffRefund, TakeDueRefunds};
+use super::refund::{FinishRefund, StartRefund, TakeDueRefunds};
 use app::Result;
 use app::ports::keys::Once;
 use app::ports::payments::{
     AskGateway, CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, PaymentStep,
-    PaymentView, Payments, RefundView, RequestPayment, Requested, SettlePayment, Settled,
-    Unsettled,
+    PaymentView, Payments, PutOffRefund, RefundView, RequestPayment, Requested, SettlePayment,
+    Settled, Unsettled,
 };
 use app::ports::reservations::Freed;
 use async_trait::async_trait;
 use domain::payments::{PaymentMethod, PaymentStatus};
 use domain::refunds::{RefundStatus, RefundTo};
-use domain::{PaymentId, RefundId, ReservationId, Timestamp, UserId};
+use domain::{PaymentId, RefundId, ReservationId, Timestamp, UserId, Won};
 
 struct TakeUnsettled {
     asked_before: Timestamp,
@@ -67,24 +67,29 @@ impl Payments for SqlStore {
     async fn take_due_refunds(
         &self,
         now: Timestamp,
-        retry_at: Timestamp,
+        until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueRefund>> {
-        self.write(TakeDueRefunds { now, retry_at, limit }).await
+        self.write(TakeDueRefunds { now, until, limit }).await
+    }
+
+    async fn start_refund(
+        &self,
+        refund: &DueRefund,
+        book_before: Won,
+        until: Timestamp,
+        now: Timestamp,
+    ) -> Result<()> {
+        let (refund, attempts) = (refund.refund, refund.attempts);
+        self.write(StartRefund { refund, attempts, book_before, until, now }).await
     }
 
     async fn finish_refund(&self, refund: RefundId, now: Timestamp) -> Result<()> {
         self.write(FinishRefund { refund, now }).await
     }
 
-    async fn put_off_refund(
-        &self,
-        refund: RefundId,
-        error: String,
-        next_at: Timestamp,
-        now: Timestamp,
-    ) -> Result<()> {
-        self.write(PutOffRefund { refund, error, next_at, now }).await
+    async fn put_off_refund(&self, command: PutOffRefund) -> Result<()> {
+        self.write(command).await
     }
 
     async fn payment(&self, payment: PaymentId, user: UserId) -> Result<Option<PaymentView>> {
@@ -103,8 +108,10 @@ impl Payments for SqlStore {
 /// Marks them as asked, so that two nodes do not ask about the same payment.
 async fn take_unsettled(tx: &mut dyn Tx, command: &TakeUnsettled) -> Result<Vec<Unsettled>> {
     let sql = "update payments set asked_at = $2, updated_at = $2
-                where id in (select id from payments
+                where id in (select id from payments p
                               where status in ('REQUESTED', 'UNKNOWN') and asked_at <= $1
+                                and coalesce((select f.next_at from job_failures f
+                                                 where f.job = 'settle' and f.item = p.id), $2) <= $2
                               order by asked_at limit $3 /* skip locked */)
                returning id, gateway, gateway_ref, amount, requested_at";
     let values = params![command.asked_before, command.now, command.limit];

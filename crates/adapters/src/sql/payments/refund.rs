@@ -4,14 +4,14 @@ use super::super::tx::{Tx, work};
 use super::super::value::params;
 use super::cancel::pay_back;
 use super::load;
-use app::ports::payments::DueRefund;
+use app::ports::payments::{DueRefund, PutOffRefund};
 use app::{Error, Result};
-use domain::refunds::RefundTo;
+use domain::refunds::{InBook, RefundTo};
 use domain::{PaymentId, RefundId, Refusal, Timestamp, Won};
 
 pub(super) struct TakeDueRefunds {
     pub(super) now: Timestamp,
-    pub(super) retry_at: Timestamp,
+    pub(super) until: Timestamp,
     pub(super) limit: u32,
 }
 
@@ -20,53 +20,87 @@ pub(super) struct FinishRefund {
     pub(super) now: Timestamp,
 }
 
-pub(super) struct PutOffRefund {
+pub(super) struct StartRefund {
     pub(super) refund: RefundId,
-    pub(super) error: String,
-    pub(super) next_at: Timestamp,
+    pub(super) attempts: u32,
+    pub(super) book_before: Won,
+    pub(super) until: Timestamp,
     pub(super) now: Timestamp,
 }
 
 work!(Worker: TakeDueRefunds => take, Vec<DueRefund>);
+work!(Worker: StartRefund => start, ());
 work!(Worker: FinishRefund => finish, ());
 work!(Worker: PutOffRefund => put_off, ());
 
 async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Vec<DueRefund>> {
-    let sql = "update refunds set attempts = attempts + 1, next_at = $2, updated_at = $1
+    number_one(tx, command.now).await?;
+    let sql = "update refunds set attempts = attempts + 1, next_at = $2, taken_until = $2,
+                                  updated_at = $1
                 where id in (select r.id from refunds r
-                              where r.status = 'DUE' and r.next_at <= $1
+                              where r.status = 'DUE' and r.next_at <= $1 and r.number > 0
                                 and not exists (select 1 from refunds o
                                                  where o.payment_id = r.payment_id
-                                                   and o.status = 'DUE' and o.id < r.id)
+                                                   and o.status = 'DUE' and o.number < r.number)
                               order by r.next_at limit $3 /* skip locked */)
-               returning id, payment_id, amount, attempts, reason";
-    let rows = tx.query(sql, params![command.now, command.retry_at, command.limit]).await?;
+               returning id, payment_id, amount, attempts, reason, number, book_before";
+    let rows = tx.query(sql, params![command.now, command.until, command.limit]).await?;
     let mut due = Vec::with_capacity(rows.len());
     for row in rows {
         let payment: PaymentId = row.get(1)?;
         let found = load(tx, payment).await?;
         let found = found.ok_or_else(|| Error::Broken(format!("no payment {payment}")))?;
+        let amount = row.get(2)?;
         due.push(DueRefund {
             refund: row.get(0)?,
             payment,
             gateway: found.gateway.unwrap_or_default(),
             payment_key: found.gateway_ref,
-            amount: row.get(2)?,
+            amount,
             reason: row.get(4)?,
+            number: row.get(5)?,
             captured: found.payment.captured,
-            refunded_before: refunded_before(tx, payment).await?,
+            in_book: InBook {
+                amount,
+                refunded_before: refunded_before(tx, payment).await?,
+                book_before: row.get(6)?,
+            },
             attempts: row.get(3)?,
         });
     }
     Ok(due)
 }
 
-/// What the gateway gave back of a payment so far.
+/// Gives a refund its number that a node of the version before promised, one at a time: they are few.
+async fn number_one(tx: &mut dyn Tx, now: Timestamp) -> Result<()> {
+    let sql = "update refunds
+                  set updated_at = $1,
+                      number = (select coalesce(max(o.number), 0) + 1 from refunds o
+                                 where o.payment_id = refunds.payment_id)
+                where id = (select id from refunds where status = 'DUE' and number = 0
+                             order by id limit 1)
+                  and number = 0";
+    tx.execute(sql, params![now]).await?;
+    Ok(())
+}
+
+/// What the gateway gave back of a payment so far. What an organiser ended by hand is not its money.
 async fn refunded_before(tx: &mut dyn Tx, payment: PaymentId) -> Result<Won> {
     let sql = "select cast(coalesce(sum(amount), 0) as bigint) from refunds
-                where payment_id = $1 and status = 'REFUNDED' and destination = 'ORIGINAL'";
+                where payment_id = $1 and status = 'REFUNDED' and destination = 'ORIGINAL'
+                  and not by_hand";
     let row = tx.row(sql, params![payment]).await?;
     Ok(row.map(|row| row.get(0)).transpose()?.unwrap_or(Won::ZERO))
+}
+
+async fn start(tx: &mut dyn Tx, command: &StartRefund) -> Result<()> {
+    let sql = "update refunds set book_before = $3, next_at = $4, taken_until = $4, updated_at = $5
+                where id = $1 and status = 'DUE' and attempts = $2";
+    let StartRefund { refund, attempts, book_before, until, now } = *command;
+    match tx.execute(sql, params![refund, attempts, book_before, until, now]).await? {
+        1 => Ok(()),
+        _ => Err(Error::Conflict("another node has taken the refund".into())),
+    }
 }
 
 async fn finish(tx: &mut dyn Tx, command: &FinishRefund) -> Result<()> {
@@ -79,8 +113,10 @@ async fn finish(tx: &mut dyn Tx, command: &FinishRefund) -> Result<()> {
 }
 
 async fn put_off(tx: &mut dyn Tx, command: &PutOffRefund) -> Result<()> {
-    let sql = "update refunds set last_error = $2, next_at = $3, updated_at = $4
-                where id = $1 and status = 'DUE'";
-    tx.execute(sql, params![command.refund, &command.error, command.next_at, command.now]).await?;
+    let sql =
+        "update refunds set last_error = $3, next_at = $4, taken_until = null, updated_at = $5
+                where id = $1 and status = 'DUE' and attempts = $2";
+    let PutOffRefund { refund, attempts, error, next_at, now } = command;
+    tx.execute(sql, params![*refund, *attempts, error, *next_at, *now]).await?;
     Ok(())
 }

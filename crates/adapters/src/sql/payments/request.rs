@@ -21,8 +21,10 @@ async fn request(tx: &mut dyn Tx, command: &RequestPayment) -> Result<Once<Reque
     if let Some(answer) = keys::find(tx, &command.key).await? {
         return Ok(Once::Replay(answer));
     }
-    let found = reservations::load(tx, command.reservation).await?;
-    let reservation = found.filter(|found| found.user == command.user).ok_or(Refusal::NotFound)?;
+    let found = reservations::load_with_date(tx, command.reservation).await?;
+    let found = found.filter(|(found, _)| found.user == command.user);
+    let (reservation, date) = found.ok_or(Refusal::NotFound)?;
+    date.refuse_canceled()?;
     let (reservation, extended) = give_time(tx, reservation, command).await?;
     // Choosing another way to pay replaces the earlier choice.
     cancel_ready(tx, reservation.id, command.now).await?;

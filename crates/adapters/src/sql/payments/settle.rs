@@ -14,7 +14,7 @@ use app::ports::payments::{
 use app::ports::reservations::{Freed, ReservedSeat};
 use app::{Error, Result};
 use domain::messages::MessageKind;
-use domain::payments::{PaymentStatus, Settlement, settle};
+use domain::payments::{PaymentStatus, SHOW_CANCELED, Settlement, settle};
 use domain::queue::PlaceNumber;
 use domain::refunds::RefundTo;
 use domain::reservations::{Next, Reservation, ReservationStatus, booking_number};
@@ -24,11 +24,11 @@ use serde_json::json;
 
 work!(Sales: SettlePayment => apply, Settled);
 
-async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
+pub(in super::super) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
     let found = load_with_reservation(tx, command.payment).await?;
-    let (row, reservation) = found.ok_or(Refusal::NotFound)?;
-    let now = command.now;
-    match settle(&row.payment, &reservation, command.outcome.clone(), now) {
+    let (row, reservation, date) = found.ok_or(Refusal::NotFound)?;
+    let (now, schedule) = (command.now, reservation.schedule);
+    match settle(&row.payment, (&reservation, date), command.outcome.clone(), now) {
         Settlement::Nothing => Ok(Settled::Before(row.payment.status)),
         Settlement::StillUnknown(payment) => {
             store(tx, &row.payment, &payment, now).await?;
@@ -49,7 +49,7 @@ async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
             decline(tx, &row, &reason, now).await?;
             Ok(Settled::Declined { reason, freed })
         }
-        Settlement::RefundDue { payment, reservation, amount } => {
+        Settlement::RefundDue { payment, reservation, amount, reason } => {
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
             let freed = retreat(tx, reservation, now).await?;
@@ -60,13 +60,29 @@ async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
                 fee: Won::ZERO,
                 seats: Vec::new(),
                 to: RefundTo::Original,
-                reason: "TOO_LATE",
+                reason,
             };
             owe(tx, &row, &owed, now).await?;
-            decline(tx, &row, "TOO_LATE", now).await?;
-            Ok(Settled::RefundDue { freed })
+            decline(tx, &row, reason, now).await?;
+            if reason == SHOW_CANCELED {
+                count_in_run(tx, schedule, amount, now).await?;
+            }
+            Ok(Settled::RefundDue { freed, reason })
         }
     }
+}
+
+/// A purchase that the refunds of its date had still to wait for.
+async fn count_in_run(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+    amount: Won,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "update refund_runs set n_refunded = n_refunded + 1, amount = amount + $2,
+                                      updated_at = $3
+                where schedule_id = $1";
+    Ok(tx.add(sql, vec![params![schedule, amount, now].to_vec()]).await?)
 }
 
 async fn keep_answer(tx: &mut dyn Tx, command: &SettlePayment) -> Result<()> {
@@ -104,6 +120,9 @@ async fn retreat(tx: &mut dyn Tx, next: Next, now: Timestamp) -> Result<Option<F
             reservations::set_seats(tx, &next, &seats, SeatState::Held, until).await?;
             Ok(None)
         }
+        Next::To(next) if next.status == ReservationStatus::Canceled => {
+            give_back(tx, &next, MessageKind::ReservationCanceled, now).await.map(Some)
+        }
         Next::To(next) => {
             give_back(tx, &next, MessageKind::ReservationExpired, now).await.map(Some)
         }
@@ -129,9 +148,12 @@ pub(super) async fn owe(
     owed: &Owed<'_>,
     now: Timestamp,
 ) -> Result<()> {
+    // Whoever promises has the payment's row, so nobody else counts now.
     let sql = "insert into refunds (id, payment_id, reservation_id, user_id, amount, fee, seats,
-                                    destination, status, reason, next_at, created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, 'DUE', $9, $10, $10, $10)";
+                                    destination, status, reason, next_at, created_at, updated_at,
+                                    number)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, 'DUE', $9, $10, $10, $10,
+                       (select coalesce(max(number), 0) + 1 from refunds where payment_id = $2))";
     let seats = serde_json::to_string(&owed.seats).map_err(Error::broken)?;
     let values = params![
         owed.refund,

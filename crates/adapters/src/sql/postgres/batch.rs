@@ -14,21 +14,22 @@ mod desk;
 
 pub(super) use command::{Answer, Command, Pending};
 
+use super::connection::{Connection, Transaction};
 use super::many::{Many, for_many};
-use super::send::{prepare, send_as_one, send_one};
-use super::transaction::{explain, lock_key};
+use super::send::{send_as_one, send_one};
+use super::transaction::lock_key;
 use crate::sql::tx::{Guard, SqlError};
 use crate::sql::value::Value;
 use app::points;
 use app::ports::clock::Chance;
 use command::Outcome;
-use deadpool_postgres::{Client, Transaction};
 use desk::{Ask, Desk, Round};
 use futures::future::{BoxFuture, try_join, try_join_all};
 use futures::task::noop_waker_ref;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Instant;
 use tokio_postgres::Statement;
 use uuid::Uuid;
 
@@ -59,12 +60,27 @@ impl Batches {
     }
 
     /// Runs the commands and answers all of them.
-    pub(super) async fn run(&mut self, client: &mut Client, commands: Vec<Box<dyn Command>>) {
+    pub(super) async fn run(
+        &mut self,
+        connection: &mut Connection,
+        commands: Vec<Box<dyn Command>>,
+    ) {
+        let (start, deadline) = (Instant::now(), connection.deadline());
         let mut batches = vec![commands];
         while let Some(mut batch) = batches.pop() {
-            match self.try_run(client, &mut batch).await {
+            // Halves that wait for locks one after the other could go on for a minute.
+            if deadline <= start.elapsed() {
+                let why = "the database is too slow for all that waits".to_owned();
+                batch.into_iter().for_each(|command| command.fail(why.clone()));
+                continue;
+            }
+            match self.try_run(connection, &mut batch).await {
                 End::Committed => batch.into_iter().for_each(Command::answer),
-                End::Away(why) => batch.into_iter().for_each(|command| command.fail(why.clone())),
+                End::Away(why) => {
+                    // The others would ask on the same connection, and wait as long again.
+                    let all = batches.drain(..).flatten().chain(batch);
+                    all.for_each(|command| command.fail(why.clone()));
+                }
                 End::Disturbed(alone) => {
                     let mut rest = Vec::with_capacity(batch.len());
                     for (command, is_alone) in batch.into_iter().zip(alone) {
@@ -84,19 +100,23 @@ impl Batches {
         }
     }
 
-    async fn try_run(&mut self, client: &mut Client, batch: &mut [Box<dyn Command>]) -> End {
+    async fn try_run(
+        &mut self,
+        connection: &mut Connection,
+        batch: &mut [Box<dyn Command>],
+    ) -> End {
         let desk = Arc::new(Desk::new(batch.len(), self.chance.clone(), self.off.clone()));
         let result = async {
-            let transaction = client.transaction().await.map_err(|it| explain(&it, "begin"))?;
+            let transaction = connection.begin().await?;
             self.run_side_by_side(&transaction, &desk, batch).await?;
             let alone = disturbed(&desk, batch);
             if alone.contains(&true) {
                 // Dropping the transaction would undo it too, but only later.
-                transaction.rollback().await.map_err(|it| explain(&it, "rollback"))?;
+                transaction.rollback().await?;
                 return Ok(End::Disturbed(alone));
             }
             points::reach(points::STORE_BEFORE_COMMIT);
-            transaction.commit().await.map_err(|error| explain(&error, "commit"))?;
+            transaction.commit().await?;
             points::reach(points::STORE_AFTER_COMMIT);
             Ok(End::Committed)
         };
@@ -142,7 +162,7 @@ impl Batches {
         let mut groups = by_statement(round.unasked);
         groups.extend(by_statement(round.asks));
         // Preparing a statement may take a while: nothing is sent before all of them are ready.
-        let lock = prepare(transaction, LOCK).await?;
+        let lock = transaction.prepare(LOCK).await?;
         let mut prepared = Vec::with_capacity(groups.len());
         for group in groups {
             prepared.push((self.prepare(transaction, &group).await?, group));
@@ -158,12 +178,12 @@ impl Batches {
         group: &[Ask],
     ) -> Result<Prepared, SqlError> {
         let sql = group[0].sql;
-        let one = prepare(transaction, sql).await?;
+        let one = transaction.prepare(sql).await?;
         let known = self.known.entry(sql);
         let many = known.or_insert_with(|| for_many(sql, one.params()).map(Arc::new)).clone();
         let many = match many {
             Some(many) if group.len() > 1 && (many.can_be_told() || !group[0].is_asked()) => {
-                Some((prepare(transaction, many.sql()).await?, many))
+                Some((transaction.prepare(many.sql()).await?, many))
             }
             _ => None,
         };
@@ -266,6 +286,5 @@ async fn take_locks(
     }
     let mut keys: Vec<i64> = locks.into_iter().map(lock_key).collect();
     keys.sort_unstable();
-    let taken = transaction.execute(statement, &[&keys]).await;
-    taken.map(drop).map_err(|error| explain(&error, LOCK))
+    transaction.execute(statement, &[&keys], LOCK).await.map(drop)
 }

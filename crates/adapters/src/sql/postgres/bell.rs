@@ -6,9 +6,9 @@
 //! that line. A node that dies in between rings nothing; then the relay finds the message when it
 //! looks.
 
+use super::connection::Connection;
 use super::settings::PostgresSettings;
 use app::{Error, Result};
-use deadpool_postgres::Client;
 use futures::StreamExt;
 use futures::future::{Either, select};
 use futures::stream::poll_fn;
@@ -16,11 +16,13 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio_postgres::AsyncMessage;
 
-/// A line that nobody answers on is given up after about this long.
-const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// How often the line is asked whether it is still there, and how soon it has to say so: a line
+/// that is only listened to never fails by itself.
+const ASK_EVERY: Duration = Duration::from_secs(5);
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-pub(super) async fn ring(client: &Client) -> Result<()> {
-    client.batch_execute("notify podo_outbox").await.map_err(Error::unavailable)
+pub(super) async fn ring(connection: &Connection) -> Result<()> {
+    Ok(connection.batch_execute("notify podo_outbox").await?)
 }
 
 /// Calls `heard` for every ring, and once when it begins to listen: there may have been some before.
@@ -29,18 +31,16 @@ pub(super) async fn hear(
     settings: &PostgresSettings,
     heard: impl Fn() + Send + Sync,
 ) -> Result<()> {
-    let target = settings.connect(&settings.url, None).map_err(Error::Unavailable)?;
-    let mut config = target.config;
-    config.application_name("podo bell").keepalives_idle(SILENCE_MAX / 2);
-    config.tcp_user_timeout(SILENCE_MAX);
-    let connected = config.connect(target.tls).await;
-    let (client, mut connection) = connected.map_err(Error::unavailable)?;
+    let target = settings.primary(None).map_err(Error::Unavailable)?.named("podo bell");
+    let (client, mut connection) = target.connect().await.map_err(Error::Unavailable)?;
     let mut messages = poll_fn(move |context| connection.poll_message(context));
     let listen = async {
-        client.batch_execute("listen podo_outbox").await.map_err(Error::unavailable)?;
+        ask(&client, "listen podo_outbox").await?;
         heard();
-        // The client must stay: the connection ends with it.
-        std::future::pending().await
+        loop {
+            tokio::time::sleep(ASK_EVERY).await;
+            ask(&client, "").await?;
+        }
     };
     let receive = async {
         while let Some(message) = messages.next().await {
@@ -53,4 +53,9 @@ pub(super) async fn hear(
     match select(pin!(listen), pin!(receive)).await {
         Either::Left((ended, _)) | Either::Right((ended, _)) => ended,
     }
+}
+
+async fn ask(client: &tokio_postgres::Client, sql: &str) -> Result<()> {
+    let answer = tokio::time::timeout(ANSWER_WITHIN, client.batch_execute(sql)).await;
+    answer.map_err(Error::unavailable)?.map_err(Error::unavailable)
 }

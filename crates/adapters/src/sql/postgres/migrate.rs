@@ -3,6 +3,7 @@
 use super::settings::PostgresSettings;
 use crate::sql::DatabaseRole;
 use crate::sql::plan::Plan;
+use std::time::Duration;
 use tokio_postgres::Client;
 
 mod migrations {
@@ -26,6 +27,9 @@ pub enum Roles {
     Missing(Vec<&'static str>),
 }
 
+/// How often a node looks whether another has migrated.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
 type Result<T> = std::result::Result<T, String>;
 
 /// What a node does at its start: nothing when the schema is up to date, which takes no more
@@ -33,7 +37,7 @@ type Result<T> = std::result::Result<T, String>;
 pub(super) async fn catch_up(settings: &PostgresSettings, extra: Option<&str>) -> Result<()> {
     let has_roles = settings.connections.has_roles();
     in_session(settings, async |client| {
-        if !is_up_to_date(client).await? {
+        if !answered(settings, is_up_to_date(client)).await? {
             migrate(client).await.map_err(|error| {
                 format!("the schema is not up to date, run `podo migrate` as its owner: {error}")
             })?;
@@ -74,17 +78,18 @@ fn refuse_missing(roles: Roles) -> Result<()> {
 
 /// What this version would change, with nothing changed.
 pub(super) async fn plan(settings: &PostgresSettings) -> Result<Plan> {
-    let known = connected(settings, async |client| version(client).await).await?;
+    let look = connected(settings, async |client| version(client).await);
+    let known = answered(settings, look).await?;
     Ok(Plan::after(known, migrations::migrations::runner().get_migrations()))
 }
 
 /// What the server's clock says, in milliseconds since 1970.
 pub(super) async fn clock_ms(settings: &PostgresSettings) -> Result<i64> {
     let sql = "select (extract(epoch from clock_timestamp()) * 1000)::bigint";
-    connected(settings, async |client| {
+    let ask = connected(settings, async |client| {
         Ok(client.query_one(sql, &[]).await.map_err(explain)?.get(0))
-    })
-    .await
+    });
+    answered(settings, ask).await
 }
 
 /// Runs on one connection, as the user of the URL, with the lock that others wait for.
@@ -95,23 +100,44 @@ async fn in_session<T>(
     connected(settings, async |client| {
         // Another node may migrate for longer than one of our statements may wait. The lock goes
         // with the connection.
-        let patience = "set statement_timeout = 0; set lock_timeout = 0";
-        client.batch_execute(patience).await.map_err(explain)?;
-        client.execute("select pg_advisory_lock($1)", &[&LOCK]).await.map_err(explain)?;
+        answered(settings, async {
+            let patience = "set statement_timeout = 0; set lock_timeout = 0";
+            client.batch_execute(patience).await.map_err(explain)
+        })
+        .await?;
+        while !answered(settings, take_lock(client)).await? {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
         work(client).await
     })
     .await
 }
 
+/// Asks for the lock instead of waiting for it: an answer that does not come means that nobody is
+/// there, not that another node still migrates.
+async fn take_lock(client: &Client) -> Result<bool> {
+    let taken = client.query_one("select pg_try_advisory_lock($1)", &[&LOCK]).await;
+    Ok(taken.map_err(explain)?.get(0))
+}
+
+/// What the server says, if it says it in time. A migration itself may take as long as it likes:
+/// only the kernel notices that the server has gone in the middle of one.
+pub(super) async fn answered<T>(
+    settings: &PostgresSettings,
+    ask: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    let answer = tokio::time::timeout(settings.deadline, ask).await;
+    answer.map_err(|_late| "the database does not answer".to_owned())?
+}
+
 /// Runs on one connection, as the user of the URL.
-async fn connected<T>(
+pub(super) async fn connected<T>(
     settings: &PostgresSettings,
     work: impl AsyncFnOnce(&mut Client) -> Result<T>,
 ) -> Result<T> {
-    let target = settings.connect(&settings.url, None)?;
-    let connected = target.config.connect(target.tls).await;
-    let (mut client, connection) = connected
-        .map_err(|error| format!("cannot connect to the database: {}", with_source(&error)))?;
+    let connected = settings.primary(None)?.connect().await;
+    let (mut client, connection) =
+        connected.map_err(|error| format!("cannot connect to the database: {error}"))?;
     let work = async move { work(&mut client).await };
     // The connection works only while it is polled; it ends when the client is dropped.
     let (result, _) = futures::join!(work, connection);
@@ -180,15 +206,7 @@ async fn create_role(client: &Client, role: DatabaseRole) -> Result<()> {
     client.batch_execute(&sql).await.map_err(explain)
 }
 
-/// The driver hides what went wrong with TLS behind its own words.
-fn with_source(error: &tokio_postgres::Error) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
-}
-
 /// What the server said, without the driver's `db error` in front.
-fn explain(error: tokio_postgres::Error) -> String {
+pub(super) fn explain(error: tokio_postgres::Error) -> String {
     error.as_db_error().map_or_else(|| error.to_string(), |said| said.message().to_owned())
 }

@@ -1,8 +1,74 @@
 //! Connections that wait for commands: one pool for all, or one per role.
 
-use super::settings::{CONNECTION_WITHIN, Connections, PostgresSettings, Target};
+use super::connection::{Connection, Health};
+use super::settings::{CONNECTION_WITHIN, Connections, PostgresSettings};
+use super::target::Target;
 use crate::sql::DatabaseRole;
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
+use app::{Error, Result as AppResult};
+use deadpool::managed::{self, Metrics, RecycleError, RecycleResult};
+use deadpool_postgres::ClientWrapper;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Connections to one target that are opened when they are needed and kept.
+#[derive(Clone)]
+pub(super) struct Pool {
+    inner: managed::Pool<Manager>,
+    health: Arc<Health>,
+}
+
+impl Pool {
+    pub(super) fn new(target: Target, deadline: Duration, size: usize) -> Result<Pool, String> {
+        let health = Health::new(deadline);
+        let inner = managed::Pool::builder(Manager { target, health: health.clone() })
+            .max_size(size)
+            .build()
+            .map_err(|error| error.to_string())?;
+        Ok(Pool { inner, health })
+    }
+
+    pub(super) async fn get(&self) -> AppResult<Connection> {
+        let why = match tokio::time::timeout(CONNECTION_WITHIN, self.inner.get()).await {
+            Ok(Ok(client)) => return Ok(Connection::new(client, self.health.clone())),
+            Ok(Err(error)) => error.to_string(),
+            Err(_late) => "all are in use, or the server does not answer".to_owned(),
+        };
+        Err(Error::Unavailable(format!("no connection to the database: {why}")))
+    }
+}
+
+/// Opens connections, and says which of those that wait may be used again.
+pub(super) struct Manager {
+    target: Target,
+    health: Arc<Health>,
+}
+
+impl managed::Manager for Manager {
+    type Type = ClientWrapper;
+    type Error = String;
+
+    #[expect(clippy::disallowed_methods, reason = "it ends with the connection that it moves")]
+    async fn create(&self) -> Result<ClientWrapper, String> {
+        let (client, line) = self.target.connect().await?;
+        let task = tokio::spawn(async move {
+            if let Err(error) = line.await {
+                tracing::debug!(%error, "A connection to the database ended");
+            }
+        });
+        Ok(ClientWrapper::new(client, task))
+    }
+
+    async fn recycle(
+        &self,
+        client: &mut ClientWrapper,
+        metrics: &Metrics,
+    ) -> RecycleResult<String> {
+        match !client.is_closed() && self.health.check(client, metrics).await {
+            true => Ok(()),
+            false => Err(RecycleError::message("the connection is gone")),
+        }
+    }
+}
 
 pub(super) enum Pools {
     Shared(Pool),
@@ -14,11 +80,12 @@ impl Pools {
     pub(super) fn new(settings: &PostgresSettings) -> Result<Pools, String> {
         match settings.connections {
             Connections::Shared(size) => {
-                pool(settings.connect(&settings.url, None)?, size).map(Pools::Shared)
+                let target = settings.primary(None)?;
+                Pool::new(target, settings.deadline, size).map(Pools::Shared)
             }
             Connections::PerRole(sizes) => {
                 let of = |role: DatabaseRole| {
-                    pool(settings.connect(&settings.url, Some(role))?, sizes.of(role))
+                    Pool::new(settings.primary(Some(role))?, settings.deadline, sizes.of(role))
                 };
                 DatabaseRole::ALL.into_iter().map(of).collect::<Result<_, _>>().map(Pools::PerRole)
             }
@@ -40,21 +107,9 @@ pub(super) fn for_batches(settings: &PostgresSettings, size: usize) -> Result<Po
         Connections::Shared(_) => None,
         Connections::PerRole(_) => Some(DatabaseRole::Sales),
     };
-    let mut target = settings.connect(&settings.url, role)?;
-    let options = target.config.get_options().unwrap_or_default().to_owned();
-    target.config.options(format!(
-        "{options} -c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off \
-         -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off"
-    ));
-    pool(target, size)
-}
-
-pub(super) fn pool(target: Target, size: usize) -> Result<Pool, String> {
-    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    Pool::builder(Manager::from_config(target.config, target.tls, recycling))
-        .max_size(size)
-        .wait_timeout(Some(CONNECTION_WITHIN))
-        .runtime(deadpool_postgres::Runtime::Tokio1)
-        .build()
-        .map_err(|error| error.to_string())
+    let target = settings.primary(role)?.with_options(
+        "-c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off \
+         -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off",
+    );
+    Pool::new(target, settings.deadline, size)
 }

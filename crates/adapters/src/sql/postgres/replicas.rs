@@ -6,11 +6,11 @@
 //! bought a ticket finds it. A replica that is too far behind, does not answer, was promoted or
 //! follows another primary is left out for a while, and the primary answers.
 
-use super::pools::{Pools, pool};
+use super::connection::Connection;
+use super::pools::{Pool, Pools};
 use super::settings::{Connections, PostgresSettings};
 use crate::sql::DatabaseRole;
 use app::Error;
-use deadpool_postgres::{Client, Pool};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub(super) struct Replica {
 
 /// A connection to a replica that knows all that the primary knew when the question came.
 pub(super) struct Proven<'r> {
-    pub(super) client: Client,
+    pub(super) connection: Connection,
     pub(super) replica: &'r Replica,
 }
 
@@ -50,7 +50,7 @@ impl Replicas {
             Connections::PerRole(sizes) => (Some(DatabaseRole::ReadOnly), sizes.sales),
         };
         let replica = |url: &String| {
-            let pool = pool(settings.connect(url, role)?, size)?;
+            let pool = Pool::new(settings.replica(url, role)?, settings.deadline, size)?;
             Ok(Replica { pool, left_out_until: Mutex::new(None) })
         };
         Ok(Replicas {
@@ -71,7 +71,7 @@ impl Replicas {
         let replica = self.pick()?;
         let look = self.catch_up(replica, primary, is_proof_asked);
         match tokio::time::timeout(self.patience(), look).await {
-            Ok(Ok(client)) => Some(Proven { client, replica }),
+            Ok(Ok(connection)) => Some(Proven { connection, replica }),
             Ok(Err(error)) => {
                 replica.leave_out(&error.to_string());
                 None
@@ -96,16 +96,16 @@ impl Replicas {
         replica: &Replica,
         primary: &Pools,
         is_proof_asked: bool,
-    ) -> Result<Client, Error> {
-        let client = replica.pool.get().await.map_err(Error::unavailable)?;
+    ) -> Result<Connection, Error> {
+        let connection = replica.pool.get().await?;
         if !is_proof_asked {
-            return Ok(client);
+            return Ok(connection);
         }
         let there = self.position.of(primary).await?;
         let deadline = Instant::now() + self.lag_max;
         loop {
-            match there.is_reached_by(&client).await? {
-                Reach::Yes => return Ok(client),
+            match there.is_reached_by(&connection).await? {
+                Reach::Yes => return Ok(connection),
                 Reach::NotYet if Instant::now() < deadline => {
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
@@ -149,14 +149,12 @@ enum Reach {
 impl Place {
     /// A server that does not recover is no replica (any more). One on another timeline follows a
     /// primary that is not ours any more, and its log says nothing about ours.
-    async fn is_reached_by(&self, replica: &Client) -> Result<Reach, Error> {
+    async fn is_reached_by(&self, replica: &Connection) -> Result<Reach, Error> {
         let sql = "select pg_is_in_recovery()
                       and (select lpad(upper(to_hex(timeline_id)), 8, '0')
                              from pg_control_checkpoint()) = $1::text,
                           coalesce(pg_last_wal_replay_lsn() >= $2::text::pg_lsn, false)";
-        let statement = replica.prepare_cached(sql).await.map_err(Error::unavailable)?;
-        let row = replica.query_one(&statement, &[&self.timeline, &self.lsn]).await;
-        let row = row.map_err(Error::unavailable)?;
+        let row = replica.query_one(sql, &[&self.timeline, &self.lsn]).await?;
         Ok(match (row.get(0), row.get(1)) {
             (true, true) => Reach::Yes,
             (true, false) => Reach::NotYet,
@@ -188,10 +186,9 @@ impl Position {
 
 /// The insert position, not the flushed one: it is right even where commits do not wait for disks.
 async fn ask(primary: &Pools) -> Result<Place, Error> {
-    let client = primary.of(DatabaseRole::ReadOnly).get().await.map_err(Error::unavailable)?;
+    let connection = primary.of(DatabaseRole::ReadOnly).get().await?;
     let sql = "select left(pg_walfile_name(lsn), 8), lsn::text
                  from (select pg_current_wal_insert_lsn() as lsn) here";
-    let statement = client.prepare_cached(sql).await.map_err(Error::unavailable)?;
-    let row = client.query_one(&statement, &[]).await.map_err(Error::unavailable)?;
+    let row = connection.query_one(sql, &[]).await?;
     Ok(Place { timeline: row.get(0), lsn: row.get(1) })
 }

@@ -18,6 +18,8 @@ grant select, insert, delete on user_service.login_history, user_service.social_
 grant select, insert, update, delete on user_service.notification_settings, user_service.devices,
     user_service.sign_ups to podo_user;
 grant insert on common.outbox to podo_user;
+-- An account that could not be erased is left alone for a while.
+grant select on common.job_failures to podo_user;
 -- One role changes the key of every sealed field.
 grant usage on schema reservation_service to podo_user;
 grant select (id, appeal), update (appeal, updated_at) on reservation_service.bot_signals to podo_user;
@@ -44,12 +46,12 @@ grant select on event_service.venues, event_service.events, event_service.event_
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_sales;
 grant select, insert, update on reservation_service.reservations,
     reservation_service.reservation_seats, reservation_service.queue_history,
-    reservation_service.standbys, reservation_service.bot_signals to podo_sales;
+    reservation_service.queue_blocks, reservation_service.standbys, reservation_service.bot_signals to podo_sales;
 grant select, insert, update on payment_service.payments, payment_service.refunds,
     payment_service.wallets, payment_service.tickets, payment_service.sandbox_book,
     payment_service.wallet_charges, payment_service.webhook_events to podo_sales;
 grant select, insert, delete on payment_service.refund_approvals to podo_sales;
-grant select on payment_service.refund_runs to podo_sales;
+grant select, update on payment_service.refund_runs to podo_sales;
 grant select, insert on common.audit_log to podo_sales;
 -- Books are written once.
 grant select, insert on reservation_service.reservation_history, payment_service.payment_history,
@@ -87,6 +89,7 @@ grant select, insert, update on reservation_service.booked, reservation_service.
 grant select, update on event_service.webhook_endpoints to podo_worker;
 grant select, insert, update, delete on event_service.webhook_deliveries to podo_worker;
 grant select, insert, update on common.leases to podo_worker;
+grant select, insert, update, delete on common.job_failures to podo_worker;
 -- The hourly check keeps its findings, and stops the sale of a date whose money is wrong.
 grant select, insert, delete on common.verifications to podo_worker;
 grant update (stopped_at, stopped_why, updated_at) on event_service.event_schedules to podo_worker;

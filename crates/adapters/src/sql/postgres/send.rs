@@ -1,11 +1,10 @@
 //! Statements on their way to the server: each by itself, or one for many parameter sets.
 
+use super::connection::Transaction;
 use super::many::{Many, for_many};
-use super::transaction::explain;
 use super::types::{read, refer};
 use crate::sql::tx::SqlError;
 use crate::sql::value::{Row, Value};
-use deadpool_postgres::Transaction;
 use futures::future::try_join_all;
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
@@ -17,13 +16,6 @@ pub(super) struct Found {
     pub(super) rows: Vec<Row>,
 }
 
-pub(super) async fn prepare(
-    transaction: &Transaction<'_>,
-    sql: &str,
-) -> Result<Statement, SqlError> {
-    transaction.prepare_cached(sql).await.map_err(|error| explain(&error, sql))
-}
-
 /// Runs a statement with one set.
 pub(super) async fn send_one(
     transaction: &Transaction<'_>,
@@ -32,12 +24,11 @@ pub(super) async fn send_one(
     set: &[Value],
 ) -> Result<Found, SqlError> {
     let params = refer(set, statement);
-    let complain = |error| explain(&error, sql);
     if statement.columns().is_empty() {
-        let n_changed = transaction.execute(statement, &params).await.map_err(complain)?;
+        let n_changed = transaction.execute(statement, &params, sql).await?;
         return Ok(Found { n_changed, rows: Vec::new() });
     }
-    let rows = transaction.query(statement, &params).await.map_err(complain)?;
+    let rows = transaction.query(statement, &params, sql).await?;
     let n_changed = if is_question(sql) { 0 } else { rows.len() as u64 };
     Ok(Found { n_changed, rows: rows.iter().map(read).collect::<Result<_, _>>()? })
 }
@@ -49,13 +40,13 @@ pub(super) async fn send_each(
     sets: &[Vec<Value>],
     is_asked: bool,
 ) -> Result<Vec<Found>, SqlError> {
-    let one = prepare(transaction, sql).await?;
+    let one = transaction.prepare(sql).await?;
     let many = if sets.len() > 1 { for_many(sql, one.params()) } else { None };
     let Some(many) = many.filter(|many| !is_asked || many.can_be_told()) else {
         // Sent at once, run by the server one after the other.
         return try_join_all(sets.iter().map(|set| send_one(transaction, &one, sql, set))).await;
     };
-    let statement = prepare(transaction, many.sql()).await?;
+    let statement = transaction.prepare(many.sql()).await?;
     let mut found = send_as_one(transaction, &statement, &many, &refer_all(sets)).await?;
     if let Many::Changes(_) = many {
         for (found, set) in found.iter_mut().zip(sets).filter(|(found, _)| found.n_changed == 0) {
@@ -81,14 +72,13 @@ pub(super) async fn send_as_one(
     let columns = columns(sets, statement.params().len());
     let params: Vec<&(dyn ToSql + Sync)> =
         columns.iter().map(|column| column as &(dyn ToSql + Sync)).collect();
-    let complain = |error| explain(&error, many.sql());
     if let Many::Inserts(_) | Many::Tries(_) = many {
-        let n_added = transaction.execute(statement, &params).await.map_err(complain)?;
+        let n_added = transaction.execute(statement, &params, many.sql()).await?;
         // Where it cannot be told, whoever has to know may think that all of them were theirs.
         let n_changed = if many.can_be_told() { n_added / sets.len() as u64 } else { n_added };
         return Ok(sets.iter().map(|_| Found { n_changed, rows: Vec::new() }).collect());
     }
-    let rows = transaction.query(statement, &params).await.map_err(complain)?;
+    let rows = transaction.query(statement, &params, many.sql()).await?;
     let mut found = sorted_out(&rows, sets.len())?;
     if let Many::Changes(_) = many {
         found.iter_mut().for_each(|found| found.n_changed = found.rows.len() as u64);

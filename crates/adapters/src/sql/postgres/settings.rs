@@ -1,11 +1,10 @@
 //! How to reach PostgreSQL, and what every connection to it is told.
 
-use super::tls;
+use super::target::{Target, Wanted};
 use crate::sql::DatabaseRole;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Where unqualified names are looked for: the services' tables have different names, so the same
 /// SQL runs as on SQLite.
@@ -14,29 +13,31 @@ const SEARCH_PATH: &str = "common,user_service,event_service,reservation_service
 /// How long a command may wait for a connection.
 pub(super) const CONNECTION_WITHIN: Duration = Duration::from_secs(5);
 
-/// A transaction that asks nothing for this long, on top of one statement, is ended.
-const IDLE_EXTRA: Duration = Duration::from_secs(5);
+/// A transaction that asks nothing for this long is ended: its node may be gone, and others wait
+/// for what it has locked.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+
+/// How much longer than the server we wait for a statement, unless it is set: the server's own
+/// complaint says more.
+pub const DEADLINE_EXTRA: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 pub struct PostgresSettings {
+    /// With several hosts: whichever of them takes writes.
     pub url: String,
     pub connections: Connections,
     /// A statement that takes longer is canceled.
     pub statement_timeout: Duration,
     /// A statement that waits longer for a lock is canceled, and its command runs again.
     pub lock_timeout: Duration,
+    /// A connection on which an answer takes longer is closed. More than a statement may take.
+    pub deadline: Duration,
     /// Servers that follow the first and may answer lists.
     pub replica_urls: Vec<String>,
     /// A replica that is further behind than this is left out.
     pub replica_lag_max: Duration,
     /// A file with the certificates of those who may vouch for the servers.
     pub ca: Option<PathBuf>,
-}
-
-/// Where a connection leads, and over what.
-pub(super) struct Target {
-    pub(super) config: tokio_postgres::Config,
-    pub(super) tls: MakeRustlsConnect,
 }
 
 /// How many connections there are, and as whom they talk.
@@ -60,10 +61,12 @@ pub struct PerRole {
 impl PostgresSettings {
     /// The usual limits.
     pub fn new(url: &str, connections: Connections) -> PostgresSettings {
+        let statement_timeout = Duration::from_secs(10);
         PostgresSettings {
             url: url.to_owned(),
             connections,
-            statement_timeout: Duration::from_secs(10),
+            statement_timeout,
+            deadline: statement_timeout + DEADLINE_EXTRA,
             lock_timeout: Duration::from_secs(3),
             replica_urls: Vec::new(),
             replica_lag_max: Duration::from_millis(100),
@@ -71,26 +74,34 @@ impl PostgresSettings {
         }
     }
 
+    /// The server that decides.
+    pub(super) fn primary(&self, role: Option<DatabaseRole>) -> Result<Target, String> {
+        self.target(&self.url, Wanted::Primary, role)
+    }
+
+    /// A server that follows it.
+    pub(super) fn replica(&self, url: &str, role: Option<DatabaseRole>) -> Result<Target, String> {
+        self.target(url, Wanted::Any, role)
+    }
+
     /// What a connection needs to know. A command that hangs must not hold its locks for ever.
-    pub(super) fn connect(&self, url: &str, role: Option<DatabaseRole>) -> Result<Target, String> {
-        let (url, proof) = tls::read_mode(url, self.ca.is_some())?;
-        let mut config = tokio_postgres::Config::from_str(&url)
-            .map_err(|error| format!("the database's URL: {error}"))?;
-        tls::insist(&mut config, proof)?;
-        let idle = self.statement_timeout + IDLE_EXTRA;
-        let mut options = config.get_options().unwrap_or_default().to_owned();
-        options.push_str(&format!(
-            " -c search_path={SEARCH_PATH} -c statement_timeout={}ms -c lock_timeout={}ms \
+    fn target(
+        &self,
+        url: &str,
+        wanted: Wanted,
+        role: Option<DatabaseRole>,
+    ) -> Result<Target, String> {
+        let mut options = format!(
+            "-c search_path={SEARCH_PATH} -c statement_timeout={}ms -c lock_timeout={}ms \
              -c idle_in_transaction_session_timeout={}ms",
             self.statement_timeout.as_millis(),
             self.lock_timeout.as_millis(),
-            idle.as_millis()
-        ));
+            IDLE_MAX.as_millis()
+        );
         if let Some(role) = role {
             options.push_str(&format!(" -c role={}", role.as_str()));
         }
-        config.options(options).connect_timeout(CONNECTION_WITHIN);
-        Ok(Target { config, tls: tls::connector(proof, self.ca.as_deref())? })
+        Ok(Target::new(url, wanted, self.ca.as_deref())?.with_options(&options))
     }
 }
 
@@ -171,9 +182,10 @@ mod tests {
     fn a_connection_keeps_the_options_of_its_url() {
         let settings = PostgresSettings::new("", Connections::Shared(1));
         let url = "postgres://podo@db/podo?options=-c%20work_mem%3D8MB";
-        let target = settings.connect(url, Some(DatabaseRole::Sales)).unwrap();
-        let options = target.config.get_options().unwrap();
-        assert!(options.starts_with("-c work_mem=8MB -c search_path=common,"), "{options}");
+        let target = settings.replica(url, Some(DatabaseRole::Sales)).unwrap();
+        let options = target.servers()[0].get_options().unwrap();
+        assert!(options.starts_with("-c work_mem=8MB "), "{options}");
+        assert!(options.contains(" -c search_path=common,"), "{options}");
         assert!(options.ends_with(" -c role=podo_sales"), "{options}");
     }
 }

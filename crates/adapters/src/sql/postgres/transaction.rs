@@ -1,15 +1,16 @@
 //! A running transaction on PostgreSQL.
 
+use super::connection::Transaction;
 use super::send::send_each;
 use super::types::{read, refer};
 use crate::sql::tx::{Guard, SqlError, Tx};
 use crate::sql::value::{Row, Value};
 use app::points;
 use app::ports::clock::Chance;
-use deadpool_postgres::Transaction;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::borrow::Cow;
+use std::time::Duration;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
@@ -24,7 +25,7 @@ impl PostgresTx<'_> {
         points::reach(points::STORE_BEFORE_COMMIT);
         let committed = self.transaction.commit().await;
         points::reach(points::STORE_AFTER_COMMIT);
-        committed.map_err(|error| explain(&error, "commit").into())
+        Ok(committed?)
     }
 }
 
@@ -43,11 +44,8 @@ impl Tx for PostgresTx<'_> {
         params: &'t [Value],
     ) -> BoxFuture<'t, Result<u64, SqlError>> {
         async move {
-            let run = async {
-                let statement = self.transaction.prepare_cached(&translate(sql)).await?;
-                self.transaction.execute(&statement, &refer(params, &statement)).await
-            };
-            run.await.map_err(|error| explain(&error, sql))
+            let statement = self.transaction.prepare(&translate(sql)).await?;
+            self.transaction.execute(&statement, &refer(params, &statement), sql).await
         }
         .boxed()
     }
@@ -58,11 +56,8 @@ impl Tx for PostgresTx<'_> {
         params: &'t [Value],
     ) -> BoxFuture<'t, Result<Vec<Row>, SqlError>> {
         async move {
-            let run = async {
-                let statement = self.transaction.prepare_cached(&translate(sql)).await?;
-                self.transaction.query(&statement, &refer(params, &statement)).await
-            };
-            let rows = run.await.map_err(|error| explain(&error, sql))?;
+            let statement = self.transaction.prepare(&translate(sql)).await?;
+            let rows = self.transaction.query(&statement, &refer(params, &statement), sql).await?;
             rows.iter().map(read).collect()
         }
         .boxed()
@@ -76,10 +71,13 @@ impl Tx for PostgresTx<'_> {
         async move { self.query(sql, &[]).await.map(drop) }.boxed()
     }
 
-    /// With memory for tables that would otherwise be sorted on the disk.
+    /// With memory for tables that would otherwise be sorted on the disk, and time to think about
+    /// what was found.
     fn take_time(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {
         let sql = "select set_config('statement_timeout', '5min', true),
+                          set_config('idle_in_transaction_session_timeout', '5min', true),
                           set_config('work_mem', '128MB', true)";
+        self.transaction.extend_deadline(Duration::from_secs(5 * 60));
         async move { self.query(sql, &[]).await.map(drop) }.boxed()
     }
 
@@ -120,11 +118,9 @@ impl Tx for PostgresTx<'_> {
         async move {
             let key = Value::Int(lock_key(what));
             let sql = "select pg_advisory_xact_lock($1)";
-            let run = async {
-                let statement = self.transaction.prepare_cached(sql).await?;
-                self.transaction.execute(&statement, &refer(&[key], &statement)).await
-            };
-            run.await.map(drop).map_err(|error| explain(&error, sql))
+            let statement = self.transaction.prepare(sql).await?;
+            let params = &[key];
+            self.transaction.execute(&statement, &refer(params, &statement), sql).await.map(drop)
         }
         .boxed()
     }
@@ -164,17 +160,49 @@ pub(super) fn explain(error: &tokio_postgres::Error, sql: &str) -> SqlError {
     if was_outrun.iter().any(is) {
         return SqlError::Conflict(complaint.message().to_owned());
     }
-    let is_away = [
+    match is_passing(complaint.code()) {
+        true => SqlError::Unavailable(complaint.message().to_owned()),
+        false => SqlError::Broken(format!("{complaint} in: {sql}")),
+    }
+}
+
+/// Whether the server, not the statement, is the trouble: the same may work in a moment, perhaps on
+/// another connection or another server.
+fn is_passing(state: &SqlState) -> bool {
+    // Lost connections and a lack of connections, memory, disk or settings, whatever their kind.
+    let is_of_class = |class: &str| state.code().starts_with(class);
+    let others = [
+        SqlState::READ_ONLY_SQL_TRANSACTION,
+        SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN,
+        SqlState::QUERY_CANCELED,
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
         SqlState::CANNOT_CONNECT_NOW,
-        SqlState::TOO_MANY_CONNECTIONS,
-        SqlState::QUERY_CANCELED,
-        SqlState::DISK_FULL,
-        SqlState::READ_ONLY_SQL_TRANSACTION,
+        SqlState::DATABASE_DROPPED,
+        SqlState::from_code("57P05"),
+        SqlState::SYSTEM_ERROR,
+        SqlState::IO_ERROR,
     ];
-    match is_away.iter().any(is) {
-        true => SqlError::Unavailable(complaint.message().to_owned()),
-        false => SqlError::Broken(format!("{complaint} in: {sql}")),
+    is_of_class("08") || is_of_class("53") || others.contains(state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trouble_of_the_server_is_no_fault_of_ours() {
+        let passing = [
+            "08000", "08003", "08006", "08P01", "25006", "25P03", "40003", "53000", "53100",
+            "53200", "53300", "53400", "57014", "57P01", "57P02", "57P03", "57P04", "57P05",
+            "58000", "58030",
+        ];
+        for code in passing {
+            assert!(is_passing(&SqlState::from_code(code)), "{code}");
+        }
+        for code in ["22003", "23503", "25P02", "42501", "42601", "42703", "42P01", "XX000"] {
+            assert!(!is_passing(&SqlState::from_code(code)), "{code}");
+        }
     }
 }

@@ -4,11 +4,11 @@
 //! slow reports stand in its way.
 
 use super::batch::{Answer, Batches, Command, Pending};
+use super::pools::Pool;
 use crate::sql::DatabaseRole;
 use crate::sql::tx::{Guard, Work};
 use app::ports::clock::Chance;
 use app::{Error, Result};
-use deadpool_postgres::Pool;
 use futures::channel::oneshot;
 use futures::future::join_all;
 use std::sync::Arc;
@@ -93,9 +93,9 @@ async fn write_until_closed(
         }
         n_under_way.fetch_add(1, Ordering::Relaxed);
         match pool.get().await {
-            Ok(mut client) => batches.run(&mut client, commands).await,
+            Ok(mut connection) => batches.run(&mut connection, commands).await,
             Err(error) => {
-                let why = super::pool_error(error).to_string();
+                let why = error.to_string();
                 commands.into_iter().for_each(|command| command.fail(why.clone()));
             }
         }

@@ -10,7 +10,7 @@ use app::ports::keys::Once;
 use app::ports::refunds::{OrganiserRefund, RefundByOrganiser, SecondNeeded};
 use app::ports::reservations::ReservedSeat;
 use domain::refunds::{SECOND_ORGANISER_ABOVE, quote};
-use domain::{UserId, Won};
+use domain::{PaymentId, Timestamp, UserId, Won};
 use serde_json::json;
 
 work!(Sales: RefundByOrganiser => refund, Once<OrganiserRefund>);
@@ -23,8 +23,13 @@ async fn refund(tx: &mut dyn Tx, command: &RefundByOrganiser) -> Result<Once<Org
     paid.refuse_unless_paid()?;
     let seats = paid.choose(&command.seats)?;
     let amount = quote(seats.iter().map(|seat| seat.price), command.fee_percent).refund;
-    if amount > SECOND_ORGANISER_ABOVE && !is_second(tx, command, &seats).await? {
-        return wait_for_second(tx, command, amount).await;
+    if amount > SECOND_ORGANISER_ABOVE {
+        let indexes: Vec<String> = seats.iter().map(|seat| seat.id.index().to_string()).collect();
+        let what = format!("{} -{}%", indexes.join(","), command.fee_percent);
+        let by = (command.actor, command.now);
+        if !is_second(tx, command.payment, &what, by).await? {
+            return wait_for_second(tx, command, amount).await;
+        }
     }
     make(tx, command, paid, seats).await
 }
@@ -53,27 +58,26 @@ async fn make(
 }
 
 /// Whether another organiser has asked for the very same. Otherwise this one's wish is noted.
-async fn is_second(
+pub(in super::super) async fn is_second(
     tx: &mut dyn Tx,
-    command: &RefundByOrganiser,
-    seats: &[ReservedSeat],
+    payment: PaymentId,
+    what: &str,
+    (actor, now): (UserId, Timestamp),
 ) -> Result<bool> {
-    let indexes: Vec<String> = seats.iter().map(|seat| seat.id.index().to_string()).collect();
-    let what = format!("{} -{}%", indexes.join(","), command.fee_percent);
     let find = "select actor_id from refund_approvals where payment_id = $1 and seats = $2";
-    let first = tx.row(find, params![command.payment, &what]).await?;
+    let first = tx.row(find, params![payment, what]).await?;
     let first: Option<UserId> = first.map(|row| row.get(0)).transpose()?;
     match first {
-        Some(first) if first != command.actor => {
+        Some(first) if first != actor => {
             let sql = "delete from refund_approvals where payment_id = $1";
-            tx.execute(sql, params![command.payment]).await?;
+            tx.execute(sql, params![payment]).await?;
             Ok(true)
         }
         Some(_) => Ok(false),
         None => {
             let sql = "insert into refund_approvals (payment_id, seats, actor_id, created_at)
                        values ($1, $2, $3, $4)";
-            let values = params![command.payment, &what, command.actor, command.now];
+            let values = params![payment, what, actor, now];
             tx.execute(sql, values).await?;
             Ok(false)
         }
@@ -85,11 +89,7 @@ async fn wait_for_second(
     command: &RefundByOrganiser,
     amount: Won,
 ) -> Result<Once<OrganiserRefund>> {
-    let answer = SecondNeeded {
-        payment_id: command.payment,
-        status: "SECOND_ORGANISER_NEEDED",
-        refund_amount: amount,
-    };
+    let answer = SecondNeeded::of(command.payment, amount);
     let details = json!({ "amount": amount, "reason": command.reason });
     let action = (command.actor, "payment.refund-asked");
     note(tx, action, command.payment, details, command.now).await?;

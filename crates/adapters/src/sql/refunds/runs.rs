@@ -11,7 +11,8 @@ use domain::refunds::RefundTo;
 use domain::reservations::ReservationStatus;
 use domain::{RefundId, Refusal, ReservationId, ScheduleId, Timestamp};
 
-/// Canceled dates with sold seats whose run has not begun.
+/// Canceled dates with active seats whose run has not begun, or is over: a command that was under way
+/// when the date was called off may have got its seats since.
 pub(super) struct RunsToStart;
 
 pub(super) struct StartRun {
@@ -23,6 +24,7 @@ pub(super) struct RunsToDo;
 
 pub(super) struct ToRefund {
     pub(super) schedule: ScheduleId,
+    pub(super) now: Timestamp,
     pub(super) limit: u32,
 }
 
@@ -49,9 +51,10 @@ work!(Sales: RunOf => view, Option<RefundRun>);
 
 async fn runs_to_start(tx: &mut dyn Tx, _question: &RunsToStart) -> Result<Vec<ScheduleId>> {
     let sql = "select s.id
-                 from event_schedules s join events e on e.id = s.event_id
-                where (s.status = 'CANCELLED' or e.status = 'CANCELLED')
-                  and not exists (select 1 from refund_runs r where r.schedule_id = s.id)
+                 from event_schedules s
+                where s.status = 'CANCELLED'
+                  and not exists (select 1 from refund_runs r
+                                   where r.schedule_id = s.id and r.status = 'RUNNING')
                   and exists (select 1 from reservation_seats c
                                where c.schedule_id = s.id and c.active)";
     schedules(tx, sql).await
@@ -63,7 +66,10 @@ async fn start(tx: &mut dyn Tx, command: &StartRun) -> Result<()> {
                select $1, 'RUNNING', count(distinct reservation_id), $2, $2
                  from reservation_seats
                 where schedule_id = $1 and active
-                   on conflict (schedule_id) do nothing";
+                   on conflict (schedule_id) do update
+                  set status = 'RUNNING', updated_at = $2,
+                      n_reservations = refund_runs.n_refunded + excluded.n_reservations
+                where refund_runs.status = 'DONE'";
     tx.execute(sql, params![command.schedule, command.now]).await?;
     Ok(())
 }
@@ -82,8 +88,11 @@ async fn to_refund(tx: &mut dyn Tx, question: &ToRefund) -> Result<Vec<Reservati
     let sql = "select distinct r.id
                  from reservation_seats c join reservations r on r.id = c.reservation_id
                 where c.schedule_id = $1 and c.active and r.status = 'CONFIRMED'
+                  and coalesce((select f.next_at from job_failures f
+                                   where f.job = 'refund-canceled' and f.item = r.id), $3) <= $3
                 limit $2";
-    let rows = tx.query(sql, params![question.schedule, question.limit]).await?;
+    let values = params![question.schedule, question.limit, question.now];
+    let rows = tx.query(sql, values).await?;
     Ok(rows.iter().map(|row| row.get(0)).collect::<std::result::Result<_, _>>()?)
 }
 

@@ -62,12 +62,9 @@ async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()
     let schedule = command.pick.schedule();
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
     let window = SaleWindow { starts_at: row.get(0)?, ends_at: row.get(1)? };
+    row.parse(2, ScheduleStatus::parse)?.check_on_sale(row.parse(3, EventStatus::parse)?)?;
     if tx.has(Guard::SaleWindow) {
         window.check(command.now)?;
-    }
-    let is_canceled = row.parse(2, ScheduleStatus::parse)? == ScheduleStatus::Cancelled;
-    if is_canceled || row.parse(3, EventStatus::parse)? != EventStatus::Open {
-        return Err(Refusal::SaleClosed.into());
     }
     if row.get::<Option<Timestamp>>(5)?.is_some() {
         return Err(Refusal::SaleStopped.into());

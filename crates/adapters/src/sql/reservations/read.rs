@@ -3,7 +3,7 @@
 use super::super::store::SqlStore;
 use super::super::tx::{Tx, work};
 use super::super::value::{Row, params};
-use super::release::ExpireHolds;
+use super::release::{ExpireHold, ExpireHolds, HoldsOver};
 use super::seats_of;
 use app::Result;
 use app::paging::PageAsk;
@@ -48,6 +48,18 @@ impl Reservations for SqlStore {
 
     async fn expire_holds(&self, now: Timestamp, limit: u32) -> Result<Vec<Freed>> {
         self.write(ExpireHolds { now, limit }).await
+    }
+
+    async fn holds_over(&self, now: Timestamp, limit: u32) -> Result<Vec<ReservationId>> {
+        self.read(HoldsOver { now, limit }).await
+    }
+
+    async fn expire_hold(
+        &self,
+        reservation: ReservationId,
+        now: Timestamp,
+    ) -> Result<Option<Freed>> {
+        self.write(ExpireHold { reservation, now }).await
     }
 
     async fn reservations_of(&self, user: UserId, page: PageAsk) -> Result<Vec<ReservationView>> {

@@ -16,8 +16,20 @@ pub(super) struct ExpireHolds {
     pub(super) limit: u32,
 }
 
+pub(super) struct HoldsOver {
+    pub(super) now: Timestamp,
+    pub(super) limit: u32,
+}
+
+pub(super) struct ExpireHold {
+    pub(super) reservation: ReservationId,
+    pub(super) now: Timestamp,
+}
+
 work!(Sales: ReleaseSeats => release, Option<Freed>);
 work!(Worker: ExpireHolds => expire_due, Vec<Freed>);
+work!(Worker: HoldsOver => holds_over, Vec<ReservationId>);
+work!(Worker: ExpireHold => expire_one, Option<Freed>);
 
 async fn release(tx: &mut dyn Tx, command: &ReleaseSeats) -> Result<Option<Freed>> {
     let found = load(tx, command.reservation).await?;
@@ -32,26 +44,40 @@ async fn release(tx: &mut dyn Tx, command: &ReleaseSeats) -> Result<Option<Freed
 }
 
 async fn expire_due(tx: &mut dyn Tx, command: &ExpireHolds) -> Result<Vec<Freed>> {
-    let held = "select id from reservations
+    let due = over(tx, (command.now, command.limit)).await?;
+    let mut freed = Vec::with_capacity(due.len());
+    for reservation in due {
+        let command = ExpireHold { reservation, now: command.now };
+        freed.extend(expire_one(tx, &command).await?);
+    }
+    Ok(freed)
+}
+
+async fn holds_over(tx: &mut dyn Tx, question: &HoldsOver) -> Result<Vec<ReservationId>> {
+    over(tx, (question.now, question.limit)).await
+}
+
+/// Holds past their time; those that could not be ended wait for their next try.
+async fn over(tx: &mut dyn Tx, (now, limit): (Timestamp, u32)) -> Result<Vec<ReservationId>> {
+    let held = "select id from reservations r
                  where status = 'HELD' and hold_expires_at <= $1
+                   and coalesce((select f.next_at from job_failures f
+                                    where f.job = 'expire' and f.item = r.id), $1) <= $1
                  order by hold_expires_at limit $2";
     let any = "select id from reservations
                 where status in ('HELD', 'PAYING') and hold_expires_at <= $1
                 order by hold_expires_at limit $2";
-    let spares_paying = tx.has(Guard::SweepSparesPaying);
-    let sql = if spares_paying { held } else { any };
-    let due = tx.query(sql, params![command.now, command.limit]).await?;
-    let mut freed = Vec::with_capacity(due.len());
-    for row in due {
-        let id: ReservationId = row.get(0)?;
-        if let Some(mut reservation) = load(tx, id).await? {
-            if !spares_paying {
-                reservation.status = ReservationStatus::Held;
-            }
-            freed.extend(expire(tx, &reservation, command.now).await?);
-        }
+    let sql = if tx.has(Guard::SweepSparesPaying) { held } else { any };
+    let rows = tx.query(sql, params![now, limit]).await?;
+    rows.iter().map(|row| Ok(row.get(0)?)).collect()
+}
+
+async fn expire_one(tx: &mut dyn Tx, command: &ExpireHold) -> Result<Option<Freed>> {
+    let Some(mut reservation) = load(tx, command.reservation).await? else { return Ok(None) };
+    if !tx.has(Guard::SweepSparesPaying) {
+        reservation.status = ReservationStatus::Held;
     }
-    Ok(freed)
+    expire(tx, &reservation, command.now).await
 }
 
 /// Ends a hold whose time is up; nothing when it is not.

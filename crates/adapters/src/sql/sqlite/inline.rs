@@ -2,6 +2,7 @@
 //! with the feature `mutants` have it.
 
 use super::connection::{ConstraintNames, SqliteTx, prepare_in_memory};
+use super::edited::{Edit, EditedTx};
 use super::migrations;
 use super::writer::run_now;
 use crate::sql::tx::{Guard, Tx, Work};
@@ -39,6 +40,7 @@ struct Shared {
     names: ConstraintNames,
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
+    edits: Vec<Edit>,
 }
 
 /// One node's way to a database in memory.
@@ -50,7 +52,7 @@ pub(in super::super) struct Inline {
 impl Inline {
     pub(in super::super) fn open(
         chance: Arc<dyn Chance>,
-        off: Vec<Guard>,
+        (off, edits): (Vec<Guard>, Vec<Edit>),
         weather: Arc<dyn Weather>,
     ) -> std::result::Result<Inline, String> {
         let mut connection = prepare_in_memory()?;
@@ -62,7 +64,7 @@ impl Inline {
             connection.execute_batch(drop).map_err(|error| error.to_string())?;
         }
         let names = ConstraintNames::load(&connection)?;
-        let shared = Shared { connection: Mutex::new(connection), names, chance, off };
+        let shared = Shared { connection: Mutex::new(connection), names, chance, off, edits };
         Ok(Inline { shared: Arc::new(shared), weather })
     }
 
@@ -74,7 +76,8 @@ impl Inline {
     pub(in super::super) async fn run<W: Work>(&self, work: W) -> Result<W::Output> {
         let command = std::any::type_name::<W>();
         self.weather.before(command).await?;
-        let result = self.shared.in_transaction(|tx| run_now(tx, &work));
+        let edits = &self.shared.edits;
+        let result = self.shared.in_transaction(|tx| run_now(&mut EditedTx { tx, edits }, &work));
         self.weather.after(command).await?;
         result
     }

@@ -82,19 +82,28 @@ fn write_until_closed(
     let mut n_wary = 0;
     while let Ok(first) = waiting.recv() {
         let mut batch = take_batch(first, waiting);
-        let run = tx.step("begin immediate").and_then(|()| {
-            let is_clean = n_wary == 0 && run_bare(tx, &mut batch)?;
-            if !is_clean {
-                n_wary = if n_wary == 0 { BATCHES_WARY } else { n_wary - 1 };
-                run_in_savepoints(tx, &mut batch);
-            }
-            Ok(())
-        });
+        let run = run_batch(tx, &mut batch, &mut n_wary);
         syncer.begin_commit();
         let committed = run.and_then(|()| commit(tx));
         syncer.committed((batch, committed));
         checkpointer.committed(tx.connection());
     }
+}
+
+/// Runs the batch in a transaction that is left open, without savepoints unless a batch before it or
+/// this one had a command that failed half-way.
+fn run_batch(
+    tx: &mut SqliteTx<'_>,
+    batch: &mut [Box<dyn Command>],
+    n_wary: &mut u32,
+) -> std::result::Result<(), String> {
+    tx.step("begin immediate")?;
+    let is_clean = *n_wary == 0 && run_bare(tx, batch)?;
+    if !is_clean {
+        *n_wary = if *n_wary == 0 { BATCHES_WARY } else { *n_wary - 1 };
+        run_in_savepoints(tx, batch);
+    }
+    Ok(())
 }
 
 /// What was waiting when the batch begins, and no more: while it runs those who were answered come
@@ -108,8 +117,9 @@ fn take_batch(
     std::iter::once(first).chain(waiting.try_iter().take(n_more)).collect()
 }
 
-/// Runs the batch without savepoints. False when a command failed half-way: then everything is
-/// undone and the transaction open again.
+/// Runs the batch without savepoints. False when a command failed half-way, or when SQLite itself
+/// rolled the transaction back (a full disk, an I/O error): then everything is undone and a new
+/// transaction is open. Without one the next command would commit on its own.
 fn run_bare(
     tx: &mut SqliteTx<'_>,
     batch: &mut [Box<dyn Command>],
@@ -117,10 +127,11 @@ fn run_bare(
     for command in batch {
         let n_changes = tx.n_changes();
         let is_done = command.run(tx);
-        if !is_done && tx.n_changes() != n_changes {
-            if tx.is_open() {
-                tx.step("rollback")?;
-            }
+        let is_half_done = !is_done && tx.n_changes() != n_changes;
+        if is_half_done && tx.is_open() {
+            tx.step("rollback")?;
+        }
+        if !tx.is_open() {
             return tx.step("begin immediate").map(|()| false);
         }
     }
@@ -163,3 +174,6 @@ fn commit(tx: &mut SqliteTx<'_>) -> std::result::Result<(), String> {
     points::reach(points::STORE_AFTER_COMMIT);
     committed
 }
+
+#[cfg(test)]
+mod tests;

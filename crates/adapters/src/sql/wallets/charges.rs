@@ -121,7 +121,10 @@ async fn confirm(tx: &mut dyn Tx, command: &ConfirmCharge) -> Result<Once<AskGat
     Ok(Once::Fresh(AskGateway { payment, gateway: row.gateway, payment_key, amount }))
 }
 
-async fn settle(tx: &mut dyn Tx, command: &SettleCharge) -> Result<SettledCharge> {
+pub(in super::super) async fn settle(
+    tx: &mut dyn Tx,
+    command: &SettleCharge,
+) -> Result<SettledCharge> {
     let row = load(tx, command.charge).await?.ok_or(Refusal::NotFound)?;
     let is_open = matches!(row.status, PaymentStatus::Requested | PaymentStatus::Unknown);
     match &command.outcome {
@@ -204,8 +207,10 @@ async fn answer(tx: &mut dyn Tx, row: &ChargeRow, answer: StoredAnswer) -> Resul
 
 async fn take_unsettled(tx: &mut dyn Tx, command: &TakeUnsettledCharges) -> Result<Vec<Unsettled>> {
     let sql = "update wallet_charges set asked_at = $2, updated_at = $2
-                where id in (select id from wallet_charges
+                where id in (select id from wallet_charges c
                               where status in ('REQUESTED', 'UNKNOWN') and asked_at <= $1
+                                and coalesce((select f.next_at from job_failures f
+                                                 where f.job = 'settle' and f.item = c.id), $2) <= $2
                               order by asked_at limit $3 /* skip locked */)
                returning id, gateway, gateway_ref, amount, requested_at";
     let values = params![command.asked_before, command.now, command.limit];

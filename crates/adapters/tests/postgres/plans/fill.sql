@@ -53,6 +53,9 @@ insert into standbys (id, user_id, schedule_id, grade, n_seats, state, reservati
 select gen_random_uuid(), user_id, schedule_id, 'R', 1,
        case when i % 2000 = 0 then 'WAITING' else 'TAKEN' end, reservation_id, t, t from n;
 
+insert into queue_blocks (schedule_id, numbers_from, numbers_to, indexes_from, indexes_to, updated_at)
+select gen_random_uuid(), 0, n, 0, 0, now() from generate_series(1, 20000) n;
+
 insert into queue_history (schedule_id, place_number, user_id, state, activated_at, expires_at,
     extensions_left, created_at, updated_at)
 select schedule_id, i, user_id, 'EXPIRED', t, t, 2, t, t from n;
@@ -100,6 +103,9 @@ select reservation_id, reservation_id, 'booking', 'seat-sync', 'ReservationHeld'
 
 insert into notifications
 select reservation_id, 'EMAIL', user_id, user_id, 'Hello', 'Fan', 'SENT', 1, t, null, t, t from n;
+
+insert into job_failures
+select 'settle', reservation_id, 1, t, 'away', t, t from n limit 20000;
 
 insert into webhook_endpoints
 select reservation_id, 'https://podo.example/hook', '\x00', null, 'ReservationConfirmed', 'ACTIVE', t, t

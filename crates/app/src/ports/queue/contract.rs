@@ -4,12 +4,14 @@
 mod places;
 mod slots;
 mod stage;
+mod tail;
 
 use super::Queue;
 use domain::Timestamp;
 
 pub use places::*;
 pub use slots::*;
+pub use tail::{LosesTail, check_lost_tails};
 
 /// Runs every rule. `seed` differs from run to run when the engine outlives the run.
 pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {

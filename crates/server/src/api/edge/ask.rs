@@ -72,6 +72,7 @@ pub struct Headers<'r> {
     pub idempotency_key: Option<&'r str>,
     pub accept_language: Option<&'r str>,
     pub forwarded_for: Option<&'r str>,
+    pub forwarded: Option<&'r str>,
     pub trace_parent: Option<&'r str>,
     pub request_id: Option<&'r str>,
     pub content_type: Option<&'r str>,

@@ -163,6 +163,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "이 서버가 맡은 요청이 아닙니다. 관리자에게 알려 주세요.",
         "This server has another role. Please tell the organiser: requests go to the wrong one.",
     ),
+    (
+        "NOT_STUCK",
+        "자동으로 처리되고 있거나 이미 끝난 건입니다. 직접 끝낼 수 없습니다.",
+        "This is still handled automatically, or it is over: it cannot be ended by hand.",
+    ),
     ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없습니다.", "There are no extensions left."),
     ("NO_SEATS", "좌석을 선택해 주세요.", "Please choose a seat."),
     (
@@ -224,6 +229,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "SALE_STOPPED",
         "이 회차의 판매를 잠시 멈췄습니다. 확인하는 대로 다시 시작합니다.",
         "The sale of this date is paused while we check something. It will go on.",
+    ),
+    (
+        "SCHEDULE_CANCELED",
+        "이 회차는 취소되었습니다. 결제한 금액이 있으면 전액 자동으로 환불됩니다.",
+        "This date is canceled. Anything you paid is refunded in full, automatically.",
     ),
     (
         "SEATS_LEFT",

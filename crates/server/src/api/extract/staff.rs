@@ -43,8 +43,9 @@ fn is_personal(path: &str) -> bool {
 }
 
 /// What a log-in of this morning is not enough for: calls that move money or give power.
-const WEIGHTY: [(&Method, &str, &str); 5] = [
+const WEIGHTY: [(&Method, &str, &str); 6] = [
     (&Method::POST, "/api/admin/payments", "refund"),
+    (&Method::POST, "/api/admin/payments", "resolve"),
     (&Method::POST, "/api/admin/users", "wallet"),
     (&Method::PUT, "/api/admin/users", "role"),
     (&Method::POST, "/api/admin/events", "cancel"),
@@ -120,6 +121,8 @@ mod tests {
     fn money_roles_and_files_need_a_proof() {
         for (method, path, query) in [
             (Method::POST, "/api/admin/payments/1/refund", None),
+            (Method::POST, "/api/admin/payments/1/resolve", None),
+            (Method::POST, "/api/admin/payments/1/refunds/2/resolve", None),
             (Method::PUT, "/api/admin/users/1/role", None),
             (Method::POST, "/api/admin/schedules/1/cancel", None),
             (Method::GET, "/api/admin/users", Some("limit=5&format=csv")),

@@ -44,7 +44,7 @@ pub(in crate::api) async fn readyz(
     let is_verbose = query.is_some_and(|it| it.split(['&', '=']).any(|word| word == "verbose"));
     let mut checks = vec![process(&app), store(&app).await];
     if is_verbose {
-        checks.extend([live(&app).await, bus(&app).await]);
+        checks.extend([clock(&app), live(&app).await, bus(&app).await]);
     }
     let wrong = checks.iter().find(|check| check.is_in_the_way());
     let status = if wrong.is_some() { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
@@ -68,6 +68,19 @@ async fn store(app: &App) -> Check {
         "the store does not answer".to_owned()
     });
     Check { name: "store", outcome, is_needed: true }
+}
+
+/// What differs is corrected, so it does not make the node unready; it is worth knowing.
+fn clock(app: &App) -> Check {
+    let outcome = match app.clock.offset() {
+        None => "the store has no clock of its own".to_owned(),
+        Some(offset) => format!(
+            "{:+.3} s from the store's, corrected to within {:.3} s",
+            -offset.ms as f64 / 1_000.0,
+            offset.error_ms as f64 / 1_000.0
+        ),
+    };
+    Check { name: "clock", outcome: Ok(outcome), is_needed: false }
 }
 
 async fn live(app: &App) -> Check {

@@ -80,6 +80,7 @@ pub(super) struct Case {
     pub(super) reservation: String,
     pub(super) payment: String,
     pub(super) order: String,
+    amount: i64,
     gateway: Gateway,
 }
 
@@ -89,14 +90,14 @@ impl Case {
     }
 
     pub(super) fn confirm_body(&self) -> Value {
-        let body = json!({ "paymentId": self.payment, "amount": PRICE });
+        let body = json!({ "paymentId": self.payment, "amount": self.amount });
         let key = match self.gateway {
             Gateway::Toss => format!("tk_{}", self.order),
             Gateway::PortOne => format!("tok_{}", self.order),
             // Their pages send the approval to us.
             Gateway::Inicis | Gateway::Kcp => return body,
         };
-        json!({ "paymentId": self.payment, "amount": PRICE, "paymentKey": key })
+        json!({ "paymentId": self.payment, "amount": self.amount, "paymentKey": key })
     }
 }
 
@@ -125,6 +126,8 @@ impl Bank {
         let settings = [
             ("PODO_PUBLIC_URL", "http://podo.example"),
             ("PODO_GATEWAY_TIMEOUT_SECONDS", "1"),
+            ("PODO_SANDBOX", "on"),
+            ("PODO_SANDBOX_BESIDE_REAL_GATEWAYS", "fans may buy for nothing"),
             ("PODO_TOSS_URL", &url),
             ("PODO_TOSS_CLIENT_KEY", "test_ck"),
             ("PODO_TOSS_SECRET_KEY", "test_sk"),
@@ -156,17 +159,28 @@ impl Bank {
         &self,
         gateway: Gateway,
         seat: u32,
+        faults: (Fault, RefundFault),
+    ) -> Case {
+        self.start_with(gateway, &[seat], faults).await
+    }
+
+    /// The same with several seats.
+    pub(super) async fn start_with(
+        &self,
+        gateway: Gateway,
+        seats: &[u32],
         (fault, refund_fault): (Fault, RefundFault),
     ) -> Case {
         let fan = self.world.fan_inside(&self.show).await;
-        let reservation = fan.hold(&self.show, &[seat]).await;
+        let reservation = fan.hold(&self.show, seats).await;
         let body = json!({ "reservationId": reservation, "method": "CARD",
             "gateway": gateway.name() });
         let ready = fan.api.post_new("/api/payment/request", &body).await.expect(201);
         assert!(ready["checkout"]["data"]["scriptUrl"].is_string(), "{ready}");
         let (payment, order) = (text(&ready, "paymentId"), text(&ready, "orderId"));
         self.gateways.approve(&order, fault, refund_fault);
-        let case = Case { fan, reservation, payment, order, gateway };
+        let amount = PRICE * i64::try_from(seats.len()).unwrap();
+        let case = Case { fan, reservation, payment, order, amount, gateway };
         self.come_back(&case).await;
         case
     }
@@ -174,7 +188,7 @@ impl Bank {
     /// The company's page posts the approval from its own site, without a session.
     async fn come_back(&self, case: &Case) {
         let order = case.order.as_str();
-        let token = format!("{order}-{PRICE}");
+        let token = format!("{order}-{}", case.amount);
         let fields = match case.gateway {
             Gateway::Toss | Gateway::PortOne => return,
             Gateway::Inicis => vec![
@@ -197,6 +211,13 @@ impl Bank {
         // The way back leads to a page that the client does not follow to: it has a fragment.
         let answer = send(request.header("Origin", "https://stdpay.inicis.com")).await;
         assert!(answer.status < 400, "{}", answer.text);
+    }
+
+    /// The fan gives one of the seats back.
+    pub(super) async fn give_back(&self, case: &Case, seat: u32) {
+        let path = format!("/api/booking/reservations/{}/cancel", case.reservation);
+        let body = json!({ "reason": "못 가요", "seatIds": [self.show.seat(seat)] });
+        case.fan.api.post_new(&path, &body).await.expect(200);
     }
 
     /// Confirms, with the webhooks that come along.

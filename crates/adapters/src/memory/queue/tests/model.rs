@@ -1,8 +1,8 @@
 //! The engine against a model that is too simple to be wrong: ten thousand random days, with
 //! restarts.
 
+use super::served::Served;
 use super::{START, fan, rules};
-use crate::memory::queue::room::Room;
 use app::ports::queue::{Admission, Returning};
 use domain::queue::{
     AdmitBudget, CLAIM_WINDOW, QueueMode, QueueRules, RETURN_WINDOW, Standing, fans_to_admit,
@@ -131,7 +131,7 @@ impl Model {
 
 /// The engine and the model, side by side.
 struct Pair {
-    room: Room,
+    room: Served,
     model: Model,
     rules: QueueRules,
     now: Timestamp,
@@ -183,8 +183,7 @@ impl Pair {
         self.model.inside.iter_mut().for_each(|slot| slot.claim_until = None);
         self.now = self.now.plus(Duration::from_millis(1));
         self.model.sweep(self.now);
-        self.room = Room::new(self.now);
-        self.room.restore(&self.rules, &entries, self.now);
+        self.room.lose(&self.rules, entries, self.now);
         self.model.restart(self.now);
         let mut returning = self.model.line.clone();
         let n_waiting = returning.len().max(1);
@@ -254,7 +253,7 @@ proptest! {
         };
         let rules = rules(max_active, rate);
         let mut pair =
-            Pair { room: Room::new(START), model, rules, now: START, told: [None; 24], was_lost: false };
+            Pair { room: Served::new(&rules, START), model, rules, now: START, told: [None; 24], was_lost: false };
         for step in steps {
             pair.take(step);
             pair.compare();

@@ -2,13 +2,14 @@
 -- KEYS see room.lua.
 -- ARGV[1] 'line' or 'lobby'; [2] where it begins: after this number, or at this index; [3] how
 -- many at most.
--- Result: 'slice' with numbers, in order, or with the indexes whose fans are here.
+-- Result: 'slice' with numbers, in order, or with the indexes whose fans are here; behind each the
+-- end of the fan's id.
 local values, count = {}, tonumber(ARGV[3])
 if ARGV[1] == 'line' then
   local found = redis.call('zrangebyscore', WAITING, '(' .. ARGV[2], '+inf', 'withscores',
     'limit', 0, count)
   for at = 2, #found, 2 do
-    values[#values + 1] = text(tonumber(found[at]))
+    values[#values + 1], values[#values + 2] = text(tonumber(found[at])), tag(found[at - 1])
   end
 else
   local indexes = {}
@@ -17,7 +18,7 @@ else
   end
   for at, fan in ipairs(redis.call('hmget', LOBBY, unpack(indexes))) do
     if fan and fan ~= '' then
-      values[#values + 1] = indexes[at]
+      values[#values + 1], values[#values + 2] = indexes[at], tag(fan)
     end
   end
 end

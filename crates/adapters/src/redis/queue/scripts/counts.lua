@@ -3,7 +3,7 @@
 -- ARGV[1] now, in ms.
 -- Result: 'counts' with gathered, drawn, waiting, front, inside, admitted, left, expired, fans let
 -- in during the last minute, seconds over which they were; or 'absent'.
-if not is_open() then
+if not is_kept() then
   return {'absent', {}}
 end
 local now = tonumber(ARGV[1])

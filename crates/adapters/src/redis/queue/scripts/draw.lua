@@ -1,5 +1,5 @@
 -- Moves a slice of the lobby into the line, in the order that was drawn. The first step after the
--- opening has closed the lobby and set the numbers aside; until the last slice nobody is let in
+-- opening has closed the lobby, and the store has set the numbers aside; until the last slice nobody is let in
 -- and nobody is told a position.
 -- KEYS see room.lua.
 -- ARGV[1] over how many places of the lobby the draw goes; [2] the index at which this slice
@@ -20,11 +20,15 @@ local indexes = {}
 for at = 1, n_places do
   indexes[at] = text(from + at - 1)
 end
-local line, gathered, unclaimed = {}, {}, {}
+local line, gathered, unclaimed, indexes_of = {}, {}, {}, {}
 for at, fan in ipairs(redis.call('hmget', LOBBY, unpack(indexes))) do
   local number = text(first + struct.unpack('>I4', ARGV[3], at * 4 - 3))
   if not fan then
-    unclaimed[#unclaimed + 1], unclaimed[#unclaimed + 2] = indexes[at], number
+    -- Somebody who was let in with it may have been restored.
+    if not is_spent(tonumber(number)) then
+      unclaimed[#unclaimed + 1], unclaimed[#unclaimed + 2] = indexes[at], number
+      indexes_of[#indexes_of + 1], indexes_of[#indexes_of + 2] = 'n' .. number, indexes[at]
+    end
   elseif fan ~= '' then
     line[#line + 1], line[#line + 2] = number, fan
     gathered[#gathered + 1] = fan
@@ -36,11 +40,14 @@ if #line > 0 then
 end
 if #unclaimed > 0 then
   redis.call('hset', UNCLAIMED, unpack(unclaimed))
+  redis.call('hset', UNCLAIMED, unpack(indexes_of))
 end
 local up_to = from + n_places
 redis.call('hset', ROOM, 'drawn_up_to', text(up_to))
 if up_to == n_drawn then
   redis.call('hset', ROOM, 'drawn', text(n_drawn))
+  begin_run(first)
+  redis.call('hset', ROOM, 'next', text(first + n_drawn), 'to', text(first + n_drawn))
   -- With the changes, so that every node copies the new line.
   redis.call('unlink', LOBBY, GATHERED, CHANGES, DRAWING)
 end

@@ -2,7 +2,7 @@
 -- KEYS see room.lua.
 -- ARGV[1] now, in ms; [2] the fan; [3] the number of the entry.
 -- Result: 'done'.
-if not is_open() then
+if not is_kept() then
   return {'done', {}}
 end
 sweep(tonumber(ARGV[1]))

@@ -3,74 +3,105 @@
 -- ARGV[1–8] see rules_of_call; [9] the fan; [10] what to do with
 -- somebody new: 'join', 'refuse', or 'look' where they stand; [11] what a proof is
 -- about: 'lobby', 'line' or 'none'; [12] the index or number that it proves.
--- Result: where the fan stands, 'refused', 'closed', or 'draw' or 'wait' (see first_draw).
+-- Result: where the fan stands, 'refused', 'closed', or 'need', 'draw' or 'wait' (see first_draw);
+-- or 'rank' with n_drawn and drawn_first: the caller knows which number was drawn for the index, and
+-- proves that one.
 local rules, fan = rules_of_call(), ARGV[9]
 
 local function gather(index)
   redis.call('hset', LOBBY, text(index), fan)
   redis.call('hset', GATHERED, fan, text(index))
-  tell('gather', index)
+  tell('gather', index, fan)
   redis.call('hset', ROOM, 'n_lobby', text(math.max(field('n_lobby') or 0, index + 1)))
   return true
 end
 
 local function stand(number)
   redis.call('zadd', WAITING, text(number), fan)
-  tell('join', number)
+  tell('join', number, fan)
   return true
 end
 
-local function gather_again(index)
-  if index > INDEX_MAX or redis.call('hexists', LOBBY, text(index)) == 1 then
-    return false
-  end
-  return gather(index)
+local function is_index_free(index)
+  return index <= INDEX_MAX and redis.call('hexists', LOBBY, text(index)) == 0
 end
 
--- Whoever had a number of this run and is not in line has been let in or has left. A number above
--- ours is from a clock that ran ahead; before the draw it could meet those that are set aside.
-local function stand_again(number, is_drawn)
+-- A number above ours is from a clock that ran ahead; before the draw it could meet those that the
+-- draw sets aside.
+local function is_number_free(number, is_drawn)
+  if redis.call('hexists', UNCLAIMED, 'n' .. text(number)) == 1 then
+    return true
+  end
   local is_too_high = number >= NUMBER_MAX or (not is_drawn and number >= field('base'))
-  if is_too_high or is_of_this_run(number) or is_taken(number) then
+  return not (is_too_high or was_given(number) or is_taken(number))
+end
+
+local function stand_again(number, is_drawn)
+  if not is_number_free(number, is_drawn) then
     return false
+  end
+  local index = redis.call('hget', UNCLAIMED, 'n' .. text(number))
+  if index then
+    redis.call('hdel', UNCLAIMED, index, 'n' .. text(number))
   end
   redis.call('hset', ROOM, 'returned', 1)
   return stand(number)
 end
 
-local function stand_as_drawn(index)
-  local number = redis.call('hget', UNCLAIMED, text(index))
-  if not number then
-    return false
+-- Does the fan prove a later place than the one where the room has them? Then it forgot that they
+-- left it.
+local function proves_later(known, is_drawn)
+  local proof, value = ARGV[11], tonumber(ARGV[12])
+  if known[1] == 'waiting' and proof == 'line' then
+    return known[2][1] < value and is_number_free(value, is_drawn)
   end
-  redis.call('hdel', UNCLAIMED, text(index))
-  redis.call('hset', ROOM, 'returned', 1)
-  return stand(tonumber(number))
+  return known[1] == 'lobby' and proof == 'lobby' and known[2][1] < value and is_index_free(value)
 end
 
+-- Result: whether the place of the proof was still to be had, or what the caller has to do first.
 local function take_back(is_drawn)
   local proof, value = ARGV[11], tonumber(ARGV[12])
   if proof == 'line' then
     return stand_again(value, is_drawn)
   elseif proof == 'lobby' and is_drawn then
-    return stand_as_drawn(value)
+    if field('drawn_earlier') and value < field('drawn') then
+      return false, {'rank', {field('drawn'), text(field('drawn_first'))}}
+    end
+    local number = redis.call('hget', UNCLAIMED, text(value))
+    return number and stand_again(tonumber(number), is_drawn)
   elseif proof == 'lobby' then
-    return gather_again(value)
+    return is_index_free(value) and gather(value)
   end
   return false
 end
 
+-- Result: nothing, or what is needed first.
 local function join(is_drawn)
   if not is_drawn then
-    return gather(field('n_lobby') or 0)
+    local index, to = field('index_next') or 0, field('index_to') or 0
+    while index < to and not is_index_free(index) do
+      index = index + 1
+    end
+    if index >= to then
+      redis.call('hset', ROOM, 'index_next', text(index))
+      return need('indexes')
+    end
+    redis.call('hset', ROOM, 'index_next', text(index + 1))
+    gather(index)
+    return nil
   end
-  local number = field('next')
+  local number, to = field('next'), field('to') or 0
   -- After a clock was set back, numbers that fans brought along can lie ahead.
-  while is_taken(number) do
+  while number < to and is_taken(number) do
     number = number + 1
   end
+  if number >= to then
+    redis.call('hset', ROOM, 'next', text(number))
+    return need('numbers')
+  end
   redis.call('hset', ROOM, 'next', text(number + 1))
-  return stand(number)
+  stand(number)
+  return nil
 end
 
 if not is_open() then
@@ -82,16 +113,23 @@ if todo then
   return todo
 end
 local known = look(fan)
-if known[1] ~= 'absent' and known[1] ~= 'expired' then
-  return known
-end
 local is_drawn = redis.call('hexists', ROOM, 'drawn') == 1
+if known[1] ~= 'absent' and known[1] ~= 'expired' then
+  if not proves_later(known, is_drawn) then
+    return known
+  end
+  leave(fan)
+end
 -- Whoever proves a place is not new: they may come back even while nobody may join.
-if not take_back(is_drawn) then
+local is_back, first = take_back(is_drawn)
+if not is_back and not first then
   if ARGV[10] ~= 'join' then
     return ARGV[10] == 'look' and known or {'refused', {}}
   end
-  join(is_drawn)
+  first = join(is_drawn)
+end
+if first then
+  return first
 end
 redis.call('zrem', LAPSED, fan)
 -- Alone in line: a free slot is theirs at once, and nobody is passed.

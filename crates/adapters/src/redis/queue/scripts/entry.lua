@@ -2,9 +2,10 @@
 -- KEYS see room.lua.
 -- ARGV[1] now, in ms; [2] the fan.
 -- Result: 'inside' with the entry, or 'absent'.
-if not is_open() then
+if not is_kept() then
   return {'absent', {}}
 end
-sweep(tonumber(ARGV[1]))
+local now = tonumber(ARGV[1])
+sweep(now)
 local entry = claim(ARGV[2])
-return entry and inside(entry) or {'absent', {}}
+return entry and now < entry.expires_at and inside(entry) or {'absent', {}}

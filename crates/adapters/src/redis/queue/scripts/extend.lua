@@ -1,7 +1,7 @@
 -- Gives a live entry more time.
 -- KEYS see room.lua.
 -- ARGV[1] now; [2] opens_at; [3] the fan; [4] how much time. Times in ms.
--- Result: 'inside' with the longer entry, 'expired', 'used_up', or 'draw' or 'wait' (see
+-- Result: 'inside' with the longer entry, 'expired', 'used_up', or 'need', 'draw' or 'wait' (see
 -- first_draw).
 if not is_open() then
   return {'expired', {}}

@@ -2,7 +2,7 @@
 -- KEYS see room.lua.
 -- ARGV[1] now, in ms; [2] the fan.
 -- Result: 'done' with the number and the index that are free now, or nothing for each.
-if not is_open() then
+if not is_kept() then
   return {'done', {'', ''}}
 end
 sweep(tonumber(ARGV[1]))

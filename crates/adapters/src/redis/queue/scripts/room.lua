@@ -1,21 +1,26 @@
 -- What the steps of a waiting room share; it is put in front of each of them.
 -- KEYS, all with the hash tag of the schedule:
---  1 room       hash: open, when it is; opened_at; returned, when somebody came back to the line;
---               base, next (numbers), n_lobby; drawing (over how many places the draw goes),
---               drawn_first (the first number of those drawn), drawn_up_to (how far it came),
---               drawn (over how many it went: it is complete); saved, saved_at (budget); admitted,
---               left, expired, outflow_first; spent_below
+--  1 room       hash: open, the epoch in which it was opened; opened_at; returned, when somebody
+--               came back to the line or may; base, below which no number is this room's; run, next,
+--               to: numbers from run to next were given, the block ends at to; given, what was given
+--               before ('from-to from-to '); index_from, index_next, index_to: the block of the
+--               lobby's indexes; n_lobby, below which all indexes lie; closing, when it was time to
+--               draw; drawing (over how many indexes the draw goes), drawn_first (the first number
+--               of those drawn), drawn_up_to (how far it came), drawn (over how many it went: it is
+--               complete), drawn_earlier, when another room drew; saved, saved_at (budget);
+--               admitted, left, expired, outflow_first; spent_below
 --  2 waiting    sorted set: fan by number
 --  3 entries    hash: fan -> 'number admitted_at expires_at extensions_left is_claimed'
 --  4 slots      sorted set: fan by the moment at which the slot is free again
 --  5 lapsed     sorted set: fan by the moment at which their time was seen to be up
 --  6 lobby      hash: index -> fan, or nothing when the fan left; no field: unclaimed
 --  7 gathered   hash: fan -> index
---  8 unclaimed  hash: index -> number, of those who gathered before the memory was lost
---  9 spent      sorted set: numbers of earlier runs that were let in or left in this one
+--  8 unclaimed  hash: index -> number, and 'n' with the number -> index, of those who gathered
+--               before the memory was lost
+--  9 spent      sorted set: numbers that this room did not give, which were let in or left in it
 -- 10 outflow    hash: second -> fans let in
--- 11 changes    stream: what happened to the line and the lobby, for the nodes' copies of them.
---               Without it everybody has to copy anew.
+-- 11 changes    stream: what happened to the line and the lobby, and to whom, for the nodes' copies
+--               of them. Without it everybody has to copy anew.
 -- 12 drawing    set while somebody draws
 -- Result of a step: {a word, {its values}}.
 local ROOM, WAITING, ENTRIES, SLOTS, LAPSED = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
@@ -24,8 +29,6 @@ local OUTFLOW, CHANGES, DRAWING = KEYS[10], KEYS[11], KEYS[12]
 
 -- How long, and of how many fans, we remember that their time ran out.
 local LAPSED_FOR_MS, LAPSED_MAX = 3600000, 100000
--- A thousand numbers fit into each millisecond: a later run begins above every earlier number.
-local NUMBERS_PER_MS = 1000
 -- So long those who lost their place in line have to come back before anybody is let in.
 local RETURN_WINDOW_MS = 20000
 -- A smaller step back of the clock is two requests overtaking each other.
@@ -65,29 +68,87 @@ local function put_off_the_end()
   end
 end
 
--- A room that is not open was lost, or never was: only `restore` opens one, so that nobody is let
--- in before those are counted who are inside.
-local function is_open()
-  return redis.call('hexists', ROOM, 'open') == 1
+-- One life of this server. It is another after a restart (the run), and on a replica that was
+-- promoted or a master that was demoted and promoted again (the history of its replication): then
+-- writes may be missing that the room was told of.
+local this_epoch
+local function epoch()
+  if not this_epoch then
+    local run = string.match(redis.call('info', 'server'), 'run_id:(%x+)')
+    local history = string.match(redis.call('info', 'replication'), 'master_replid:(%x+)')
+    this_epoch = run .. history
+  end
+  return this_epoch
 end
 
-local function start(now)
-  if not field('base') then
-    -- A server that is short of memory may have thrown away the room without the rest.
-    redis.call('unlink', unpack(KEYS))
-    local base = text(now * NUMBERS_PER_MS)
-    redis.call('hset', ROOM, 'base', base, 'next', base, 'opened_at', text(now))
+-- A room that is not open was lost, or never was, or may have lost its last writes: only `restore`
+-- opens one, so that nobody is let in before those are counted who are inside.
+local function is_open()
+  return redis.call('hget', ROOM, 'open') == epoch()
+end
+
+-- Is there a room, whatever it may have lost?
+local function is_kept()
+  return redis.call('hexists', ROOM, 'base') == 1
+end
+
+local function start(now, base)
+  -- A server that is short of memory may have thrown away the room without the rest.
+  redis.call('unlink', unpack(KEYS))
+  redis.call('hset', ROOM, 'base', base, 'run', base, 'next', base, 'to', base,
+    'opened_at', text(now))
+end
+
+-- The end of a fan's id, which is chance: with the number it tells the copies whose place it is.
+local function tag(fan)
+  return string.sub(fan, -8)
+end
+
+-- Tells the nodes' copies: 'join' with a number or 'gather' with an index and whose it is, 'leave'
+-- with a number, 'go' with an index, 'admit' up to a number.
+local function tell(what, value, fan)
+  redis.call('xadd', CHANGES, 'maxlen', '~', CHANGES_MAX, '*', what, text(value),
+    'fan', fan and tag(fan) or '')
+end
+
+-- What a step needs from the store before it can go on: above which number; for the draw, over how
+-- many indexes, out of which block.
+local function need(what, n_gathered, block)
+  return {'need', {epoch(), what, text(field('next')), text(n_gathered or 0), text(block or 0)}}
+end
+
+-- The numbers from here on are given one after the other; those before are remembered.
+local function begin_run(from)
+  local run, next = field('run') or field('base'), field('next')
+  if run < next then
+    local given = redis.call('hget', ROOM, 'given') or ''
+    redis.call('hset', ROOM, 'given', given .. text(run) .. '-' .. text(next) .. ' ')
+  end
+  redis.call('hset', ROOM, 'run', text(from), 'next', text(from), 'to', text(from))
+end
+
+-- Begins the draw that the store decided. What was drawn before this room was made comes back as
+-- any other number.
+local function take_draw(n_drawn, first)
+  if redis.call('hexists', ROOM, 'drawn') == 1 or field('drawing') then
+    return
+  end
+  if first < field('next') then
+    redis.call('hset', ROOM, 'drawn', text(n_drawn), 'drawn_first', text(first),
+      'drawn_earlier', 1)
+    redis.call('unlink', LOBBY, GATHERED, CHANGES)
+  else
+    redis.call('hset', ROOM, 'drawing', text(n_drawn), 'drawn_up_to', 0,
+      'drawn_first', text(first))
   end
 end
 
--- Tells the nodes' copies: 'join' or 'leave' with a number, 'admit' up to a number, 'gather' or
--- 'go' with an index of the lobby.
-local function tell(what, value)
-  redis.call('xadd', CHANGES, 'maxlen', '~', CHANGES_MAX, '*', what, text(value))
-end
-
--- Frees the slots that ended by now. Every step begins with this: what is left is live.
+-- Frees the slots that ended by now. Every step begins with this: what is left is live. In a room
+-- that is not open, it may be lost that somebody came to claim their entry: then it is not over.
 local function sweep(now)
+  if not is_open() then
+    return
+  end
   local ended = redis.call('zrangebyscore', SLOTS, '-inf', text(now))
   for _, fan in ipairs(ended) do
     redis.call('zrem', SLOTS, fan)
@@ -102,25 +163,24 @@ local function sweep(now)
 end
 
 -- What the caller has to do before this step can go on; nothing when the order is drawn or it is
--- not time. Only one caller draws: at the opening everybody asks at once. A draw that has begun
--- is finished, even when the opening is put off meanwhile.
+-- not time. The store decides the draw, and one caller draws: at the opening everybody asks at once.
+-- A draw that has begun is finished, even when the opening is put off meanwhile.
 local function first_draw(now, opens_at)
   if redis.call('hexists', ROOM, 'drawn') == 1 then
     return nil
   end
   local n_drawn = field('drawing')
   if not n_drawn then
-    if now < opens_at then
+    if now < opens_at and not field('closing') then
       return nil
     end
-    n_drawn = field('n_lobby') or 0
-    if n_drawn == 0 then
+    local n_lobby = field('n_lobby') or 0
+    if n_lobby == 0 then
       redis.call('hset', ROOM, 'drawn', 0)
       return nil
     end
-    local first = field('next')
-    redis.call('hset', ROOM, 'drawing', text(n_drawn), 'drawn_up_to', 0,
-      'drawn_first', text(first), 'next', text(first + n_drawn))
+    redis.call('hset', ROOM, 'closing', 1)
+    return need('draw', n_lobby, field('index_from'))
   end
   if redis.call('set', DRAWING, 1, 'nx', 'px', DRAWING_MS) then
     return {'draw', {n_drawn, field('drawn_up_to')}}
@@ -128,11 +188,22 @@ local function first_draw(now, opens_at)
   return {'wait', {}}
 end
 
-local function is_of_this_run(number)
-  return field('base') <= number and number < field('next')
+-- Does this room know that the number was given? Whoever had it and is not in line has been let in
+-- or has left.
+local function was_given(number)
+  local run = field('run') or field('base')
+  if run <= number and number < field('next') then
+    return true
+  end
+  for from, to in string.gmatch(redis.call('hget', ROOM, 'given') or '', '(%d+)-(%d+) ') do
+    if tonumber(from) <= number and number < tonumber(to) then
+      return true
+    end
+  end
+  return false
 end
 
--- Was the number, of an earlier run, let in or given up in this one?
+-- Was the number, which this room did not give, let in or given up in it?
 local function is_spent(number)
   local is_long_ago = number < field('base') and number < (field('spent_below') or 0)
   return is_long_ago or redis.call('zscore', SPENT, text(number)) ~= false
@@ -154,9 +225,9 @@ local function mark_spent(number)
   end
 end
 
--- Numbers of this run need no mark: they never come back.
+-- Numbers of this room need no mark: they never come back.
 local function spend(number)
-  if not is_of_this_run(number) then
+  if not was_given(number) then
     mark_spent(number)
   end
 end

@@ -1,7 +1,7 @@
 -- Where a fan stands; asking claims a fresh entry.
 -- KEYS see room.lua.
 -- ARGV[1] now; [2] opens_at; [3] the fan. Times in ms.
--- Result: where the fan stands, or 'draw' or 'wait' (see first_draw).
+-- Result: where the fan stands, or 'need', 'draw' or 'wait' (see first_draw).
 if not is_open() then
   return {'absent', {}}
 end

@@ -1,7 +1,7 @@
 //! A command that waits for the writer: it can be run more than once, and is answered once.
 
 use super::super::connection::SqliteTx;
-use crate::sql::tx::Work;
+use crate::sql::tx::{Tx, Work};
 use app::{Error, Result};
 use futures::FutureExt;
 use futures::channel::oneshot;
@@ -57,7 +57,7 @@ impl<W: Work> Command for Pending<W> {
 
 /// SQLite's futures are ready at once, so one poll runs the whole command. A panic is a bug of
 /// that command, not the end of the writer.
-pub(in super::super) fn run_now<W: Work>(tx: &mut SqliteTx<'_>, work: &W) -> Result<W::Output> {
+pub(in super::super) fn run_now<W: Work>(tx: &mut dyn Tx, work: &W) -> Result<W::Output> {
     let run = AssertUnwindSafe(|| work.run(tx).now_or_never());
     match catch_unwind(run) {
         Ok(Some(result)) => result,

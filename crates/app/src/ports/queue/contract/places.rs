@@ -185,11 +185,20 @@ pub async fn a_place_in_the_lobby_outlives_the_engines_memory(
         let same = matches!(standing, Standing::Lobby { index: now_at, .. } if now_at == index);
         assert!(same, "fan {index} is back in the lobby at the same number: {standing:?}");
     }
-    let ranks = draw::permutation(&stage.rules.draw_seed, 4);
-    let ahead_of_two = ranks.iter().filter(|rank| **rank < ranks[2]).count() as u64;
-    let one_is_ahead = u64::from(ranks[1] < ranks[2]);
-    let ahead = stage.ahead(2, opens_at).await;
-    assert_eq!(ahead, ahead_of_two - one_is_ahead, "the draw goes by the numbers of the lobby");
+    let newcomer = stage.enter(4, later).await;
+    let is_new = matches!(newcomer, Standing::Lobby { index, .. } if 3 < index);
+    assert!(is_new, "no index is given twice: {newcomer:?}");
+    let Standing::Lobby { index: last, .. } = newcomer else { return };
+    let late = Some(Returning::Lobby { index: 1 });
+    stage.enter_with(1, late, opens_at).await;
+    let n_drawn = u32::try_from(stage.counts(opens_at).await.drawn).expect("an index is a u32");
+    let ranks = draw::permutation(&stage.rules.draw_seed, n_drawn);
+    let rank = |number: u32| ranks[if number == 4 { last } else { number } as usize];
+    for number in 0..=4 {
+        let n_ahead = (0..=4).filter(|other| rank(*other) < rank(number)).count() as u64;
+        let ahead = stage.ahead(number.into(), opens_at).await;
+        assert_eq!(ahead, n_ahead, "the draw goes by the numbers of the lobby, late or not");
+    }
 }
 
 pub async fn leaving_is_harmless_and_final(queue: &dyn Queue, seed: u64, now: Timestamp) {
@@ -284,9 +293,9 @@ pub async fn the_proof_answers_what_the_name_answers(queue: &dyn Queue, seed: u6
     let seen = queue.standing(&stage.rules, fan(7), proof, opens_at).await;
     let expected = Standing::Waiting { number: late, ahead: 4, behind: 0 };
     assert_eq!(seen.expect("the engine answers").standing, expected);
-    let at_once = queue.standing_now(stage.rules.schedule, late, opens_at);
+    let at_once = queue.standing_now(stage.rules.schedule, (late, fan(7)), opens_at);
     assert!(at_once.is_none_or(|standing| standing == expected), "{at_once:?}");
-    let gone = queue.standing_now(stage.rules.schedule, late + 1, opens_at);
+    let gone = queue.standing_now(stage.rules.schedule, (late + 1, fan(7)), opens_at);
     assert_eq!(gone, None, "nobody has this number");
 }
 

@@ -163,7 +163,7 @@ pub async fn restored_entries_fill_their_slots(queue: &dyn Queue, seed: u64, now
     let gone = Entry { expires_at: now, ..entry };
     let entries = [Admission { fan: fan(1), entry }, Admission { fan: fan(2), entry: gone }];
     for _ in 0..2 {
-        let restored = queue.restore(&stage.rules, &entries, now).await;
+        let restored = queue.restore(&stage.rules, &entries.to_vec().into(), now).await;
         restored.expect("the engine answers");
     }
     assert_eq!(stage.entry(1, now).await, Some(entry), "a restored entry is as good as before");
@@ -185,7 +185,7 @@ pub async fn a_number_that_came_back_is_not_restored(queue: &dyn Queue, seed: u6
     assert_eq!(entry_of(stage.enter_with(1, proof, now).await).number, 1);
     let entry = Entry::starting(1, &stage.rules.settings, now);
     let late = [Admission { fan: fan(2), entry }];
-    queue.restore(&stage.rules, &late, now).await.expect("the engine answers");
+    queue.restore(&stage.rules, &late.to_vec().into(), now).await.expect("the engine answers");
     assert_eq!(stage.entry(2, now).await, None, "one number lets one fan in");
     assert_eq!(stage.counts(now).await.inside, 1);
 }
@@ -202,7 +202,7 @@ pub async fn late_entries_come_back_while_slots_are_free(
         entry: Entry::starting(number, &stage.rules.settings, now),
     });
     let restore = async || {
-        queue.restore(&stage.rules, &late, now).await.expect("the engine answers");
+        queue.restore(&stage.rules, &late.to_vec().into(), now).await.expect("the engine answers");
         stage.counts(now).await.inside
     };
     entry_of(stage.enter(4, now).await);

@@ -1,7 +1,7 @@
 //! One schedule of its own for one rule, and the calls that the rules make.
 
 use crate::Error;
-use crate::ports::queue::{Admission, Queue, Returning};
+use crate::ports::queue::{Admission, Queue, Remembered, Returning};
 use domain::queue::{
     Entry, PlaceNumber, QueueCounts, QueueMode, QueueRules, QueueSettings, Standing,
 };
@@ -124,7 +124,7 @@ impl Stage<'_> {
     }
 
     pub(super) async fn open(&self, now: Timestamp) {
-        let opened = self.queue.restore(&self.rules, &[], now).await;
+        let opened = self.queue.restore(&self.rules, &Remembered::default(), now).await;
         opened.expect("the engine answers");
     }
 

@@ -1,0 +1,109 @@
+//! Opening a room that is new, was lost, or lost its last writes.
+
+use super::{Epoch, Opening, Place, Room};
+use app::ports::queue::{Admission, Over, Remembered, Survivors};
+use domain::queue::{Blocks, Draw, PlaceNumber, QueueRules};
+use domain::{Timestamp, UserId};
+
+impl Room {
+    pub(in super::super) fn survivors(&mut self, now: Timestamp) -> Survivors {
+        self.sweep(now);
+        let front = self.line.front();
+        Survivors { oldest_inside: self.entries.oldest().unwrap_or(front), front }
+    }
+
+    /// Opens it in this life of the engine.
+    pub(in super::super) fn restore(
+        &mut self,
+        (rules, blocks): (&QueueRules, &Blocks),
+        remembered: &Remembered,
+        epoch: Epoch,
+        now: Timestamp,
+    ) {
+        let is_open = self.is_open_in(epoch);
+        if !is_open {
+            self.doubt(blocks, now);
+        }
+        self.sweep(now);
+        for Over { fan, number } in &remembered.over {
+            if self.believes_in(*fan, *number, blocks.draw) {
+                self.leave(*fan, now);
+            }
+        }
+        // Whoever was let in before the room was lost stays, however many they are. But since it is
+        // open their slots may have gone to others.
+        let n_max = is_open.then_some(rules.settings.max_active as usize);
+        for admission in &remembered.inside {
+            self.restore_entry(admission, n_max, now);
+        }
+        if let Some(draw) = blocks.draw {
+            self.take_draw(draw, &rules.draw_seed);
+        }
+        (self.opened_in, self.is_doubted) = (Some(epoch), false);
+        self.sweep(now);
+    }
+
+    /// Writes may be missing: what is left of the blocks may have been given, and others may be on
+    /// their way back.
+    fn doubt(&mut self, blocks: &Blocks, now: Timestamp) {
+        if let Opening::Ahead(lobby) = &mut self.opening {
+            lobby.drop_block(blocks.indexes_to);
+        }
+        if self.opened_in.is_some() {
+            self.line.drop_block();
+            self.opened_at = now;
+            self.has_returned = true;
+        }
+    }
+
+    /// Does the room have the fan at this place, which the store knows to be over?
+    fn believes_in(&self, fan: UserId, number: PlaceNumber, draw: Option<Draw>) -> bool {
+        match self.places.get(&fan).map(|place| place.place()) {
+            Some(Place::Line(known)) => known == number,
+            // They were let in with what was drawn for them, of which the room knows nothing.
+            Some(Place::Lobby(_)) => draw.is_some_and(|draw| draw.contains(number)),
+            None => self.entries.number_of(fan) == Some(number),
+        }
+    }
+
+    fn restore_entry(
+        &mut self,
+        Admission { fan, entry }: &Admission,
+        n_max: Option<usize>,
+        now: Timestamp,
+    ) {
+        let (fan, number) = (*fan, entry.number);
+        if !entry.is_live(now) {
+            return;
+        }
+        if let Some(known) = self.entries.get(fan) {
+            // That they were seen may be among what was lost, and so may an extension.
+            let is_longer = known.expires_at < entry.expires_at;
+            if known.number == number && (is_longer || n_max.is_none()) {
+                self.entries.set(fan, if is_longer { *entry } else { known });
+            }
+            if known.number == number || known.is_live(now) {
+                return;
+            }
+            self.entries.remove(fan);
+        }
+        // Whoever waits at the number was let in since. A number that is given or spent and not in
+        // line stands for somebody who came back before.
+        let is_waiting = matches!(self.places.get(&fan).map(|place| place.place()),
+            Some(Place::Line(known)) if known == number);
+        let is_lost = is_waiting || self.line.is_free(number);
+        if !is_lost || n_max.is_some_and(|n_max| n_max <= self.entries.len()) {
+            return;
+        }
+        // Somebody who came back before their entry did waits in line for what they have.
+        if self.places.contains_key(&fan) {
+            self.leave(fan, now);
+        }
+        if !self.line.was_given(number) {
+            self.line.mark_spent(number);
+        }
+        // Whether they had been seen is forgotten, and throwing out a fan who is choosing seats is
+        // worse than an empty slot.
+        self.entries.add(fan, *entry, true);
+    }
+}

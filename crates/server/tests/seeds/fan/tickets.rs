@@ -1,0 +1,93 @@
+//! What fans do with their tickets: give one away, and show one at two gates at once.
+
+use super::call::Saw;
+use super::{Fan, body_of, uuid_in};
+use crate::coverage::Moment;
+use app::keys::TRANSFER;
+use app::tickets::{check_in, my_ticket, qr_text, transfer};
+use app::{Error, Platform};
+use domain::{Refusal, TicketId, UserId};
+use futures::FutureExt;
+use futures::future::join;
+use serde_json::Value;
+
+impl Fan {
+    /// Uses one ticket of a purchase.
+    pub(super) async fn use_ticket(&mut self, paid: &Value) {
+        let ticket = TicketId::new(uuid_in(&paid["tickets"][0]["id"]));
+        let Some(code) = self.code_of(ticket, self.user).await else { return };
+        if self.rng.happens(50) {
+            let to = (self.index + 1) % self.sale.fans.len();
+            if self.give_to(ticket, to).await {
+                self.check_old_code(ticket, code).await;
+                let receiver = self.sale.fans[to].0;
+                if let Some(code) = self.code_of(ticket, receiver).await {
+                    self.show_at_two_gates(ticket, &code).await;
+                }
+                return;
+            }
+        }
+        self.show_at_two_gates(ticket, &code).await;
+    }
+
+    async fn code_of(&mut self, ticket: TicketId, owner: UserId) -> Option<String> {
+        let asked = self.ask("ticket", Saw::Views, move |node| {
+            async move {
+                let view = my_ticket(&node, owner, ticket).await?;
+                Ok(Value::from(qr_text(&node, &view)))
+            }
+            .boxed()
+        });
+        asked.await?.ok()?.as_str().map(str::to_owned)
+    }
+
+    async fn give_to(&mut self, ticket: TicketId, to: usize) -> bool {
+        let (fan, key) = (self.user, self.key(TRANSFER, &ticket.to_string()));
+        let email = self.sale.fans[to].1.clone();
+        let asked = self.ask("transfer", Saw::Answers, move |node| {
+            let (key, email) = (key.clone(), email.clone());
+            async move { transfer(&node, key, fan, ticket, &email).await.map(body_of) }.boxed()
+        });
+        let is_given = matches!(asked.await, Some(Ok(_)));
+        if is_given {
+            self.sale.saw(Moment::Transferred);
+        }
+        is_given
+    }
+
+    /// T1: the picture that the old owner kept opens no gate.
+    async fn check_old_code(&mut self, ticket: TicketId, code: String) {
+        let asked = self.ask("old code", Saw::Views, move |node| {
+            let code = code.clone();
+            async move { show(&node, &code).await.map(|()| Value::Null) }.boxed()
+        });
+        let opened = matches!(asked.await, Some(Ok(_)));
+        self.sale.ensure(!opened, || format!("T1 the old code of {ticket} opened a gate"));
+    }
+
+    /// T1: a ticket lets one person in, once, whatever the gates do at the same time.
+    async fn show_at_two_gates(&mut self, ticket: TicketId, code: &str) {
+        let sale = self.sale.clone();
+        let node = |index: usize| sale.cluster.nodes[index].platform.clone();
+        let one = node(sale.any_node(&mut self.rng));
+        let other = node(sale.any_node(&mut self.rng));
+        let (one, other) = join(show(&one, code), show(&other, code)).await;
+        for opened in [one, other] {
+            match opened {
+                Ok(()) => {
+                    sale.saw(Moment::CheckedIn);
+                    let n_times = sale.let_in(ticket);
+                    sale.ensure(n_times == 1, || format!("T1 {ticket} let {n_times} in"));
+                }
+                Err(Error::Refused(Refusal::TicketUsed { .. })) => sale.saw(Moment::TicketUsed),
+                Err(Error::Broken(why)) => sale.ensure(false, || format!("check-in: {why}")),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+async fn show(platform: &Platform, code: &str) -> app::Result<()> {
+    let steward = UserId::new(uuid::Uuid::from_u128(3));
+    check_in(platform, steward, code, None).await.map(drop)
+}

@@ -1,0 +1,240 @@
+//! One seed: a date of its own with its own fans, on nodes that it shares with other seeds.
+
+use crate::cluster::Cluster;
+use crate::coverage::Moment;
+use crate::fan::Fan;
+use crate::plan::Plan;
+use crate::rng::Rng;
+use app::accounts::{SignUp, new_user};
+use app::catalog::{
+    NewEvent, NewSchedule, NewVenue, cancel_schedule, change_event, create_event, create_hall,
+    create_schedule, create_venue,
+};
+use app::ports::catalog::EventVerb;
+use app::{Error, Platform};
+use domain::accounts::{Email, NewPassword, Role};
+use domain::catalog::{GridTemplate, ResaleDelay, ScheduleTimes, SeatTemplate};
+use domain::queue::QueueSettings;
+use domain::text::{Line, Prose};
+use domain::{EventId, ScheduleId, TicketId, Timestamp, UserId, Won};
+use futures::future::{join, join_all};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+pub(crate) const PRICE: i64 = 100_000;
+pub(crate) const GRADE: &str = "R";
+const DAY: Duration = Duration::from_secs(86_400);
+
+pub(crate) struct Sale {
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) seed: u64,
+    pub(crate) plan: Plan,
+    pub(crate) event: EventId,
+    pub(crate) schedule: ScheduleId,
+    pub(crate) closing: Timestamp,
+    pub(crate) fans: Vec<(UserId, Email)>,
+    is_called_off: AtomicBool,
+    is_over: AtomicBool,
+    n_paying: AtomicU32,
+    let_in: Mutex<BTreeMap<TicketId, u32>>,
+}
+
+impl Sale {
+    pub(crate) async fn play(cluster: Arc<Cluster>, seed: u64) {
+        let mut rng = Rng::new(seed);
+        let plan = Plan::drawn(&mut rng);
+        let sale = match Sale::open(&cluster, seed, plan.clone()).await {
+            Ok(sale) => Arc::new(sale),
+            Err(error) => return cluster.note_problem(format!("seed {seed}: {error}, {plan:?}")),
+        };
+        let fans = (0..sale.fans.len()).map(|index| Fan::live(sale.clone(), index));
+        let trade = async {
+            let (told, ()) = join(join_all(fans), sale.call_off(&mut rng.clone())).await;
+            sale.is_over.store(true, Ordering::Relaxed);
+            told
+        };
+        cluster.note_seed(seed, true);
+        let (told, ()) = join(trade, sale.watch_cap()).await;
+        sale.check(&told).await;
+        sale.end().await;
+        cluster.note_seed(seed, false);
+    }
+
+    async fn open(cluster: &Arc<Cluster>, seed: u64, plan: Plan) -> app::Result<Sale> {
+        let (platform, actor) = (&*cluster.nodes[plan.nodes[0]].platform, cluster.organiser);
+        let fans = fans(platform, seed, plan.n_fans).await?;
+        let text = |text: &str| text.to_owned();
+        let (name, address) = (line(&format!("Hall {seed}")), line("1"));
+        let venue = NewVenue { name, address, city: line("Seoul") };
+        let venue = create_venue(platform, actor, venue).await?;
+        let template = SeatTemplate::Grid(GridTemplate {
+            rows: vec![text("A")],
+            seats_per_row: plan.n_seats,
+            grade_mapping: BTreeMap::from([(text("A"), text(GRADE))]),
+        });
+        let (hall, _) = create_hall(platform, actor, venue, line("Hall"), template).await?;
+        let event = NewEvent {
+            title: line("Podo Live"),
+            artist: line("The Grapes"),
+            description: Prose::try_from(String::new()).unwrap(),
+            venue,
+            hall,
+            transferable: true,
+        };
+        let event = create_event(platform, actor, event).await?;
+        let now = platform.now();
+        let closing = now.plus(plan.sale);
+        let asked = schedule(&plan, (now, closing));
+        let (schedule, _) = create_schedule(platform, actor, event, asked).await?;
+        change_event(platform, actor, event, EventVerb::Open).await?;
+        Ok(Sale {
+            cluster: cluster.clone(),
+            seed,
+            plan,
+            event,
+            schedule,
+            closing,
+            fans,
+            is_called_off: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+            n_paying: AtomicU32::new(0),
+            let_in: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.cluster.now()
+    }
+
+    pub(crate) fn is_on_sale(&self) -> bool {
+        self.now() < self.closing && !self.is_called_off()
+    }
+
+    pub(crate) fn is_called_off(&self) -> bool {
+        self.is_called_off.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn saw(&self, moment: Moment) {
+        self.cluster.saw(moment);
+    }
+
+    pub(crate) fn ensure(&self, holds: bool, problem: impl FnOnce() -> String) {
+        if !holds {
+            let (seed, schedule, plan) = (self.seed, self.schedule, &self.plan);
+            let problem = problem();
+            self.cluster.note_problem(format!("seed {seed} ({schedule}): {problem}; {plan:?}"));
+        }
+    }
+
+    pub(crate) fn any_node(&self, rng: &mut Rng) -> usize {
+        rng.one_of(&self.plan.nodes)
+    }
+
+    /// A ticket opened a gate; how often it has.
+    pub(crate) fn let_in(&self, ticket: TicketId) -> u32 {
+        let mut let_in = self.let_in.lock().unwrap();
+        let n_times = let_in.entry(ticket).or_default();
+        *n_times += 1;
+        *n_times
+    }
+
+    /// Counts those who are paying while this is done.
+    pub(crate) async fn while_paying<T>(&self, paying: impl Future<Output = T>) -> T {
+        self.n_paying.fetch_add(1, Ordering::Relaxed);
+        let paid = paying.await;
+        self.n_paying.fetch_sub(1, Ordering::Relaxed);
+        paid
+    }
+
+    /// An organiser who calls the date off in the middle of the sale, mostly while a fan is paying.
+    async fn call_off(&self, rng: &mut Rng) {
+        if !self.plan.is_called_off {
+            return;
+        }
+        let sale_ms = self.plan.sale.as_millis() as u64;
+        let after = rng.ms(0, sale_ms / 8);
+        let opening = self.closing.minus(self.plan.sale);
+        self.cluster.clock.sleep_until(opening.plus(after)).await;
+        let waits = rng.happens(80);
+        while waits && self.is_on_sale() && self.n_paying.load(Ordering::Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        tokio::time::sleep(rng.ms(0, 20)).await;
+        loop {
+            let platform = &self.cluster.nodes[self.any_node(rng)].platform;
+            let answer = cancel_schedule(platform, self.cluster.organiser, self.schedule).await;
+            match answer {
+                Ok(_) => break,
+                Err(Error::Unavailable(_) | Error::Conflict(_)) => {}
+                Err(error) => return self.ensure(false, || format!("calling off: {error}")),
+            }
+        }
+        self.is_called_off.store(true, Ordering::Relaxed);
+        self.saw(Moment::CalledOff);
+    }
+
+    /// I16: there are never more inside than allowed.
+    async fn watch_cap(&self) {
+        let platform = &self.cluster.nodes[self.plan.nodes[0]].platform;
+        while !self.is_over.load(Ordering::Relaxed) {
+            if let Ok(counts) = platform.queue.counts(self.schedule, platform.now()).await {
+                let is_within = counts.inside <= u64::from(self.plan.max_active);
+                self.ensure(is_within, || format!("I16 {counts:?}"));
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Nobody looks after its waiting room and its filter any more.
+    async fn end(&self) {
+        let platform = &self.cluster.nodes[self.plan.nodes[0]].platform;
+        let ended =
+            change_event(platform, self.cluster.organiser, self.event, EventVerb::End).await;
+        self.ensure(ended.is_ok(), || format!("ending the event: {ended:?}"));
+    }
+}
+
+fn schedule(plan: &Plan, (opening, closing): (Timestamp, Timestamp)) -> NewSchedule {
+    NewSchedule {
+        times: ScheduleTimes {
+            starts_at: opening.plus(DAY * 30),
+            ends_at: opening.plus(DAY * 31),
+            sale_starts_at: opening,
+            sale_ends_at: closing,
+        },
+        prices: BTreeMap::from([(GRADE.to_owned(), Won::new(PRICE).unwrap())]),
+        seats_per_person: plan.seats_per_fan,
+        resale_delay: ResaleDelay::default(),
+        queue: QueueSettings {
+            max_active: plan.max_active,
+            admit_per_second: 5,
+            entry_ttl_seconds: plan.entry_ttl_s,
+            ..QueueSettings::default()
+        },
+    }
+}
+
+async fn fans(platform: &Platform, seed: u64, n_fans: usize) -> app::Result<Vec<(UserId, Email)>> {
+    let now = platform.now();
+    let account = |index: usize| {
+        let email = Email::try_from(format!("fan{index}.{seed}@podo.example")).unwrap();
+        let asked = SignUp {
+            email: email.clone(),
+            password: NewPassword::try_from("nobody logs in".to_owned()).unwrap(),
+            name: line("Fan"),
+            phone: None,
+            role: Role::User,
+        };
+        (new_user(platform, &asked, "no hash".to_owned(), now), email)
+    };
+    let accounts: Vec<_> = (0..n_fans).map(account).collect();
+    let fans = accounts.iter().map(|(user, email)| (user.user, email.clone())).collect();
+    platform.store.create_users(accounts.into_iter().map(|(user, _)| user).collect()).await?;
+    Ok(fans)
+}
+
+fn line<const MAX: usize>(text: &str) -> Line<MAX> {
+    Line::try_from(text.to_owned()).unwrap()
+}

@@ -1,0 +1,63 @@
+//! A disk that loses, in a power cut, every byte that was not synced.
+//!
+//! `kill -9` alone cannot show a missing sync: the kernel still has what the process wrote. Here the
+//! process runs with `volatile_disk.c` between it and the kernel, which copies what each sync covers
+//! to a second folder. Only that folder is left after the cut.
+
+use crate::{Launch, preload};
+use std::fs;
+use std::io::Result;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+pub struct VolatileDisk {
+    data: PathBuf,
+    library: PathBuf,
+    /// The compiled library, and below `survives` what has been synced.
+    folder: TempDir,
+}
+
+impl VolatileDisk {
+    /// A disk under this data folder. What is in it now counts as synced.
+    pub fn under(data: &Path) -> Result<VolatileDisk> {
+        let folder = TempDir::with_prefix("podo-disk-")?;
+        let library = preload::compile("volatile_disk.c", folder.path())?;
+        let disk = VolatileDisk { data: data.canonicalize()?, library, folder };
+        fs::create_dir(disk.survives())?;
+        copy_files(&disk.data, &disk.survives())?;
+        Ok(disk)
+    }
+
+    /// The process will write to this disk.
+    pub fn attach(&self, launch: Launch) -> Launch {
+        launch
+            .env("LD_PRELOAD", &self.library)
+            .env("VOLATILE_DISK", &self.data)
+            .env("SURVIVING_DISK", self.survives())
+    }
+
+    /// The same, but every sync reports success and keeps nothing, as if the program made none.
+    pub fn attach_without_sync(&self, launch: Launch) -> Launch {
+        self.attach(launch).env("VOLATILE_DISK_LIES", "yes")
+    }
+
+    /// Leaves in the data folder what was synced. The process must be dead.
+    pub fn cut_power(&self) -> Result<()> {
+        for entry in fs::read_dir(&self.data)? {
+            fs::remove_file(entry?.path())?;
+        }
+        copy_files(&self.survives(), &self.data)
+    }
+
+    fn survives(&self) -> PathBuf {
+        self.folder.path().join("survives")
+    }
+}
+
+fn copy_files(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
