@@ -22,6 +22,7 @@ const ROUTES = [
   [/^payments$/, lazily(() => import("./payments.js"), "payments")],
   [/^refunds$/, lazily(() => import("./refunds.js"), "refunds")],
   [/^reconciliation$/, lazily(() => import("./reconciliation.js"), "reconciliation")],
+  [/^users\/([0-9a-f-]{36})\/queue$/, lazily(() => import("./timeline.js"), "timeline")],
   [/^users$/, lazily(() => import("./users.js"), "users")],
   [/^checkin$/, lazily(() => import("./checkin.js"), "checkIn")],
   [/^simulation$/, lazily(() => import("./simulation.js"), "simulation")],

@@ -28,6 +28,7 @@ export function users({ main, query: asked, signal }) {
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: (it) => el("div", { class: "row" },
         el("a", { class: "btn small", href: `#/reservations?user=${it.id}` }, t("navReservations")),
+        el("a", { class: "btn small", href: `#/users/${it.id}/queue` }, t("queueTimeline")),
         el("button", { class: "btn small", type: "button", onclick: () => adjust(it, () => table.reload()) }, t("adjust")),
         el("button", { class: "btn small", type: "button", onclick: () => changeRole(it, () => table.reload()) }, t("role"))) },
     ],

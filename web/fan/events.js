@@ -60,15 +60,17 @@ export async function eventList(page) {
 function filterForm(query) {
   const search = el("input", { type: "search", name: "query", value: query.get("query"), placeholder: t("searchWhat"), "aria-label": t("search") });
   const option = (value, words) => el("option", { value }, words);
-  const status = el("select", { name: "status", "aria-label": t("filterStatus") }, option("", t("filterAll")), option("OPEN", t("filterOpen")), option("ENDED", t("filterEnded")));
+  const status = el("select", { name: "sale", "aria-label": t("filterStatus") },
+    option("", t("filterAll")), option("UPCOMING", t("filterUpcoming")), option("ONGOING", t("filterOpen")), option("ENDED", t("filterEnded")));
   const when = el("select", { name: "when", "aria-label": t("filterWhen") }, option("", t("anyTime")), option("30", t("withinMonth")), option("90", t("withinQuarter")));
   const city = el("input", { type: "text", name: "city", placeholder: t("filterCity"), "aria-label": t("filterCity"), autocomplete: "off" });
   const element = el("form", { class: "finder", role: "search" }, el("label", { class: "search" }, icon("search"), search), city, when, status);
   element.addEventListener("submit", (event) => event.preventDefault());
   const read = () => {
-    const { query: text, status: state, when: days, city: place } = Object.fromEntries(new FormData(element));
+    const { query: text, sale, when: days, city: place } = Object.fromEntries(new FormData(element));
+    const state = sale === "ENDED" ? { status: sale } : { scheduleStatus: sale };
     const range = days ? { from: new Date().toISOString(), to: new Date(Date.now() + Number(days) * 86_400_000).toISOString() } : {};
-    return Object.fromEntries(Object.entries({ query: text.trim(), status: state, city: place.trim(), ...range }).filter(([, value]) => value));
+    return Object.fromEntries(Object.entries({ query: text.trim(), ...state, city: place.trim(), ...range }).filter(([, value]) => value));
   };
   return { element, read };
 }

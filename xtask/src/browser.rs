@@ -1,9 +1,7 @@
 //! The pages in real Chromium: their tests, and pictures of them. What npm brings stays in `target`.
 
 use crate::podo;
-use crate::shell::{command, root, run};
-use anyhow::Context;
-use std::fs;
+use crate::shell::{command, copy_files, file_names, root, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,7 +11,7 @@ const SOURCE: &str = "tests/browser";
 /// browser may be starved of time: what failed beside another gets a second try alone.
 pub(crate) fn test() -> anyhow::Result<()> {
     let folder = prepare()?;
-    let mut files: Vec<String> = names(&folder)?;
+    let mut files: Vec<String> = file_names(&folder)?;
     files.retain(|name| name.ends_with(".test.mjs"));
     files.sort_unstable();
     let side_by_side = node(&folder, &["--test", "--test-concurrency=2"]);
@@ -45,27 +43,9 @@ fn node(folder: &Path, arguments: &[&str]) -> Command {
 fn prepare() -> anyhow::Result<PathBuf> {
     podo::build()?;
     let folder = root().join("target/browser");
-    copy(&root().join(SOURCE), &folder, |name| name.to_owned())?;
+    copy_files(&root().join(SOURCE), &folder, str::to_owned)?;
     let words = |name: &str| name.replace(".js", ".mjs");
-    copy(&root().join("web/fan/words"), &folder.join("words"), words)?;
+    copy_files(&root().join("web/fan/words"), &folder.join("words"), words)?;
     run(command("npm", &["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
     Ok(folder)
-}
-
-fn copy(from: &Path, to: &Path, rename: impl Fn(&str) -> String) -> anyhow::Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("{} cannot be made", to.display()))?;
-    for name in names(from)? {
-        let (source, copy) = (from.join(&name), to.join(rename(&name)));
-        fs::copy(&source, copy).with_context(|| format!("{} is not read", source.display()))?;
-    }
-    Ok(())
-}
-
-fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
-    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
-    let files = entries.filter_map(|entry| {
-        let entry = entry.ok().filter(|entry| entry.path().is_file())?;
-        entry.file_name().into_string().ok()
-    });
-    Ok(files.collect())
 }

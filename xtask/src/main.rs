@@ -3,6 +3,7 @@
 
 mod bench;
 mod browser;
+mod clients;
 mod configuration;
 mod deny;
 mod engines;

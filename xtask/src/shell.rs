@@ -1,8 +1,9 @@
 //! Running other programs from the root of the repository.
 
 use anyhow::{Context, bail};
+use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The folder that holds the workspace's `Cargo.toml`.
@@ -27,7 +28,7 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the command writes to stdout; its stderr is shown.
+/// What the command writes to stdout, which is shown when it fails; its stderr is always shown.
 pub(crate) fn read(command: &mut Command) -> anyhow::Result<String> {
     let shown = show(command);
     let output = command
@@ -35,6 +36,7 @@ pub(crate) fn read(command: &mut Command) -> anyhow::Result<String> {
         .output()
         .with_context(|| format!("`{shown}` could not be started"))?;
     if !output.status.success() {
+        println!("{}", String::from_utf8_lossy(&output.stdout));
         bail!("`{shown}` failed ({})", output.status);
     }
     String::from_utf8(output.stdout).with_context(|| format!("`{shown}` did not write UTF-8"))
@@ -56,6 +58,41 @@ pub(crate) fn read_all(command: &mut Command) -> anyhow::Result<(bool, String)> 
 /// True when the command starts and succeeds; it says nothing either way.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.success())
+}
+
+/// A program of PyPI in an environment of its own below `target`.
+pub(crate) fn python_tool(package: &str, version: &str, program: &str) -> anyhow::Result<PathBuf> {
+    let home = root().join("target/tools").join(package);
+    let program = home.join("bin").join(program);
+    if !succeeds(Command::new(&program).arg("--version")) {
+        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+        let package = format!("{package}=={version}");
+        run(Command::new(home.join("bin/pip")).args(["install", "--quiet", &package]))?;
+    }
+    Ok(program)
+}
+
+/// Copies the files of a folder, but not its folders, under new names.
+pub(crate) fn copy_files(
+    from: &Path,
+    to: &Path,
+    rename: impl Fn(&str) -> String,
+) -> anyhow::Result<()> {
+    fs::create_dir_all(to).with_context(|| format!("{} cannot be made", to.display()))?;
+    for name in file_names(from)? {
+        let (source, copy) = (from.join(&name), to.join(rename(&name)));
+        fs::copy(&source, copy).with_context(|| format!("{} is not read", source.display()))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn file_names(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
+    let files = entries.filter_map(|entry| {
+        let entry = entry.ok().filter(|entry| entry.path().is_file())?;
+        entry.file_name().into_string().ok()
+    });
+    Ok(files.collect())
 }
 
 fn show(command: &Command) -> String {

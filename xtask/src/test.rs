@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the steps of CI, in waves of lanes that run side by side.
 
 use crate::shell::{command, read_all, run as run_command};
-use crate::{browser, deny, fuzz, openapi, packages, tidy};
+use crate::{browser, clients, deny, fuzz, openapi, packages, tidy};
 use anyhow::{Context, bail};
 use std::process::Command;
 use std::time::Instant;
@@ -54,7 +54,10 @@ const PAGES: Lane = Lane {
 
 const REQUESTS: Lane = Lane {
     niceness: "10",
-    steps: &[Step { name: "fuzz", about: "made-up requests get proper answers", run: fuzz::check }],
+    steps: &[
+        Step { name: "clients", about: "generated clients buy a ticket", run: clients::check },
+        Step { name: "fuzz", about: "made-up requests get proper answers", run: fuzz::check },
+    ],
 };
 
 /// They take whatever they are given.

@@ -5,6 +5,7 @@ mod files;
 mod layers;
 mod manifest;
 mod reference;
+mod schemas;
 mod words;
 
 use crate::shell::root;
@@ -65,6 +66,7 @@ fn check(files: &[File]) -> Vec<Violation> {
     let mut violations: Vec<Violation> = manifests.flat_map(layers::check).collect();
     violations.extend(catalogues::check(files));
     violations.extend(reference::check(files));
+    violations.extend(schemas::check(files));
     for file in files {
         violations.extend(files::check(file));
         violations.extend(words::check(file));

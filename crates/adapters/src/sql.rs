@@ -21,6 +21,7 @@ mod plan;
 mod postgres;
 mod queue_blocks;
 mod queue_history;
+mod queue_log;
 mod reconciliation;
 mod refunds;
 mod reports;

@@ -19,6 +19,7 @@ use crate::ports::catalog::{
 };
 use domain::catalog::{
     EventStatus, ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatPlan, SeatTemplate,
+    ShowStatus,
 };
 use domain::queue::{QueueMode, QueueSettings};
 use domain::refunds::RefundPolicy;
@@ -64,7 +65,10 @@ pub struct ScheduleView {
     pub ends_at: Timestamp,
     pub sale_starts_at: Timestamp,
     pub sale_ends_at: Timestamp,
+    /// Where the sale stands.
     pub status: ScheduleStatus,
+    /// Where the show stands.
+    pub show_status: ShowStatus,
     pub prices: BTreeMap<String, Won>,
     pub seats: u32,
     pub seats_per_person: u32,
@@ -344,12 +348,6 @@ fn view_event(record: &EventRecord) -> EventView {
 }
 
 fn view_schedule(record: &ScheduleRecord, now: Timestamp) -> ScheduleView {
-    let status = match record.status {
-        ScheduleStatus::Cancelled => ScheduleStatus::Cancelled,
-        ScheduleStatus::Upcoming | ScheduleStatus::Ongoing | ScheduleStatus::Ended => {
-            record.times.status_at(now)
-        }
-    };
     ScheduleView {
         id: record.schedule,
         event_id: record.event,
@@ -359,7 +357,8 @@ fn view_schedule(record: &ScheduleRecord, now: Timestamp) -> ScheduleView {
         ends_at: record.times.ends_at,
         sale_starts_at: record.times.sale_starts_at,
         sale_ends_at: record.times.sale_ends_at,
-        status,
+        status: record.status.at(&record.times, now),
+        show_status: record.times.show_at(now),
         prices: record.prices.clone(),
         seats: record.n_seats,
         seats_per_person: record.seats_per_person,

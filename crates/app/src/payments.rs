@@ -21,9 +21,6 @@ use domain::{
 use futures::future::join;
 use std::sync::atomic::Ordering;
 
-/// What gateways show as the name of what is bought.
-pub(crate) const ORDER_NAME: &str = "Podo ticket";
-
 pub struct AskToPay<'a> {
     pub key: KeyUse,
     pub fan: UserId,
@@ -45,8 +42,10 @@ pub async fn request_payment(
         PaymentMethod::Card => {
             let gateway = platform.gateway_or_default(asked.gateway)?;
             let reservation = my_reservation(platform, asked.fan, asked.reservation).await?;
+            let (store, date) = (&*platform.store, reservation.schedule_id);
+            let schedule = platform.schedules.get(store, date, now).await?;
             let (amount, customer) = (reservation.amount, asked.fan);
-            let order = Order { payment, amount, name: ORDER_NAME, customer };
+            let order = Order { payment, amount, name: &schedule.event_title, customer };
             gateway.prepare(&order, now).await?;
             (Some(gateway.name()), gateway.checkout(&order))
         }

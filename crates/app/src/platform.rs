@@ -18,7 +18,7 @@ use crate::ports::revocations::Revocations;
 use crate::ports::seat_versions::SeatVersions;
 use crate::ports::social::SocialService;
 use crate::ports::strains::Strains;
-use crate::queue::{Knocks, Openings, Progresses, Waits};
+use crate::queue::{Knocks, Openings, Progresses, QueueLogBuffer, Waits};
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
@@ -56,6 +56,8 @@ pub struct Rules {
     pub admin_proof: Option<Duration>,
     /// An account is made when its address was confirmed, and not before.
     pub confirm_email: bool,
+    /// How long the log of the waiting rooms is kept; nothing is logged, when there is none.
+    pub queue_log_for: Option<Duration>,
 }
 
 pub struct Platform {
@@ -89,6 +91,7 @@ pub struct Platform {
     pub noted: Noted,
     pub openings: Openings,
     pub waits: Waits,
+    pub queue_log: QueueLogBuffer,
     pub vitals: Vitals,
     pub layouts: Layouts,
     pub seat_maps: SeatMaps,

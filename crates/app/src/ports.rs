@@ -26,6 +26,7 @@ pub mod payments;
 pub mod queue;
 pub mod queue_blocks;
 pub mod queue_history;
+pub mod queue_log;
 pub mod reconciliation;
 pub mod refunds;
 pub mod reports;
@@ -62,6 +63,7 @@ pub trait Store:
     + payments::Payments
     + queue_blocks::QueueBlocks
     + queue_history::QueueHistory
+    + queue_log::QueueLog
     + reconciliation::Reconciliation
     + refunds::Refunds
     + reports::Reports
@@ -94,6 +96,7 @@ impl<T> Store for T where
         + payments::Payments
         + queue_blocks::QueueBlocks
         + queue_history::QueueHistory
+        + queue_log::QueueLog
         + reconciliation::Reconciliation
         + refunds::Refunds
         + reports::Reports

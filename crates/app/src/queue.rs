@@ -2,6 +2,7 @@
 
 mod history;
 mod knocks;
+mod log;
 mod openings;
 mod progress;
 mod view;
@@ -29,6 +30,7 @@ use view::{called_off, view};
 
 pub use history::{PlaceView, my_places, places_in};
 pub use knocks::Knocks;
+pub use log::{FLUSH_EVERY, QueueEventView, QueueLogBuffer, flush_queue_log, queue_timeline};
 pub use openings::Openings;
 pub use progress::{Progress, Progresses, SeatsLeft};
 pub use view::{ProgressView, QueueState, QueueView};
@@ -197,6 +199,7 @@ async fn join(
     let enter = || platform.queue.enter(rules, fan, None, now);
     let standing = in_open_room(platform, rules, now, enter).await?;
     note_arrival(platform, rules.schedule, standing, now);
+    log::note_joined(platform, (rules.schedule, fan), standing, now);
     record_entry(platform, rules.schedule, fan, standing, now).await?;
     Ok(standing)
 }
@@ -377,7 +380,9 @@ pub fn status_now(
     let standing = platform.queue.standing_now(schedule, (number, asker.fan), now)?;
     let progress = platform.progress.at_hand(schedule, now).filter(|it| !it.is_away)?;
     let seen = Seen { standing, is_live: true };
-    Some(view(platform, (&record, &progress), asker, seen, now))
+    let view = view(platform, (&record, &progress), asker, seen, now);
+    log::note_seen(platform, (schedule, asker.fan), standing, view.poll_after(), now);
+    Some(view)
 }
 
 /// Where the fan stands. Whom the engine forgot, their place token brings back. A date that is called
@@ -408,6 +413,7 @@ pub async fn status(platform: &Platform, asker: Asker, schedule: ScheduleId) -> 
             view(platform, (&record, &progress), asker, seen, now)
         }
     };
+    log::note_seen(platform, (schedule, asker.fan), seen.standing, view.poll_after(), now);
     if proof_of(seen.standing) != asker.proof {
         view.token = place_token_of(platform, schedule, asker.fan, seen.standing);
     }
@@ -478,7 +484,11 @@ pub async fn leave(platform: &Platform, asker: Asker, schedule: ScheduleId) -> R
     if let Some(entry) = entry {
         platform.store.end_entry(schedule, entry.number, "LEFT", now).await?;
     }
-    platform.queue.leave(schedule, fan, now).await
+    platform.queue.leave(schedule, fan, now).await?;
+    if entry.is_none() {
+        log::note_left(platform, schedule, fan, now);
+    }
+    Ok(())
 }
 
 pub async fn show_draw(platform: &Platform, schedule: ScheduleId) -> Result<DrawView> {

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::paging::{Page, PageAsk};
 use crate::platform::Platform;
 use crate::ports::signals::{Appeal, DecideAppeal, NoteSignal, SignalRecord, SignalsAsk};
-use domain::signals::{SignalKind, Verdict};
+use domain::signals::{AppealVerdict, SignalKind};
 use domain::text::Prose;
 use domain::{ScheduleId, SignalId, Timestamp, UserId};
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub struct SignalView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub appealed_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<AppealVerdict>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -131,7 +131,7 @@ pub async fn decide(
     platform: &Platform,
     actor: UserId,
     signal: SignalId,
-    verdict: Verdict,
+    verdict: AppealVerdict,
 ) -> Result<()> {
     let command = DecideAppeal { actor, signal, verdict, now: platform.now() };
     platform.store.decide_appeal(command).await

@@ -4,13 +4,15 @@ mod event;
 mod plan;
 mod rows;
 mod schedule;
+mod seat_list;
 mod template;
 mod terms;
 
 pub use event::EventStatus;
 pub use plan::{PlannedSeat, SeatPlan, price_seats};
 pub use rows::{Arc, Line, RowTemplate, SingleSeat};
-pub use schedule::{SaleWindow, ScheduleStatus, ScheduleTimes};
+pub use schedule::{SaleWindow, ScheduleStatus, ScheduleTimes, ShowStatus};
+pub use seat_list::SeatList;
 pub use template::{
     GridTemplate, Point, SeatTemplate, SectionTemplate, SectionedTemplate, Stage, StandingZone,
 };

@@ -3,11 +3,13 @@
 mod admission;
 mod blocks;
 mod health;
+mod log;
 mod waiting;
 
 pub use admission::{AdmitBudget, fans_to_admit};
 pub use blocks::{Blocks, Draw, Grant, Need};
 pub use health::{Health, HealthLimits, SlowDown, slowed};
+pub use log::{QueueEvent, QueueEventKind, SEEN_EVERY, is_seen_logged};
 pub use waiting::{Estimate, Outlook, estimate_wait, outlook, poll_after_ms, tell_after_ms};
 
 use crate::challenge::BITS_MAX;

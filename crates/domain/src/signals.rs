@@ -43,23 +43,23 @@ impl SignalKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "UPPERCASE")]
-pub enum Verdict {
+pub enum AppealVerdict {
     /// The signal stands.
     Upheld,
     /// It was a mistake.
     Lifted,
 }
 
-impl Verdict {
+impl AppealVerdict {
     pub const fn as_str(self) -> &'static str {
         match self {
-            Verdict::Upheld => "UPHELD",
-            Verdict::Lifted => "LIFTED",
+            AppealVerdict::Upheld => "UPHELD",
+            AppealVerdict::Lifted => "LIFTED",
         }
     }
 
-    pub fn parse(text: &str) -> Option<Verdict> {
-        [Verdict::Upheld, Verdict::Lifted].into_iter().find(|it| it.as_str() == text)
+    pub fn parse(text: &str) -> Option<AppealVerdict> {
+        [AppealVerdict::Upheld, AppealVerdict::Lifted].into_iter().find(|it| it.as_str() == text)
     }
 }
 

@@ -50,6 +50,7 @@ pub enum Job {
     RefundCanceled,
     FollowWebhooks,
     ReconcileSeats,
+    UpdateScheduleStatuses,
     ForgetMessages,
     ForgetRooms,
     KeepLess,
@@ -57,7 +58,7 @@ pub enum Job {
 }
 
 impl Job {
-    pub const ALL: [Job; 16] = [
+    pub const ALL: [Job; 17] = [
         Job::AdmitFans,
         Job::ExpireHolds,
         Job::OfferSeats,
@@ -70,6 +71,7 @@ impl Job {
         Job::RefundCanceled,
         Job::FollowWebhooks,
         Job::ReconcileSeats,
+        Job::UpdateScheduleStatuses,
         Job::ForgetMessages,
         Job::ForgetRooms,
         Job::KeepLess,
@@ -90,6 +92,7 @@ impl Job {
             Job::RefundCanceled => "refund-canceled",
             Job::FollowWebhooks => "webhooks",
             Job::ReconcileSeats => "reconcile",
+            Job::UpdateScheduleStatuses => "schedule-status",
             Job::ForgetMessages => "clean-messages",
             Job::ForgetRooms => "clean-queues",
             Job::KeepLess => "retention",
@@ -111,6 +114,7 @@ impl Job {
             Job::RefundCanceled => "refunds canceled dates",
             Job::FollowWebhooks => "follows gateways' webhooks that nobody followed",
             Job::ReconcileSeats => "compares the seats' filter with the store",
+            Job::UpdateScheduleStatuses => "updates the sale status of dates",
             Job::ForgetMessages => "forgets old messages, marks and keys",
             Job::ForgetRooms => "forgets waiting rooms a day after their concert",
             Job::KeepLess => "puts unused accounts to sleep, erases withdrawn ones",
@@ -141,6 +145,7 @@ impl Job {
             | Job::SettlePayments
             | Job::FollowWebhooks
             | Job::MakeRefunds
+            | Job::UpdateScheduleStatuses
             // Taken by the day: see `run_daily`.
             | Job::ForgetMessages
             | Job::ForgetRooms
@@ -167,6 +172,7 @@ impl Job {
             Job::RefundCanceled => rounds::refund_canceled_shows(platform, now).await,
             Job::FollowWebhooks => rounds::follow_webhooks(platform, now).await,
             Job::ReconcileSeats => rounds::reconcile_seats(platform, lease, now).await,
+            Job::UpdateScheduleStatuses => rounds::update_schedule_statuses(platform, now).await,
             Job::ForgetMessages => rounds::forget_messages(platform, now).await,
             Job::ForgetRooms => rounds::forget_rooms(platform, now).await,
             Job::KeepLess => rounds::keep_less(platform, now).await,

@@ -14,6 +14,7 @@ use app::Platform;
 use app::accounts::{SignUp, create_admin, recall_ended_sessions};
 use app::clock::{SYNC_EVERY, SyncedClock};
 use app::jobs::open_rooms;
+use app::queue::{FLUSH_EVERY, flush_queue_log};
 use app::reconciliation::fill_filter;
 use app::vitals;
 use app::workers::ALL;
@@ -114,6 +115,7 @@ impl Running {
 async fn start_workers(config: &Config, platform: &Arc<Platform>, tasks: &Tasks) {
     tasks.spawn(prepare_bus(platform.clone(), tasks.clone()));
     tasks.spawn(share_strain(platform.clone(), tasks.clone()));
+    tasks.spawn(write_queue_log(platform.clone(), tasks.clone()));
     // Where messages stay in the process, it has changed by itself all that it would hear of.
     if config.bus.reaches_others() {
         tasks.spawn(run_ear(platform.clone(), tasks.clone()));
@@ -144,6 +146,25 @@ async fn sync_clock(clock: Arc<SyncedClock>, store: Arc<SqlStore>, tasks: Tasks)
     }
 }
 
+/// Writes what happened in the waiting rooms to the store, a batch at a time; what is left when the
+/// node stops is written then.
+async fn write_queue_log(platform: Arc<Platform>, tasks: Tasks) {
+    loop {
+        let is_last = tasks.is_stopping();
+        match flush_queue_log(&platform).await {
+            Ok(true) if is_last => continue,
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(%error, "The queue log could not be written; trying again")
+            }
+        }
+        if is_last {
+            return;
+        }
+        tasks.pause(FLUSH_EVERY).await;
+    }
+}
+
 /// Every node says once a second how it bears its load, and hears how the others do.
 async fn share_strain(platform: Arc<Platform>, tasks: Tasks) {
     while !tasks.is_stopping() {
@@ -167,7 +188,8 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
             | Job::FollowWebhooks
             | Job::ReplayDeadLetters
             | Job::SendNotices
-            | Job::DeliverWebhooks => every(1_000),
+            | Job::DeliverWebhooks
+            | Job::UpdateScheduleStatuses => every(1_000),
             Job::RefundCanceled => every(2_000),
             Job::ReconcileSeats => Timing::Every(config.reconcile_every()),
             Job::VerifyPromises => Timing::Every(config.verify_every()),

@@ -27,6 +27,7 @@ use app::ports::revocations::Revocations;
 use app::ports::seat_versions::SeatVersions;
 use app::ports::social::SocialService;
 use app::ports::strains::Strains;
+use app::queue::QueueLogBuffer;
 use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
 use app::seals::{FieldKeys, Seals, token_secret};
@@ -136,6 +137,7 @@ pub async fn platform_on(
         noted: Default::default(),
         openings: Default::default(),
         waits: Default::default(),
+        queue_log: QueueLogBuffer::new(config.people.queue_log_for().is_none()),
         vitals: Default::default(),
         layouts: Default::default(),
         seat_maps: Default::default(),
@@ -154,6 +156,7 @@ pub async fn platform_on(
             admin_idle: config.people.admin_idle(),
             admin_proof: config.people.admin_proof(),
             confirm_email: config.confirms_email(),
+            queue_log_for: config.people.queue_log_for(),
         },
     };
     Ok(Wired { platform, clock: synced_clock, store, sandbox, exporter })

@@ -165,6 +165,7 @@ impl World {
             noted: Default::default(),
             openings: Default::default(),
             waits: Default::default(),
+            queue_log: Default::default(),
             vitals: Default::default(),
             layouts: Default::default(),
             seat_maps: Default::default(),
@@ -183,6 +184,7 @@ impl World {
                 admin_idle: None,
                 admin_proof: None,
                 confirm_email: false,
+                queue_log_for: None,
             },
         }
     }

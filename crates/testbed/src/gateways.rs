@@ -7,6 +7,7 @@ mod portone;
 mod toss;
 pub(crate) mod wire;
 
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Result;
 use std::net::{SocketAddr, TcpListener};
@@ -257,6 +258,20 @@ impl Book {
             order.n_captures += 1;
         }
         (Charge::Done(order.captured), fault)
+    }
+
+    /// Gives back a part, or all that is left. The reason that Podo gives for a void tells it from a
+    /// refund: a charge that came late and was voided as a whole counts as none.
+    pub(crate) fn cancel(&mut self, id: &str, part: Option<i64>, reason: &Value) -> Refunded {
+        let left = self.orders.get(id).map_or(0, |order| order.captured - order.refunded);
+        let refunded = self.refund(id, part.unwrap_or(left));
+        if matches!(refunded, Refunded::Made | Refunded::Dropped)
+            && reason == "VOID"
+            && let Some(order) = self.orders.get_mut(id)
+        {
+            order.is_voided = true;
+        }
+        refunded
     }
 
     /// Gives back at most what is left; `None` when the book says no.

@@ -49,6 +49,7 @@ export default {
   "POST /api/admin/simulation": "회차에 가상 팬을 보내요. 실제 돈을 받는 곳에는 없어요",
   "DELETE /api/admin/simulation": "가상 팬을 돌려보내요",
   "GET /api/admin/users": "회원, 최신순. CSV 파일로도 받아요",
+  "GET /api/admin/users/{id}/queue": "팬이 대기열에서 겪은 일, 최신순",
   "PUT /api/admin/users/{id}/role": "역할을 바꿔요: 주최자, 조회만, 팬",
   "POST /api/admin/users/{id}/wallet": "팬의 지갑을 바로잡아요. 감사 기록에 남아요",
   "GET /api/admin/venues": "공연장과 홀, 최신순",

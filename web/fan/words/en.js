@@ -90,6 +90,7 @@ export default {
   filterGrades: "Filter by grade",
   filterOpen: "On sale",
   filterStatus: "State",
+  filterUpcoming: "Opening soon",
   filterWhen: "When",
   fine: "Fine",
   firstPosition: (n) => `First position ${n}`,

@@ -90,6 +90,7 @@ export default {
   filterGrades: "등급으로 거르기",
   filterOpen: "예매 중",
   filterStatus: "상태",
+  filterUpcoming: "오픈 예정",
   filterWhen: "언제",
   fine: "확인",
   firstPosition: (n) => `처음 순번 ${n}`,

@@ -3,6 +3,7 @@
 mod change;
 mod create;
 mod read;
+mod status;
 mod told;
 
 pub(super) use told::note_told;

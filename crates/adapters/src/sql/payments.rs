@@ -15,7 +15,7 @@ use app::{Error, Result};
 use domain::catalog::ScheduleStatus;
 use domain::payments::{Payment, PaymentMethod, PaymentStatus};
 use domain::reservations::Reservation;
-use domain::{PaymentId, ReservationId, Timestamp, UserId, Won};
+use domain::{EventId, PaymentId, ReservationId, Timestamp, UserId, Won};
 
 /// A payment with what the store knows around it.
 pub(super) struct PaymentRow {
@@ -57,23 +57,31 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
     })
 }
 
-/// The same with the reservation that it pays for and what became of its date.
-pub(super) async fn load_with_reservation(
-    tx: &mut dyn Tx,
-    id: PaymentId,
-) -> Result<Option<(PaymentRow, Reservation, ScheduleStatus)>> {
+/// A payment with the reservation that it pays for, its event and what became of its date.
+pub(super) struct Purchase {
+    pub(super) row: PaymentRow,
+    pub(super) reservation: Reservation,
+    pub(super) date: ScheduleStatus,
+    pub(super) event: EventId,
+}
+
+pub(super) async fn load_purchase(tx: &mut dyn Tx, id: PaymentId) -> Result<Option<Purchase>> {
     let sql = "select p.id, p.method, p.status, p.amount, p.captured, p.refunded, p.reservation_id,
                       p.user_id, p.gateway, p.gateway_ref, p.confirm_key, p.promised,
                       r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
-                      s.status
+                      s.status, s.event_id
                  from payments p join reservations r on r.id = p.reservation_id
                  join event_schedules s on s.id = r.schedule_id
                 where p.id = $1";
     let Some(mut row) = tx.row(sql, params![id]).await? else { return Ok(None) };
     let reservation = Row(row.0.split_off(PAYMENT_COLUMNS));
-    let date = reservation.parse(10, ScheduleStatus::parse)?;
-    Ok(Some((read_payment(&row)?, read_reservation(&reservation)?, date)))
+    Ok(Some(Purchase {
+        row: read_payment(&row)?,
+        reservation: read_reservation(&reservation)?,
+        date: reservation.parse(10, ScheduleStatus::parse)?,
+        event: reservation.get(11)?,
+    }))
 }
 
 /// Stores the step from `before` to `after`, if nobody was faster, and its history row.

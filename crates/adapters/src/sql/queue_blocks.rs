@@ -8,6 +8,7 @@ use app::ports::queue_blocks::QueueBlocks;
 use async_trait::async_trait;
 use domain::queue::{Blocks, Draw, Grant, Need};
 use domain::{ScheduleId, Timestamp};
+use uuid::Uuid;
 
 struct Find {
     schedule: ScheduleId,
@@ -50,9 +51,14 @@ async fn find_or_start(tx: &mut dyn Tx, question: &Find) -> Result<Blocks> {
     blocks.ok_or_else(|| app::Error::Conflict(format!("the blocks of {schedule}")))
 }
 
-/// The row changes only as it was read: of two nodes that reserve at once, one begins anew.
+/// Keeps the lock apart from others that are named after the schedule.
+const BLOCKS: u128 = 0x71_75_65_75_65;
+
+/// Nodes that reserve at the same moment, as all do at an opening, take turns. The row changes only
+/// as it was read, so that nothing rests on the lock alone.
 async fn grant(tx: &mut dyn Tx, command: &GrantBlock) -> Result<Grant> {
     let GrantBlock { schedule, need, now } = *command;
+    tx.lock(Uuid::from_u128(schedule.uuid().as_u128() ^ BLOCKS)).await?;
     let before = find_or_start(tx, &Find { schedule, now }).await?;
     let mut after = before;
     let grant = after.grant(need);

@@ -257,7 +257,7 @@ async fn expire(tx: &mut dyn Tx, command: &ExpireEntries) -> Result<u64> {
 
 async fn places_of(tx: &mut dyn Tx, question: &PlacesOf) -> Result<Vec<PlaceRecord>> {
     let sql = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
-                      extensions_left, ended_reason, created_at
+                      extensions_left, ended_reason, created_at, updated_at
                  from queue_history
                 where user_id = $1 and created_at <= $2
                   and (created_at < $2 or place_number < $3)
@@ -270,12 +270,12 @@ async fn places_of(tx: &mut dyn Tx, question: &PlacesOf) -> Result<Vec<PlaceReco
 /// One fan's are found by the fan: a schedule can have a million.
 async fn places_in(tx: &mut dyn Tx, question: &Places) -> Result<Vec<PlaceRecord>> {
     let all = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
-                      extensions_left, ended_reason, created_at
+                      extensions_left, ended_reason, created_at, updated_at
                  from queue_history
                 where schedule_id = $1 and place_number < $2
                 order by place_number desc limit $3";
     let of_fan = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
-                         extensions_left, ended_reason, created_at
+                         extensions_left, ended_reason, created_at, updated_at
                     from queue_history
                    where schedule_id = $1 and place_number < $2 and user_id = $4
                    order by created_at desc, place_number desc limit $3";
@@ -303,5 +303,6 @@ fn read_place(row: &super::value::Row) -> Result<PlaceRecord> {
         extensions_left: row.get(6)?,
         ended_reason: row.get(7)?,
         created_at: row.get(8)?,
+        updated_at: row.get(9)?,
     })
 }

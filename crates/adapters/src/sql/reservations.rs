@@ -19,13 +19,13 @@ use domain::messages::MessageKind;
 use domain::reservations::{Reservation, ReservationStatus};
 use domain::seats::SeatState;
 use domain::standby::KEPT_FOR;
-use domain::{ReservationId, ScheduleId, Timestamp, Won};
+use domain::{EventId, PaymentId, ReservationId, ScheduleId, Timestamp, Won};
 use serde::Serialize;
 
 /// What the world is told about a reservation.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ReservationPayload {
+struct ReservationPayload<'p> {
     reservation_id: ReservationId,
     user_id: domain::UserId,
     event_schedule_id: ScheduleId,
@@ -35,6 +35,27 @@ struct ReservationPayload {
     grades: Vec<GradeShare>,
     total_amount: Won,
     at: Timestamp,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    booking: Option<BookingPayload<'p>>,
+}
+
+/// What a completed booking adds, in the words of the topic `booking-completed`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct BookingPayload<'p> {
+    booking_id: &'p str,
+    payment_id: PaymentId,
+    event_id: EventId,
+    seats: &'p [ReservedSeat],
+    amount: Won,
+    created_at: Timestamp,
+}
+
+/// What a paid reservation becomes.
+pub(super) struct Booking<'b> {
+    pub(super) number: &'b str,
+    pub(super) payment: PaymentId,
+    pub(super) event: EventId,
 }
 
 fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
@@ -127,7 +148,8 @@ pub(super) async fn store(
 ) -> Result<Vec<ReservedSeat>> {
     update(tx, next, None, now).await?;
     let seats = seats_of(tx, next.id, next.schedule).await?;
-    tell(tx, next, &seats, kind, now).await?;
+    let change = Change { reservation: next, seats: &seats, booking: None, kind };
+    tell(tx, change, now).await?;
     Ok(seats)
 }
 
@@ -135,12 +157,14 @@ pub(super) async fn store(
 pub(super) async fn store_paid(
     tx: &mut dyn Tx,
     next: &Reservation,
-    booking_number: &str,
+    booking: &Booking<'_>,
     now: Timestamp,
 ) -> Result<Vec<ReservedSeat>> {
-    update(tx, next, Some(booking_number), now).await?;
+    update(tx, next, Some(booking.number), now).await?;
     let seats = seats_of(tx, next.id, next.schedule).await?;
-    tell(tx, next, &seats, MessageKind::ReservationConfirmed, now).await?;
+    let kind = MessageKind::ReservationConfirmed;
+    let change = Change { reservation: next, seats: &seats, booking: Some(booking), kind };
+    tell(tx, change, now).await?;
     Ok(seats)
 }
 
@@ -168,14 +192,16 @@ async fn update(
     Ok(tx.change(sql, vec![values.to_vec()]).await?)
 }
 
-/// The history row and the message of the reservation's latest version.
-async fn tell(
-    tx: &mut dyn Tx,
-    reservation: &Reservation,
-    seats: &[ReservedSeat],
+/// The latest version of a reservation, as its history and its message tell it.
+struct Change<'c> {
+    reservation: &'c Reservation,
+    seats: &'c [ReservedSeat],
+    booking: Option<&'c Booking<'c>>,
     kind: MessageKind,
-    now: Timestamp,
-) -> Result<()> {
+}
+
+async fn tell(tx: &mut dyn Tx, change: Change<'_>, now: Timestamp) -> Result<()> {
+    let Change { reservation, seats, booking, kind } = change;
     let sql = "insert into reservation_history (reservation_id, version, status, created_at)
                values ($1, $2, $3, $4)";
     let (id, version) = (reservation.id, reservation.version);
@@ -192,6 +218,14 @@ async fn tell(
         grades: shares(seats),
         total_amount: reservation.amount,
         at: now,
+        booking: booking.map(|booking| BookingPayload {
+            booking_id: booking.number,
+            payment_id: booking.payment,
+            event_id: booking.event,
+            seats,
+            amount: reservation.amount,
+            created_at: now,
+        }),
     };
     let message = Outgoing {
         kind,

@@ -8,7 +8,7 @@ use app::Result;
 use app::ports::signals::{Appeal, DecideAppeal, NoteSignal, SignalRecord, Signals, SignalsAsk};
 use async_trait::async_trait;
 use domain::Refusal;
-use domain::signals::{SignalKind, Verdict};
+use domain::signals::{AppealVerdict, SignalKind};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -82,7 +82,7 @@ fn read(row: &Row) -> Result<SignalRecord> {
         n_seen: row.get(5)?,
         appeal: row.get(6)?,
         appealed_at: row.get(7)?,
-        verdict: verdict.as_deref().and_then(Verdict::parse),
+        verdict: verdict.as_deref().and_then(AppealVerdict::parse),
         created_at: row.get(9)?,
         updated_at: row.get(10)?,
     })

@@ -341,6 +341,7 @@ async fn filter_and_clean(world: &World) {
     let store = &world.store;
     let open = EventFilter { only: Some(EventStatus::Open), ..EventFilter::default() };
     store.events(open, PAGE).await.unwrap();
+    store.update_schedule_statuses(10, at(-5_000_000)).await.unwrap();
     // A small share of the tables, as in production: for a large one a scan would be right.
     store.forget_messages(at(-5_000_000), at(-5_000_000), 10).await.unwrap();
     store.forget_keys(at(-5_000_000), 10).await.unwrap();

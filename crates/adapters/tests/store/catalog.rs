@@ -3,9 +3,10 @@
 use crate::world::{FAR, NEAR, SALE_S, World, at, refusal, won};
 use app::paging::PageAsk;
 use app::ports::catalog::{
-    Catalog, ChangeEvent, ChangeQueue, CreateEvent, CreateHall, EventFilter, EventVerb,
+    CancelSchedule, Catalog, ChangeEvent, ChangeQueue, CreateEvent, CreateHall, EventFilter,
+    EventVerb,
 };
-use domain::catalog::EventStatus;
+use domain::catalog::{EventStatus, ScheduleStatus};
 use domain::queue::{QueueMode, QueueSettings};
 use domain::{EventId, HallId, Refusal, ScheduleId, VenueId};
 use std::collections::BTreeMap;
@@ -137,6 +138,42 @@ async fn events_are_found_by_their_words_city_state_and_dates() {
     assert_eq!(found(&world, EventFilter { to, ..EventFilter::default() }).await, 0);
     assert!(world.store.event(world.event).await.unwrap().is_some());
     world.is_sound(at(0)).await;
+}
+
+#[tokio::test]
+async fn the_stored_status_of_a_date_follows_its_sale() {
+    let world = World::new().await;
+    let by_status =
+        |status| EventFilter { schedule_status: Some(status), ..EventFilter::default() };
+    let stored = async || world.store.schedule(world.schedule).await.unwrap().unwrap().status;
+    let update =
+        async |seconds| world.store.update_schedule_statuses(10, at(seconds)).await.unwrap();
+    let later = ScheduleId::with_room_for_seats(world.id());
+    let mut command = world.schedule_command(later, 4);
+    command.times.sale_starts_at = at(100);
+    world.store.create_schedule(command).await.unwrap();
+    assert_eq!(update(-1).await, 0, "neither sale has opened");
+    assert_eq!(stored().await, ScheduleStatus::Upcoming);
+    assert_eq!(update(0).await, 1, "the sale of the first date opens");
+    assert_eq!(stored().await, ScheduleStatus::Ongoing);
+    assert_eq!(found(&world, by_status(ScheduleStatus::Upcoming)).await, 1);
+    assert_eq!(update(100).await, 1, "the sale of the second date opens");
+    assert_eq!(found(&world, by_status(ScheduleStatus::Upcoming)).await, 0);
+    assert_eq!(found(&world, by_status(ScheduleStatus::Ongoing)).await, 1);
+    assert_eq!(update(SALE_S).await, 2);
+    assert_eq!(stored().await, ScheduleStatus::Ended);
+    assert_eq!(update(SALE_S + 1).await, 0, "a repeat changes nothing");
+    world.is_sound(at(SALE_S + 1)).await;
+}
+
+#[tokio::test]
+async fn a_cancelled_date_stays_cancelled_when_its_sale_would_open_or_end() {
+    let world = World::new().await;
+    let command = CancelSchedule { actor: world.admin, schedule: world.schedule, now: at(1) };
+    world.store.cancel_schedule(command).await.unwrap();
+    assert_eq!(world.store.update_schedule_statuses(10, at(SALE_S)).await.unwrap(), 0);
+    let stored = world.store.schedule(world.schedule).await.unwrap().unwrap().status;
+    assert_eq!(stored, ScheduleStatus::Cancelled);
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ mod messages;
 mod pay;
 mod queue_blocks;
 mod queue_history;
+mod queue_log;
 mod races;
 mod reconciliation;
 mod refund;

@@ -41,7 +41,8 @@ pub async fn forget_rooms(platform: &Platform, now: Timestamp) -> Result<Round> 
     Ok(round)
 }
 
-/// Log-ins after three months; sign-ups that nobody confirmed; who somebody was, a month after they withdrew. Accounts that nobody
+/// Log-ins after three months; sign-ups that nobody confirmed; who somebody was, a month after they
+/// withdrew; the log of the waiting rooms after the time that the operator chose. Accounts that nobody
 /// uses sleep.
 pub async fn keep_less(platform: &Platform, now: Timestamp) -> Result<Round> {
     let store = &platform.store;
@@ -52,6 +53,10 @@ pub async fn keep_less(platform: &Platform, now: Timestamp) -> Result<Round> {
     let asleep = store.make_dormant(now.minus(DORMANT_AFTER), ROUND_MAX, now).await;
     count(&mut round, "sleeping accounts", asleep);
     count(&mut round, "sign-ups", store.forget_sign_ups(now, ROUND_MAX).await);
+    if let Some(kept_for) = platform.rules.queue_log_for {
+        let forgotten = store.forget_queue_events(now.minus(kept_for), ROUND_MAX).await;
+        count(&mut round, "events of waiting rooms", forgotten);
+    }
     Ok(round)
 }
 

@@ -220,6 +220,8 @@ pub struct EventFilter {
     pub query: Option<String>,
     pub city: Option<String>,
     pub only: Option<EventStatus>,
+    /// Events with a date whose sale stands like this.
+    pub schedule_status: Option<ScheduleStatus>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
 }
@@ -296,6 +298,10 @@ pub trait Catalog: Send + Sync {
 
     /// Schedules whose queue is alive: gathering, selling, or just over.
     async fn schedules_alive(&self, now: Timestamp) -> Result<Vec<ScheduleRecord>>;
+
+    /// Stores the status that the clock gives to dates whose sale has opened or ended since; returns
+    /// how many changed.
+    async fn update_schedule_statuses(&self, limit: u32, now: Timestamp) -> Result<u64>;
 
     /// Schedules that ended between the two.
     async fn schedules_ended(&self, from: Timestamp, to: Timestamp) -> Result<Vec<ScheduleId>>;

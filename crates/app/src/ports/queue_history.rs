@@ -79,10 +79,21 @@ pub struct PlaceRecord {
     pub expires_at: Option<Timestamp>,
     pub extensions_left: u8,
     pub ended_reason: Option<String>,
+    /// When the state last changed.
+    pub updated_at: Timestamp,
     pub created_at: Timestamp,
 }
 
 impl PlaceRecord {
+    /// When the entry ended, if it has: by its time, or by what the fan did.
+    pub fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
+        match self.ended_reason.as_deref() {
+            _ if self.is_inside(now) => None,
+            None | Some("TIME_UP") => self.expires_at,
+            Some(_) => Some(self.updated_at),
+        }
+    }
+
     /// Whether the entry is still alive, as far as the store knows.
     pub fn is_inside(&self, now: Timestamp) -> bool {
         self.state == "ACTIVE" && self.expires_at.is_some_and(|until| now < until)

@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::paging::PageAsk;
 use async_trait::async_trait;
-use domain::signals::{SignalKind, Verdict};
+use domain::signals::{AppealVerdict, SignalKind};
 use domain::{ScheduleId, SignalId, Timestamp, UserId};
 
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct SignalRecord {
     pub n_seen: u32,
     pub appeal: Option<Vec<u8>>,
     pub appealed_at: Option<Timestamp>,
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<AppealVerdict>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -55,7 +55,7 @@ pub struct Appeal {
 pub struct DecideAppeal {
     pub actor: UserId,
     pub signal: SignalId,
-    pub verdict: Verdict,
+    pub verdict: AppealVerdict,
     pub now: Timestamp,
 }
 

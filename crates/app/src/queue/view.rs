@@ -11,6 +11,7 @@ use domain::queue::{
 };
 use domain::{ScheduleId, Timestamp, UserId};
 use serde::Serialize;
+use std::time::Duration;
 use utoipa::ToSchema;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -21,6 +22,13 @@ pub enum QueueState {
     Admitted,
     Expired,
     Closed,
+}
+
+impl QueueView {
+    /// How long the fan waits before asking again.
+    pub(super) fn poll_after(&self) -> Duration {
+        Duration::from_millis(u64::from(self.poll_after_ms))
+    }
 }
 
 /// Where a fan stands, as the page shows it. Waits are in seconds.

@@ -4,14 +4,28 @@ use super::EventStatus;
 use crate::{Refusal, Timestamp};
 use serde::{Deserialize, Serialize};
 
+/// Where the sale of a date stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ScheduleStatus {
+    /// The sale has not opened yet.
     Upcoming,
+    /// Tickets are on sale.
     Ongoing,
+    /// The sale is over.
     Ended,
     Cancelled,
+}
+
+/// Where the show itself stands; a date can be on sale while its show is running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ShowStatus {
+    NotStarted,
+    Running,
+    Finished,
 }
 
 impl ScheduleStatus {
@@ -33,6 +47,16 @@ impl ScheduleStatus {
 
     pub fn parse(text: &str) -> Option<ScheduleStatus> {
         ScheduleStatus::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// The status at this moment: a cancelled date stays cancelled, the clock decides the rest.
+    pub fn at(self, times: &ScheduleTimes, now: Timestamp) -> ScheduleStatus {
+        match self {
+            ScheduleStatus::Cancelled => ScheduleStatus::Cancelled,
+            ScheduleStatus::Upcoming | ScheduleStatus::Ongoing | ScheduleStatus::Ended => {
+                times.sale().status_at(now)
+            }
+        }
     }
 
     /// A date that is called off takes no more money.
@@ -72,6 +96,16 @@ impl SaleWindow {
         }
         Ok(())
     }
+
+    pub fn status_at(&self, now: Timestamp) -> ScheduleStatus {
+        if now < self.starts_at {
+            ScheduleStatus::Upcoming
+        } else if now < self.ends_at {
+            ScheduleStatus::Ongoing
+        } else {
+            ScheduleStatus::Ended
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,14 +132,13 @@ impl ScheduleTimes {
         SaleWindow { starts_at: self.sale_starts_at, ends_at: self.sale_ends_at }
     }
 
-    /// Where the date stands by the clock alone; a cancelled one is cancelled at any time.
-    pub fn status_at(&self, now: Timestamp) -> ScheduleStatus {
+    pub fn show_at(&self, now: Timestamp) -> ShowStatus {
         if now < self.starts_at {
-            ScheduleStatus::Upcoming
+            ShowStatus::NotStarted
         } else if now < self.ends_at {
-            ScheduleStatus::Ongoing
+            ShowStatus::Running
         } else {
-            ScheduleStatus::Ended
+            ShowStatus::Finished
         }
     }
 }

@@ -88,17 +88,26 @@ fn times_that_make_no_sense_together_are_refused_by_name() {
 }
 
 #[test]
-fn a_date_is_ongoing_between_its_two_times() {
+fn the_status_follows_the_sale_and_the_show_status_the_show() {
     let times = ScheduleTimes {
         starts_at: at(100),
         ends_at: at(200),
-        sale_starts_at: at(0),
-        sale_ends_at: at(90),
+        sale_starts_at: at(10),
+        sale_ends_at: at(120),
     };
-    assert_eq!(times.status_at(at(99)), ScheduleStatus::Upcoming);
-    assert_eq!(times.status_at(at(100)), ScheduleStatus::Ongoing);
-    assert_eq!(times.status_at(at(200)), ScheduleStatus::Ended);
-    assert_eq!(times.sale(), SaleWindow { starts_at: at(0), ends_at: at(90) });
+    assert_eq!(times.sale(), SaleWindow { starts_at: at(10), ends_at: at(120) });
+    let check = |seconds, status, show| {
+        for stored in [ScheduleStatus::Upcoming, ScheduleStatus::Ongoing, ScheduleStatus::Ended] {
+            assert_eq!(stored.at(&times, at(seconds)), status);
+        }
+        assert_eq!(ScheduleStatus::Cancelled.at(&times, at(seconds)), ScheduleStatus::Cancelled);
+        assert_eq!(times.show_at(at(seconds)), show);
+    };
+    check(9, ScheduleStatus::Upcoming, ShowStatus::NotStarted);
+    check(10, ScheduleStatus::Ongoing, ShowStatus::NotStarted);
+    check(100, ScheduleStatus::Ongoing, ShowStatus::Running);
+    check(120, ScheduleStatus::Ended, ShowStatus::Running);
+    check(200, ScheduleStatus::Ended, ShowStatus::Finished);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod jobs;
 mod lookups;
 mod payments;
 mod queue;
+mod queue_log;
 mod simulation;
 mod templates;
 mod verification;
@@ -27,6 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .merge(payments::routes())
         .merge(templates::routes())
         .merge(queue::routes())
+        .merge(queue_log::routes())
         .merge(simulation::routes())
         .merge(verification::routes())
         .merge(webhooks::routes())

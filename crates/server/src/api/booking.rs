@@ -194,7 +194,7 @@ pub(super) async fn my_reservation(
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct CancelBody {
+pub(super) struct CancelReservationBody {
     #[serde(default)]
     reason: Option<Line<200>>,
     /// The seats to give back; all of them when left out.
@@ -207,8 +207,8 @@ pub(super) struct CancelBody {
 
 /// Cancels a paid reservation or some of its seats; the money goes back, less what the event's
 /// refund policy keeps.
-#[utoipa::path(post, path = "/api/booking/reservations/{id}/cancel", tag = "booking",
-    security(("accessToken" = [])), request_body = CancelBody,
+#[utoipa::path(post, path = "/api/booking/reservations/{id}/cancel", operation_id = "cancel_reservation", tag = "booking",
+    security(("accessToken" = [])), request_body = CancelReservationBody,
     params(("id" = ReservationId, Path), ("Idempotency-Key" = String, Header)),
     responses((status = 200, body = Canceled), (status = 400, body = Problem),
               (status = 401, body = Problem), (status = 404, body = Problem),
@@ -218,12 +218,12 @@ pub(super) async fn cancel(
     Fan(caller): Fan,
     Id(reservation): Id<ReservationId>,
     headers: HeaderMap,
-    body: Body<CancelBody>,
+    body: Body<CancelReservationBody>,
 ) -> ApiResult<Response> {
     // The path is part of what the key stands for.
     let content = [reservation.uuid().as_bytes().as_slice(), &body.bytes].concat();
     let key = key_of(&headers, caller.user, CANCEL_RESERVATION, &content)?;
-    let CancelBody { reason, seat_ids: seats, refund_to: to } = body.value;
+    let CancelReservationBody { reason, seat_ids: seats, refund_to: to } = body.value;
     let reason = reason.map_or_else(|| "BY_FAN".to_owned(), String::from);
     let asked = AskToCancel { key, fan: caller.user, reason, seats, to };
     once(payments::cancel_reservation(&app.platform, reservation, asked).await?)

@@ -8,7 +8,7 @@ use app::paging::Page;
 use app::ports::catalog::EventFilter;
 use axum::Json;
 use axum::extract::State;
-use domain::catalog::EventStatus;
+use domain::catalog::{EventStatus, ScheduleStatus};
 use domain::text::Line;
 use domain::{EventId, ScheduleId, Timestamp};
 use serde::Deserialize;
@@ -25,6 +25,9 @@ pub(super) struct EventParams {
     #[param(value_type = Option<String>, max_length = 100)]
     city: Option<Line<100>>,
     status: Option<EventStatus>,
+    /// Events with a date whose sale has this status.
+    #[serde(rename = "scheduleStatus")]
+    schedule_status: Option<ScheduleStatus>,
     /// Shows at or after this moment.
     #[param(value_type = Option<String>, format = DateTime)]
     from: Option<Timestamp>,
@@ -48,6 +51,7 @@ pub(super) async fn list_events(
         query: params.query.map(String::from),
         city: params.city.map(String::from),
         only: params.status,
+        schedule_status: params.schedule_status,
         from: params.from,
         to: params.to,
     };

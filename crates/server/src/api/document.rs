@@ -2,12 +2,12 @@
 
 use crate::api::ApiError;
 use crate::assets::{self, File};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response as Answer};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use utoipa::openapi::path::{Operation, PathItem};
-use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, Schema, SchemaType, Type};
 use utoipa::openapi::{
     Content, ContentBuilder, Header, OpenApi, Ref, RefOr, Response, ResponseBuilder,
 };
@@ -40,7 +40,10 @@ pub(super) fn polish(mut document: OpenApi) -> OpenApi {
     let components = document.components.get_or_insert_default();
     components.headers.insert(REQUEST_ID.to_owned(), RefOr::T(request_id()));
     let known = components.schemas.clone();
-    components.schemas.values_mut().for_each(|schema| merge_tags(schema, &known));
+    components.schemas.values_mut().for_each(|schema| {
+        merge_tags(schema, &known);
+        bound_tuples(schema);
+    });
     document
 }
 
@@ -60,9 +63,10 @@ fn polish_operation(operation: &mut Operation) {
         }
     }
     let responses = &mut operation.responses.responses;
-    for response in responses.values_mut() {
+    for (status, response) in responses.iter_mut() {
         if let RefOr::T(response) = response {
             name_problem(response);
+            describe(response, status);
         }
     }
     let problem = ContentBuilder::new().schema(Some(Ref::new(PROBLEM))).build();
@@ -79,6 +83,15 @@ fn polish_operation(operation: &mut Operation) {
             let named = Ref::new(format!("#/components/headers/{REQUEST_ID}"));
             response.headers.insert(REQUEST_ID.to_owned(), RefOr::Ref(named));
         }
+    }
+}
+
+/// OpenAPI wants a description of every response; the meaning of its status says enough.
+fn describe(response: &mut Response, status: &str) {
+    if response.description.is_empty() {
+        let status = status.parse().ok().and_then(|code: u16| StatusCode::from_u16(code).ok());
+        let reason = status.and_then(|status| status.canonical_reason());
+        response.description = reason.unwrap_or("The answer").to_owned();
     }
 }
 
@@ -117,6 +130,26 @@ fn merge_tags(schema: &mut RefOr<Schema>, known: &Schemas) {
     }
 }
 
+/// A tuple is a list of so many items. `items: false` says the same, but few generators of clients
+/// understand it.
+fn bound_tuples(schema: &mut RefOr<Schema>) {
+    match schema {
+        RefOr::T(Schema::Object(object)) => object.properties.values_mut().for_each(bound_tuples),
+        RefOr::T(Schema::Array(array)) => {
+            if let ArrayItems::RefOrSchema(items) = &mut array.items {
+                bound_tuples(items);
+            }
+            if !array.prefix_items.is_empty() {
+                let n_items = Some(array.prefix_items.len());
+                (array.min_items, array.max_items) = (n_items, n_items);
+                let any = ObjectBuilder::new().schema_type(SchemaType::AnyValue).build();
+                array.items = ArrayItems::RefOrSchema(Box::new(RefOr::T(Schema::Object(any))));
+            }
+        }
+        RefOr::T(_) | RefOr::Ref(_) => {}
+    }
+}
+
 fn merge(variant: &RefOr<Schema>, known: &Schemas) -> Option<Schema> {
     let RefOr::T(Schema::AllOf(both)) = variant else { return None };
     let [RefOr::Ref(content), RefOr::T(Schema::Object(tag))] = both.items.as_slice() else {
@@ -133,6 +166,25 @@ fn merge(variant: &RefOr<Schema>, known: &Schemas) -> Option<Schema> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+
+    fn operations(document: &serde_json::Value) -> Vec<&serde_json::Value> {
+        let paths = document["paths"].as_object().unwrap().values();
+        paths.flat_map(|path| path.as_object().unwrap().values()).collect()
+    }
+
+    #[test]
+    fn every_operation_has_an_id_of_its_own_and_every_response_a_description() {
+        let document = serde_json::to_value(crate::api::openapi()).unwrap();
+        let mut seen = std::collections::BTreeSet::new();
+        for operation in operations(&document) {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(seen.insert(id), "two operations are called {id}");
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let description = response["description"].as_str().unwrap_or_default();
+                assert!(!description.is_empty(), "{id} says nothing of {status}");
+            }
+        }
+    }
 
     #[test]
     fn every_call_may_end_in_a_problem() {

@@ -18,7 +18,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 }
 
 /// Begins a verification: what the certifier's window in the browser needs.
-#[utoipa::path(post, path = "/api/users/me/identity/start", tag = "accounts",
+#[utoipa::path(post, path = "/api/users/me/identity/start", operation_id = "start_identity_check", tag = "accounts",
     security(("accessToken" = [])),
     responses((status = 201, body = IdentityStart), (status = 401, body = Problem),
               (status = 409, body = Problem)))]

@@ -26,7 +26,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 }
 
 /// How the fan is written to, besides the mailbox.
-#[utoipa::path(get, path = "/api/users/me/notifications", tag = "accounts",
+#[utoipa::path(get, path = "/api/users/me/notifications", operation_id = "show_notification_settings", tag = "accounts",
     security(("accessToken" = [])),
     responses((status = 200, body = NotificationSettings), (status = 401, body = Problem)))]
 pub(super) async fn show(
@@ -37,7 +37,7 @@ pub(super) async fn show(
 }
 
 /// Sets the language of letters, and over which channels they come besides the mailbox.
-#[utoipa::path(put, path = "/api/users/me/notifications", tag = "accounts",
+#[utoipa::path(put, path = "/api/users/me/notifications", operation_id = "change_notification_settings", tag = "accounts",
     security(("accessToken" = [])), request_body = NotificationSettings,
     responses((status = 200, body = NotificationSettings), (status = 401, body = Problem),
               (status = 422, body = Problem)))]

@@ -68,7 +68,7 @@ pub(super) async fn request(
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ConfirmBody {
+pub(super) struct ConfirmPaymentBody {
     payment_id: PaymentId,
     /// The gateway's name for what the fan approved; not for the wallet.
     #[serde(default)]
@@ -87,8 +87,8 @@ pub(super) struct StillUnknown {
 }
 
 /// Pays. Repeating it with the same key does nothing twice.
-#[utoipa::path(post, path = "/api/payment/confirm", tag = "payment",
-    security(("accessToken" = [])), request_body = ConfirmBody,
+#[utoipa::path(post, path = "/api/payment/confirm", operation_id = "confirm_payment", tag = "payment",
+    security(("accessToken" = [])), request_body = ConfirmPaymentBody,
     params(("Idempotency-Key" = String, Header)),
     responses((status = 200, body = Confirmed), (status = 202, body = StillUnknown),
               (status = 400, body = Problem), (status = 401, body = Problem),
@@ -98,7 +98,7 @@ pub(super) async fn confirm(
     State(app): State<App>,
     Fan(caller): Fan,
     headers: HeaderMap,
-    body: Body<ConfirmBody>,
+    body: Body<ConfirmPaymentBody>,
 ) -> ApiResult<Response> {
     let asked = AskToConfirm {
         key: key_of(&headers, caller.user, CONFIRM, &body.bytes)?,
@@ -119,7 +119,7 @@ pub(super) async fn confirm(
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct CancelBody {
+pub(super) struct CancelPaymentBody {
     payment_id: PaymentId,
     reason: Line<200>,
     /// The seats to give back; all of them when left out.
@@ -132,8 +132,8 @@ pub(super) struct CancelBody {
 
 /// Cancels what was paid, or some of its seats; the money goes back, less what the event's refund
 /// policy keeps.
-#[utoipa::path(post, path = "/api/payment/cancel", tag = "payment",
-    security(("accessToken" = [])), request_body = CancelBody,
+#[utoipa::path(post, path = "/api/payment/cancel", operation_id = "cancel_payment", tag = "payment",
+    security(("accessToken" = [])), request_body = CancelPaymentBody,
     params(("Idempotency-Key" = String, Header)),
     responses((status = 200, body = Canceled), (status = 400, body = Problem),
               (status = 401, body = Problem), (status = 404, body = Problem),
@@ -142,10 +142,10 @@ pub(super) async fn cancel(
     State(app): State<App>,
     Fan(caller): Fan,
     headers: HeaderMap,
-    body: Body<CancelBody>,
+    body: Body<CancelPaymentBody>,
 ) -> ApiResult<Response> {
     let key = key_of(&headers, caller.user, CANCEL, &body.bytes)?;
-    let CancelBody { payment_id, reason, seat_ids: seats, refund_to: to } = body.value;
+    let CancelPaymentBody { payment_id, reason, seat_ids: seats, refund_to: to } = body.value;
     let asked = AskToCancel { key, fan: caller.user, reason: reason.into(), seats, to };
     once(payments::cancel_payment(&app.platform, payment_id, asked).await?)
 }

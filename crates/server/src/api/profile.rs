@@ -43,7 +43,7 @@ fn given<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<Phone>>, D:
 }
 
 /// Changes the name or the phone number.
-#[utoipa::path(patch, path = "/api/users/me", tag = "accounts",
+#[utoipa::path(patch, path = "/api/users/me", operation_id = "change_profile", tag = "accounts",
     security(("accessToken" = [])), request_body = ProfileBody,
     responses((status = 200, body = UserView), (status = 401, body = Problem),
               (status = 422, body = Problem)))]

@@ -43,7 +43,7 @@ const CANCELED_EN: &str =
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ScheduleBody {
+pub(super) struct QueueScheduleBody {
     pub(super) schedule_id: ScheduleId,
 }
 
@@ -58,7 +58,7 @@ pub(super) struct ScheduleParams {
 /// Enters the queue. Entering again, from anywhere, answers the same place. A `Queue-Token` from
 /// before brings back its place.
 #[utoipa::path(post, path = "/api/queue/enter", tag = "queue",
-    security(("accessToken" = [])), request_body = ScheduleBody,
+    security(("accessToken" = [])), request_body = QueueScheduleBody,
     params(("Queue-Token" = Option<String>, Header),
            ("Challenge-Answer" = Option<String>, Header,
             description = "`salt.number`, after a 403 `CHALLENGE_REQUIRED`")),
@@ -70,7 +70,7 @@ pub(super) async fn enter(
     State(app): State<App>,
     Fan(caller): Fan,
     headers: HeaderMap,
-    body: Body<ScheduleBody>,
+    body: Body<QueueScheduleBody>,
 ) -> ApiResult<Json<QueueView>> {
     let schedule = body.value.schedule_id;
     let token = text_of(&headers, PLACE_TOKEN);
@@ -159,13 +159,13 @@ pub(super) async fn position(
 
 /// More time inside, at most twice.
 #[utoipa::path(post, path = "/api/queue/extend", tag = "queue",
-    security(("accessToken" = [])), request_body = ScheduleBody,
+    security(("accessToken" = [])), request_body = QueueScheduleBody,
     responses((status = 200, body = EntryView), (status = 401, body = Problem),
               (status = 409, body = Problem)))]
 pub(super) async fn extend(
     State(app): State<App>,
     Fan(caller): Fan,
-    body: Body<ScheduleBody>,
+    body: Body<QueueScheduleBody>,
 ) -> ApiResult<Json<EntryView>> {
     Ok(Json(queue::extend(&app.platform, caller.user, body.value.schedule_id).await?))
 }

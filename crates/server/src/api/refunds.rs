@@ -38,7 +38,7 @@ pub(super) struct PreviewParams {
 }
 
 /// What canceling would come to now: nothing is changed.
-#[utoipa::path(get, path = "/api/booking/reservations/{id}/refund", tag = "booking",
+#[utoipa::path(get, path = "/api/booking/reservations/{id}/refund", operation_id = "preview_refund", tag = "booking",
     security(("accessToken" = [])), params(("id" = ReservationId, Path), PreviewParams),
     responses((status = 200, body = RefundPreview), (status = 401, body = Problem),
               (status = 404, body = Problem), (status = 409, body = Problem),

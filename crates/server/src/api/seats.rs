@@ -197,7 +197,7 @@ const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
 /// `Last-Event-ID` names a version that is still known. `changes` events follow; each names the
 /// version that it builds on (`since`) and its own as the event's id. Whoever is too slow gets
 /// `seats` again. `canceled` says once, in the asker's language, that the date is called off.
-#[utoipa::path(get, path = "/api/schedules/{id}/seats/stream", tag = "catalog",
+#[utoipa::path(get, path = "/api/schedules/{id}/seats/stream", operation_id = "stream_seats", tag = "catalog",
     params(("id" = ScheduleId, Path), ("Last-Event-ID" = Option<u64>, Header)),
     responses((status = 200, body = SeatStatus, content_type = "text/event-stream"),
               (status = 404, body = Problem)))]

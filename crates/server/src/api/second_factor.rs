@@ -29,7 +29,7 @@ pub(super) struct StartBody {
 }
 
 /// Begins a second factor: the secret for an authenticator app, shown once.
-#[utoipa::path(post, path = "/api/users/me/totp", tag = "accounts",
+#[utoipa::path(post, path = "/api/users/me/totp", operation_id = "start_totp", tag = "accounts",
     security(("accessToken" = [])), request_body = StartBody,
     responses((status = 201, body = TotpStart), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 409, body = Problem),
@@ -46,20 +46,20 @@ pub(super) async fn start(
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ConfirmBody {
+pub(super) struct ConfirmTotpBody {
     /// Six digits of the app.
     code: Line<6>,
 }
 
 /// Shows the first code; from now on every log-in needs one. All other sessions end.
-#[utoipa::path(post, path = "/api/users/me/totp/confirm", tag = "accounts",
-    security(("accessToken" = [])), request_body = ConfirmBody,
+#[utoipa::path(post, path = "/api/users/me/totp/confirm", operation_id = "confirm_totp", tag = "accounts",
+    security(("accessToken" = [])), request_body = ConfirmTotpBody,
     responses((status = 204), (status = 401, body = Problem), (status = 422, body = Problem),
               (status = 429, body = Problem)))]
 pub(super) async fn confirm(
     State(app): State<App>,
     Fan(caller): Fan,
-    body: Body<ConfirmBody>,
+    body: Body<ConfirmTotpBody>,
 ) -> ApiResult<StatusCode> {
     accounts::confirm_totp(&app.platform, caller, body.value.code.as_str()).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -73,7 +73,7 @@ pub(super) struct RemoveBody {
 }
 
 /// Gives the second factor up.
-#[utoipa::path(delete, path = "/api/users/me/totp", tag = "accounts",
+#[utoipa::path(delete, path = "/api/users/me/totp", operation_id = "remove_totp", tag = "accounts",
     security(("accessToken" = [])), request_body = RemoveBody,
     responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
               (status = 422, body = Problem)))]

@@ -9,7 +9,7 @@ use app::signals::{self, SignalView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::signals::Verdict;
+use domain::signals::AppealVerdict;
 use domain::text::Prose;
 use domain::{SignalId, UserId};
 use serde::Deserialize;
@@ -76,7 +76,7 @@ pub(super) struct SignalParams {
 }
 
 /// What looked like a robot, newest first.
-#[utoipa::path(get, path = "/api/admin/signals", tag = "admin",
+#[utoipa::path(get, path = "/api/admin/signals", operation_id = "list_bot_signals", tag = "admin",
     security(("accessToken" = [])), params(SignalParams),
     responses((status = 200, body = Page<SignalView>), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 422, body = Problem)))]
@@ -95,20 +95,20 @@ pub(super) async fn list(
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct VerdictBody {
-    verdict: Verdict,
+pub(super) struct AppealVerdictBody {
+    verdict: AppealVerdict,
 }
 
 /// Decides about a signal: it stands, or it was a mistake.
 #[utoipa::path(post, path = "/api/admin/signals/{id}/verdict", tag = "admin",
-    security(("accessToken" = [])), params(("id" = SignalId, Path)), request_body = VerdictBody,
+    security(("accessToken" = [])), params(("id" = SignalId, Path)), request_body = AppealVerdictBody,
     responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
               (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn decide(
     State(app): State<App>,
     Admin(actor): Admin,
     Id(signal): Id<SignalId>,
-    body: Body<VerdictBody>,
+    body: Body<AppealVerdictBody>,
 ) -> ApiResult<StatusCode> {
     signals::decide(&app.platform, actor, signal, body.value.verdict).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -60,7 +60,7 @@ fn provider_in(path: &str) -> ApiResult<SocialProvider> {
 }
 
 /// Sends the browser to `kakao`, `naver` or `google` to log in there.
-#[utoipa::path(get, path = "/api/auth/{provider}/start", tag = "accounts",
+#[utoipa::path(get, path = "/api/auth/{provider}/start", operation_id = "start_social_log_in", tag = "accounts",
     params(("provider" = String, Path)),
     responses((status = 303), (status = 404, body = Problem), (status = 503, body = Problem)))]
 pub(super) async fn start(

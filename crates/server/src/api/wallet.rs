@@ -113,7 +113,7 @@ pub(super) enum ChargeAnswer {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ConfirmBody {
+pub(super) struct ConfirmChargeBody {
     charge_id: PaymentId,
     #[serde(default)]
     payment_key: Option<Line<300>>,
@@ -132,7 +132,7 @@ pub(super) struct ChargeUnknown {
 
 /// Takes the money that the fan approved on the payment company's page.
 #[utoipa::path(post, path = "/api/wallet/charge/confirm", tag = "wallet",
-    security(("accessToken" = [])), request_body = ConfirmBody,
+    security(("accessToken" = [])), request_body = ConfirmChargeBody,
     params(("Idempotency-Key" = String, Header)),
     responses((status = 201, body = Charged), (status = 202, body = ChargeUnknown),
               (status = 400, body = Problem), (status = 401, body = Problem),
@@ -142,7 +142,7 @@ pub(super) async fn confirm_charge(
     State(app): State<App>,
     Fan(caller): Fan,
     headers: HeaderMap,
-    body: Body<ConfirmBody>,
+    body: Body<ConfirmChargeBody>,
 ) -> ApiResult<Response> {
     let command = ConfirmCharge {
         key: key_of(&headers, caller.user, CONFIRM_CHARGE, &body.bytes)?,

@@ -28,6 +28,7 @@ pub struct People {
     pub admin_idle_minutes: u32,
     pub admin_proof_minutes: u32,
     pub confirm_email: ConfirmEmail,
+    pub queue_log_days: u32,
 }
 
 /// Whether an address is confirmed before it has an account.
@@ -75,6 +76,12 @@ impl People {
     /// How long a proof counts.
     pub fn admin_proof(&self) -> Option<Duration> {
         minutes(self.admin_proof_minutes)
+    }
+
+    /// How long the log of the waiting rooms is kept, if it is.
+    pub fn queue_log_for(&self) -> Option<Duration> {
+        let days = Duration::from_secs(24 * 60 * 60) * self.queue_log_days;
+        (!days.is_zero()).then_some(days)
     }
 
     /// The services that are set up.

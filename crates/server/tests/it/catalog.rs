@@ -62,6 +62,48 @@ async fn a_template_is_previewed_and_its_schema_can_be_fetched() {
     world.fan().await.api.post(path, &body).await.refused(403, "ADMIN_ONLY");
 }
 
+/// The two layouts of the seed documents, as they stand there.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_layouts_of_the_seed_documents_are_taken_in() {
+    let world = World::start().await;
+    let numbers = async |template: Value| -> Vec<String> {
+        let body = json!({ "seatTemplate": template });
+        let preview = world.organiser.post("/api/admin/layouts/preview", &body).await.expect(200);
+        let sections = preview["layout"]["sections"].as_array().unwrap().clone();
+        let seats = sections.iter().flat_map(|section| section["seats"].as_array().unwrap());
+        seats.map(|seat| format!("{} {}", text(seat, "number"), text(seat, "grade"))).collect()
+    };
+    let grid = json!({ "rows": ["A", "B", "C"], "seatsPerRow": 20,
+        "gradeMapping": { "A": "VIP", "B": "S", "C": "A" } });
+    let seats = numbers(grid).await;
+    assert_eq!((seats.len(), seats[0].as_str(), seats[59].as_str()), (60, "A-1 VIP", "C-20 A"));
+    for layout_type in ["grid", "irregular"] {
+        let irregular = json!({ "layout_type": layout_type, "sections": [{ "name": "VIP",
+            "seats": [{ "row": "A", "number": 1, "x": 100, "y": 50, "accessible": false }] }] });
+        assert_eq!(numbers(irregular).await, ["VIP-A-1 VIP"]);
+    }
+    let wrong = json!({ "seatTemplate": { "layout_type": "irregular", "sections": [{ "name": "VIP",
+        "seats": [{ "row": "A", "number": 1, "x": "left", "y": 50 }] }] } });
+    let answer = world.organiser.post("/api/admin/layouts/preview", &wrong).await;
+    let error = answer.refused(422, "INVALID")["errors"][0].clone();
+    assert_eq!(error["field"], "seatTemplate.sections[0].seats[0].x");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_of_a_date_follows_its_sale_and_lists_are_filtered_by_it() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let path = format!("/api/schedules/{}", show.schedule);
+    let seen = world.stranger.get(&path).await.expect(200);
+    assert_eq!((&seen["status"], &seen["showStatus"]), (&json!("ONGOING"), &json!("NOT_STARTED")));
+    let listed = async |status: &str| {
+        let path = format!("/api/events?scheduleStatus={status}");
+        world.stranger.get(&path).await.expect(200)["items"].as_array().unwrap().len()
+    };
+    assert_eq!((listed("ONGOING").await, listed("UPCOMING").await), (1, 0));
+    world.stranger.get("/api/events?scheduleStatus=SOON").await.refused(422, "INVALID");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stadium_drawn_seat_by_seat_is_taken_in() {
     let world = World::start().await;

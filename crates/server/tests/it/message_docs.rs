@@ -40,8 +40,8 @@ async fn a_reservation_has_the_fields_that_are_described() {
             let parcels = ear.receive(100, std::time::Duration::from_secs(20)).await.unwrap();
             ear.commit().await.unwrap();
             let messages = parcels.iter().map(|it| app::messages::open(it).unwrap());
-            let mut paid = messages.filter(|it| it.kind == MessageKind::ReservationConfirmed);
-            if let Some(message) = paid.next() {
+            let mut held = messages.filter(|it| it.kind == MessageKind::ReservationHeld);
+            if let Some(message) = held.next() {
                 return message;
             }
         }

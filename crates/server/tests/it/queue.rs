@@ -4,6 +4,7 @@ use crate::client::text;
 use crate::fan::Fan;
 use crate::world::{Plan, Show, World, accounts, until};
 use domain::accounts::Role;
+use domain::queue::is_seen_logged;
 use domain::{NodeId, SessionId, draw};
 use serde_json::json;
 use std::time::Duration;
@@ -382,6 +383,44 @@ async fn who_was_let_in_when_and_how_it_ended_can_be_asked() {
     fan.enter(&show).await.expect(200);
     let mine = fan.api.get("/api/queue/history").await.expect(200);
     assert!(states(&mine).len() <= 1, "{mine}");
+}
+
+/// "What happened to me?": a fan who waited, asked, left, came again and was let in.
+#[tokio::test(flavor = "multi_thread")]
+async fn support_sees_what_happened_to_a_fan() {
+    let world = World::start().await;
+    let plan = Plan::default();
+    let show = world.show(plan).await;
+    set_mode(&world, &show, &plan, "PAUSED").await;
+    let mut fan = world.fan().await;
+    fan.enter(&show).await.expect(200);
+    // A waiting fan's position is logged at one poll in ten minutes.
+    let shortest_pause = Duration::from_millis(1_500);
+    while !is_seen_logged(fan.id, shortest_pause, world.platform().now()) {
+        world.clock.advance(Duration::from_secs(1));
+    }
+    fan.status(&show).await.expect(200);
+    world.clock.advance(Duration::from_secs(60));
+    fan.leave(&show).await;
+    set_mode(&world, &show, &plan, "AUTO").await;
+    fan.go_inside(&show).await;
+    fan.buy(&show, 0).await;
+    let path = format!("/api/admin/users/{}/queue?scheduleId={}", fan.id, show.schedule);
+    let mut expected = ["ENTERED", "POSITION_SEEN", "LEFT", "ENTERED", "ADMITTED", "ENDED"];
+    expected.sort_unstable();
+    let items = until("all of it is logged", async || {
+        let page = world.organiser.get(&path).await.expect(200);
+        let mut items = page["items"].as_array().unwrap().clone();
+        items.reverse();
+        let mut kinds: Vec<String> = items.iter().map(|it| text(it, "kind")).collect();
+        kinds.sort_unstable();
+        (kinds == expected).then_some(items)
+    })
+    .await;
+    assert!(items.is_sorted_by_key(|it| text(it, "at")), "{items:?}");
+    assert_eq!(items[0]["position"], 1);
+    assert_eq!(items.last().unwrap()["reason"], "PAID");
+    fan.api.get(&path).await.refused(403, "ADMIN_ONLY");
 }
 
 #[tokio::test(flavor = "multi_thread")]

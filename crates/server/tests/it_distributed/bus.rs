@@ -1,5 +1,6 @@
 //! Messages over a real broker: once in effect, whatever happens to the broker and to the workers.
 
+use crate::booking_completed;
 use crate::heard::who_missed_the_signal_hears_the_message;
 use crate::messages::{confirmed, n_letters, one_seat, wait_for_sold};
 use crate::redelivered::buy_at;
@@ -142,7 +143,18 @@ async fn a_purchase_is_told_on_its_topic_and_acts_once_however_often_it_comes() 
     let message = open(&told[0]).unwrap();
     assert_eq!((told.len(), message.kind), (1, MessageKind::ReservationConfirmed));
     assert_eq!(told[0].key, show.schedule.to_string());
-    assert!(message.payload.contains(&bought.reservation), "{}", message.payload);
+    booking_completed::assert_documented(&told[0].body);
+    let booking = booking_completed::consume(&told[0].body);
+    assert_eq!(booking.booking_id, bought.booking_number);
+    assert_eq!(booking.reservation_id, bought.reservation);
+    assert_eq!(booking.event_schedule_id, show.schedule.to_string());
+    let event = world.organiser.get(&format!("/api/events/{}", booking.event_id)).await.expect(200);
+    assert_eq!(event["schedules"][0]["id"], booking.event_schedule_id);
+    let paid = fan.api.get(&format!("/api/payment/{}", booking.payment_id)).await.expect(200);
+    assert_eq!(paid["amount"], booking.amount);
+    let seat = &booking.seats[0];
+    assert_eq!((seat.id.clone(), seat.price), (show.seat(0).to_string(), booking.amount));
+    assert!(!seat.number.is_empty() && !seat.grade.is_empty(), "{seat:?}");
     let again = (0..1_000).map(|_| bus.publish(&told[0]));
     for sent in futures::future::join_all(again).await {
         sent.unwrap();

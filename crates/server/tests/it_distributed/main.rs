@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod bell;
+mod booking_completed;
 mod bus;
 mod cycles_distributed;
 mod dead_connections;

@@ -59,7 +59,7 @@ fn cancel(book: &mut Book, body: &Value) -> Said {
     if number("rem_mny").is_some_and(|seen| seen != left) {
         return code("8134");
     }
-    match book.refund(&id, number("mod_mny").unwrap_or(left)) {
+    match book.cancel(&id, number("mod_mny"), &body["mod_desc"]) {
         Refunded::Made => Said::json(200, &trade(&id, &book.orders[&id])),
         Refunded::Vanished => Said { is_dropped: true, ..code("") },
         Refunded::Dropped => Said { is_dropped: true, ..code("0000") },

@@ -109,7 +109,7 @@ fn cancel(book: &mut Book, id: &str, body: &Value) -> (Said, bool) {
         return (error(409, "CANCELLABLE_AMOUNT_CONSISTENCY_BROKEN"), true);
     }
     let made = json!({ "cancellation": { "status": "SUCCEEDED", "id": "c" } });
-    match book.refund(id, body["amount"].as_i64().unwrap_or(left)) {
+    match book.cancel(id, body["amount"].as_i64(), &body["reason"]) {
         Refunded::Made => (Said::json(200, &made), true),
         Refunded::Dropped => (Said { is_dropped: true, ..Said::json(200, &made) }, true),
         Refunded::Vanished => (Said { is_dropped: true, ..error(502, "") }, false),

@@ -80,9 +80,7 @@ fn cancel(book: &mut Book, id: &str, body: &Value) -> (Said, bool) {
         order.is_voided = true;
         return (Said::json(200, &payment(id, order)), true);
     }
-    let left = order.captured - order.refunded;
-    let amount = body["cancelAmount"].as_i64().unwrap_or(left);
-    match book.refund(id, amount) {
+    match book.cancel(id, body["cancelAmount"].as_i64(), &body["cancelReason"]) {
         Refunded::Made => (Said::json(200, &payment(id, &book.orders[id])), true),
         Refunded::Dropped => {
             let said = Said::json(200, &payment(id, &book.orders[id]));

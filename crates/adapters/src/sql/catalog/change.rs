@@ -156,7 +156,8 @@ async fn store_terms(
     let sql = "update event_schedules
                   set starts_at = $2, ends_at = $3, sale_starts_at = $4, sale_ends_at = $5,
                       seats_per_person = $6, prices = $7, resale_min_seconds = $8,
-                      resale_max_seconds = $9, updated_at = $10
+                      resale_max_seconds = $9, updated_at = $10,
+                      status = case status when 'CANCELLED' then status else $13 end
                 where id = $1 and sale_starts_at = $11 and seats_per_person = $12";
     let values = &[
         command.schedule.into(),
@@ -171,6 +172,7 @@ async fn store_terms(
         command.now.into(),
         before.times.sale_starts_at.into(),
         before.seats_per_person.into(),
+        next.times.sale().status_at(command.now).as_str().into(),
     ];
     match tx.execute(sql, values).await? {
         0 => Err(app::Error::Conflict("the schedule was changed by another command".into())),

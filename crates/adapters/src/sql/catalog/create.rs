@@ -135,7 +135,7 @@ async fn insert_schedule(
                  (id, event_id, play_sequence, starts_at, ends_at, sale_starts_at, sale_ends_at,
                   status, seat_template, prices, n_seats, seats_per_person, queue_settings,
                   draw_seed, created_at, updated_at, resale_min_seconds, resale_max_seconds)
-               select $1, $2, coalesce(max(play_sequence), 0) + 1, $3, $4, $5, $6, 'UPCOMING', $7,
+               select $1, $2, coalesce(max(play_sequence), 0) + 1, $3, $4, $5, $6, $16, $7,
                       $8, $9, $10, $11, $12, $13, $13, $14, $15
                  from event_schedules where event_id = $2";
     let values = &[
@@ -154,6 +154,7 @@ async fn insert_schedule(
         command.now.into(),
         command.resale_delay.min_seconds.into(),
         command.resale_delay.max_seconds.into(),
+        command.times.sale().status_at(command.now).as_str().into(),
     ];
     tx.execute(sql, values).await?;
     Ok(())

@@ -3,6 +3,7 @@
 use super::super::store::SqlStore;
 use super::super::tx::{Tx, work};
 use super::super::value::{Row, Value, params};
+use super::status::UpdateScheduleStatuses;
 use app::Result;
 use app::paging::PageAsk;
 use app::ports::catalog::{
@@ -159,6 +160,10 @@ impl Catalog for SqlStore {
         self.read(SchedulesAlive(now)).await
     }
 
+    async fn update_schedule_statuses(&self, limit: u32, now: Timestamp) -> Result<u64> {
+        self.write(UpdateScheduleStatuses { limit, now }).await
+    }
+
     async fn schedules_ended(&self, from: Timestamp, to: Timestamp) -> Result<Vec<ScheduleId>> {
         self.read(SchedulesEnded { from, to }).await
     }
@@ -189,6 +194,9 @@ async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventRecord>> 
                         select 1 from event_schedules s
                          where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6
                          limit 1) is not null)
+                  and (cast($8 as text) is null or (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.status = $8 limit 1) is not null)
                 order by e.id desc limit $7";
     tx.query(sql, &filters(question)).await?.iter().map(read_event).collect()
 }
@@ -202,7 +210,7 @@ async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<Ev
                  join events e on e.id = w.id
                  join venues v on v.id = e.venue_id
                  join halls h on h.id = e.hall_id
-                where w.words like $8 and w.words like $9 escape '\\'
+                where w.words like $9 and w.words like $10 escape '\\'
                   and e.id < $1
                   and (cast($2 as text) is null or e.status = $2)
                   and (cast($3 as text) is null or v.city = $3)
@@ -210,6 +218,9 @@ async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<Ev
                         select 1 from event_schedules s
                          where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6
                          limit 1) is not null)
+                  and (cast($8 as text) is null or (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.status = $8 limit 1) is not null)
                 order by e.id desc limit $7";
     let mut values = filters(question);
     values.extend([rough_pattern(text).into(), like_pattern(text).into()]);
@@ -226,7 +237,8 @@ fn filters(question: &Events) -> Vec<Value> {
         has_dates,
         filter.from.unwrap_or(Timestamp::from_ms(0)),
         filter.to.unwrap_or(Timestamp::FAR_FUTURE),
-        question.page.limit + 1
+        question.page.limit + 1,
+        filter.schedule_status.map(ScheduleStatus::as_str)
     ];
     values.to_vec()
 }

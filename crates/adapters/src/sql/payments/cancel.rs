@@ -8,7 +8,7 @@ use super::super::tx::{Tx, work};
 use super::super::value::params;
 use super::super::wallets::{self, Move};
 use super::settle::{Owed, owe};
-use super::{PaymentRow, load_with_reservation, store};
+use super::{PaymentRow, Purchase, load_purchase, store};
 use app::ports::keys::Once;
 use app::ports::payments::{CancelPayment, Canceled};
 use app::ports::reservations::{Freed, ReservedSeat};
@@ -56,8 +56,8 @@ pub(in super::super) struct Paid {
 }
 
 pub(in super::super) async fn load_paid(tx: &mut dyn Tx, payment: PaymentId) -> Result<Paid> {
-    let found = load_with_reservation(tx, payment).await?;
-    let (row, reservation, _) = found.ok_or(Refusal::NotFound)?;
+    let found = load_purchase(tx, payment).await?;
+    let Purchase { row, reservation, .. } = found.ok_or(Refusal::NotFound)?;
     let seats = reservations::seats_of(tx, reservation.id, reservation.schedule).await?;
     Ok(Paid { row, reservation, seats })
 }

@@ -7,7 +7,7 @@ use super::super::tx::{Tx, work};
 use super::super::value::params;
 use super::super::wallets::{self, Move};
 use super::settle::sell;
-use super::{PaymentRow, load_with_reservation, store};
+use super::{PaymentRow, Purchase, load_purchase, store};
 use app::ports::keys::Once;
 use app::ports::payments::{AskGateway, Capture, ConfirmPayment};
 use app::{Error, Result};
@@ -24,25 +24,27 @@ async fn confirm(tx: &mut dyn Tx, command: &ConfirmPayment) -> Result<Once<Captu
     if let Some(answer) = keys::find(tx, &command.key).await? {
         return Ok(Once::Replay(answer));
     }
-    let found = load_with_reservation(tx, command.payment).await?;
-    let found = found.filter(|(row, ..)| row.user == command.user);
-    let (row, reservation, date) = found.ok_or(Refusal::NotFound)?;
-    row.payment.check_confirm(command.amount)?;
-    date.refuse_canceled()?;
-    let capture = match row.payment.method {
-        PaymentMethod::Wallet => pay_from_wallet(tx, &row, &reservation, command).await?,
-        PaymentMethod::Card => start_capture(tx, &row, &reservation, command).await?,
+    let found = load_purchase(tx, command.payment).await?;
+    let found = found.filter(|purchase| purchase.row.user == command.user);
+    let purchase = found.ok_or(Refusal::NotFound)?;
+    purchase.row.payment.check_confirm(command.amount)?;
+    purchase.date.refuse_canceled()?;
+    let capture = match purchase.row.payment.method {
+        PaymentMethod::Wallet => pay_from_wallet(tx, &purchase, command).await?,
+        PaymentMethod::Card => {
+            start_capture(tx, &purchase.row, &purchase.reservation, command).await?
+        }
     };
     Ok(Once::Fresh(capture))
 }
 
 async fn pay_from_wallet(
     tx: &mut dyn Tx,
-    row: &PaymentRow,
-    reservation: &Reservation,
+    purchase: &Purchase,
     command: &ConfirmPayment,
 ) -> Result<Capture> {
-    let paid = reservation.pay_at_once(command.now)?;
+    let row = &purchase.row;
+    let paid = purchase.reservation.pay_at_once(command.now)?;
     let movement = Move {
         user: command.user,
         change: Change::Debit(row.payment.amount),
@@ -51,7 +53,7 @@ async fn pay_from_wallet(
     };
     wallets::apply(tx, &movement).await?;
     store(tx, &row.payment, &row.payment.captured_from_wallet(), command.now).await?;
-    let sold = sell(tx, row, &paid, command.now).await?;
+    let sold = sell(tx, purchase, &paid, command.now).await?;
     keys::store(tx, &command.key, &sold.confirmed, command.now).await?;
     Ok(Capture::Sold(Box::new(sold)))
 }

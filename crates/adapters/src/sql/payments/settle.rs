@@ -2,10 +2,10 @@
 
 use super::super::keys;
 use super::super::outbox::{self, Outgoing};
-use super::super::reservations::{self, give_back};
+use super::super::reservations::{self, Booking, give_back};
 use super::super::tx::{Guard, Tx, work};
 use super::super::value::{Value, params};
-use super::{PaymentRow, load_with_reservation, store};
+use super::{PaymentRow, Purchase, load_purchase, store};
 use app::keys::CONFIRM;
 use app::ports::keys::{Answer, StoredAnswer};
 use app::ports::payments::{
@@ -25,10 +25,11 @@ use serde_json::json;
 work!(Sales: SettlePayment => apply, Settled);
 
 pub(in super::super) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
-    let found = load_with_reservation(tx, command.payment).await?;
-    let (row, reservation, date) = found.ok_or(Refusal::NotFound)?;
+    let found = load_purchase(tx, command.payment).await?;
+    let purchase = found.ok_or(Refusal::NotFound)?;
+    let Purchase { row, reservation, date, .. } = &purchase;
     let (now, schedule) = (command.now, reservation.schedule);
-    match settle(&row.payment, (&reservation, date), command.outcome.clone(), now) {
+    match settle(&row.payment, (reservation, *date), command.outcome.clone(), now) {
         Settlement::Nothing => Ok(Settled::Before(row.payment.status)),
         Settlement::StillUnknown(payment) => {
             store(tx, &row.payment, &payment, now).await?;
@@ -37,16 +38,16 @@ pub(in super::super) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) ->
         Settlement::Confirmed { payment, reservation } => {
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
-            let sold = sell(tx, &row, &reservation, now).await?;
+            let sold = sell(tx, &purchase, &reservation, now).await?;
             let body = serde_json::to_string(&sold.confirmed).map_err(Error::broken)?;
-            answer(tx, &row, StoredAnswer { status: Confirmed::STATUS, body }).await?;
+            answer(tx, row, StoredAnswer { status: Confirmed::STATUS, body }).await?;
             Ok(Settled::Sold(Box::new(sold)))
         }
         Settlement::Declined { payment, reservation, reason } => {
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
             let freed = retreat(tx, reservation, now).await?;
-            decline(tx, &row, &reason, now).await?;
+            decline(tx, row, &reason, now).await?;
             Ok(Settled::Declined { reason, freed })
         }
         Settlement::RefundDue { payment, reservation, amount, reason } => {
@@ -62,8 +63,8 @@ pub(in super::super) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) ->
                 to: RefundTo::Original,
                 reason,
             };
-            owe(tx, &row, &owed, now).await?;
-            decline(tx, &row, reason, now).await?;
+            owe(tx, row, &owed, now).await?;
+            decline(tx, row, reason, now).await?;
             if reason == SHOW_CANCELED {
                 count_in_run(tx, schedule, amount, now).await?;
             }
@@ -188,19 +189,21 @@ pub(super) async fn owe(
 /// of the reservation.
 pub(super) async fn sell(
     tx: &mut dyn Tx,
-    row: &PaymentRow,
+    purchase: &Purchase,
     confirmed: &Reservation,
     now: Timestamp,
 ) -> Result<Sold> {
     let number = free_booking_number(tx, now).await?;
-    let seats = reservations::store_paid(tx, confirmed, &number, now).await?;
+    let payment = purchase.row.payment.id;
+    let booking = Booking { number: &number, payment, event: purchase.event };
+    let seats = reservations::store_paid(tx, confirmed, &booking, now).await?;
     reservations::set_seats(tx, confirmed, &seats, SeatState::Sold, None).await?;
     let tickets = issue_tickets(tx, confirmed, &seats, now).await?;
     let place = confirmed.place;
     end_entry(tx, confirmed.schedule, place, now).await?;
     let sold = reservations::freed(confirmed, &seats);
     let confirmed = Confirmed {
-        payment_id: row.payment.id,
+        payment_id: payment,
         status: PaymentStatus::Captured,
         reservation: ConfirmedReservation {
             id: confirmed.id,

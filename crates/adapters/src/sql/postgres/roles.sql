@@ -59,6 +59,7 @@ grant select, insert on reservation_service.reservation_history, payment_service
 grant select, insert, update on common.idempotency_keys to podo_sales;
 grant insert on common.outbox to podo_sales;
 grant select on common.mailbox to podo_sales;
+grant select, insert on reservation_service.queue_log to podo_sales;
 
 -- ── worker: what the jobs do ────────────────────────────────────────────────────────────────────
 
@@ -78,6 +79,7 @@ grant select, insert, update on payment_service.wallets, payment_service.refunds
 grant select, insert on reservation_service.reservation_history, payment_service.payment_history,
     payment_service.wallet_ledger to podo_worker;
 grant select, delete on common.idempotency_keys to podo_worker;
+grant select, delete on reservation_service.queue_log to podo_worker;
 grant select, insert, update, delete on common.outbox to podo_worker;
 grant select, insert, delete on common.processed_messages to podo_worker;
 grant insert on common.mailbox to podo_worker;

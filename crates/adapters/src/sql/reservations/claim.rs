@@ -2,7 +2,7 @@
 
 use super::super::tx::Tx;
 use super::super::value::{Row, params};
-use super::tell;
+use super::{Change, tell};
 use app::ports::reservations::{Held, ReservedSeat};
 use app::{Error, Result};
 use domain::id::SeatIndex;
@@ -80,7 +80,9 @@ pub(in super::super) async fn store_claimed(
     insert(tx, &reservation, claimed.len(), command.now).await?;
     insert_seats(tx, &reservation, &claimed).await?;
     let seats: Vec<ReservedSeat> = claimed.into_iter().map(|claim| claim.seat).collect();
-    tell(tx, &reservation, &seats, MessageKind::ReservationHeld, command.now).await?;
+    let kind = MessageKind::ReservationHeld;
+    let change = Change { reservation: &reservation, seats: &seats, booking: None, kind };
+    tell(tx, change, command.now).await?;
     Ok(Held {
         reservation_id: reservation.id,
         status: reservation.status,

@@ -51,7 +51,7 @@ pub(super) struct AuditParams {
 }
 
 /// What organisers did and whom they looked at, newest first.
-#[utoipa::path(get, path = "/api/admin/audit", tag = "admin",
+#[utoipa::path(get, path = "/api/admin/audit", operation_id = "list_audit_log", tag = "admin",
     security(("accessToken" = [])), params(AuditParams),
     responses((status = 200, content((Page<AuditView> = "application/json"),
                                      (String = "text/csv"))),

@@ -103,7 +103,7 @@ pub(in super::super) async fn create_event(
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in super::super) struct ScheduleBody {
+pub(in super::super) struct CreateScheduleBody {
     starts_at: Timestamp,
     ends_at: Timestamp,
     sale_starts_at: Timestamp,
@@ -127,7 +127,7 @@ pub(in super::super) struct MadeSchedule {
 
 /// Makes a date of an event with all its seats.
 #[utoipa::path(post, path = "/api/admin/events/{id}/schedules", tag = "admin",
-    security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = ScheduleBody,
+    security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = CreateScheduleBody,
     responses((status = 201, body = MadeSchedule), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem),
               (status = 409, body = Problem), (status = 422, body = Problem)))]
@@ -135,7 +135,7 @@ pub(in super::super) async fn create_schedule(
     State(app): State<App>,
     Admin(actor): Admin,
     Id(event): Id<EventId>,
-    body: Body<ScheduleBody>,
+    body: Body<CreateScheduleBody>,
 ) -> ApiResult<(StatusCode, Json<MadeSchedule>)> {
     let asked = body.value;
     let asked = NewSchedule {
@@ -298,7 +298,7 @@ pub(in super::super) struct AllEventsParams {
 }
 
 /// Every event, also those that fans do not see yet, newest first.
-#[utoipa::path(get, path = "/api/admin/events", tag = "admin", security(("accessToken" = [])),
+#[utoipa::path(get, path = "/api/admin/events", operation_id = "list_all_events", tag = "admin", security(("accessToken" = [])),
     params(AllEventsParams),
     responses((status = 200, body = Page<EventView>), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 422, body = Problem)))]
@@ -317,7 +317,7 @@ pub(in super::super) async fn list_events(
 }
 
 /// An event with its dates, whatever its state.
-#[utoipa::path(get, path = "/api/admin/events/{id}", tag = "admin",
+#[utoipa::path(get, path = "/api/admin/events/{id}", operation_id = "show_any_event", tag = "admin",
     security(("accessToken" = [])), params(("id" = EventId, Path)),
     responses((status = 200, body = EventDetail), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem)))]

@@ -36,7 +36,7 @@ pub(super) struct ListParams {
 }
 
 /// Messages that a worker, or the relay, gave up; the newest first.
-#[utoipa::path(get, path = "/api/admin/dlq", tag = "admin",
+#[utoipa::path(get, path = "/api/admin/dlq", operation_id = "list_dead_letters", tag = "admin",
     security(("accessToken" = [])), params(ListParams),
     responses((status = 200, body = Page<DeadLetter>), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 422, body = Problem)))]
@@ -51,7 +51,7 @@ pub(super) async fn list(
 }
 
 /// One of them with the message as it was on the bus.
-#[utoipa::path(get, path = "/api/admin/dlq/{id}", tag = "admin",
+#[utoipa::path(get, path = "/api/admin/dlq/{id}", operation_id = "show_dead_letter", tag = "admin",
     security(("accessToken" = [])), params(("id" = DeadLetterId, Path)),
     responses((status = 200, body = DeadLetter), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem)))]
@@ -65,7 +65,7 @@ pub(super) async fn show(
 }
 
 /// Tries it again, within a second or two.
-#[utoipa::path(post, path = "/api/admin/dlq/{id}/replay", tag = "admin",
+#[utoipa::path(post, path = "/api/admin/dlq/{id}/replay", operation_id = "replay_dead_letter", tag = "admin",
     security(("accessToken" = [])), params(("id" = DeadLetterId, Path)),
     responses((status = 202), (status = 401, body = Problem), (status = 403, body = Problem),
               (status = 404, body = Problem), (status = 409, body = Problem)))]

@@ -47,7 +47,7 @@ pub(super) struct Jobs {
 }
 
 /// Every job: when it runs, and how it last went.
-#[utoipa::path(get, path = "/api/admin/jobs", tag = "admin", security(("accessToken" = [])),
+#[utoipa::path(get, path = "/api/admin/jobs", operation_id = "list_jobs", tag = "admin", security(("accessToken" = [])),
     responses((status = 200, body = Jobs), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
 pub(super) async fn list(State(app): State<App>, Admin(_actor): Admin) -> ApiResult<Json<Jobs>> {

@@ -29,7 +29,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 }
 
 /// A payment, or money on its way into a wallet, with its refunds and what stands in their way.
-#[utoipa::path(get, path = "/api/admin/payments/{id}", tag = "admin",
+#[utoipa::path(get, path = "/api/admin/payments/{id}", operation_id = "show_payment_admin", tag = "admin",
     security(("accessToken" = [])), params(("id" = PaymentId, Path)),
     responses((status = 200, body = PaymentCase), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem)))]

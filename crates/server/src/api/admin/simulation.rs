@@ -186,7 +186,7 @@ impl From<Crowd> for SimulationView {
 }
 
 /// How the simulated fans are doing on this node.
-#[utoipa::path(get, path = "/api/admin/simulation", tag = "admin",
+#[utoipa::path(get, path = "/api/admin/simulation", operation_id = "show_simulation", tag = "admin",
     security(("accessToken" = [])),
     responses((status = 200, body = SimulationView), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
@@ -199,7 +199,7 @@ pub(super) async fn show(
 
 /// Sends simulated fans to a date; while a crowd is there already, that one is shown instead. Not
 /// found where real money is taken. The limits by address count for them too.
-#[utoipa::path(post, path = "/api/admin/simulation", tag = "admin",
+#[utoipa::path(post, path = "/api/admin/simulation", operation_id = "start_simulation", tag = "admin",
     security(("accessToken" = [])), request_body = SimulationBody,
     responses((status = 200, body = SimulationView), (status = 202, body = SimulationView),
               (status = 401, body = Problem), (status = 403, body = Problem),

@@ -7,7 +7,7 @@ use app::catalog::{self, TemplatePreview};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::catalog::SeatTemplate;
+use domain::catalog::{SeatList, SeatTemplate};
 use domain::text::Line;
 use domain::{HallId, VenueId};
 use serde::de::DeserializeOwned;
@@ -109,7 +109,7 @@ pub(in super::super) struct PreviewBody {
 }
 
 /// What a template would make; nothing is stored.
-#[utoipa::path(post, path = "/api/admin/layouts/preview", tag = "admin",
+#[utoipa::path(post, path = "/api/admin/layouts/preview", operation_id = "preview_layout", tag = "admin",
     security(("accessToken" = [])), request_body = PreviewBody,
     responses((status = 200, body = TemplatePreview), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 413, body = Problem),
@@ -125,7 +125,9 @@ pub(in super::super) async fn preview(
 /// The schema of seat templates.
 pub(in super::super) const SCHEMA: &str = include_str!("../../../../../docs/layout.schema.json");
 
-/// Reads a template kind by kind: so the place of a mistake is known, also deep inside.
+/// Reads a template kind by kind: so the place of a mistake is known, also deep inside. Besides our
+/// own two kinds it takes the layouts of the seed documents: a grid without `layoutType`, and lists
+/// of seats under `layout_type`.
 fn read_template(template: Value) -> Result<SeatTemplate, ApiError> {
     let refuse = |pointer: &str, problem: &str| {
         Failure::Field { pointer: pointer.into(), problem: problem.into() }.into()
@@ -133,12 +135,20 @@ fn read_template(template: Value) -> Result<SeatTemplate, ApiError> {
     let Value::Object(mut members) = template else {
         return Err(refuse("seatTemplate", "expected an object"));
     };
-    let kind = members.remove("layoutType");
+    let (kind, foreign) = (members.remove("layoutType"), members.remove("layout_type"));
+    let (has_rows, has_sections) = (members.contains_key("rows"), members.contains_key("sections"));
     let rest = Value::Object(members);
-    match kind.as_ref().and_then(Value::as_str) {
-        Some("grid") => read(&rest).map(SeatTemplate::Grid),
-        Some("sections") => read(&rest).map(SeatTemplate::Sections),
-        Some(_) | None => Err(refuse("seatTemplate.layoutType", "expected `grid` or `sections`")),
+    let name = |kind: &Option<Value>| kind.as_ref().and_then(Value::as_str).map(str::to_owned);
+    match (name(&kind).as_deref(), name(&foreign).as_deref()) {
+        (Some("grid"), None) => read(&rest).map(SeatTemplate::Grid),
+        (Some("sections"), None) => read(&rest).map(SeatTemplate::Sections),
+        (None, None | Some("grid")) if kind.is_none() && has_rows => {
+            read(&rest).map(SeatTemplate::Grid)
+        }
+        (None, Some("grid" | "irregular")) if has_sections => {
+            read::<SeatList>(&rest).map(|list| SeatTemplate::Sections(list.into()))
+        }
+        _ => Err(refuse("seatTemplate.layoutType", "expected `grid` or `sections`")),
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) struct Checked {
 }
 
 /// Every promise: what the last check found, and which sales are stopped because of it.
-#[utoipa::path(get, path = "/api/admin/verify", tag = "admin", security(("accessToken" = [])),
+#[utoipa::path(get, path = "/api/admin/verify", operation_id = "show_invariants", tag = "admin", security(("accessToken" = [])),
     responses((status = 200, body = Verified), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
 pub(super) async fn show(

@@ -69,7 +69,7 @@ fn kinds(types: &[String]) -> Result<Vec<MessageKind>, ApiError> {
 }
 
 /// Where organisers are told of messages.
-#[utoipa::path(get, path = "/api/admin/webhooks", tag = "admin", security(("accessToken" = [])),
+#[utoipa::path(get, path = "/api/admin/webhooks", operation_id = "list_webhook_endpoints", tag = "admin", security(("accessToken" = [])),
     responses((status = 200, body = Endpoints), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
 pub(super) async fn list(
@@ -97,7 +97,7 @@ pub(super) async fn add(
 }
 
 /// Changes an endpoint or pauses it; one that was disabled is active again unless it says otherwise.
-#[utoipa::path(patch, path = "/api/admin/webhooks/{id}", tag = "admin",
+#[utoipa::path(patch, path = "/api/admin/webhooks/{id}", operation_id = "change_webhook_endpoint", tag = "admin",
     security(("accessToken" = [])), params(("id" = EndpointId, Path)),
     request_body = EndpointChange,
     responses((status = 200, body = EndpointView), (status = 401, body = Problem),
@@ -116,7 +116,7 @@ pub(super) async fn change(
 }
 
 /// Removes an endpoint and the log of its deliveries.
-#[utoipa::path(delete, path = "/api/admin/webhooks/{id}", tag = "admin",
+#[utoipa::path(delete, path = "/api/admin/webhooks/{id}", operation_id = "remove_webhook_endpoint", tag = "admin",
     security(("accessToken" = [])), params(("id" = EndpointId, Path)),
     responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
               (status = 404, body = Problem)))]
@@ -158,7 +158,7 @@ pub(super) async fn deliveries(
 }
 
 /// Sends a message again.
-#[utoipa::path(post, path = "/api/admin/webhooks/{id}/deliveries/{delivery}/replay", tag = "admin",
+#[utoipa::path(post, path = "/api/admin/webhooks/{id}/deliveries/{delivery}/replay", operation_id = "replay_webhook_delivery", tag = "admin",
     security(("accessToken" = [])),
     params(("id" = EndpointId, Path), ("delivery" = domain::DeliveryId, Path)),
     responses((status = 202), (status = 401, body = Problem), (status = 403, body = Problem),

@@ -8,7 +8,7 @@ use crate::api::booking::{self, SelectBody};
 use crate::api::error::{ApiError, ApiResult, write_problem};
 use crate::api::extract::{Bearer, bearer, check_user_limit, parse};
 use crate::api::language::Language;
-use crate::api::queue::{ScheduleBody, localise};
+use crate::api::queue::{QueueScheduleBody, localise};
 use crate::api::{RequestId, Shared, cookies};
 use app::accounts::authenticate;
 use app::keys::{SELECT, key_use};
@@ -143,7 +143,7 @@ pub fn schedule_in_query(query: &str) -> Option<ScheduleId> {
 }
 
 pub fn schedule_in_body(body: &[u8]) -> Option<ScheduleId> {
-    parse::<ScheduleBody>(body).ok().map(|body| body.schedule_id)
+    parse::<QueueScheduleBody>(body).ok().map(|body| body.schedule_id)
 }
 
 pub fn seats_in_body(body: &[u8]) -> Option<(ScheduleId, Vec<SeatId>)> {

@@ -24,7 +24,7 @@ const UNBUFFERED: (HeaderName, HeaderValue) =
 
 /// The answers of `status` as server-sent events, whenever something changed. A `problem` event is
 /// the last one and names the code; `bye` says that the server ends and when to come back.
-#[utoipa::path(get, path = "/api/queue/stream", tag = "queue",
+#[utoipa::path(get, path = "/api/queue/stream", operation_id = "stream_queue", tag = "queue",
     security(("accessToken" = [])), params(ScheduleParams, ("Queue-Token" = Option<String>, Header)),
     responses((status = 200, body = QueueView, content_type = "text/event-stream"),
               (status = 401, body = Problem), (status = 404, body = Problem),

@@ -1,0 +1,201 @@
+//! Collects what happens in the waiting rooms and writes it to the store in batches. Entering and
+//! polling never wait for it; when the buffer is full, events are dropped and counted.
+
+use crate::error::Result;
+use crate::paging::Page;
+use crate::platform::Platform;
+use crate::ports::queue_history::PlaceRecord;
+use crate::ports::queue_log::QueueEventsOf;
+use domain::queue::{PlaceNumber, QueueEvent, QueueEventKind, Standing, is_seen_logged};
+use domain::{ScheduleId, Timestamp, UserId};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// Enough for a large opening; about 40 MB when it is full.
+const CAPACITY: usize = 500_000;
+
+/// Written at once; with the pause between two batches 2,000 events a second.
+const BATCH: usize = 400;
+
+pub const FLUSH_EVERY: Duration = Duration::from_millis(200);
+
+/// Events of this node on their way into the store.
+#[derive(Default)]
+pub struct QueueLogBuffer {
+    events: Mutex<VecDeque<QueueEvent>>,
+    n_dropped: AtomicU64,
+    is_off: bool,
+}
+
+impl QueueLogBuffer {
+    /// A log that keeps nothing when `is_off`.
+    pub fn new(is_off: bool) -> QueueLogBuffer {
+        QueueLogBuffer { is_off, ..QueueLogBuffer::default() }
+    }
+
+    pub fn n_dropped(&self) -> u64 {
+        self.n_dropped.load(Ordering::Relaxed)
+    }
+
+    fn note(&self, event: QueueEvent) {
+        if self.is_off {
+            return;
+        }
+        let mut events = self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if events.len() < CAPACITY {
+            events.push_back(event);
+        } else {
+            self.n_dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn take(&self) -> Vec<QueueEvent> {
+        let mut events = self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let n_taken = events.len().min(BATCH);
+        events.drain(..n_taken).collect()
+    }
+
+    fn put_back(&self, batch: Vec<QueueEvent>) {
+        let mut events = self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for event in batch.into_iter().rev() {
+            events.push_front(event);
+        }
+    }
+}
+
+/// Where a fan stands after joining.
+pub(super) fn note_joined(
+    platform: &Platform,
+    (schedule, user): (ScheduleId, UserId),
+    standing: Standing,
+    at: Timestamp,
+) {
+    let (kind, number, position) = match standing {
+        Standing::Lobby { .. } => (QueueEventKind::JoinedLobby, None, None),
+        Standing::Waiting { number, ahead, .. } => {
+            (QueueEventKind::Entered, Some(number), Some(ahead + 1))
+        }
+        Standing::Inside(entry) => (QueueEventKind::Entered, Some(entry.number), None),
+        Standing::Expired | Standing::Absent => return,
+    };
+    platform.queue_log.note(QueueEvent { schedule, user, kind, number, position, at });
+}
+
+/// A poll of a waiting fan: logged about once in ten minutes.
+pub(super) fn note_seen(
+    platform: &Platform,
+    (schedule, user): (ScheduleId, UserId),
+    standing: Standing,
+    poll_after: Duration,
+    at: Timestamp,
+) {
+    if let Standing::Waiting { number, ahead, .. } = standing
+        && is_seen_logged(user, poll_after, at)
+    {
+        let (kind, number) = (QueueEventKind::PositionSeen, Some(number));
+        let position = Some(ahead + 1);
+        platform.queue_log.note(QueueEvent { schedule, user, kind, number, position, at });
+    }
+}
+
+pub(super) fn note_left(platform: &Platform, schedule: ScheduleId, user: UserId, at: Timestamp) {
+    let (kind, number, position) = (QueueEventKind::Left, None, None);
+    platform.queue_log.note(QueueEvent { schedule, user, kind, number, position, at });
+}
+
+/// Writes one batch; returns whether there may be more. Events of a store that is away are kept.
+pub async fn flush_queue_log(platform: &Platform) -> Result<bool> {
+    let batch = platform.queue_log.take();
+    if batch.is_empty() {
+        return Ok(false);
+    }
+    let is_full = batch.len() == BATCH;
+    let written = platform.store.append_queue_events(batch.clone(), platform.now()).await;
+    if let Err(error) = written {
+        platform.queue_log.put_back(batch);
+        return Err(error);
+    }
+    Ok(is_full)
+}
+
+/// One thing that happened to a fan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueEventView {
+    pub at: Timestamp,
+    pub schedule_id: ScheduleId,
+    pub kind: QueueEventKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<PlaceNumber>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<u64>,
+    /// Why an entry ended: `PAID`, `LEFT`, `TIME_UP`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+impl QueueEventView {
+    fn of(event: QueueEvent) -> QueueEventView {
+        QueueEventView {
+            at: event.at,
+            schedule_id: event.schedule,
+            kind: event.kind,
+            number: event.number,
+            position: event.position,
+            reason: None,
+        }
+    }
+
+    /// The admission of a place, and its end if it has come.
+    fn of_place(place: &PlaceRecord, now: Timestamp) -> Vec<QueueEventView> {
+        let event = |kind, at, reason| QueueEventView {
+            at,
+            schedule_id: place.schedule,
+            kind,
+            number: Some(place.number),
+            position: None,
+            reason,
+        };
+        let mut events = Vec::new();
+        if let Some(at) = place.activated_at {
+            events.push(event(QueueEventKind::Admitted, at, None));
+        }
+        if let Some(at) = place.ended_at(now) {
+            events.push(event(QueueEventKind::Ended, at, place.ended_reason.clone()));
+        }
+        events
+    }
+}
+
+/// Most admissions of one fan that a page of the timeline looks through.
+const PLACES_MAX: u32 = 100;
+
+/// What happened to a fan in the waiting rooms, newest first. The first page also has every
+/// admission that the store remembers; later pages go on in the log.
+pub async fn queue_timeline(
+    platform: &Platform,
+    (user, schedule): (UserId, Option<ScheduleId>),
+    before: Option<Uuid>,
+    limit: u32,
+) -> Result<Page<QueueEventView>> {
+    let now = platform.now();
+    let asked = QueueEventsOf { user, schedule, before, limit: limit + 1 };
+    let mut rows = platform.store.queue_events(asked).await?;
+    let has_more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let next_cursor = rows.last().map(|(id, _)| id.to_string()).filter(|_| has_more);
+    let mut items: Vec<_> = rows.into_iter().map(|(_, event)| QueueEventView::of(event)).collect();
+    if before.is_none() {
+        let newest = (now.plus(Duration::from_secs(3_600)), 1 << 53);
+        let places = platform.store.places_of(user, newest, PLACES_MAX).await?;
+        let asked = places.iter().filter(|place| schedule.is_none_or(|it| it == place.schedule));
+        items.extend(asked.flat_map(|place| QueueEventView::of_place(place, now)));
+    }
+    items.sort_by_key(|event| std::cmp::Reverse(event.at));
+    Ok(Page { items, next_cursor })
+}

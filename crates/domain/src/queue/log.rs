@@ -1,0 +1,99 @@
+//! What happened to a fan in a waiting room, for support: when they came, where they stood, when
+//! they were let in and how it ended.
+
+use super::PlaceNumber;
+use crate::{ScheduleId, Timestamp, UserId};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum QueueEventKind {
+    /// The fan joined the lobby.
+    JoinedLobby,
+    /// The fan got a number.
+    Entered,
+    /// The fan asked where they stand. Logged now and then, not at every poll.
+    PositionSeen,
+    /// The fan gave the place up.
+    Left,
+    /// The fan was let in.
+    Admitted,
+    /// The entry ended; the reason says how.
+    Ended,
+}
+
+impl QueueEventKind {
+    pub const ALL: [QueueEventKind; 6] = [
+        QueueEventKind::JoinedLobby,
+        QueueEventKind::Entered,
+        QueueEventKind::PositionSeen,
+        QueueEventKind::Left,
+        QueueEventKind::Admitted,
+        QueueEventKind::Ended,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            QueueEventKind::JoinedLobby => "JOINED_LOBBY",
+            QueueEventKind::Entered => "ENTERED",
+            QueueEventKind::PositionSeen => "POSITION_SEEN",
+            QueueEventKind::Left => "LEFT",
+            QueueEventKind::Admitted => "ADMITTED",
+            QueueEventKind::Ended => "ENDED",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<QueueEventKind> {
+        QueueEventKind::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueEvent {
+    pub schedule: ScheduleId,
+    pub user: UserId,
+    pub kind: QueueEventKind,
+    pub number: Option<PlaceNumber>,
+    /// One more than the fans ahead.
+    pub position: Option<u64>,
+    pub at: Timestamp,
+}
+
+/// A waiting fan's position is logged about once in this time.
+pub const SEEN_EVERY: Duration = Duration::from_secs(600);
+
+/// Is this the poll of its ten minutes that is logged? Each fan has a moment of their own in every
+/// span; the first poll after it is the one. `since_last` is how long ago the fan polled before, so
+/// nothing has to be remembered of anybody.
+pub fn is_seen_logged(user: UserId, since_last: Duration, now: Timestamp) -> bool {
+    let span = i64::try_from(SEEN_EVERY.as_millis()).unwrap_or(i64::MAX);
+    let since = i64::try_from(since_last.as_millis()).unwrap_or(span).min(span);
+    let offset = i64::try_from(user.uuid().as_u128() % (span.unsigned_abs() as u128)).unwrap_or(0);
+    (now.ms() - offset).rem_euclid(span) < since
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    #[test]
+    fn names_lead_back_to_their_kind() {
+        for kind in QueueEventKind::ALL {
+            assert_eq!(QueueEventKind::parse(kind.as_str()), Some(kind));
+        }
+    }
+
+    #[test]
+    fn a_fan_who_polls_for_an_hour_is_logged_six_times() {
+        for fan in 0..50_u128 {
+            let user = UserId::new(Uuid::from_u128(fan * 7_919_777));
+            let poll = Duration::from_millis(7_300);
+            let polls = (0..3_600_000_i64).step_by(7_300).map(Timestamp::from_ms);
+            let n_logged = polls.filter(|at| is_seen_logged(user, poll, *at)).count();
+            assert!((6..=7).contains(&n_logged), "{n_logged}");
+        }
+    }
+}
