@@ -25,6 +25,11 @@ pub(super) enum Format {
     Csv,
 }
 
+/// A query that may ask for a file.
+pub(super) trait Exports {
+    fn format(&self) -> Format;
+}
+
 /// Which part of a list is wanted, and how. Files carry many people away: they need a reason.
 pub(super) struct Asked<C> {
     pub(super) format: Format,

@@ -3,7 +3,7 @@
 use super::edge::network_of;
 use super::error::{ApiError, Failure};
 use super::{App, Shared, cookies};
-use app::accounts::{Origin, authenticate, require_proof};
+use app::accounts::{Origin, authenticate};
 use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
 use app::ports::keys::KeyUse;
@@ -15,7 +15,6 @@ use axum::extract::{
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use domain::accounts::Role;
 use domain::{Refusal, UserId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -25,7 +24,13 @@ use std::str::FromStr;
 use std::time::Duration;
 use uuid::Uuid;
 
+pub(super) mod policy;
 mod staff;
+
+pub(super) use policy::guarded;
+pub(super) use staff::{
+    Admin, AuditedAdmin, AuditedExport, AuditedViewer, RequireRecentAuth, Viewer,
+};
 
 /// Largest body accepted.
 const BODY_MAX: usize = 64 * 1024;
@@ -133,30 +138,6 @@ impl FromRequestParts<App> for Poller {
     }
 }
 
-/// An organiser.
-pub(super) struct Admin(pub(super) UserId);
-
-impl FromRequestParts<App> for Admin {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Admin, ApiError> {
-        let Fan(caller) = Fan::from_request_parts(parts, app).await?;
-        match caller.role {
-            Role::Admin => {}
-            Role::Staff if parts.method.is_safe() => {}
-            Role::Staff => return Err(Refusal::ReadOnly.into()),
-            Role::User => return Err(Refusal::AdminOnly.into()),
-        }
-        if staff::needs_proof(&parts.method, parts.uri.path(), parts.uri.query()) {
-            require_proof(&app.platform, caller, app.platform.now()).await?;
-        }
-        if staff::is_noted(&parts.method, parts.uri.path()) {
-            staff::note_call(parts, app, caller.user).await?;
-        }
-        Ok(Admin(caller.user))
-    }
-}
-
 /// Where a request came from, for the login history.
 pub(super) struct CameFrom(pub(super) Origin);
 
@@ -191,7 +172,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     }
 }
 
-/// A JSON body that may be as large as the layout of a stadium. Only after an [`Admin`].
+/// A JSON body that may be as large as the layout of a stadium. Only after an organiser's policy.
 pub(super) struct LargeBody<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromRequest<App> for LargeBody<T> {

@@ -3,7 +3,9 @@
 use super::App;
 use super::answer::{json, replay};
 use super::error::{ApiError, ApiResult, Failure, Problem};
-use super::extract::{Admin, Body, Fan, Id, Params, key_of};
+use super::extract::{
+    AuditedAdmin, Body, Fan, Id, Params, RequireRecentAuth, Viewer, guarded, key_of,
+};
 use app::keys::ADMIN_REFUND;
 use app::ports::keys::Once;
 use app::ports::payments::Canceled;
@@ -24,9 +26,10 @@ use utoipa_axum::routes;
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(preview))
-        .routes(routes!(refund))
-        .routes(routes!(show_policy, set_policy))
-        .routes(routes!(show_run))
+        .routes(guarded!(refund))
+        .routes(guarded!(show_policy))
+        .routes(guarded!(set_policy))
+        .routes(guarded!(show_run))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -89,7 +92,7 @@ pub(super) struct RefundBody {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn refund(
     State(app): State<App>,
-    Admin(actor): Admin,
+    RequireRecentAuth(actor): RequireRecentAuth,
     Id(payment): Id<PaymentId>,
     headers: HeaderMap,
     body: Body<RefundBody>,
@@ -117,7 +120,7 @@ pub(super) async fn refund(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn show_policy(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<RefundPolicy>> {
     Ok(Json(refunds::policy_of(&app.platform, event).await?))
@@ -131,7 +134,7 @@ pub(super) async fn show_policy(
               (status = 422, body = Problem)))]
 pub(super) async fn set_policy(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(event): Id<EventId>,
     body: Body<RefundPolicy>,
 ) -> ApiResult<Json<RefundPolicy>> {
@@ -146,7 +149,7 @@ pub(super) async fn set_policy(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn show_run(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<RefundRun>> {
     Ok(Json(refunds::run_of(&app.platform, schedule).await?))

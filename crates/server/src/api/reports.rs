@@ -2,17 +2,16 @@
 
 use super::App;
 use super::error::{ApiResult, Problem};
-use super::extract::{Admin, Params};
+use super::extract::{Params, Viewer, guarded};
 use app::reports::{self, DayReport};
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(reconciliation))
+    OpenApiRouter::new().routes(guarded!(reconciliation))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -30,7 +29,7 @@ pub(super) struct DayParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn reconciliation(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Params(params): Params<DayParams>,
 ) -> ApiResult<Json<DayReport>> {
     Ok(Json(reports::reconcile_day(&app.platform, &params.day).await?))

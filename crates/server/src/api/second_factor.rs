@@ -2,7 +2,7 @@
 
 use super::App;
 use super::error::{ApiResult, Problem};
-use super::extract::{Admin, Body, Fan, Id};
+use super::extract::{Body, Fan, Id, RequireRecentAuth, guarded};
 use app::accounts::{self, TotpStart};
 use axum::Json;
 use axum::extract::State;
@@ -19,7 +19,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(start, remove))
         .routes(routes!(confirm))
-        .routes(routes!(change_role))
+        .routes(guarded!(change_role))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -102,7 +102,7 @@ pub(super) struct RoleBody {
               (status = 422, body = Problem)))]
 pub(super) async fn change_role(
     State(app): State<App>,
-    Admin(actor): Admin,
+    RequireRecentAuth(actor): RequireRecentAuth,
     Id(user): Id<UserId>,
     body: Body<RoleBody>,
 ) -> ApiResult<StatusCode> {

@@ -2,7 +2,9 @@
 
 use super::App;
 use super::error::{ApiResult, Problem};
-use super::extract::{Admin, Body, Fan, Id, PageParams, Params, page};
+use super::extract::{
+    AuditedAdmin, AuditedViewer, Body, Fan, Id, PageParams, Params, guarded, page,
+};
 use app::paging::Page;
 use app::ports::signals::SignalsAsk;
 use app::signals::{self, SignalView};
@@ -22,8 +24,8 @@ pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(mine))
         .routes(routes!(appeal))
-        .routes(routes!(list))
-        .routes(routes!(decide))
+        .routes(guarded!(list))
+        .routes(guarded!(decide))
 }
 
 /// What about the fan looked like a robot, and why. Nobody is shut out by it alone.
@@ -82,7 +84,7 @@ pub(super) struct SignalParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn list(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: AuditedViewer,
     Params(params): Params<SignalParams>,
 ) -> ApiResult<Json<Page<SignalView>>> {
     let asked = SignalsAsk {
@@ -106,7 +108,7 @@ pub(super) struct AppealVerdictBody {
               (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn decide(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(signal): Id<SignalId>,
     body: Body<AppealVerdictBody>,
 ) -> ApiResult<StatusCode> {

@@ -3,7 +3,7 @@
 use super::App;
 use super::answer::once;
 use super::error::{ApiError, ApiResult, Failure, Problem};
-use super::extract::{Admin, Body, Fan, Id, PageParams, Params, key_of, page};
+use super::extract::{AuditedAdmin, Body, Fan, Id, PageParams, Params, guarded, key_of, page};
 use app::keys::TRANSFER;
 use app::paging::Page;
 use app::ports::messages::Letter;
@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(my_ticket))
         .routes(routes!(qr))
         .routes(routes!(transfer))
-        .routes(routes!(check_in))
+        .routes(guarded!(check_in))
         .routes(routes!(mailbox))
 }
 
@@ -139,7 +139,7 @@ pub(super) struct CheckInBody {
               (status = 422, body = Problem)))]
 pub(super) async fn check_in(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     body: Body<CheckInBody>,
 ) -> ApiResult<Json<CheckedIn>> {
     let CheckInBody { code, schedule_id } = body.value;

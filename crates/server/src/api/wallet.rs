@@ -3,7 +3,7 @@
 use super::App;
 use super::answer::{json, once, replay};
 use super::error::{ApiResult, Problem};
-use super::extract::{Admin, Body, Fan, Id, Params, key_of, page_limit};
+use super::extract::{Body, Fan, Id, Params, RequireRecentAuth, guarded, key_of, page_limit};
 use app::keys::{ADJUST, CHARGE, CONFIRM_CHARGE};
 use app::paging::Page;
 use app::ports::keys::Once;
@@ -28,7 +28,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(charge))
         .routes(routes!(confirm_charge))
         .routes(routes!(my_charge))
-        .routes(routes!(adjust))
+        .routes(guarded!(adjust))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -192,7 +192,7 @@ pub(super) struct AdjustBody {
               (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn adjust(
     State(app): State<App>,
-    Admin(actor): Admin,
+    RequireRecentAuth(actor): RequireRecentAuth,
     Id(user): Id<UserId>,
     headers: HeaderMap,
     body: Body<AdjustBody>,

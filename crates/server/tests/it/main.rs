@@ -15,6 +15,7 @@ mod abuse;
 mod accounts;
 mod api_docs;
 mod asks;
+mod attacks;
 mod audit;
 mod backup;
 mod bad_input;

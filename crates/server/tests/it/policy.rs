@@ -2,11 +2,12 @@
 //! token. A route that says nothing about who may call it fails here.
 
 use crate::client::{Answer, Api, send};
-use crate::world::World;
+use crate::world::{World, accounts};
+use app::ports::audit::{AuditAsk, AuditView};
 use app::seals::Seals;
 use app::sessions::{Caller, Sessions};
 use domain::accounts::{ACCESS_TOKEN_LENGTH, Role};
-use domain::{SessionId, UserId};
+use domain::{SessionId, Timestamp, UserId};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -41,6 +42,8 @@ struct Route {
     method: Method,
     template: String,
     is_locked: bool,
+    /// What the type in the handler's signature demands; routes of the organisers have one.
+    policy: Option<String>,
 }
 
 impl Route {
@@ -71,7 +74,8 @@ async fn routes(world: &World) -> Vec<Route> {
             let is_locked = operation["security"]
                 .as_array()
                 .is_some_and(|locks| locks.iter().any(|lock| lock.get("accessToken").is_some()));
-            routes.push(Route { method, template: template.clone(), is_locked });
+            let policy = operation["x-podo-policy"].as_str().map(str::to_owned);
+            routes.push(Route { method, template: template.clone(), is_locked, policy });
         }
     }
     assert!(routes.len() > 50, "{} routes", routes.len());
@@ -157,5 +161,115 @@ async fn a_fan_gets_into_no_room_of_the_organisers_and_nobody_finds_what_is_not_
         }
         let answer = route.call(&world.organiser).await;
         assert!(answer.status < 500, "{name} by an organiser: {}", answer.text);
+    }
+}
+
+const ADMIN: &str = "/api/admin/";
+
+/// Routes that demand a recent proof. One that leaves this list moves money on an old log-in.
+const RECENT_AUTH: [&str; 7] = [
+    "POST /api/admin/events/{id}/cancel",
+    "POST /api/admin/payments/{id}/refund",
+    "POST /api/admin/payments/{id}/refunds/{refund}/resolve",
+    "POST /api/admin/payments/{id}/resolve",
+    "POST /api/admin/schedules/{id}/cancel",
+    "POST /api/admin/users/{id}/wallet",
+    "PUT /api/admin/users/{id}/role",
+];
+
+/// Routes that leave no entry in the audit log: they change nothing and show no person.
+const UNAUDITED: [&str; 15] = [
+    "GET /api/admin/events",
+    "GET /api/admin/events/{id}",
+    "GET /api/admin/events/{id}/refund-policy",
+    "GET /api/admin/halls/{id}/template",
+    "GET /api/admin/jobs",
+    "GET /api/admin/reconciliation",
+    "GET /api/admin/schedules/{id}/live",
+    "GET /api/admin/schedules/{id}/live/stream",
+    "GET /api/admin/schedules/{id}/queue",
+    "GET /api/admin/schedules/{id}/refunds",
+    "GET /api/admin/schedules/{id}/statistics",
+    "GET /api/admin/simulation",
+    "GET /api/admin/venues",
+    "GET /api/admin/verify",
+    "POST /api/admin/layouts/preview",
+];
+
+/// The routes whose policy is one of these.
+fn with_policy(routes: &[Route], names: &[&str]) -> BTreeSet<String> {
+    let has = |route: &&Route| route.policy.as_deref().is_some_and(|it| names.contains(&it));
+    routes.iter().filter(has).map(Route::name).collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_of_the_organisers_declares_its_policy() {
+    let world = World::start().await;
+    let routes = routes(&world).await;
+    for route in &routes {
+        let is_organisers = route.template.starts_with(ADMIN);
+        assert_eq!(route.policy.is_some(), is_organisers, "{}: {:?}", route.name(), route.policy);
+    }
+    assert_eq!(with_policy(&routes, &["recent-auth"]), set(&RECENT_AUTH));
+    assert_eq!(with_policy(&routes, &["viewer", "admin"]), set(&UNAUDITED));
+    let lists = ["audit", "payments", "reservations", "users"];
+    let lists = lists.map(|list| format!("GET {ADMIN}{list}"));
+    assert_eq!(with_policy(&routes, &["audited-export"]), lists.into_iter().collect());
+    let known =
+        ["viewer", "audited-viewer", "admin", "audited-admin", "recent-auth", "audited-export"];
+    assert_eq!(
+        with_policy(&routes, &known).len(),
+        routes.iter().filter(|it| it.policy.is_some()).count()
+    );
+}
+
+/// The newest entries of the audit log, by their numbers.
+async fn newest_entries(world: &World) -> Vec<AuditView> {
+    let everything = AuditAsk {
+        actor: None,
+        action: None,
+        subject: None,
+        from: Timestamp::from_ms(0),
+        to: Timestamp::FAR_FUTURE,
+        before: i64::MAX,
+        limit: 5,
+    };
+    app::audit::entries(world.platform(), everything).await.unwrap().items
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_route_of_the_organisers_declares_is_what_it_does() {
+    let world = World::with(&[("PODO_ADMIN_PROOF_MINUTES", "10")]).await;
+    let staff = accounts(world.platform(), 1, Role::Staff).await;
+    let staff = world.stranger.with_token(&staff[0].1);
+    for route in routes(&world).await {
+        let Some(policy) = route.policy.as_deref() else { continue };
+        // A stream does not end.
+        if route.template.ends_with("/stream") {
+            continue;
+        }
+        let name = route.name();
+        let answer = route.call(&staff).await;
+        let may_look = ["viewer", "audited-viewer", "audited-export"].contains(&policy);
+        let code = code_of(&answer).1;
+        let is_refused = ["READ_ONLY", "ADMIN_ONLY"].contains(&code.as_str());
+        assert_eq!(is_refused, !may_look, "{name} by staff: {}", answer.text);
+        let before = newest_entries(&world).await.first().map_or(0, |it| it.seq);
+        let answer = route.call(&world.organiser).await;
+        let asks_again = code_of(&answer).1 == "REAUTH_REQUIRED";
+        assert_eq!(asks_again, policy == "recent-auth", "{name}: {}", answer.text);
+        let entries = newest_entries(&world).await;
+        let is_call = |it: &&AuditView| before < it.seq && it.subject.ends_with(&route.path());
+        let is_noted = entries.iter().any(|it| is_call(&it));
+        assert_eq!(is_noted, policy.starts_with("audited"), "{name}: {entries:?}");
+        if policy == "audited-export" {
+            let path = format!("{}?format=%63sv&reason=x", route.path());
+            let file = world.organiser.get(&path).await;
+            assert_eq!(code_of(&file), (403, "REAUTH_REQUIRED".to_owned()), "{name}");
+        }
     }
 }

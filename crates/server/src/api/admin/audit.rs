@@ -1,9 +1,9 @@
 //! The audit log for organisers.
 
 use crate::api::App;
-use crate::api::csv::{self, Asked, Format};
+use crate::api::csv::{self, Asked, Exports, Format};
 use crate::api::error::{ApiResult, Failure, Problem};
-use crate::api::extract::{Admin, Params};
+use crate::api::extract::{AuditedExport, guarded};
 use app::audit;
 use app::paging::{PAGE_MAX, Page};
 use app::ports::audit::{AuditAsk, AuditView};
@@ -14,10 +14,9 @@ use domain::{Timestamp, UserId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(show))
+    OpenApiRouter::new().routes(guarded!(show))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -50,6 +49,12 @@ pub(super) struct AuditParams {
     reason: Option<Line<200>>,
 }
 
+impl Exports for AuditParams {
+    fn format(&self) -> Format {
+        self.format
+    }
+}
+
 /// What organisers did and whom they looked at, newest first.
 #[utoipa::path(get, path = "/api/admin/audit", operation_id = "list_audit_log", tag = "admin",
     security(("accessToken" = [])), params(AuditParams),
@@ -59,8 +64,7 @@ pub(super) struct AuditParams {
               (status = 422, body = Problem)))]
 pub(super) async fn show(
     State(app): State<App>,
-    Admin(_actor): Admin,
-    Params(params): Params<AuditParams>,
+    AuditedExport(params): AuditedExport<AuditParams>,
 ) -> ApiResult<Response> {
     if params.cursor.is_some_and(|cursor| cursor < 1) {
         let problem = format!("out_of_range:1..{}", i64::MAX);

@@ -2,7 +2,9 @@
 
 use super::super::App;
 use super::super::error::{ApiResult, Problem};
-use super::super::extract::{Admin, Body, Id, PageParams, Params, page};
+use super::super::extract::{
+    AuditedAdmin, Body, Id, PageParams, Params, RequireRecentAuth, Viewer, guarded, page,
+};
 use app::catalog::{
     self, EventDetail, EventEdit, EventView, NewEvent, NewSchedule, NewVenue, ScheduleView,
     VenueEdit, VenueView,
@@ -20,22 +22,27 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use uuid::Uuid;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(create_venue, list_venues))
-        .routes(routes!(edit_venue, remove_venue))
-        .routes(routes!(remove_hall))
-        .routes(routes!(create_event, list_events))
-        .routes(routes!(show_event, edit_event, remove_event))
-        .routes(routes!(create_schedule))
-        .routes(routes!(change_schedule, remove_schedule))
-        .routes(routes!(cancel_schedule))
-        .routes(routes!(open_event))
-        .routes(routes!(end_event))
-        .routes(routes!(cancel_event))
+        .routes(guarded!(create_venue))
+        .routes(guarded!(list_venues))
+        .routes(guarded!(edit_venue))
+        .routes(guarded!(remove_venue))
+        .routes(guarded!(remove_hall))
+        .routes(guarded!(create_event))
+        .routes(guarded!(list_events))
+        .routes(guarded!(show_event))
+        .routes(guarded!(edit_event))
+        .routes(guarded!(remove_event))
+        .routes(guarded!(create_schedule))
+        .routes(guarded!(change_schedule))
+        .routes(guarded!(remove_schedule))
+        .routes(guarded!(cancel_schedule))
+        .routes(guarded!(open_event))
+        .routes(guarded!(end_event))
+        .routes(guarded!(cancel_event))
 }
 
 /// The name of what was made.
@@ -59,7 +66,7 @@ pub(in super::super) struct VenueBody {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(in super::super) async fn create_venue(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     body: Body<VenueBody>,
 ) -> ApiResult<(StatusCode, Json<Made<VenueId>>)> {
     let VenueBody { name, address, city } = body.value;
@@ -90,7 +97,7 @@ pub(in super::super) struct EventBody {
               (status = 422, body = Problem)))]
 pub(in super::super) async fn create_event(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     body: Body<EventBody>,
 ) -> ApiResult<(StatusCode, Json<Made<EventId>>)> {
     let EventBody { title, artist, description, venue_id: venue, hall_id: hall, transferable } =
@@ -133,7 +140,7 @@ pub(in super::super) struct MadeSchedule {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(in super::super) async fn create_schedule(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(event): Id<EventId>,
     body: Body<CreateScheduleBody>,
 ) -> ApiResult<(StatusCode, Json<MadeSchedule>)> {
@@ -178,7 +185,7 @@ async fn change(
               (status = 409, body = Problem)))]
 pub(in super::super) async fn open_event(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<EventState>> {
     change(&app, actor, event, EventVerb::Open).await
@@ -192,7 +199,7 @@ pub(in super::super) async fn open_event(
               (status = 409, body = Problem)))]
 pub(in super::super) async fn end_event(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<EventState>> {
     change(&app, actor, event, EventVerb::End).await
@@ -206,7 +213,7 @@ pub(in super::super) async fn end_event(
               (status = 409, body = Problem)))]
 pub(in super::super) async fn cancel_event(
     State(app): State<App>,
-    Admin(actor): Admin,
+    RequireRecentAuth(actor): RequireRecentAuth,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<EventState>> {
     change(&app, actor, event, EventVerb::Cancel).await
@@ -219,7 +226,7 @@ pub(in super::super) async fn cancel_event(
               (status = 403, body = Problem)))]
 pub(in super::super) async fn list_venues(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Params(params): Params<PageParams>,
 ) -> ApiResult<Json<Page<VenueView>>> {
     let page = page(params.limit, params.cursor)?;
@@ -244,7 +251,7 @@ pub(in super::super) struct VenuePatch {
               (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(in super::super) async fn edit_venue(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(venue): Id<VenueId>,
     body: Body<VenuePatch>,
 ) -> ApiResult<StatusCode> {
@@ -265,7 +272,7 @@ async fn remove(app: &App, actor: UserId, what: Unwanted) -> ApiResult<StatusCod
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(in super::super) async fn remove_venue(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(venue): Id<VenueId>,
 ) -> ApiResult<StatusCode> {
     remove(&app, actor, Unwanted::Venue(venue)).await
@@ -278,7 +285,7 @@ pub(in super::super) async fn remove_venue(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(in super::super) async fn remove_hall(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(hall): Id<HallId>,
 ) -> ApiResult<StatusCode> {
     remove(&app, actor, Unwanted::Hall(hall)).await
@@ -304,7 +311,7 @@ pub(in super::super) struct AllEventsParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(in super::super) async fn list_events(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Params(params): Params<AllEventsParams>,
 ) -> ApiResult<Json<Page<EventView>>> {
     let page = page(params.limit, params.cursor)?;
@@ -323,7 +330,7 @@ pub(in super::super) async fn list_events(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(in super::super) async fn show_event(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<EventDetail>> {
     Ok(Json(catalog::show_any_event(&app.platform, event).await?))
@@ -352,7 +359,7 @@ pub(in super::super) struct EventPatch {
               (status = 422, body = Problem)))]
 pub(in super::super) async fn edit_event(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(event): Id<EventId>,
     body: Body<EventPatch>,
 ) -> ApiResult<Json<EventDetail>> {
@@ -368,7 +375,7 @@ pub(in super::super) async fn edit_event(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(in super::super) async fn remove_event(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(event): Id<EventId>,
 ) -> ApiResult<StatusCode> {
     remove(&app, actor, Unwanted::Event(event)).await
@@ -403,7 +410,7 @@ pub(in super::super) struct SchedulePatch {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(in super::super) async fn change_schedule(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(schedule): Id<ScheduleId>,
     body: Body<SchedulePatch>,
 ) -> ApiResult<Json<ScheduleView>> {
@@ -427,7 +434,7 @@ pub(in super::super) async fn change_schedule(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(in super::super) async fn remove_schedule(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<StatusCode> {
     remove(&app, actor, Unwanted::Schedule(schedule)).await
@@ -440,7 +447,7 @@ pub(in super::super) async fn remove_schedule(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(in super::super) async fn cancel_schedule(
     State(app): State<App>,
-    Admin(actor): Admin,
+    RequireRecentAuth(actor): RequireRecentAuth,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<ScheduleView>> {
     Ok(Json(catalog::cancel_schedule(&app.platform, actor, schedule).await?))

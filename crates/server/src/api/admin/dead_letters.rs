@@ -2,7 +2,7 @@
 
 use crate::api::App;
 use crate::api::error::{ApiResult, Problem};
-use crate::api::extract::{Admin, Id, Params, page};
+use crate::api::extract::{AuditedAdmin, AuditedViewer, Id, Params, guarded, page};
 use app::paging::Page;
 use app::ports::dead_letters::{DeadLetter, DeadLetterStatus, DeadLetterVerb};
 use axum::Json;
@@ -12,14 +12,14 @@ use domain::{DeadLetterId, Refusal};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use uuid::Uuid;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list))
-        .routes(routes!(show, drop_one))
-        .routes(routes!(replay))
+        .routes(guarded!(list))
+        .routes(guarded!(show))
+        .routes(guarded!(drop_one))
+        .routes(guarded!(replay))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -42,7 +42,7 @@ pub(super) struct ListParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn list(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: AuditedViewer,
     Params(params): Params<ListParams>,
 ) -> ApiResult<Json<Page<DeadLetter>>> {
     let page = page(params.limit, params.cursor)?;
@@ -57,7 +57,7 @@ pub(super) async fn list(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn show(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: AuditedViewer,
     Id(id): Id<DeadLetterId>,
 ) -> ApiResult<Json<DeadLetter>> {
     let dead = app.platform.store.dead_letter(id).await?;
@@ -71,7 +71,7 @@ pub(super) async fn show(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn replay(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(id): Id<DeadLetterId>,
 ) -> ApiResult<StatusCode> {
     let platform = &app.platform;
@@ -87,7 +87,7 @@ pub(super) async fn replay(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(super) async fn drop_one(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(id): Id<DeadLetterId>,
 ) -> ApiResult<StatusCode> {
     let platform = &app.platform;

@@ -2,7 +2,7 @@
 
 use crate::api::App;
 use crate::api::error::{ApiResult, Problem};
-use crate::api::extract::{Admin, Id};
+use crate::api::extract::{AuditedAdmin, Id, Viewer, guarded};
 use crate::jobs::{Job, run_by_hand};
 use app::ports::sales::GradeStatistics;
 use axum::Json;
@@ -11,10 +11,9 @@ use domain::{NodeId, Refusal, ScheduleId, Timestamp};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(list)).routes(routes!(run)).routes(routes!(statistics))
+    OpenApiRouter::new().routes(guarded!(list)).routes(guarded!(run)).routes(guarded!(statistics))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -50,7 +49,7 @@ pub(super) struct Jobs {
 #[utoipa::path(get, path = "/api/admin/jobs", operation_id = "list_jobs", tag = "admin", security(("accessToken" = [])),
     responses((status = 200, body = Jobs), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
-pub(super) async fn list(State(app): State<App>, Admin(_actor): Admin) -> ApiResult<Json<Jobs>> {
+pub(super) async fn list(State(app): State<App>, _: Viewer) -> ApiResult<Json<Jobs>> {
     let mut runs = app.platform.store.job_runs().await?;
     let mut last = |name: &str| {
         let index = runs.iter().position(|run| run.job == name)?;
@@ -89,7 +88,7 @@ pub(super) struct RoundView {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn run(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: AuditedAdmin,
     Id(name): Id<String>,
 ) -> ApiResult<Json<RoundView>> {
     let job = Job::named(&name).ok_or(Refusal::NotFound)?;
@@ -111,7 +110,7 @@ pub(super) struct Statistics {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn statistics(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<Statistics>> {
     app.platform.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;

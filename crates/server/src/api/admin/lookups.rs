@@ -1,9 +1,9 @@
 //! What organisers look up, as pages and as files.
 
 use crate::api::App;
-use crate::api::csv::{self, Asked, Format};
+use crate::api::csv::{self, Asked, Exports, Format};
 use crate::api::error::{ApiResult, Problem};
-use crate::api::extract::{Admin, PageParams, Params, page_limit};
+use crate::api::extract::{AuditedAdmin, AuditedExport, PageParams, Params, guarded, page_limit};
 use app::lookups::{self, PersonLine, ReservationLine};
 use app::paging::Page;
 use app::ports::lookups::{LetterRow, Look, PaymentRow, PaymentSearch, ReservationSearch};
@@ -17,15 +17,14 @@ use domain::{ScheduleId, UserId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use uuid::Uuid;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(find_reservations))
-        .routes(routes!(find_payments))
-        .routes(routes!(find_people))
-        .routes(routes!(all_letters))
+        .routes(guarded!(find_reservations))
+        .routes(guarded!(find_payments))
+        .routes(guarded!(find_people))
+        .routes(guarded!(all_letters))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -50,6 +49,12 @@ pub(super) struct ReservationParams {
     /// Why a file is made; it stands in the audit log.
     #[param(value_type = Option<String>, max_length = 200)]
     reason: Option<Line<200>>,
+}
+
+impl Exports for ReservationParams {
+    fn format(&self) -> Format {
+        self.format
+    }
 }
 
 impl ReservationParams {
@@ -90,8 +95,7 @@ const RESERVATION_COLUMNS: &[&str] = &[
               (status = 422, body = Problem)))]
 pub(super) async fn find_reservations(
     State(app): State<App>,
-    Admin(_actor): Admin,
-    Params(params): Params<ReservationParams>,
+    AuditedExport(params): AuditedExport<ReservationParams>,
 ) -> ApiResult<Response> {
     let search = params.search();
     let asked = Asked {
@@ -127,6 +131,12 @@ pub(super) struct PaymentParams {
     /// Why a file is made; it stands in the audit log.
     #[param(value_type = Option<String>, max_length = 200)]
     reason: Option<Line<200>>,
+}
+
+impl Exports for PaymentParams {
+    fn format(&self) -> Format {
+        self.format
+    }
 }
 
 /// What an organiser typed may be the id of a payment or of a reservation: both are looked for.
@@ -173,8 +183,7 @@ const PAYMENT_COLUMNS: &[&str] = &[
               (status = 422, body = Problem)))]
 pub(super) async fn find_payments(
     State(app): State<App>,
-    Admin(_actor): Admin,
-    Params(params): Params<PaymentParams>,
+    AuditedExport(params): AuditedExport<PaymentParams>,
 ) -> ApiResult<Response> {
     let asked = Asked {
         format: params.format,
@@ -208,6 +217,12 @@ pub(super) struct PeopleParams {
     reason: Option<Line<200>>,
 }
 
+impl Exports for PeopleParams {
+    fn format(&self) -> Format {
+        self.format
+    }
+}
+
 const PERSON_COLUMNS: &[&str] = &["id", "email", "name", "role", "status", "balance", "createdAt"];
 
 /// People with accounts, newest first; `format=csv` gives a file of all of them.
@@ -219,8 +234,7 @@ const PERSON_COLUMNS: &[&str] = &["id", "email", "name", "role", "status", "bala
               (status = 422, body = Problem)))]
 pub(super) async fn find_people(
     State(app): State<App>,
-    Admin(_actor): Admin,
-    Params(params): Params<PeopleParams>,
+    AuditedExport(params): AuditedExport<PeopleParams>,
 ) -> ApiResult<Response> {
     let text = params.query.unwrap_or_default();
     let search = lookups::person_search(&app.platform, &text);
@@ -245,7 +259,7 @@ pub(super) async fn find_people(
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn all_letters(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: AuditedAdmin,
     Params(params): Params<PageParams>,
 ) -> ApiResult<Json<Page<LetterRow>>> {
     let look = Look { before: params.cursor, limit: page_limit(params.limit)? };

@@ -3,7 +3,7 @@
 use crate::api::App;
 use crate::api::answer::{json, replay};
 use crate::api::error::{ApiResult, Problem};
-use crate::api::extract::{Admin, Body, Id, PathText, key_of};
+use crate::api::extract::{AuditedViewer, Body, Id, PathText, RequireRecentAuth, guarded, key_of};
 use app::keys::ADMIN_RESOLVE;
 use app::ports::keys::Once;
 use app::ports::refunds::SecondNeeded;
@@ -19,13 +19,12 @@ use domain::{PaymentId, RefundId, Refusal, Won};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(show))
-        .routes(routes!(resolve))
-        .routes(routes!(resolve_refund))
+        .routes(guarded!(show))
+        .routes(guarded!(resolve))
+        .routes(guarded!(resolve_refund))
 }
 
 /// A payment, or money on its way into a wallet, with its refunds and what stands in their way.
@@ -35,7 +34,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn show(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: AuditedViewer,
     Id(payment): Id<PaymentId>,
 ) -> ApiResult<Json<PaymentCase>> {
     Ok(Json(resolutions::payment_case(&app.platform, payment).await?))
@@ -63,7 +62,7 @@ pub(super) struct ResolveBody {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn resolve(
     State(app): State<App>,
-    Admin(actor): Admin,
+    RequireRecentAuth(actor): RequireRecentAuth,
     Id(payment): Id<PaymentId>,
     headers: HeaderMap,
     body: Body<ResolveBody>,
@@ -96,7 +95,7 @@ pub(super) struct ResolveRefundBody {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn resolve_refund(
     State(app): State<App>,
-    Admin(actor): Admin,
+    RequireRecentAuth(actor): RequireRecentAuth,
     path: (Id<PaymentId>, PathText),
     headers: HeaderMap,
     body: Body<ResolveRefundBody>,

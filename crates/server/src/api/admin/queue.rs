@@ -2,7 +2,9 @@
 
 use crate::api::App;
 use crate::api::error::{ApiResult, Failure, Problem};
-use crate::api::extract::{Admin, Body, Id, Params, page_limit};
+use crate::api::extract::{
+    AuditedAdmin, AuditedViewer, Body, Id, Params, Viewer, guarded, page_limit,
+};
 use app::catalog;
 use app::paging::Page;
 use app::ports::catalog::GradeSales;
@@ -19,14 +21,14 @@ use std::convert::Infallible;
 use std::time::Duration;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(show_queue, change_queue))
-        .routes(routes!(show_live))
-        .routes(routes!(stream_live))
-        .routes(routes!(show_history))
+        .routes(guarded!(show_queue))
+        .routes(guarded!(change_queue))
+        .routes(guarded!(show_live))
+        .routes(guarded!(stream_live))
+        .routes(guarded!(show_history))
 }
 
 /// How a schedule's queue is set.
@@ -36,7 +38,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn show_queue(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<QueueSettings>> {
     let record = app.platform.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
@@ -52,7 +54,7 @@ pub(super) async fn show_queue(
               (status = 422, body = Problem)))]
 pub(super) async fn change_queue(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(schedule): Id<ScheduleId>,
     body: Body<QueueSettings>,
 ) -> ApiResult<Json<QueueSettings>> {
@@ -115,7 +117,7 @@ impl From<GradeSales> for GradeView {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn show_live(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<LiveView>> {
     Ok(Json(live(&app, schedule).await?))
@@ -159,7 +161,7 @@ async fn live(app: &App, schedule: ScheduleId) -> app::Result<LiveView> {
               (status = 404, body = Problem)))]
 pub(super) async fn stream_live(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<impl IntoResponse> {
     live(&app, schedule).await?;
@@ -221,7 +223,7 @@ pub(super) struct HistoryParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn show_history(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: AuditedViewer,
     Id(schedule): Id<ScheduleId>,
     Params(params): Params<HistoryParams>,
 ) -> ApiResult<Json<Page<PlaceView>>> {

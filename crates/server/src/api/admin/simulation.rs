@@ -3,7 +3,7 @@
 
 use crate::api::App;
 use crate::api::error::{ApiError, ApiResult, Failure, Problem};
-use crate::api::extract::{Admin, Body};
+use crate::api::extract::{AuditedAdmin, Body, Viewer, guarded};
 use crate::simulation::State as Crowd;
 use app::Error;
 use app::ports::audit::AuditNote;
@@ -17,10 +17,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(show, start, stop))
+    OpenApiRouter::new().routes(guarded!(show)).routes(guarded!(start)).routes(guarded!(stop))
 }
 
 const FANS_MAX: u32 = 20_000;
@@ -190,10 +189,7 @@ impl From<Crowd> for SimulationView {
     security(("accessToken" = [])),
     responses((status = 200, body = SimulationView), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
-pub(super) async fn show(
-    State(app): State<App>,
-    Admin(_actor): Admin,
-) -> ApiResult<Json<SimulationView>> {
+pub(super) async fn show(State(app): State<App>, _: Viewer) -> ApiResult<Json<SimulationView>> {
     Ok(Json(app.simulation.state().into()))
 }
 
@@ -206,7 +202,7 @@ pub(super) async fn show(
               (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn start(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     body: Body<SimulationBody>,
 ) -> ApiResult<(StatusCode, Json<SimulationView>)> {
     let asked = body.value;
@@ -230,7 +226,10 @@ pub(super) async fn start(
 #[utoipa::path(delete, path = "/api/admin/simulation", tag = "admin",
     security(("accessToken" = [])),
     responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem)))]
-pub(super) async fn stop(State(app): State<App>, Admin(actor): Admin) -> ApiResult<StatusCode> {
+pub(super) async fn stop(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+) -> ApiResult<StatusCode> {
     note(&app, actor, "simulation.stop", json!({})).await?;
     app.simulation.stop();
     Ok(StatusCode::NO_CONTENT)

@@ -2,7 +2,7 @@
 
 use super::super::App;
 use super::super::error::{ApiError, ApiResult, Failure, Problem};
-use super::super::extract::{Admin, Id, LargeBody};
+use super::super::extract::{Admin, AuditedAdmin, Id, LargeBody, Viewer, guarded};
 use app::catalog::{self, TemplatePreview};
 use axum::Json;
 use axum::extract::State;
@@ -16,14 +16,13 @@ use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(create_hall))
-        .routes(routes!(edit_hall))
-        .routes(routes!(show_template))
-        .routes(routes!(preview))
+        .routes(guarded!(create_hall))
+        .routes(guarded!(edit_hall))
+        .routes(guarded!(show_template))
+        .routes(guarded!(preview))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -50,7 +49,7 @@ pub(in super::super) struct MadeHall {
               (status = 422, body = Problem)))]
 pub(in super::super) async fn create_hall(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(venue): Id<VenueId>,
     LargeBody(body): LargeBody<HallBody>,
 ) -> ApiResult<(StatusCode, Json<MadeHall>)> {
@@ -79,7 +78,7 @@ pub(in super::super) struct HallPatch {
               (status = 422, body = Problem)))]
 pub(in super::super) async fn edit_hall(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(hall): Id<HallId>,
     LargeBody(body): LargeBody<HallPatch>,
 ) -> ApiResult<StatusCode> {
@@ -95,7 +94,7 @@ pub(in super::super) async fn edit_hall(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(in super::super) async fn show_template(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: Viewer,
     Id(hall): Id<HallId>,
 ) -> ApiResult<Json<SeatTemplate>> {
     Ok(Json(catalog::hall_template(&app.platform, hall).await?))
@@ -116,7 +115,7 @@ pub(in super::super) struct PreviewBody {
               (status = 422, body = Problem)))]
 pub(in super::super) async fn preview(
     State(_app): State<App>,
-    Admin(_actor): Admin,
+    _: Admin,
     LargeBody(body): LargeBody<PreviewBody>,
 ) -> ApiResult<Json<TemplatePreview>> {
     Ok(Json(catalog::preview_template(&read_template(body.seat_template)?)?))

@@ -2,7 +2,7 @@
 
 use crate::api::App;
 use crate::api::error::{ApiResult, Problem};
-use crate::api::extract::{Admin, Id};
+use crate::api::extract::{AuditedAdmin, Id, Viewer, guarded};
 use app::ports::invariants::Stopped;
 use app::verification;
 use axum::Json;
@@ -13,10 +13,9 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(show)).routes(routes!(resume))
+    OpenApiRouter::new().routes(guarded!(show)).routes(guarded!(resume))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -44,10 +43,7 @@ pub(super) struct Checked {
 #[utoipa::path(get, path = "/api/admin/verify", operation_id = "show_invariants", tag = "admin", security(("accessToken" = [])),
     responses((status = 200, body = Verified), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
-pub(super) async fn show(
-    State(app): State<App>,
-    Admin(_actor): Admin,
-) -> ApiResult<Json<Verified>> {
+pub(super) async fn show(State(app): State<App>, _: Viewer) -> ApiResult<Json<Verified>> {
     let last = app.platform.store.last_report().await?;
     let read = |report: app::ports::invariants::Report| {
         let findings = serde_json::from_str(&report.findings).map_err(app::Error::broken)?;
@@ -65,7 +61,7 @@ pub(super) async fn show(
               (status = 404, body = Problem)))]
 pub(super) async fn resume(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<StatusCode> {
     verification::resume_sale(&app.platform, actor, schedule).await?;

@@ -2,7 +2,9 @@
 
 use crate::api::App;
 use crate::api::error::{ApiError, ApiResult, Failure, Problem};
-use crate::api::extract::{Admin, Body, Id, PageParams, Params, PathText, page};
+use crate::api::extract::{
+    AuditedAdmin, AuditedViewer, Body, Id, PageParams, Params, PathText, guarded, page,
+};
 use app::organisers::{self, EndpointEdit, EndpointUrl, EndpointView};
 use app::paging::Page;
 use app::ports::organisers::{Delivery, EndpointStatus};
@@ -14,15 +16,16 @@ use domain::{EndpointId, Refusal};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
-        .routes(routes!(list, add))
-        .routes(routes!(change, remove))
-        .routes(routes!(rotate))
-        .routes(routes!(deliveries))
-        .routes(routes!(replay))
+        .routes(guarded!(list))
+        .routes(guarded!(add))
+        .routes(guarded!(change))
+        .routes(guarded!(remove))
+        .routes(guarded!(rotate))
+        .routes(guarded!(deliveries))
+        .routes(guarded!(replay))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -72,10 +75,7 @@ fn kinds(types: &[String]) -> Result<Vec<MessageKind>, ApiError> {
 #[utoipa::path(get, path = "/api/admin/webhooks", operation_id = "list_webhook_endpoints", tag = "admin", security(("accessToken" = [])),
     responses((status = 200, body = Endpoints), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
-pub(super) async fn list(
-    State(app): State<App>,
-    Admin(_actor): Admin,
-) -> ApiResult<Json<Endpoints>> {
+pub(super) async fn list(State(app): State<App>, _: AuditedViewer) -> ApiResult<Json<Endpoints>> {
     let items = organisers::list(&app.platform).await?;
     Ok(Json(Endpoints { items, types: MessageKind::ALL.to_vec() }))
 }
@@ -88,7 +88,7 @@ pub(super) async fn list(
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn add(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     body: Body<EndpointBody>,
 ) -> ApiResult<(StatusCode, Json<EndpointView>)> {
     let EndpointBody { url, types } = body.value;
@@ -105,7 +105,7 @@ pub(super) async fn add(
               (status = 422, body = Problem)))]
 pub(super) async fn change(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(id): Id<EndpointId>,
     body: Body<EndpointChange>,
 ) -> ApiResult<Json<EndpointView>> {
@@ -122,7 +122,7 @@ pub(super) async fn change(
               (status = 404, body = Problem)))]
 pub(super) async fn remove(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(id): Id<EndpointId>,
 ) -> ApiResult<StatusCode> {
     organisers::remove(&app.platform, actor, id).await?;
@@ -136,7 +136,7 @@ pub(super) async fn remove(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn rotate(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(id): Id<EndpointId>,
 ) -> ApiResult<Json<EndpointView>> {
     Ok(Json(organisers::rotate_secret(&app.platform, actor, id).await?))
@@ -149,7 +149,7 @@ pub(super) async fn rotate(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(super) async fn deliveries(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: AuditedViewer,
     Id(id): Id<EndpointId>,
     Params(params): Params<PageParams>,
 ) -> ApiResult<Json<Page<Delivery>>> {
@@ -165,7 +165,7 @@ pub(super) async fn deliveries(
               (status = 404, body = Problem)))]
 pub(super) async fn replay(
     State(app): State<App>,
-    Admin(actor): Admin,
+    AuditedAdmin(actor): AuditedAdmin,
     Id(id): Id<EndpointId>,
     PathText(delivery): PathText,
 ) -> ApiResult<StatusCode> {
