@@ -52,6 +52,9 @@ test("a browser without scripts goes from the list to its place in line", async 
   await page.locator("input[name=password]").fill(account.password);
   await page.locator("form button").click();
   await page.waitForURL(new RegExp(`/queue/${show.scheduleId}`));
+  await look("the way in");
+  await page.getByRole("button", { name: "Join the queue" }).click();
+  await page.locator(".hero").waitFor();
   assert.equal(await page.locator(".hero").textContent(), "1");
   await look("in line");
   await show.setQueue({ mode: "AUTO" });
@@ -85,6 +88,8 @@ for (const [locale, words] of [["ko-KR", ["모든 좌석이 팔렸어요.", "취
     await page.locator("input[name=email]").fill(account.email);
     await page.locator("input[name=password]").fill(account.password);
     await page.locator("form button").click();
+    await page.waitForURL(new RegExp(`/queue/${show.scheduleId}`));
+    await page.locator("main form button").click();
     await page.getByRole("heading", { name: words[0] }).waitFor();
     await look("full");
     await page.locator("main a", { hasText: words[1] }).click();

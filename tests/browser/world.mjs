@@ -114,7 +114,7 @@ export async function openTab({ url, browser, broken }, { language = "ko", width
   const page = await context.newPage();
   watch(page, url, broken, mayAsk);
   const words = (await import(new URL(`./words/${language}.mjs`, import.meta.url))).default;
-  return { context, page, words, go: (path) => page.goto(url + path) };
+  return { context, page, words, go: (path) => page.goto(url + path, { referer: `${url}/` }) };
 }
 
 /** `mayAsk` are the addresses elsewhere that are part of a journey. */

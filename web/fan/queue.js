@@ -9,6 +9,7 @@ import { t } from "../shared/i18n.js";
 import { keep, recall, user } from "../shared/session.js";
 import { poster } from "./poster.js";
 import { alertSwitches } from "./queue/alerts.js";
+import { doorPage, mayEnter } from "./queue/door.js";
 import { fullPanel, shutPage } from "./queue/full.js";
 import { seatsLeft } from "./queue/seats.js";
 
@@ -21,6 +22,7 @@ export async function waitingRoom(page) {
   // Nobody waits in line under no name; asking would only cost the server a refusal.
   if (!user()) return page.login();
   const schedule = await get(`/api/schedules/${page.id}`, { signal: page.signal, isPublic: true });
+  if (!await mayEnter(page)) return doorPage(page, schedule);
   const answer = await enter(page).catch((error) => {
     // Nobody new is let into the line: trying again would not help, so we say what does.
     if (!["QUEUE_CLOSED", "SALE_CLOSED", "SCHEDULE_CANCELED"].includes(error.code)) throw error;

@@ -23,7 +23,7 @@ export function openPages({ routes, onShow, home, login, title }) {
     hasBegun = true;
     leave.abort(new DOMException("the page was left", "AbortError"));
     leave = new AbortController();
-    const page = openPage(leave.signal);
+    const page = { ...openPage(leave.signal), isFirst };
     main.className = "";
     main.replaceChildren(el("p", { class: "quiet", role: "status" }, t("loading")));
     onShow(page);
@@ -46,7 +46,8 @@ export function openPages({ routes, onShow, home, login, title }) {
     window.scrollTo(0, 0);
   }
 
-  /** What a view gets: where to draw, what was asked for, when to stop, where to go next. */
+  /** What a view gets: where to draw, what was asked for, when to stop, where to go next. The page that
+   * the browser was opened with also gets `isFirst`. */
   function openPage(signal) {
     const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
     const found = routes.map(([pattern, view]) => [path.match(pattern), view]).find(([match]) => match);

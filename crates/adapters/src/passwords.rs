@@ -1,4 +1,5 @@
-//! Argon2id in its own small pool: a herd of log-ins must not slow the sale.
+//! Argon2id in its own small pool: a herd of log-ins must not slow the sale, and a herd of sign-ups
+//! must not slow log-ins.
 
 use app::ports::passwords::{Passwords, Verdict};
 use app::{Error, Result};
@@ -13,6 +14,12 @@ use std::thread;
 /// Hashes that may wait; with some 30 ms each, the last of them waits a few seconds.
 const WAITING_MAX: usize = 256;
 
+/// The same for accounts that are not made yet.
+const WAITING_NEW_MAX: usize = 64;
+
+/// While log-ins wait, one hash of so many is a sign-up's.
+const NEW_EVERY: usize = 4;
+
 /// Verified against when there is no account, so that nobody can tell by the clock. It is the hash of
 /// nothing: a right password for it would still be refused.
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlzIQ\
@@ -22,29 +29,62 @@ type Task = Box<dyn FnOnce(&Argon2<'static>) + Send>;
 
 pub struct Argon2Pool {
     tasks: Sender<Task>,
+    new_tasks: Sender<Task>,
+}
+
+/// What a thread takes its work from.
+#[derive(Clone)]
+struct Waiting {
+    tasks: Receiver<Task>,
+    new_tasks: Receiver<Task>,
+}
+
+impl Waiting {
+    /// The `round`th piece of work of a thread: a sign-up's turn comes in every fourth, and otherwise
+    /// when nobody wants to log in.
+    fn next(&self, round: usize) -> Option<Task> {
+        let is_new_first = round % NEW_EVERY == NEW_EVERY - 1;
+        let (first, second) = match is_new_first {
+            true => (&self.new_tasks, &self.tasks),
+            false => (&self.tasks, &self.new_tasks),
+        };
+        first.try_recv().or_else(|_empty| second.try_recv()).ok().or_else(|| self.wait())
+    }
+
+    /// Whatever comes first; nothing when the pool is gone.
+    fn wait(&self) -> Option<Task> {
+        crossbeam_channel::select! {
+            recv(self.tasks) -> task => task.ok(),
+            recv(self.new_tasks) -> task => task.ok(),
+        }
+    }
 }
 
 impl Argon2Pool {
     /// Starts `n_threads` workers with OWASP's parameters (19 MiB, 2 passes, 1 lane).
     pub fn start(n_threads: usize) -> std::result::Result<Argon2Pool, String> {
         let (tasks, waiting) = crossbeam_channel::bounded::<Task>(WAITING_MAX);
+        let (new_tasks, waiting_new) = crossbeam_channel::bounded::<Task>(WAITING_NEW_MAX);
+        let waiting = Waiting { tasks: waiting, new_tasks: waiting_new };
         for index in 0..n_threads.max(1) {
-            let waiting: Receiver<Task> = waiting.clone();
+            let waiting = waiting.clone();
             thread::Builder::new()
                 .name(format!("podo-password-{index}"))
                 .spawn(move || {
                     let argon2 = Argon2::default();
-                    while let Ok(task) = waiting.recv() {
+                    for round in 0.. {
+                        let Some(task) = waiting.next(round) else { break };
                         task(&argon2);
                     }
                 })
                 .map_err(|error| error.to_string())?;
         }
-        Ok(Argon2Pool { tasks })
+        Ok(Argon2Pool { tasks, new_tasks })
     }
 
     async fn run<T: Send + 'static>(
         &self,
+        tasks: &Sender<Task>,
         work: impl FnOnce(&Argon2<'static>) -> T + Send + 'static,
     ) -> Result<T> {
         let (send, receive) = oneshot::channel();
@@ -54,7 +94,7 @@ impl Argon2Pool {
                 let _ = send.send(work(argon2));
             }
         });
-        self.tasks.try_send(task).map_err(|error| match error {
+        tasks.try_send(task).map_err(|error| match error {
             TrySendError::Full(_) => Error::from(Refusal::LoginBusy),
             TrySendError::Disconnected(_) => Error::unavailable("the password pool has stopped"),
         })?;
@@ -79,13 +119,18 @@ fn verify(argon2: &Argon2<'_>, password: &str, stored: &str) -> Result<Verdict> 
 #[async_trait]
 impl Passwords for Argon2Pool {
     async fn hash(&self, password: String) -> Result<String> {
-        self.run(move |argon2| hash(argon2, &password)).await?
+        self.run(&self.tasks, move |argon2| hash(argon2, &password)).await?
+    }
+
+    async fn hash_new(&self, password: String) -> Result<String> {
+        self.run(&self.new_tasks, move |argon2| hash(argon2, &password)).await?
     }
 
     async fn verify(&self, password: String, stored: Option<String>) -> Result<Verdict> {
         let is_somebody = stored.is_some();
         let stored = stored.unwrap_or_else(|| NOBODY.to_owned());
-        let verdict = self.run(move |argon2| verify(argon2, &password, &stored)).await??;
+        let verdict =
+            self.run(&self.tasks, move |argon2| verify(argon2, &password, &stored)).await??;
         Ok(if is_somebody { verdict } else { Verdict::Wrong })
     }
 }
@@ -145,5 +190,23 @@ mod tests {
             .into_iter()
             .filter(|answer| matches!(answer, Err(Error::Refused(Refusal::LoginBusy))));
         assert!(turned_away.count() >= 40);
+    }
+
+    #[tokio::test]
+    async fn a_log_in_is_not_behind_the_sign_ups_that_came_before_it() {
+        let pool = Argon2Pool::start(1).unwrap();
+        let n_done = std::sync::atomic::AtomicUsize::new(0);
+        let sign_ups = futures::future::join_all((0..WAITING_NEW_MAX).map(async |_| {
+            let hash = pool.hash_new("포도송이".into()).await;
+            n_done.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            hash
+        }));
+        let log_in = async {
+            pool.verify("신 포도".into(), None).await.unwrap();
+            n_done.load(std::sync::atomic::Ordering::SeqCst)
+        };
+        let (made, n_before) = futures::join!(sign_ups, log_in);
+        assert!(n_before <= 3, "{n_before} sign-ups were served before the log-in");
+        assert!(made.into_iter().all(|hash| hash.is_ok()), "sign-ups are served too");
     }
 }

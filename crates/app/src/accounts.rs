@@ -1,5 +1,6 @@
 //! Logging in, staying logged in, logging out.
 
+mod budgets;
 mod identity;
 mod links;
 mod profile;
@@ -8,6 +9,7 @@ mod second_factor;
 mod sign_up;
 mod social;
 
+pub use budgets::DEVICE_KNOWN_FOR;
 pub use identity::{IdentityStart, Proven, prove_identity, require_identity, start_identity};
 pub use links::{links, start_link, unlink};
 pub use profile::{
@@ -34,8 +36,9 @@ use crate::seals::sha256;
 use crate::sessions::Caller;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use budgets::Device;
 use domain::accounts::{
-    ACCESS_TOKEN_LENGTH, Email, Failures, NewPassword, Phone, REFRESH_TOKEN_LENGTH, Role,
+    ACCESS_TOKEN_LENGTH, Email, NewPassword, Phone, REFRESH_TOKEN_LENGTH, Role,
 };
 use domain::text::Line;
 use domain::{LoginId, Refusal, SessionId, Timestamp, UserId};
@@ -78,6 +81,10 @@ pub struct LoggedIn {
     pub expires_in: u64,
     pub refresh_token: String,
     pub user: UserView,
+    /// For the browser's cookie: a later log-in from this device has tries of its own.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub device: Option<String>,
 }
 
 /// Where a log-in came from.
@@ -87,6 +94,8 @@ pub struct Origin {
     /// What counts as one place: the address, or more of it than one person has.
     pub network: Option<String>,
     pub agent: Option<String>,
+    /// What the browser's cookie says of the device.
+    pub device: Option<String>,
 }
 
 /// The row of a new account, with its personal fields sealed.
@@ -130,7 +139,7 @@ pub struct Credentials {
 pub async fn log_in(platform: &Platform, given: Credentials, origin: Origin) -> Result<LoggedIn> {
     let Credentials { email, password, code } = given;
     let email_hash = platform.seals.lookup("email", email.as_str());
-    slow_down(platform, email_hash, &origin).await?;
+    let budget = budgets::take(platform, email_hash, &origin).await?;
     let found = platform.store.user_by_email(email_hash).await?;
     let hash = found.as_ref().and_then(UserRecord::known_hash);
     let verdict = platform.passwords.verify(password.clone(), hash).await?;
@@ -140,8 +149,10 @@ pub async fn log_in(platform: &Platform, given: Credentials, origin: Origin) -> 
         login: LoginId::new(platform.chance.id(now)),
         user: found.as_ref().map(|user| user.user),
         email_hash,
-        ip: origin.ip,
-        agent: origin.agent,
+        network: origin.network.clone(),
+        ip: origin.ip.clone(),
+        agent: origin.agent.clone(),
+        budget: budget.name(),
         method: "EMAIL",
         success: is_right,
         reason: None,
@@ -162,7 +173,11 @@ pub async fn log_in(platform: &Platform, given: Credentials, origin: Origin) -> 
                 }
                 return Err(error);
             }
-            start_session(platform, user, attempt).await
+            let device =
+                Device::of(platform, email_hash, &origin).unwrap_or_else(|| Device::new(platform));
+            let mut logged_in = start_session(platform, user, attempt).await?;
+            logged_in.device = Some(device.token(platform, email_hash));
+            Ok(logged_in)
         }
         Some(_) | None => {
             attempt.success = false;
@@ -170,30 +185,6 @@ pub async fn log_in(platform: &Platform, given: Credentials, origin: Origin) -> 
             platform.store.record_failed_login(attempt).await?;
             Err(Refusal::LoginFailed.into())
         }
-    }
-}
-
-/// Log-ins of one address in a minute, and of one network: a herd of guesses at once is not seen by
-/// counting failures.
-const TRIES_PER_ADDRESS: u32 = 20;
-const TRIES_PER_NETWORK: u32 = 300;
-const TRIES_PER: Duration = Duration::from_secs(60);
-
-/// Guessing gets slower and slower, for known and unknown addresses alike.
-async fn slow_down(platform: &Platform, email_hash: [u8; 32], origin: &Origin) -> Result<()> {
-    if !platform.rules.limits_on {
-        return Ok(());
-    }
-    if let Some(network) = &origin.network {
-        platform.take(&format!("login-from:{network}"), TRIES_PER_NETWORK, TRIES_PER).await?;
-    }
-    let address = URL_SAFE_NO_PAD.encode(&email_hash[..16]);
-    platform.take(&format!("login:{address}"), TRIES_PER_ADDRESS, TRIES_PER).await?;
-    let now = platform.now();
-    let failures = platform.store.failures(email_hash, now.minus(Failures::COUNT_FOR)).await?;
-    match failures.pause(now) {
-        Duration::ZERO => Ok(()),
-        pause => Err(Refusal::TooManyRequests { retry_after_s: pause.as_secs() + 1 }.into()),
     }
 }
 
@@ -238,6 +229,7 @@ fn logged_in(
         expires_in: length.as_secs(),
         refresh_token,
         user: view(platform, user)?,
+        device: None,
     })
 }
 
@@ -247,6 +239,16 @@ pub fn access_length(platform: &Platform, role: Role) -> Duration {
     match platform.rules.admin_idle {
         Some(idle) if role.is_organiser() => ACCESS_TOKEN_LENGTH.min(idle / 3),
         Some(_) | None => ACCESS_TOKEN_LENGTH,
+    }
+}
+
+/// When the session of a token is over unless the token is renewed: an organiser may do nothing for a
+/// while, a fan for as long as the refresh token lives.
+pub fn session_ends_at(platform: &Platform, role: Role, token_ends_at: Timestamp) -> Timestamp {
+    let issued_at = token_ends_at.minus(access_length(platform, role));
+    match platform.rules.admin_idle {
+        Some(idle) if role.is_organiser() => issued_at.plus(idle),
+        Some(_) | None => issued_at.plus(REFRESH_TOKEN_LENGTH),
     }
 }
 
@@ -317,9 +319,18 @@ pub async fn log_out(platform: &Platform, caller: Caller) -> Result<()> {
 
 /// Who is asking: a live access token of a session that has not ended.
 pub async fn authenticate(platform: &Platform, token: &str, now: Timestamp) -> Result<Caller> {
-    let caller = platform.sessions.check(token, now).ok_or(Refusal::LoginRequired)?;
-    if platform.revocations.is_revoked(caller.session, now).await? {
+    authenticate_until(platform, token, now).await.map(|(caller, _)| caller)
+}
+
+/// The same, and when the token ends.
+pub async fn authenticate_until(
+    platform: &Platform,
+    token: &str,
+    now: Timestamp,
+) -> Result<(Caller, Timestamp)> {
+    let found = platform.sessions.check_until(token, now).ok_or(Refusal::LoginRequired)?;
+    if platform.revocations.is_revoked(found.0.session, now).await? {
         return Err(Refusal::LoginRequired.into());
     }
-    Ok(caller)
+    Ok(found)
 }

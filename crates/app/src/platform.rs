@@ -58,6 +58,8 @@ pub struct Rules {
     pub confirm_email: bool,
     /// How long the log of the waiting rooms is kept; nothing is logged, when there is none.
     pub queue_log_for: Option<Duration>,
+    /// Most sign-ups of one network in a minute.
+    pub sign_ups_per_minute: u32,
 }
 
 pub struct Platform {

@@ -19,12 +19,13 @@ pub enum Purpose {
     Lookup,
     Identity,
     Challenge,
+    Device,
 }
 
 impl Purpose {
     /// In the order of their numbers.
-    const ALL: [Purpose; 4] =
-        [Purpose::Ticket, Purpose::Lookup, Purpose::Identity, Purpose::Challenge];
+    const ALL: [Purpose; 5] =
+        [Purpose::Ticket, Purpose::Lookup, Purpose::Identity, Purpose::Challenge, Purpose::Device];
 
     const fn label(self) -> &'static str {
         match self {
@@ -32,6 +33,7 @@ impl Purpose {
             Purpose::Lookup => "podo lookup 1",
             Purpose::Identity => "podo identity 1",
             Purpose::Challenge => "podo challenge 1",
+            Purpose::Device => "podo device 1",
         }
     }
 }

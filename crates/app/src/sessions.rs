@@ -92,6 +92,11 @@ impl Sessions {
     /// issues it, which parses the header and the claims as any house might have written them: every
     /// request pays for this.
     pub fn check(&self, token: &str, now: Timestamp) -> Option<Caller> {
+        self.check_until(token, now).map(|(caller, _)| caller)
+    }
+
+    /// The same, and when the token ends.
+    pub fn check_until(&self, token: &str, now: Timestamp) -> Option<(Caller, Timestamp)> {
         let (signed, code) = token.rsplit_once('.')?;
         let payload = signed.strip_prefix(&self.start)?;
         let mut given = [0; CODE_BYTES + 1];
@@ -103,11 +108,9 @@ impl Sessions {
         let seconds = now.ms().div_euclid(1_000);
         let is_alive = claims.nbf <= seconds + CLOCKS_DIFFER_S && seconds < claims.exp;
         let is_ours = claims.iss == ISSUER && claims.aud == AUDIENCE;
-        (is_ours && is_alive).then_some(Caller {
-            user: claims.sub,
-            session: claims.sid,
-            role: claims.role,
-        })
+        let caller = Caller { user: claims.sub, session: claims.sid, role: claims.role };
+        let ends_at = Timestamp::from_ms(claims.exp.saturating_mul(1_000));
+        (is_ours && is_alive).then_some((caller, ends_at))
     }
 }
 

@@ -157,6 +157,7 @@ pub async fn platform_on(
             admin_proof: config.people.admin_proof(),
             confirm_email: config.confirms_email(),
             queue_log_for: config.people.queue_log_for(),
+            sign_ups_per_minute: config.people.sign_ups_per_minute_per_ip,
         },
     };
     Ok(Wired { platform, clock: synced_clock, store, sandbox, exporter })

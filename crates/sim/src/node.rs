@@ -31,6 +31,10 @@ impl Passwords for Nobody {
         Err(Error::unavailable("nobody logs in"))
     }
 
+    async fn hash_new(&self, _password: String) -> Result<String> {
+        Err(Error::unavailable("nobody signs up"))
+    }
+
     async fn verify(&self, _password: String, _hash: Option<String>) -> Result<Verdict> {
         Err(Error::unavailable("nobody logs in"))
     }
@@ -185,6 +189,7 @@ impl World {
                 admin_proof: None,
                 confirm_email: false,
                 queue_log_for: None,
+                sign_ups_per_minute: 1,
             },
         }
     }

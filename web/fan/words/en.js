@@ -122,6 +122,8 @@ export default {
   identityStart: "Begin",
   identityWords: "So that one person stands in line once, your phone proves who you are. The number that the certifier gives us is stored sealed.",
   insteadOf: "There are seats nearby:",
+  joinQueue: "Join the queue",
+  joinQueueWords: "You have no place yet. The button below gives you one.",
   justMissed: "Just missed",
   leaveQueue: "Leave the line",
   leaveQueueSure: "Leave the line? You will lose your place.",

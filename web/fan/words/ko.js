@@ -122,6 +122,8 @@ export default {
   identityStart: "본인 확인 시작",
   identityWords: "한 사람이 한 번만 줄을 설 수 있도록 휴대폰으로 본인을 확인해요. 확인 회사가 준 번호는 암호화해 보관해요.",
   insteadOf: "대신 가까운 자리가 있어요.",
+  joinQueue: "줄 서기",
+  joinQueueWords: "아직 줄에 서 있지 않아요. 아래 버튼을 누르면 순번을 받아요.",
   justMissed: "방금 놓친 좌석",
   leaveQueue: "대기 취소",
   leaveQueueSure: "대기를 취소할까요? 지금 순번은 사라져요.",

@@ -36,8 +36,14 @@ struct CreateUsers(Vec<CreateUser>);
 struct UserByEmail([u8; 32]);
 struct UserById(UserId);
 struct FailedLogin(LoginAttempt);
+struct KnowsNetwork {
+    email_hash: [u8; 32],
+    network: String,
+    since: Timestamp,
+}
 struct FailuresOf {
     email_hash: [u8; 32],
+    budget: Option<String>,
     since: Timestamp,
 }
 
@@ -47,6 +53,7 @@ work!(User: UserByEmail => by_email, Option<UserRecord>);
 work!(User: UserById => by_id, Option<UserRecord>);
 work!(User: FailedLogin => record_failure, ());
 work!(User: FailuresOf => failures, Failures);
+work!(User: KnowsNetwork => knows_network, bool);
 
 #[async_trait]
 impl Accounts for SqlStore {
@@ -82,8 +89,22 @@ impl Accounts for SqlStore {
         self.write(EndSession { session, now }).await
     }
 
-    async fn failures(&self, email_hash: [u8; 32], since: Timestamp) -> Result<Failures> {
-        self.read(FailuresOf { email_hash, since }).await
+    async fn failures(
+        &self,
+        email_hash: [u8; 32],
+        budget: Option<String>,
+        since: Timestamp,
+    ) -> Result<Failures> {
+        self.read(FailuresOf { email_hash, budget, since }).await
+    }
+
+    async fn knows_network(
+        &self,
+        email_hash: [u8; 32],
+        network: String,
+        since: Timestamp,
+    ) -> Result<bool> {
+        self.read(KnowsNetwork { email_hash, network, since }).await
     }
 
     async fn end_session_of(
@@ -306,8 +327,8 @@ async fn record_login(
 ) -> Result<()> {
     let sql = "insert into login_history
                  (id, user_id, session_id, email_hash, ip, agent, method, success, reason,
-                  created_at)
-               values ($1, $2, $3, $4, $5, $6, $10, $7, $8, $9)";
+                  created_at, network, budget)
+               values ($1, $2, $3, $4, $5, $6, $10, $7, $8, $9, $11, $12)";
     let values = params![
         attempt.login,
         attempt.user,
@@ -318,7 +339,9 @@ async fn record_login(
         attempt.success,
         attempt.reason,
         attempt.now,
-        attempt.method
+        attempt.method,
+        attempt.network.clone(),
+        attempt.budget.clone()
     ];
     tx.execute(sql, values).await?;
     Ok(())
@@ -334,8 +357,11 @@ const FAILURES_MAX: i64 = 40;
 
 async fn failures(tx: &mut dyn Tx, question: &FailuresOf) -> Result<Failures> {
     let sql = "select success, created_at from login_history
-                where email_hash = $1 and $2 < id order by id desc limit $3";
-    let values = params![question.email_hash, first_id_at(question.since), FAILURES_MAX];
+                where email_hash = $1 and $2 < id and coalesce(budget, '') = $4
+                order by id desc limit $3";
+    let budget = question.budget.clone().unwrap_or_default();
+    let since = first_id_at(question.since);
+    let values = params![question.email_hash, since, FAILURES_MAX, budget];
     let rows = tx.query(sql, values).await?;
     let mut failures = Failures::default();
     for row in &rows {
@@ -346,4 +372,12 @@ async fn failures(tx: &mut dyn Tx, question: &FailuresOf) -> Result<Failures> {
         failures.last_at = failures.last_at.max(Some(row.get(1)?));
     }
     Ok(failures)
+}
+
+async fn knows_network(tx: &mut dyn Tx, question: &KnowsNetwork) -> Result<bool> {
+    let sql = "select 1 from login_history
+                where email_hash = $1 and network = $2 and success and $3 < id limit 1";
+    let KnowsNetwork { email_hash, network, since } = question;
+    let values = params![*email_hash, network.clone(), first_id_at(*since)];
+    Ok(tx.row(sql, values).await?.is_some())
 }

@@ -17,7 +17,9 @@ fn attempt(world: &World, fan: &Fan, success: bool) -> LoginAttempt {
         method: "EMAIL",
         email_hash: [1; 32],
         ip: Some("203.0.113.7".into()),
+        network: Some("203.0.113.7".into()),
         agent: None,
+        budget: None,
         success,
         reason: (!success).then_some("PASSWORD"),
         now: at(0),
@@ -152,15 +154,39 @@ async fn failures_count_from_the_last_log_in_that_worked() {
         for _ in 0..n {
             world.store.record_failed_login(attempt(&world, &fan, false)).await.unwrap();
         }
-        world.store.failures([1; 32], at(0).minus(Duration::from_secs(60))).await.unwrap()
+        world.store.failures([1; 32], None, at(0).minus(Duration::from_secs(60))).await.unwrap()
     };
     assert_eq!(failed(0).await, Failures::default());
     assert_eq!(failed(3).await, Failures { n: 3, last_at: Some(at(0)) });
     log_in(&world, &fan).await;
     assert_eq!(failed(0).await, Failures::default());
     assert_eq!(failed(2).await.n, 2);
-    let later = world.store.failures([1; 32], at(1)).await.unwrap();
+    let later = world.store.failures([1; 32], None, at(1)).await.unwrap();
     assert_eq!(later, Failures::default(), "old ones are forgiven");
+}
+
+#[tokio::test]
+async fn failures_of_one_budget_are_not_those_of_another() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let budget = Some("network:203.0.113.7".to_owned());
+    let since = at(0).minus(Duration::from_secs(60));
+    for budget in [None, None, budget.clone()] {
+        let attempt = LoginAttempt { budget, ..attempt(&world, &fan, false) };
+        world.store.record_failed_login(attempt).await.unwrap();
+    }
+    let failures = async |budget| world.store.failures([1; 32], budget, since).await.unwrap().n;
+    assert_eq!((failures(None).await, failures(budget.clone()).await), (2, 1));
+    let knows = async |network: &str, since| {
+        world.store.knows_network([1; 32], network.to_owned(), since).await.unwrap()
+    };
+    assert!(!knows("203.0.113.7", since).await, "nobody logged in from there");
+    // A log-in of strangers ends the count of strangers, and of nobody else.
+    log_in(&world, &fan).await;
+    assert_eq!((failures(None).await, failures(budget).await), (0, 1));
+    assert!(knows("203.0.113.7", since).await);
+    assert!(!knows("203.0.113.8", since).await);
+    assert!(!knows("203.0.113.7", at(1)).await, "that was too long ago");
 }
 
 #[tokio::test]

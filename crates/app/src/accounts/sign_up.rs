@@ -1,7 +1,7 @@
 //! Signing up: at once, or after showing that the address is one's own. The second way tells nobody
 //! whether an address has an account here.
 
-use super::{SignUp, field, new_user};
+use super::{Origin, SignUp, field, new_user};
 use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::accounts::{AskSignUp, ConfirmSignUp};
@@ -21,8 +21,20 @@ pub enum SignedUp {
     },
 }
 
+/// What `sign_ups_per_minute` counts.
+const SIGN_UPS_PER: Duration = Duration::from_secs(60);
+
 /// Makes the account, or asks the address first where the settings say so.
-pub async fn sign_up(platform: &Platform, asked: SignUp, language: Language) -> Result<SignedUp> {
+pub async fn sign_up(
+    platform: &Platform,
+    asked: SignUp,
+    language: Language,
+    origin: &Origin,
+) -> Result<SignedUp> {
+    if let Some(network) = &origin.network {
+        let n_max = platform.rules.sign_ups_per_minute;
+        platform.take(&format!("sign-up-from:{network}"), n_max, SIGN_UPS_PER).await?;
+    }
     match platform.rules.confirm_email {
         false => make_account(platform, asked).await.map(SignedUp::Made),
         true => ask_address(platform, asked, language).await,
@@ -30,7 +42,7 @@ pub async fn sign_up(platform: &Platform, asked: SignUp, language: Language) -> 
 }
 
 pub(super) async fn make_account(platform: &Platform, asked: SignUp) -> Result<UserId> {
-    let hash = platform.passwords.hash(asked.password.as_str().to_owned()).await?;
+    let hash = platform.passwords.hash_new(asked.password.as_str().to_owned()).await?;
     let command = new_user(platform, &asked, hash, platform.now());
     let user = command.user;
     platform.store.create_user(command).await?;
@@ -45,7 +57,7 @@ const LETTERS_PER: Duration = Duration::from_secs(60 * 60);
 async fn ask_address(platform: &Platform, asked: SignUp, language: Language) -> Result<SignedUp> {
     let key = format!("sign-up:{}", short_hash(platform, &asked.email));
     platform.take(&key, LETTERS_PER_ADDRESS, LETTERS_PER).await?;
-    let hash = platform.passwords.hash(asked.password.as_str().to_owned()).await?;
+    let hash = platform.passwords.hash_new(asked.password.as_str().to_owned()).await?;
     let now = platform.now();
     let account = new_user(platform, &asked, hash, now);
     let taken_by = platform.store.user_by_email(account.email_hash).await?.map(|it| it.user);

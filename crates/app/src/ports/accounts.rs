@@ -226,7 +226,11 @@ pub struct LoginAttempt {
     pub user: Option<UserId>,
     pub email_hash: [u8; 32],
     pub ip: Option<String>,
+    /// What counts as one place.
+    pub network: Option<String>,
     pub agent: Option<String>,
+    /// Whose tries it is counted with; `None` for all who never logged in to the account.
+    pub budget: Option<String>,
     /// `EMAIL`, or the other service.
     pub method: &'static str,
     pub success: bool,
@@ -289,8 +293,22 @@ pub trait Accounts: Send + Sync {
 
     async fn record_failed_login(&self, attempt: LoginAttempt) -> Result<()>;
 
-    /// The failed log-ins of an address since the last that worked, and since this moment.
-    async fn failures(&self, email_hash: [u8; 32], since: Timestamp) -> Result<Failures>;
+    /// The failed log-ins of an address in one budget since the last of it that worked, and since this
+    /// moment.
+    async fn failures(
+        &self,
+        email_hash: [u8; 32],
+        budget: Option<String>,
+        since: Timestamp,
+    ) -> Result<Failures>;
+
+    /// Whether somebody logged in with this address from this network since this moment.
+    async fn knows_network(
+        &self,
+        email_hash: [u8; 32],
+        network: String,
+        since: Timestamp,
+    ) -> Result<bool>;
 
     async fn start_session(&self, command: StartSession) -> Result<()>;
 

@@ -16,10 +16,14 @@ pub enum Verdict {
 /// - hashes of bcrypt, as older systems made them, are understood and worth renewing;
 /// - a hash never says what the password was; two hashes of one password differ;
 /// - `verify` with no hash takes as long as with one, so that nobody learns who has an account;
-/// - more work than the pool can take is refused with `LoginBusy` instead of slowing the sale.
+/// - more work than the pool can take is refused with `LoginBusy` instead of slowing the sale;
+/// - `hash_new` has a share of its own: however many want accounts, log-ins go on.
 #[async_trait]
 pub trait Passwords: Send + Sync {
     async fn hash(&self, password: String) -> Result<String>;
+
+    /// The same for an account that is not made yet.
+    async fn hash_new(&self, password: String) -> Result<String>;
 
     async fn verify(&self, password: String, hash: Option<String>) -> Result<Verdict>;
 }

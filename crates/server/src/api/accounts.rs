@@ -50,13 +50,14 @@ pub(super) struct SignUpAsked {
               (status = 429, body = Problem)))]
 pub(super) async fn sign_up(
     State(app): State<App>,
+    CameFrom(origin): CameFrom,
     headers: HeaderMap,
     body: Body<SignUpBody>,
 ) -> ApiResult<Response> {
     let SignUpBody { email, password, name, phone } = body.value;
     let asked = SignUp { email, password, name, phone, role: Role::User };
     let language = Language::of(&headers).of_letters();
-    match accounts::sign_up(&app.platform, asked, language).await? {
+    match accounts::sign_up(&app.platform, asked, language, &origin).await? {
         accounts::SignedUp::Made(user_id) => json(201, &SignedUp { user_id }),
         accounts::SignedUp::Asked { sign_up, expires_at } => {
             json(202, &SignUpAsked { sign_up_id: sign_up, expires_at })

@@ -1,7 +1,7 @@
 //! Cookies of the browser pages. `__Host-` keeps them with this very host, and scripts cannot read
 //! them; programs use the `Authorization` header instead.
 
-use app::accounts::LoggedIn;
+use app::accounts::{DEVICE_KNOWN_FOR, LoggedIn};
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
@@ -9,6 +9,9 @@ use domain::accounts::REFRESH_TOKEN_LENGTH;
 
 pub(super) const ACCESS: &str = "__Host-podo_access";
 pub(super) const REFRESH: &str = "__Host-podo_refresh";
+/// Names a device that logged in, so that its tries are counted apart from those of others. It stays
+/// when somebody logs out, and it logs nobody in.
+pub(super) const DEVICE: &str = "__Host-podo_device";
 
 /// A cookie and how long it is kept. `Strict` ones do not come along when somebody follows a link
 /// from another site to us.
@@ -29,20 +32,27 @@ impl Cookie<'_> {
 }
 
 /// The headers that log a browser in.
-pub(super) fn of_session(logged_in: &LoggedIn) -> [(header::HeaderName, String); 2] {
+pub(super) fn of_session(logged_in: &LoggedIn) -> Vec<(header::HeaderName, String)> {
     let refresh = Cookie {
         name: REFRESH,
         value: &logged_in.refresh_token,
         same_site: "Strict",
         max_age_s: REFRESH_TOKEN_LENGTH.as_secs(),
     };
-    [of_access(&logged_in.access_token, logged_in.expires_in), (header::SET_COOKIE, refresh.text())]
-}
-
-/// The header that keeps somebody logged in as long as the token lives.
-pub(super) fn of_access(access_token: &str, max_age_s: u64) -> (header::HeaderName, String) {
-    let access = Cookie { name: ACCESS, value: access_token, same_site: "Lax", max_age_s };
-    (header::SET_COOKIE, access.text())
+    let access = Cookie {
+        name: ACCESS,
+        value: &logged_in.access_token,
+        same_site: "Lax",
+        max_age_s: logged_in.expires_in,
+    };
+    let device = logged_in.device.as_deref().map(|value| Cookie {
+        name: DEVICE,
+        value,
+        same_site: "Strict",
+        max_age_s: DEVICE_KNOWN_FOR.as_secs(),
+    });
+    let cookies = [Some(access), Some(refresh), device];
+    cookies.into_iter().flatten().map(|it| (header::SET_COOKIE, it.text())).collect()
 }
 
 /// The session for programs in the body, for browsers in cookies.

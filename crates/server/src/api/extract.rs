@@ -3,7 +3,7 @@
 use super::edge::network_of;
 use super::error::{ApiError, Failure};
 use super::{App, Shared, cookies};
-use app::accounts::{Origin, authenticate};
+use app::accounts::{Origin, authenticate, authenticate_until, session_ends_at};
 use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
 use app::ports::keys::KeyUse;
@@ -15,7 +15,7 @@ use axum::extract::{
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use domain::{Refusal, UserId};
+use domain::{Refusal, SessionId, Timestamp, UserId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::convert::Infallible;
@@ -79,6 +79,33 @@ fn access_token(headers: &HeaderMap) -> Option<&str> {
 pub(super) fn bearer(given: &str) -> Option<&str> {
     let (scheme, token) = given.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// How long a session lives, for answers that go on after the request was allowed.
+pub(super) struct SessionLife {
+    session: SessionId,
+    ends_at: Timestamp,
+}
+
+impl FromRequestParts<App> for SessionLife {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<SessionLife, ApiError> {
+        let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
+        let (caller, ends_at) =
+            authenticate_until(&app.platform, token, app.platform.now()).await?;
+        let ends_at = session_ends_at(&app.platform, caller.role, ends_at);
+        Ok(SessionLife { session: caller.session, ends_at })
+    }
+}
+
+impl SessionLife {
+    /// Whether the session has ended, or was not renewed in its time. When nobody can tell, it has.
+    pub(super) async fn is_over(&self, app: &Shared) -> bool {
+        let now = app.platform.now();
+        let is_revoked = app.platform.revocations.is_revoked(self.session, now).await;
+        self.ends_at <= now || is_revoked.unwrap_or(true)
+    }
 }
 
 /// Somebody with an access token that we issued. Whether the session was ended since is asked
@@ -152,6 +179,7 @@ impl FromRequestParts<App> for CameFrom {
             ip: ip.map(|ip| ip.to_canonical().to_string()),
             network: ip.map(|ip| network_of(ip).to_string()),
             agent: agent.map(|text| text.chars().take(300).collect()),
+            device: cookies::find(&parts.headers, cookies::DEVICE).map(str::to_owned),
         }))
     }
 }

@@ -4,6 +4,7 @@
 mod entrance;
 mod form;
 mod html;
+mod next;
 mod refunds;
 mod session;
 mod standby;
@@ -30,7 +31,7 @@ pub(super) fn routes() -> Router<App> {
     Router::new()
         .route("/", get(list))
         .route("/events/{id}", get(event))
-        .route("/queue/{id}", get(waiting::room))
+        .route("/queue/{id}", get(waiting::show).post(waiting::enter))
         .route("/standby/{id}", get(standby::show).post(standby::join))
         .route("/tickets", get(my_tickets))
         .route("/enter", get(entrance::show_log_in).post(entrance::log_in))
@@ -113,11 +114,11 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
 
 async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
     let language = Language::of(&headers);
-    let Some(caller) = session::caller(&app, &headers).await else {
+    let Some(visitor) = session::visitor(&app, &headers).await else {
         return to_form(language, "/tickets");
     };
     let page = PageAsk { limit: LISTED, after: None };
-    let owned = match tickets::my_tickets(&app.platform, caller.user, page).await {
+    let owned = match tickets::my_tickets(&app.platform, visitor.caller.user, page).await {
         Ok(page) => page.items,
         Err(error) => return trouble(language, error),
     };
@@ -141,7 +142,7 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
         false => format!("<ul class=\"tickets\">{}</ul>", items.collect::<String>()),
     };
     let body = format!("<h1>{title}</h1>{list}");
-    session::renew(&app, caller, Html::new(language, title).body(&body)).into_response()
+    visitor.keep(Html::new(language, title).body(&body))
 }
 
 fn to_form(language: Language, next: &str) -> Response {

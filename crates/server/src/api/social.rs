@@ -105,10 +105,10 @@ pub(super) async fn callback(
             Ok((StatusCode::SEE_OTHER, AppendHeaders([done, to])).into_response())
         }
         Ok(SocialEnd::LoggedIn(logged_in)) => {
-            let [access, refresh] = cookies::of_session(&logged_in);
             let to = (header::LOCATION, "/?welcome".to_owned());
-            let headers = AppendHeaders([done, access, refresh, to]);
-            Ok((StatusCode::SEE_OTHER, headers).into_response())
+            let mut headers = vec![done, to];
+            headers.extend(cookies::of_session(&logged_in));
+            Ok((StatusCode::SEE_OTHER, AppendHeaders(headers)).into_response())
         }
         Err(error) => tell(error.into(), &headers, done),
     }

@@ -29,6 +29,7 @@ pub struct People {
     pub admin_proof_minutes: u32,
     pub confirm_email: ConfirmEmail,
     pub queue_log_days: u32,
+    pub sign_ups_per_minute_per_ip: u32,
 }
 
 /// Whether an address is confirmed before it has an account.
@@ -43,6 +44,9 @@ pub enum ConfirmEmail {
 
 impl People {
     pub(super) fn check(&self, public_url: &str) -> Result<()> {
+        if self.sign_ups_per_minute_per_ip == 0 {
+            bail!("sign_ups_per_minute_per_ip: must be at least 1; `limits = \"off\"` lifts it");
+        }
         let identity = [
             self.identity_store_id.as_str(),
             &self.identity_channel_key,

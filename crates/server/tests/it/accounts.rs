@@ -97,7 +97,7 @@ async fn the_cookies_log_in_and_refresh_and_no_script_can_read_them() {
     let is_safe = |cookie: &&str| {
         ["__Host-podo_", "HttpOnly", "Secure", "Path=/;"].iter().all(|it| cookie.contains(it))
     };
-    assert!(cookies.len() == 2 && cookies.iter().all(is_safe), "{cookies:?}");
+    assert!(cookies.len() == 3 && cookies.iter().all(is_safe), "{cookies:?}");
     let pairs = cookies.iter().map(|it| it.split(';').next().unwrap()).collect::<Vec<_>>();
     let pairs = format!("a=b; {}", pairs.join("; "));
     let with_cookies = |method, path: &str| {

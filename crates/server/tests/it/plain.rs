@@ -40,6 +40,10 @@ async fn a_fan_waits_and_sees_tickets_without_scripts() {
         "email": "plain@podo.kr", "password": "grapes-in-the-sun", "name": "김포도" });
     world.stranger.post("/api/auth/signup", &body).await.expect(201);
     let cookie = log_in(&world, &queue).await;
+    let door = page(&world, &queue, &cookie).await;
+    assert!(door.text.contains("method=\"post\""), "{}", door.text);
+    let entered = world.stranger.call(Method::POST, &queue).header("Cookie", &cookie);
+    send(entered).await.expect(200);
     let waiting = page(&world, &queue, &cookie).await;
     assert!(waiting.text.contains("http-equiv=\"refresh\""), "{}", waiting.text);
     let again = page(&world, &queue, &cookie).await;

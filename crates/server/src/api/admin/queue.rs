@@ -3,7 +3,7 @@
 use crate::api::App;
 use crate::api::error::{ApiResult, Failure, Problem};
 use crate::api::extract::{
-    AuditedAdmin, AuditedViewer, Body, Id, Params, Viewer, guarded, page_limit,
+    AuditedAdmin, AuditedViewer, Body, Id, Params, SessionLife, Viewer, guarded, page_limit,
 };
 use app::catalog;
 use app::paging::Page;
@@ -153,7 +153,7 @@ async fn live(app: &App, schedule: ScheduleId) -> app::Result<LiveView> {
     })
 }
 
-/// The same once a second, as server-sent events, when something changed.
+/// The same once a second, as server-sent events, when something changed. It ends with the session.
 #[utoipa::path(get, path = "/api/admin/schedules/{id}/live/stream", tag = "admin",
     security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
     responses((status = 200, body = LiveView, content_type = "text/event-stream"),
@@ -162,10 +162,11 @@ async fn live(app: &App, schedule: ScheduleId) -> app::Result<LiveView> {
 pub(super) async fn stream_live(
     State(app): State<App>,
     _: Viewer,
+    session: SessionLife,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<impl IntoResponse> {
     live(&app, schedule).await?;
-    let watcher = Watcher { app, schedule, last: None };
+    let watcher = Watcher { app, session, schedule, last: None };
     let events = stream::unfold(watcher, |mut watcher| async move {
         let event = watcher.next().await?;
         Some((Ok::<_, Infallible>(event), watcher))
@@ -177,12 +178,14 @@ pub(super) async fn stream_live(
 /// An organiser who watches.
 struct Watcher {
     app: App,
+    session: SessionLife,
     schedule: ScheduleId,
     last: Option<LiveView>,
 }
 
 impl Watcher {
-    /// The next change; nothing when the process ends or an engine is away: the page comes back.
+    /// The next change; nothing when the session or the process ends, or an engine is away: the page
+    /// comes back.
     async fn next(&mut self) -> Option<Event> {
         loop {
             let is_first = self.last.is_none();
@@ -190,6 +193,9 @@ impl Watcher {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = self.app.tasks.stopped() => return None,
+            }
+            if self.session.is_over(&self.app).await {
+                return None;
             }
             let view = live(&self.app, self.schedule).await.ok()?;
             let same = self.last.as_ref().map(|last| LiveView { now: view.now, ..last.clone() });

@@ -2,6 +2,7 @@
 
 use super::form::{Field, Form};
 use super::html::{escape, link};
+use super::next::Next;
 use super::{session, trouble};
 use crate::api::App;
 use crate::api::error::ApiError;
@@ -22,7 +23,7 @@ use serde::de::DeserializeOwned;
 #[derive(Deserialize)]
 pub(super) struct NextParams {
     #[serde(default)]
-    next: String,
+    next: Next,
 }
 
 pub(super) async fn show_log_in(headers: HeaderMap, Query(params): Query<NextParams>) -> Response {
@@ -41,12 +42,12 @@ struct Given {
     password: String,
     name: String,
     code: String,
-    next: String,
+    next: Next,
 }
 
 impl Given {
-    fn to(next: &str) -> Given {
-        Given { next: next.to_owned(), ..Given::default() }
+    fn to(next: &Next) -> Given {
+        Given { next: next.clone(), ..Given::default() }
     }
 }
 
@@ -84,7 +85,7 @@ fn log_in_form(language: Language, given: &Given, error: Option<Error>) -> Respo
     let title = language.choose("로그인", "Log in");
     let form = Form::new(language, title, "/enter")
         .problem(told)
-        .carry("next", &given.next)
+        .carry("next", given.next.or(""))
         .ask(&email_field(language), &given.email)
         .ask(&password_field(language, false), "");
     let code = code_field(language.choose("인증 앱의 코드", "Code of the authenticator app"));
@@ -101,7 +102,7 @@ fn sign_up_form(language: Language, given: &Given, error: Option<Error>) -> Resp
     let other = link(&address("/enter", &given.next), language.choose("로그인", "Log in"));
     Form::new(language, title, "/join")
         .problem(told)
-        .carry("next", &given.next)
+        .carry("next", given.next.or(""))
         .ask(&email_field(language), &given.email)
         .ask(&password_field(language, true), "")
         .ask(&name, &given.name)
@@ -109,8 +110,8 @@ fn sign_up_form(language: Language, given: &Given, error: Option<Error>) -> Resp
         .page()
 }
 
-fn address(page: &str, next: &str) -> String {
-    match next {
+fn address(page: &str, next: &Next) -> String {
+    match next.or("") {
         "" => page.to_owned(),
         next => format!("{page}?next={next}"),
     }
@@ -146,7 +147,7 @@ pub(super) async fn sign_up(
     body: Bytes,
 ) -> Response {
     let (language, given): (_, Given) = (Language::of(&headers), read(&body));
-    let made = match make(&app, &given, language).await {
+    let made = match make(&app, &given, language, &origin).await {
         Ok(SignedUp::Made(_)) => begin(&app, &given, origin).await,
         Ok(SignedUp::Asked { sign_up, .. }) => {
             let asked =
@@ -162,7 +163,7 @@ pub(super) async fn sign_up(
     }
 }
 
-async fn make(app: &App, given: &Given, language: Language) -> Result<SignedUp> {
+async fn make(app: &App, given: &Given, language: Language, origin: &Origin) -> Result<SignedUp> {
     let wrong = |field| move |problem| Refusal::Invalid { field, problem };
     let asked = SignUp {
         email: Email::try_from(given.email.clone()).map_err(wrong(EMAIL))?,
@@ -171,7 +172,7 @@ async fn make(app: &App, given: &Given, language: Language) -> Result<SignedUp> 
         phone: None,
         role: Role::User,
     };
-    accounts::sign_up(&app.platform, asked, language.of_letters()).await
+    accounts::sign_up(&app.platform, asked, language.of_letters(), origin).await
 }
 
 /// A sign-up that waits for the code of its letter.
@@ -180,7 +181,7 @@ async fn make(app: &App, given: &Given, language: Language) -> Result<SignedUp> 
 struct Asked {
     sign_up: String,
     code: String,
-    next: String,
+    next: Next,
 }
 
 fn code_form(language: Language, asked: &Asked, error: Option<Error>) -> Response {
@@ -192,7 +193,7 @@ fn code_form(language: Language, asked: &Asked, error: Option<Error>) -> Respons
     Form::new(language, language.choose("이메일 확인", "Confirm the address"), "/join/confirm")
         .problem(told)
         .carry("sign_up", &asked.sign_up)
-        .carry("next", &asked.next)
+        .carry("next", asked.next.or(""))
         .say(&escape(words))
         .ask(&code_field(language.choose("코드", "Code")), "")
         .page()

@@ -23,12 +23,11 @@ pub(super) async fn show(
     Id(schedule): Id<ScheduleId>,
 ) -> Response {
     let language = Language::of(&headers);
-    let Some(caller) = session::caller(&app, &headers).await else {
+    let Some(visitor) = session::visitor(&app, &headers).await else {
         return to_form(language, &format!("/standby/{schedule}"));
     };
-    let shown = page(&app, language, (caller.user, schedule), None).await;
-    let shown = shown.unwrap_or_else(|error| trouble(language, error));
-    session::renew(&app, caller, shown).into_response()
+    let shown = page(&app, language, (visitor.caller.user, schedule), None).await;
+    visitor.keep(shown.unwrap_or_else(|error| trouble(language, error)))
 }
 
 #[derive(Default, Deserialize)]
@@ -45,18 +44,19 @@ pub(super) async fn join(
     body: Bytes,
 ) -> Response {
     let language = Language::of(&headers);
-    let Some(caller) = session::caller(&app, &headers).await else {
+    let Some(visitor) = session::visitor(&app, &headers).await else {
         return to_form(language, &format!("/standby/{schedule}"));
     };
     let Wish { grade, count } = serde_urlencoded::from_bytes(&body).unwrap_or_default();
-    let joined = standby::stand_by(&app.platform, caller.user, schedule, grade, count).await;
+    let joined =
+        standby::stand_by(&app.platform, visitor.caller.user, schedule, grade, count).await;
     let refused = match joined {
         Ok(_) => None,
         Err(error @ Error::Refused(_)) => Some(error),
-        Err(error) => return trouble(language, error),
+        Err(error) => return visitor.keep(trouble(language, error)),
     };
-    let shown = page(&app, language, (caller.user, schedule), refused).await;
-    shown.unwrap_or_else(|error| trouble(language, error))
+    let shown = page(&app, language, (visitor.caller.user, schedule), refused).await;
+    visitor.keep(shown.unwrap_or_else(|error| trouble(language, error)))
 }
 
 async fn page(

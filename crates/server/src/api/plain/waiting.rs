@@ -1,5 +1,4 @@
-//! The waiting room without scripts: the page looks again by itself. Entering again gives the same
-//! place, so looking again is entering again.
+//! The waiting room without scripts: a form enters, and then the page looks again by itself.
 
 use super::html::{Html, day, escape, link};
 use super::{session, to_form, trouble};
@@ -9,40 +8,87 @@ use crate::api::language::Language;
 use crate::api::queue::localise;
 use app::queue::{self, QueueState, QueueView};
 use app::sessions::Caller;
+use app::{Error, catalog};
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Response};
-use domain::ScheduleId;
+use axum::response::{IntoResponse, Redirect, Response};
 use domain::queue::Outlook;
+use domain::{Refusal, ScheduleId};
 
 /// Seconds between two looks at the line.
 const LOOK_EVERY_S: u32 = 5;
 
-pub(super) async fn room(
+/// The place of somebody who has one, and a form for who has none. A look enters nobody: any site can
+/// link to this page.
+pub(super) async fn show(
     State(app): State<App>,
     headers: HeaderMap,
     Id(schedule): Id<ScheduleId>,
 ) -> Response {
     let language = Language::of(&headers);
-    let Some(caller) = session::caller(&app, &headers).await else {
+    let Some(visitor) = session::visitor(&app, &headers).await else {
         return to_form(language, &format!("/queue/{schedule}"));
     };
-    match look(&app, caller, schedule).await {
-        Ok(mut view) => {
-            localise(&mut view, || language);
-            session::renew(&app, caller, page(language, schedule, &view)).into_response()
+    let shown = match look(&app, visitor.caller, schedule).await {
+        Ok(view) => page(language, schedule, view),
+        Err(Error::Refused(Refusal::NotInQueue | Refusal::EntryExpired)) => {
+            door(&app, language, schedule).await
         }
         Err(error) => trouble(language, error),
-    }
+    };
+    visitor.keep(shown)
 }
 
 async fn look(app: &App, caller: Caller, schedule: ScheduleId) -> app::Result<QueueView> {
     let asker = queue::asker(&app.platform, schedule, Some(caller), None)?;
     queue::check_pace(&app.platform, schedule, asker.fan)?;
-    queue::enter(&app.platform, asker, schedule, None).await
+    queue::status(&app.platform, asker, schedule).await
 }
 
-fn page(language: Language, schedule: ScheduleId, view: &QueueView) -> Response {
+/// Enters, which only a form of ours asks for: the edge refuses what another site's page sends.
+pub(super) async fn enter(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Id(schedule): Id<ScheduleId>,
+) -> Response {
+    let language = Language::of(&headers);
+    let Some(visitor) = session::visitor(&app, &headers).await else {
+        return to_form(language, &format!("/queue/{schedule}"));
+    };
+    let entered = match queue::asker(&app.platform, schedule, Some(visitor.caller), None) {
+        Ok(asker) => queue::enter(&app.platform, asker, schedule, None).await,
+        Err(error) => Err(error.into()),
+    };
+    visitor.keep(match entered {
+        Ok(_) => Redirect::to(&format!("/queue/{schedule}")).into_response(),
+        Err(error) => trouble(language, error),
+    })
+}
+
+/// The way in, for who has no place.
+async fn door(app: &App, language: Language, schedule: ScheduleId) -> Response {
+    let detail = match catalog::show_schedule(&app.platform, schedule).await {
+        Ok(detail) => detail.schedule,
+        Err(error) => return trouble(language, error),
+    };
+    let title = language.choose("대기실", "Waiting room");
+    let enter = language.choose("줄 서기", "Join the queue");
+    let words = language.choose(
+        "아직 줄에 서 있지 않아요. 아래 버튼을 누르면 순번을 받아요.",
+        "You have no place yet. The button below gives you one.",
+    );
+    let body = format!(
+        "<form class=\"card pad stack\" method=\"post\" action=\"/queue/{schedule}\"><h1>{title}</h1>\
+         <p>{} · {}</p><p>{words}</p><button class=\"btn primary\">{enter}</button></form>",
+        escape(&detail.event_title),
+        day(detail.starts_at)
+    );
+    Html::new(language, title).body(&body).into_response()
+}
+
+fn page(language: Language, schedule: ScheduleId, mut view: QueueView) -> Response {
+    localise(&mut view, || language);
+    let view = &view;
     let title = language.choose("대기실", "Waiting room");
     let kept = language.choose(
         "순번은 서버에 저장되어 있어요. 이 화면은 저절로 새로워져요.",

@@ -1,0 +1,33 @@
+// The way into a waiting room for somebody whom a link brought here.
+
+import { get } from "../../shared/api.js";
+import { el } from "../../shared/dom.js";
+import { moment } from "../../shared/format.js";
+import { t } from "../../shared/i18n.js";
+import { recall } from "../../shared/session.js";
+
+/**
+ * Links of other sites put nobody in line: a fan who comes from elsewhere and has no place yet is asked
+ * first. Our own pages asked already.
+ */
+export async function mayEnter(page) {
+  const isOurs = !page.isFirst || document.referrer.startsWith(`${location.origin}/`);
+  if (isOurs || recall("place", page.id)) return true;
+  try {
+    await get(`/api/queue/status?scheduleId=${page.id}`, { scheduleId: page.id, signal: page.signal });
+    return true;
+  } catch (error) {
+    if (error.name === "AbortError" || error.status === 401) throw error;
+    return false;
+  }
+}
+
+export function doorPage(page, schedule) {
+  page.main.className = "narrow";
+  page.main.replaceChildren(
+    el("div", { class: "card pad stack" },
+      el("h1", {}, schedule.eventTitle ?? t("waitingRoom")),
+      el("p", { class: "quiet num" }, moment(schedule.startsAt)),
+      el("p", {}, t("joinQueueWords")),
+      el("button", { class: "btn primary wide", type: "button", onclick: page.again }, t("joinQueue"))));
+}
