@@ -9,6 +9,7 @@ import { end, user } from "../shared/session.js";
 import { chargeAt } from "./gateways.js";
 import { identityLine } from "./identity.js";
 import { bookingsCard, linesNote, showsOf } from "./me/bookings.js";
+import { emailProofButton } from "./me/email.js";
 import { lettersCard } from "./me/letters.js";
 import { linksCard } from "./links.js";
 
@@ -71,6 +72,7 @@ function profileCard(page, profile, offered) {
       el("button", { class: "btn", type: "button", onclick: changePassword }, t("changePassword")),
       el("button", { class: "btn", type: "button", onclick: () => (profile.secondFactor ? removeSecondFactor(page) : addSecondFactor(page)) },
         profile.secondFactor ? t("secondFactorOff") : t("secondFactor")),
+      emailProofButton(page, profile, offered),
       identityLine(profile, offered),
       el("button", { class: "link", type: "button", onclick: () => withdraw(page) }, t("withdraw"))));
 }

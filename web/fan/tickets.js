@@ -1,8 +1,8 @@
 // Tickets: the code for the gate, what to do with it, and canceling with what comes back shown first.
 
-import { act, get } from "../shared/api.js";
+import { act, get, remove } from "../shared/api.js";
 import { ask } from "../shared/dialog.js";
-import { el, icon } from "../shared/dom.js";
+import { el, icon, problemBox, whileBusy } from "../shared/dom.js";
 import { moment, won } from "../shared/format.js";
 import { t } from "../shared/i18n.js";
 import { user } from "../shared/session.js";
@@ -12,9 +12,10 @@ import { showCode } from "./tickets/code.js";
 
 export async function tickets(page) {
   if (!user()) return page.login();
-  const [owned, reservations] = await Promise.all([
+  const [owned, reservations, offers] = await Promise.all([
     get("/api/tickets?limit=100", { signal: page.signal }),
     get("/api/booking/reservations?limit=50", { signal: page.signal }),
+    get("/api/users/me/offers", { signal: page.signal }),
   ]);
   const open = reservations.items.filter((it) => ["HELD", "PAYING"].includes(it.status));
   const groups = new Map();
@@ -23,8 +24,31 @@ export async function tickets(page) {
     el("div", { class: "stack loose" },
       el("h1", {}, t("myTickets")),
       open.map((it) => el("p", { class: "note warn" }, el("a", { href: `#/checkout/${it.id}` }, t("unfinished")))),
+      offers.items.length ? offersCard(page, offers.items) : null,
       owned.items.length ? null : nothing(),
       [...groups].map(([id, list]) => bookingCard(page, list, reservations.items.find((it) => it.id === id)))));
+}
+
+/** Tickets that others offer to the address of this account. */
+function offersCard(page, offers) {
+  const item = (offer) => {
+    const problem = problemBox();
+    const button = el("button", { class: "btn primary", type: "button" }, t("transferAccept"));
+    button.addEventListener("click", () => whileBusy(button, async () => {
+      try {
+        await act(`/api/tickets/${offer.ticketId}/accept`, {});
+        page.again();
+      } catch (error) {
+        problem.show(error.message);
+      }
+    }));
+    return el("li", { class: "stack tight" },
+      el("b", {}, offer.eventTitle),
+      el("span", { class: "quiet num" }, `${moment(offer.startsAt)} · ${offer.venueName} · ${t("seatName", offer.seatNumber)} · ${offer.grade}`),
+      problem.element,
+      el("div", { class: "row" }, button));
+  };
+  return el("section", { class: "card pad stack" }, el("h2", {}, t("sentToYou")), el("ul", { class: "stack" }, offers.map(item)));
 }
 
 function nothing() {
@@ -61,7 +85,18 @@ function ticketItem(page, ticket) {
       el("a", { class: "btn small", href: `#/tickets/${ticket.id}` }, icon("print"), t("print")),
       ticket.transferable
         ? el("button", { class: "btn small", type: "button", onclick: () => transfer(page, ticket) }, icon("send"), t("transfer"))
-        : el("small", { class: "quiet" }, t("transferOff"))) : null);
+        : el("small", { class: "quiet" }, t("transferOff"))) : null,
+    isValid && ticket.offeredUntil ? pendingOffer(page, ticket) : null);
+}
+
+function pendingOffer(page, ticket) {
+  const withdraw = el("button", { class: "link", type: "button" }, t("transferWithdraw"));
+  withdraw.addEventListener("click", () => whileBusy(withdraw, async () => {
+    // Accepted or over meanwhile: the list shows what is so now.
+    await remove(`/api/tickets/${ticket.id}/transfer`).catch(() => null);
+    page.again();
+  }));
+  return el("p", { class: "quiet num center-text" }, t("transferPending", moment(ticket.offeredUntil)), " ", withdraw);
 }
 
 async function transfer(page, ticket) {

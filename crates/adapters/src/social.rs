@@ -12,11 +12,12 @@ use app::{Error, Result};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::accounts::SocialProvider;
+use domain::accounts::{SocialProvider, VouchesIn};
 use domain::{Refusal, Timestamp};
-use id_token::Expected;
+use id_token::{Expected, Said, is_true};
 use jsonwebtoken::jwk::JwkSet;
 use serde::Deserialize;
+use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -42,6 +43,14 @@ struct Discovery {
     authorization_endpoint: String,
     token_endpoint: String,
     jwks_uri: String,
+    #[serde(default)]
+    userinfo_endpoint: Option<String>,
+}
+
+/// What a code is worth.
+struct Tokens {
+    id_token: String,
+    access_token: Option<String>,
 }
 
 #[derive(Clone)]
@@ -121,8 +130,8 @@ impl Oidc {
         }
     }
 
-    /// Spends the code for an ID token.
-    async fn id_token(&self, code: &str, verifier: &str) -> Result<String> {
+    /// Spends the code.
+    async fn tokens(&self, code: &str, verifier: &str) -> Result<Tokens> {
         let SocialSettings { client_id, client_secret, redirect_uri, .. } = &self.settings;
         let form = vec![
             ("grant_type", "authorization_code".to_owned()),
@@ -135,8 +144,22 @@ impl Oidc {
         let url = self.discovery().await?.token_endpoint;
         let call = Call { url, headers: Vec::new(), body: Content::Form(form), may_repeat: false };
         let reply = self.send(&call).await?;
-        let token = reply.json()["id_token"].as_str().map(str::to_owned);
-        Ok(token.filter(|_| reply.is_ok()).ok_or(Refusal::SocialFailed)?)
+        let answer = reply.json();
+        let token = |name: &str| answer[name].as_str().map(str::to_owned);
+        let id_token = token("id_token").filter(|_| reply.is_ok());
+        let id_token = id_token.ok_or(Refusal::SocialFailed)?;
+        Ok(Tokens { id_token, access_token: token("access_token") })
+    }
+
+    /// Whether the service's user information vouches for the address of this person.
+    async fn user_info_vouches(&self, tokens: &Tokens, person: &SocialPerson) -> Result<bool> {
+        let endpoint = self.discovery().await?.userinfo_endpoint;
+        let (Some(url), Some(token)) = (endpoint, &tokens.access_token) else { return Ok(false) };
+        let headers = vec![("Authorization", format!("Bearer {token}"))];
+        let call = Call { url, headers, body: Content::None, may_repeat: true };
+        let reply = self.send(&call).await?;
+        let info = reply.json();
+        Ok(reply.is_ok() && vouches(&info, person))
     }
 }
 
@@ -163,8 +186,9 @@ impl SocialService for Oidc {
     }
 
     async fn person(&self, code: &str, flow: Flow<'_>, now: Timestamp) -> Result<SocialPerson> {
-        let token = self.id_token(code, flow.verifier).await?;
-        let kid = id_token::key_id(&token).ok_or(Refusal::SocialFailed)?;
+        let tokens = self.tokens(code, flow.verifier).await?;
+        let token = &tokens.id_token;
+        let kid = id_token::key_id(token).ok_or(Refusal::SocialFailed)?;
         let keys = self.keys(&kid, now).await?;
         let expected = Expected {
             issuer: &self.settings.issuer,
@@ -172,15 +196,65 @@ impl SocialService for Oidc {
             nonce: flow.nonce,
             now,
         };
-        let read = id_token::read(&token, &keys, &expected);
-        read.map_err(|why| {
-            let provider = self.settings.provider.slug();
-            tracing::warn!(provider, why, "An ID token does not hold");
-            Refusal::SocialFailed.into()
-        })
+        let Said { person, is_verified } =
+            id_token::read(token, &keys, &expected).map_err(|why| {
+                let provider = self.settings.provider.slug();
+                tracing::warn!(provider, why, "An ID token does not hold");
+                Refusal::SocialFailed
+            })?;
+        let is_vouched_for = match self.settings.provider.vouches_in() {
+            VouchesIn::IdToken => is_verified,
+            VouchesIn::UserInfo if person.email.is_none() => false,
+            VouchesIn::UserInfo => self.user_info_vouches(&tokens, &person).await?,
+            VouchesIn::Nowhere => false,
+        };
+        Ok(SocialPerson { email: person.email.clone().filter(|_| is_vouched_for), ..person })
     }
+}
+
+/// The same person, the same address, and a yes: as OpenID Connect names it, or as Kakao does.
+fn vouches(info: &Value, person: &SocialPerson) -> bool {
+    let text = |claim: &Value| claim.as_str().map(str::to_owned);
+    let account = &info["kakao_account"];
+    let id = info["id"].as_i64().map(|id| id.to_string());
+    let subject = text(&info["sub"]).or(id);
+    let email = text(&info["email"]).or_else(|| text(&account["email"]));
+    let is_valid = is_true(&account["is_email_valid"]) && is_true(&account["is_email_verified"]);
+    let is_verified = is_true(&info["email_verified"]) || is_valid;
+    is_verified && subject.as_ref() == Some(&person.subject) && email == person.email
 }
 
 fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn only_a_yes_about_this_person_and_this_address_vouches_for_it() {
+        let email = Some("fan@podo.kr".to_owned());
+        let person = SocialPerson { subject: "42".into(), email, name: None };
+        let account = |valid: bool, verified: bool| {
+            json!({ "id": 42, "kakao_account": { "email": "fan@podo.kr",
+                "is_email_valid": valid, "is_email_verified": verified } })
+        };
+        let open_id = |sub: &str, email: &str, verified: Value| json!({ "sub": sub, "email": email, "email_verified": verified });
+        assert!(vouches(&account(true, true), &person));
+        assert!(vouches(&open_id("42", "fan@podo.kr", json!(true)), &person));
+        for info in [
+            account(true, false),
+            account(false, true),
+            open_id("42", "fan@podo.kr", json!(false)),
+            open_id("42", "fan@podo.kr", Value::Null),
+            open_id("42", "other@podo.kr", json!(true)),
+            open_id("43", "fan@podo.kr", json!(true)),
+            json!({ "email_verified": true }),
+            Value::Null,
+        ] {
+            assert!(!vouches(&info, &person), "{info}");
+        }
+    }
 }

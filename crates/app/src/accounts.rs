@@ -1,6 +1,7 @@
 //! Logging in, staying logged in, logging out.
 
 mod budgets;
+mod email_proof;
 mod identity;
 mod links;
 mod profile;
@@ -10,6 +11,7 @@ mod sign_up;
 mod social;
 
 pub use budgets::DEVICE_KNOWN_FOR;
+pub use email_proof::{EmailProofAsked, ask_email_proof, prove_email};
 pub use identity::{IdentityStart, Proven, prove_identity, require_identity, start_identity};
 pub use links::{links, start_link, unlink};
 pub use profile::{
@@ -62,6 +64,9 @@ pub struct SignUp {
 pub struct UserView {
     pub id: UserId,
     pub email: String,
+    /// Whether the person showed that the address is theirs. Tickets that are offered to the address
+    /// reach only who did.
+    pub email_verified: bool,
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
@@ -98,7 +103,7 @@ pub struct Origin {
     pub device: Option<String>,
 }
 
-/// The row of a new account, with its personal fields sealed.
+/// The row of a new account, with its personal fields sealed. Its address is not proven.
 pub fn new_user(
     platform: &Platform,
     asked: &SignUp,
@@ -113,6 +118,7 @@ pub fn new_user(
         user,
         email: seal("email", asked.email.as_str()),
         email_hash: platform.seals.lookup("email", asked.email.as_str()),
+        is_email_proven: false,
         password_hash,
         name: seal("name", asked.name.as_str()),
         phone: asked.phone.as_ref().map(|phone| seal("phone", phone.as_str())),
@@ -273,6 +279,7 @@ fn view(platform: &Platform, user: &UserRecord) -> Result<UserView> {
     Ok(UserView {
         id: user.user,
         email: open("email", &user.email)?,
+        email_verified: user.is_email_proven,
         name: open("name", &user.name)?,
         phone: user.phone.as_ref().map(|phone| open("phone", phone)).transpose()?,
         role: user.role,

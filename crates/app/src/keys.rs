@@ -15,6 +15,7 @@ pub const CHARGE: &str = "wallet/charge";
 pub const CONFIRM_CHARGE: &str = "wallet/confirm";
 pub const ADJUST: &str = "admin/wallet";
 pub const TRANSFER: &str = "ticket/transfer";
+pub const ACCEPT: &str = "ticket/accept";
 pub const ADMIN_REFUND: &str = "admin/refund";
 pub const ADMIN_RESOLVE: &str = "admin/resolve";
 

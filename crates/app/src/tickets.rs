@@ -4,13 +4,15 @@ use crate::error::{Error, Result};
 use crate::paging::{Page, PageAsk};
 use crate::platform::Platform;
 use crate::ports::keys::{KeyUse, Once};
-use crate::ports::tickets::{CheckIn, CheckedIn, TicketView, TransferTicket, Transferred};
+use crate::ports::tickets::{
+    AcceptTicket, CheckIn, CheckedIn, OfferTicket, OfferView, Offered, TicketView, Transferred,
+};
 use crate::seals::Purpose;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::accounts::Email;
-use domain::tickets::{CodeStep, STEP_LENGTH};
+use domain::tickets::{CodeStep, OFFER_LENGTH, STEP_LENGTH};
 use domain::{Refusal, ScheduleId, TicketId, Timestamp, UserId};
 use uuid::Uuid;
 
@@ -109,25 +111,55 @@ pub async fn check_in(
     platform.store.check_in(CheckIn { actor, ticket, code: kept.code, now }).await
 }
 
-/// Gives a ticket to another account. It gets a new code, so that the old picture opens no gate.
-pub async fn transfer(
+/// Offers a ticket to an address. The answer is the same whoever has the address, and whether anybody
+/// has; the ticket stays with its owner until somebody who proved the address accepts it.
+pub async fn offer(
     platform: &Platform,
     key: KeyUse,
     fan: UserId,
     ticket: TicketId,
     email: &Email,
-) -> Result<Once<Transferred>> {
-    let hash = platform.seals.lookup("email", email.as_str());
-    let to = platform.store.user_by_email(hash).await?.ok_or(Refusal::NotFound)?;
-    let mut code = [0; 16];
-    platform.chance.fill(&mut code);
-    let command = TransferTicket {
+) -> Result<Once<Offered>> {
+    let now = platform.now();
+    let command = OfferTicket {
         key,
         ticket,
         from: fan,
-        to: to.user,
-        code: code.to_vec(),
-        now: platform.now(),
+        email_hash: platform.seals.lookup("email", email.as_str()),
+        expires_at: now.plus(OFFER_LENGTH),
+        now,
     };
-    platform.store.transfer_ticket(command).await
+    platform.store.offer_ticket(command).await
+}
+
+/// Takes an offer back.
+pub async fn withdraw_offer(platform: &Platform, fan: UserId, ticket: TicketId) -> Result<()> {
+    match platform.store.withdraw_offer(ticket, fan, platform.now()).await? {
+        true => Ok(()),
+        false => Err(Refusal::NotFound.into()),
+    }
+}
+
+/// What is offered to a fan; nothing while their address is not proven.
+pub async fn offers(platform: &Platform, fan: UserId) -> Result<Vec<OfferView>> {
+    match platform.store.proven_email(fan).await? {
+        Some(email_hash) => platform.store.offers_to(email_hash, platform.now()).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Takes a ticket that is offered to the fan's proven address. It gets a new code, so that the old
+/// picture opens no gate.
+pub async fn accept(
+    platform: &Platform,
+    key: KeyUse,
+    fan: UserId,
+    ticket: TicketId,
+) -> Result<Once<Transferred>> {
+    let email_hash = platform.store.proven_email(fan).await?.ok_or(Refusal::NotFound)?;
+    let mut code = [0; 16];
+    platform.chance.fill(&mut code);
+    let (code, now) = (code.to_vec(), platform.now());
+    let command = AcceptTicket { key, ticket, to: fan, email_hash, code, now };
+    platform.store.accept_ticket(command).await
 }

@@ -10,7 +10,7 @@ pub use email::Email;
 pub use failures::Failures;
 pub use password::{GivenPassword, NewPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN};
 pub use phone::Phone;
-pub use social::SocialProvider;
+pub use social::{SocialProvider, VouchesIn};
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

@@ -7,6 +7,9 @@ use std::time::Duration;
 /// How long a rotating code is shown.
 pub const STEP_LENGTH: Duration = Duration::from_secs(30);
 
+/// How long a ticket is offered to an address.
+pub const OFFER_LENGTH: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
 /// Which half minute a rotating code is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeStep(i64);

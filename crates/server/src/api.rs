@@ -9,6 +9,7 @@ mod cookies;
 mod csv;
 mod document;
 mod edge;
+mod email_proof;
 mod error;
 mod extract;
 mod health;
@@ -145,6 +146,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payment::cancel))
         .routes(routes!(payment::my_payment))
         .routes(routes!(sandbox::choose))
+        .merge(email_proof::routes())
         .merge(identity::routes())
         .merge(second_factor::routes())
         .merge(signals::routes())

@@ -264,6 +264,7 @@ fn account(index: usize, user: UserId) -> CreateUser {
         user,
         email: b"sealed".to_vec(),
         email_hash,
+        is_email_proven: true,
         password_hash: "argon2id".into(),
         name: b"sealed".to_vec(),
         phone: None,

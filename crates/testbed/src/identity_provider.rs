@@ -135,6 +135,7 @@ impl Desk {
             "/jwks" => Said::json(200, &self.keys()),
             "/authorize" => self.authorize(pairs(query)),
             "/token" => self.token(&pairs(&asked.body)),
+            "/userinfo" => Said::json(200, &self.person),
             _ => Said::json(404, &Value::Null),
         }
     }
@@ -143,6 +144,7 @@ impl Desk {
         let at = |path: &str| format!("{}/{path}", self.issuer);
         json!({ "issuer": self.issuer, "authorization_endpoint": at("authorize"),
             "token_endpoint": at("token"), "jwks_uri": at("jwks"),
+            "userinfo_endpoint": at("userinfo"),
             "id_token_signing_alg_values_supported": ["RS256"],
             "code_challenge_methods_supported": ["S256"] })
     }

@@ -31,7 +31,7 @@ struct Claims {
     azp: Option<String>,
     #[serde(default)]
     email: Option<String>,
-    /// A truth, or its name as text; Kakao leaves it out.
+    /// A truth, or its name as text. Left out, nobody vouches for the address.
     #[serde(default)]
     email_verified: Value,
     #[serde(default)]
@@ -45,12 +45,25 @@ pub(super) fn key_id(token: &str) -> Option<String> {
     jsonwebtoken::decode_header(token).ok()?.kid
 }
 
+/// What a token says of a person.
+pub(super) struct Said {
+    /// With the address, whoever vouches for it.
+    pub(super) person: SocialPerson,
+    /// Whether the token vouches for the address.
+    pub(super) is_verified: bool,
+}
+
+/// Whether a claim says yes.
+pub(super) fn is_true(claim: &Value) -> bool {
+    claim.as_bool() == Some(true) || claim.as_str() == Some("true")
+}
+
 /// Who it is about, or why it is not believed.
 pub(super) fn read(
     token: &str,
     keys: &JwkSet,
     expected: &Expected<'_>,
-) -> Result<SocialPerson, &'static str> {
+) -> Result<Said, &'static str> {
     let header = jsonwebtoken::decode_header(token).map_err(|_error| "no header")?;
     let kid = header.kid.ok_or("no key id")?;
     if !ALGORITHMS.contains(&header.alg) {
@@ -67,14 +80,10 @@ pub(super) fn read(
     let claims = jsonwebtoken::decode::<Claims>(token, &key, &validation);
     let claims = claims.map_err(|_error| "forged, or for somebody else")?.claims;
     check(&claims, expected)?;
-    let is_verified = matches!(&claims.email_verified, Value::Bool(true))
-        || claims.email_verified.as_str() == Some("true")
-        || claims.email_verified.is_null();
-    Ok(SocialPerson {
-        subject: claims.sub,
-        email: claims.email.filter(|_| is_verified),
-        name: claims.name.or(claims.nickname),
-    })
+    let is_verified = is_true(&claims.email_verified);
+    let name = claims.name.or(claims.nickname);
+    let person = SocialPerson { subject: claims.sub, email: claims.email, name };
+    Ok(Said { person, is_verified })
 }
 
 fn check(claims: &Claims, expected: &Expected<'_>) -> Result<(), &'static str> {

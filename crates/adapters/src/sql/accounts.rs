@@ -16,9 +16,9 @@ use app::Result;
 use app::paging::PageAsk;
 use app::ports::accounts::{
     Accounts, AskSignUp, ChangePassword, ChangeProfile, ChangeRole, ChangeTotp, ConfirmSignUp,
-    CreateSocialUser, CreateUser, LinkSocial, LinkedView, LoginAttempt, LoginView, ProveIdentity,
-    RotateRefresh, Rotation, SealedTotp, SessionView, SignUpRecord, SocialAccount, StartSession,
-    UserRecord,
+    CreateSocialUser, CreateUser, LinkSocial, LinkedView, LoginAttempt, LoginView, ProveEmail,
+    ProveIdentity, RotateRefresh, Rotation, SealedTotp, SessionView, SignUpRecord, SocialAccount,
+    StartSession, UserRecord,
 };
 use async_trait::async_trait;
 use domain::accounts::{Failures, SocialProvider};
@@ -35,6 +35,7 @@ use uuid::Uuid;
 struct CreateUsers(Vec<CreateUser>);
 struct UserByEmail([u8; 32]);
 struct UserById(UserId);
+struct ProvenEmail(UserId);
 struct FailedLogin(LoginAttempt);
 struct KnowsNetwork {
     email_hash: [u8; 32],
@@ -51,6 +52,7 @@ work!(User: CreateUser => create, ());
 work!(User: CreateUsers => create_many, ());
 work!(User: UserByEmail => by_email, Option<UserRecord>);
 work!(User: UserById => by_id, Option<UserRecord>);
+work!(User: ProvenEmail => proven_email, Option<[u8; 32]>);
 work!(User: FailedLogin => record_failure, ());
 work!(User: FailuresOf => failures, Failures);
 work!(User: KnowsNetwork => knows_network, bool);
@@ -71,6 +73,10 @@ impl Accounts for SqlStore {
 
     async fn user(&self, user: UserId) -> Result<Option<UserRecord>> {
         self.read(UserById(user)).await
+    }
+
+    async fn proven_email(&self, user: UserId) -> Result<Option<[u8; 32]>> {
+        self.read(ProvenEmail(user)).await
     }
 
     async fn record_failed_login(&self, attempt: LoginAttempt) -> Result<()> {
@@ -164,6 +170,10 @@ impl Accounts for SqlStore {
         self.write(command).await
     }
 
+    async fn prove_email(&self, command: ProveEmail) -> Result<bool> {
+        self.write(command).await
+    }
+
     async fn sign_up(&self, sign_up: UserId) -> Result<Option<SignUpRecord>> {
         self.read(FindSignUp(sign_up)).await
     }
@@ -238,8 +248,9 @@ impl Accounts for SqlStore {
 
 async fn create(tx: &mut dyn Tx, command: &CreateUser) -> Result<()> {
     let sql = "insert into users (id, email, email_hash, password_hash, name, phone, phone_hash,
-                                  role, reads_only, status, last_login_at, created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $10, 'ACTIVE', $9, $9, $9)";
+                                  role, reads_only, status, last_login_at, created_at, updated_at,
+                                  email_proven_at)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $10, 'ACTIVE', $9, $9, $9, $11)";
     let (role, reads_only) = second_factor::stored(command.role);
     let values = params![
         command.user,
@@ -251,7 +262,8 @@ async fn create(tx: &mut dyn Tx, command: &CreateUser) -> Result<()> {
         command.phone_hash,
         role,
         command.now,
-        reads_only
+        reads_only,
+        command.is_email_proven.then_some(command.now)
     ];
     tx.execute(sql, values).await.map_err(|error| {
         if error.is_constraint("users_email_live") {
@@ -282,13 +294,13 @@ async fn create_many(tx: &mut dyn Tx, commands: &CreateUsers) -> Result<()> {
 
 const USER_BY_EMAIL: &str =
     "select id, email, name, phone, password_hash, role, created_at, verified_at,
-            reads_only, totp_secret, totp_since
+            reads_only, totp_secret, totp_since, email_proven_at
        from users
       where email_hash = $1 and status <> 'DELETED'";
 
 const USER_BY_ID: &str =
     "select id, email, name, phone, password_hash, role, created_at, verified_at,
-            reads_only, totp_secret, totp_since
+            reads_only, totp_secret, totp_since, email_proven_at
        from users
       where id = $1 and status <> 'DELETED'";
 
@@ -304,6 +316,7 @@ fn read_user(row: &Row) -> Result<UserRecord> {
             .ok_or_else(|| app::Error::Broken("a role that nobody knows".into()))?,
         created_at: row.get(6)?,
         is_verified: row.get::<Option<Timestamp>>(7)?.is_some(),
+        is_email_proven: row.get::<Option<Timestamp>>(11)?.is_some(),
         totp: row.get::<Option<Vec<u8>>>(9)?.map(|secret| SealedTotp { secret, is_on }),
     })
 }
@@ -314,6 +327,13 @@ async fn by_email(tx: &mut dyn Tx, question: &UserByEmail) -> Result<Option<User
 
 async fn by_id(tx: &mut dyn Tx, question: &UserById) -> Result<Option<UserRecord>> {
     tx.row(USER_BY_ID, params![question.0]).await?.as_ref().map(read_user).transpose()
+}
+
+async fn proven_email(tx: &mut dyn Tx, question: &ProvenEmail) -> Result<Option<[u8; 32]>> {
+    let sql = "select email_hash from users
+                where id = $1 and email_proven_at is not null and status <> 'DELETED'";
+    let row = tx.row(sql, params![question.0]).await?;
+    row.map(|row| Ok(row.get(0)?)).transpose()
 }
 
 async fn record_failure(tx: &mut dyn Tx, attempt: &FailedLogin) -> Result<()> {

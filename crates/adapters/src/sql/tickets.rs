@@ -1,7 +1,8 @@
 //! Tickets as their owners see them.
 
+mod offers;
+
 use super::audit::note;
-use super::keys;
 use super::store::SqlStore;
 use super::tx::{Tx, work};
 use super::value::{Row, params};
@@ -9,11 +10,13 @@ use app::Result;
 use app::paging::PageAsk;
 use app::ports::keys::Once;
 use app::ports::tickets::{
-    CheckIn, CheckedIn, GateTicket, TicketView, Tickets, TransferTicket, Transferred,
+    AcceptTicket, CheckIn, CheckedIn, GateTicket, OfferTicket, OfferView, Offered, TicketView,
+    Tickets, Transferred,
 };
 use async_trait::async_trait;
 use domain::tickets::TicketStatus;
-use domain::{Refusal, ScheduleId, TicketId, UserId};
+use domain::{Refusal, ScheduleId, TicketId, Timestamp, UserId};
+use offers::{OffersTo, WithdrawOffer};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -31,7 +34,6 @@ struct AtGate(TicketId);
 
 work!(Sales: AtGate => at_gate, Option<GateTicket>);
 work!(Sales: CheckIn => check_in, CheckedIn);
-work!(Sales: TransferTicket => transfer, Once<Transferred>);
 work!(Sales or_replica: TicketsOf => list, Vec<TicketView>);
 work!(Sales or_replica: TicketOf => one, Option<TicketView>);
 
@@ -53,7 +55,19 @@ impl Tickets for SqlStore {
         self.write(command).await
     }
 
-    async fn transfer_ticket(&self, command: TransferTicket) -> Result<Once<Transferred>> {
+    async fn offer_ticket(&self, command: OfferTicket) -> Result<Once<Offered>> {
+        self.write(command).await
+    }
+
+    async fn withdraw_offer(&self, ticket: TicketId, from: UserId, now: Timestamp) -> Result<bool> {
+        self.write(WithdrawOffer { ticket, from, now }).await
+    }
+
+    async fn offers_to(&self, email_hash: [u8; 32], now: Timestamp) -> Result<Vec<OfferView>> {
+        self.read(OffersTo { email_hash, now }).await
+    }
+
+    async fn accept_ticket(&self, command: AcceptTicket) -> Result<Once<Transferred>> {
         self.write(command).await
     }
 }
@@ -61,7 +75,7 @@ impl Tickets for SqlStore {
 async fn list(tx: &mut dyn Tx, question: &TicketsOf) -> Result<Vec<TicketView>> {
     let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name, s.starts_at,
                       t.seat_number, t.grade, r.booking_number, t.status, t.code,
-                      e.transferable
+                      e.transferable, t.offered_until
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  join event_schedules s on s.id = t.schedule_id
@@ -77,7 +91,7 @@ async fn list(tx: &mut dyn Tx, question: &TicketsOf) -> Result<Vec<TicketView>> 
 async fn one(tx: &mut dyn Tx, question: &TicketOf) -> Result<Option<TicketView>> {
     let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name, s.starts_at,
                       t.seat_number, t.grade, r.booking_number, t.status, t.code,
-                      e.transferable
+                      e.transferable, t.offered_until
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  join event_schedules s on s.id = t.schedule_id
@@ -125,33 +139,6 @@ async fn why_not_valid(tx: &mut dyn Tx, ticket: TicketId) -> Result<Refusal> {
     })
 }
 
-async fn transfer(tx: &mut dyn Tx, command: &TransferTicket) -> Result<Once<Transferred>> {
-    if let Some(answer) = keys::find(tx, &command.key).await? {
-        return Ok(Once::Replay(answer));
-    }
-    let find = "select t.seat_number, e.transferable
-                  from tickets t
-                  join event_schedules s on s.id = t.schedule_id
-                  join events e on e.id = s.event_id
-                 where t.id = $1 and t.user_id = $2";
-    let row = tx.row(find, params![command.ticket, command.from]).await?;
-    let row = row.ok_or(Refusal::NotFound)?;
-    let (seat_number, is_transferable): (String, bool) = (row.get(0)?, row.get(1)?);
-    if !is_transferable {
-        return Err(Refusal::TransferOff.into());
-    }
-    let sql = "update tickets set user_id = $3, code = $4, updated_at = $5
-                where id = $1 and user_id = $2 and status = 'VALID'";
-    let code = command.code.as_slice();
-    let values = params![command.ticket, command.from, command.to, code, command.now];
-    if tx.execute(sql, values).await? != 1 {
-        return Err(why_not_valid(tx, command.ticket).await?.into());
-    }
-    let answer = Transferred { ticket_id: command.ticket, seat_number };
-    keys::store(tx, &command.key, &answer, command.now).await?;
-    Ok(Once::Fresh(answer))
-}
-
 fn read(row: &Row) -> Result<TicketView> {
     Ok(TicketView {
         id: row.get(0)?,
@@ -166,5 +153,6 @@ fn read(row: &Row) -> Result<TicketView> {
         status: row.parse(9, TicketStatus::parse)?,
         code: row.get(10)?,
         transferable: row.get(11)?,
+        offered_until: row.get(12)?,
     })
 }

@@ -243,6 +243,7 @@ impl World {
             user: UserId::new(self.id()),
             email: b"sealed".to_vec(),
             email_hash,
+            is_email_proven: true,
             password_hash: "argon2id".into(),
             name: b"sealed".to_vec(),
             phone: None,

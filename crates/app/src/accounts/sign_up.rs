@@ -4,7 +4,7 @@
 use super::{Origin, SignUp, field, new_user};
 use crate::error::{Error, Result};
 use crate::platform::Platform;
-use crate::ports::accounts::{AskSignUp, ConfirmSignUp};
+use crate::ports::accounts::{AskSignUp, ConfirmSignUp, CreateUser};
 use domain::accounts::{Email, SIGN_UP_WITHIN};
 use domain::messages::Language;
 use domain::{Refusal, Timestamp, UserId};
@@ -36,22 +36,23 @@ pub async fn sign_up(
         platform.take(&format!("sign-up-from:{network}"), n_max, SIGN_UPS_PER).await?;
     }
     match platform.rules.confirm_email {
-        false => make_account(platform, asked).await.map(SignedUp::Made),
+        false => make_account(platform, asked, false).await.map(SignedUp::Made),
         true => ask_address(platform, asked, language).await,
     }
 }
 
-pub(super) async fn make_account(platform: &Platform, asked: SignUp) -> Result<UserId> {
+async fn make_account(platform: &Platform, asked: SignUp, is_email_proven: bool) -> Result<UserId> {
     let hash = platform.passwords.hash_new(asked.password.as_str().to_owned()).await?;
-    let command = new_user(platform, &asked, hash, platform.now());
+    let user = new_user(platform, &asked, hash, platform.now());
+    let command = CreateUser { is_email_proven, ..user };
     let user = command.user;
     platform.store.create_user(command).await?;
     Ok(user)
 }
 
 /// Letters to one address in an hour: nobody is to be flooded by strangers.
-const LETTERS_PER_ADDRESS: u32 = 5;
-const LETTERS_PER: Duration = Duration::from_secs(60 * 60);
+pub(super) const LETTERS_PER_ADDRESS: u32 = 5;
+pub(super) const LETTERS_PER: Duration = Duration::from_secs(60 * 60);
 
 /// The same work and the same answer for every address. What differs is the letter.
 async fn ask_address(platform: &Platform, asked: SignUp, language: Language) -> Result<SignedUp> {
@@ -61,13 +62,14 @@ async fn ask_address(platform: &Platform, asked: SignUp, language: Language) -> 
     let now = platform.now();
     let account = new_user(platform, &asked, hash, now);
     let taken_by = platform.store.user_by_email(account.email_hash).await?.map(|it| it.user);
-    let code = format!("{:06}", platform.chance.number() % 1_000_000);
+    let code = new_code(platform);
     let (sign_up, expires_at) = (account.user, now.plus(SIGN_UP_WITHIN));
     let command = AskSignUp {
         code: platform.seals.seal(&field("code", sign_up), &code, &*platform.chance),
         code_hash: code_hash(platform, sign_up, &code),
         account,
         taken_by,
+        proves: None,
         language,
         expires_at,
     };
@@ -75,13 +77,17 @@ async fn ask_address(platform: &Platform, asked: SignUp, language: Language) -> 
     Ok(SignedUp::Asked { sign_up, expires_at })
 }
 
-fn short_hash(platform: &Platform, email: &Email) -> String {
+pub(super) fn new_code(platform: &Platform) -> String {
+    format!("{:06}", platform.chance.number() % 1_000_000)
+}
+
+pub(super) fn short_hash(platform: &Platform, email: &Email) -> String {
     let hash = platform.seals.lookup("email", email.as_str());
     let half = hash.first_chunk::<16>().expect("32 bytes have 16");
     format!("{:032x}", u128::from_be_bytes(*half))
 }
 
-fn code_hash(platform: &Platform, sign_up: UserId, code: &str) -> [u8; 32] {
+pub(super) fn code_hash(platform: &Platform, sign_up: UserId, code: &str) -> [u8; 32] {
     platform.seals.lookup("sign-up code", &format!("{sign_up}:{code}"))
 }
 
@@ -95,9 +101,10 @@ pub async fn confirm_sign_up(platform: &Platform, sign_up: UserId, code: &str) -
     }
 }
 
-/// Makes the first organiser, or says who has that address already.
+/// Makes the first organiser, or says who has that address already. The operator answers for the
+/// address.
 pub async fn create_admin(platform: &Platform, asked: SignUp) -> Result<Option<UserId>> {
-    match make_account(platform, asked).await {
+    match make_account(platform, asked, true).await {
         Ok(user) => Ok(Some(user)),
         Err(Error::Refused(Refusal::EmailTaken)) => Ok(None),
         Err(error) => Err(error),

@@ -190,6 +190,8 @@ fn new_user(platform: &Platform, person: &SocialPerson, now: Timestamp) -> Creat
             Some(email) => platform.seals.lookup("email", email.as_str()),
             None => platform.chance.secret(),
         },
+        // A service tells only an address that it vouches for.
+        is_email_proven: email.is_some(),
         password_hash: String::new(),
         name: seal("name", &name),
         phone: None,

@@ -16,6 +16,8 @@ pub struct CreateUser {
     pub user: UserId,
     pub email: Vec<u8>,
     pub email_hash: [u8; 32],
+    /// Whether the owner showed that the address is theirs.
+    pub is_email_proven: bool,
     pub password_hash: String,
     pub name: Vec<u8>,
     pub phone: Option<Vec<u8>>,
@@ -33,6 +35,7 @@ pub struct UserRecord {
     pub password_hash: String,
     pub role: Role,
     pub is_verified: bool,
+    pub is_email_proven: bool,
     pub totp: Option<SealedTotp>,
     pub created_at: Timestamp,
 }
@@ -129,6 +132,8 @@ pub struct AskSignUp {
     pub account: CreateUser,
     /// Whose address it is already.
     pub taken_by: Option<UserId>,
+    /// Whose account exists already and only lacks the proof; then no other is made.
+    pub proves: Option<UserId>,
     pub code: Vec<u8>,
     pub code_hash: [u8; 32],
     pub language: Language,
@@ -138,6 +143,15 @@ pub struct AskSignUp {
 #[derive(Clone, Copy, Debug)]
 pub struct ConfirmSignUp {
     pub sign_up: UserId,
+    pub code_hash: [u8; 32],
+    pub now: Timestamp,
+}
+
+/// The code that was mailed to the address of an account.
+#[derive(Clone, Copy, Debug)]
+pub struct ProveEmail {
+    pub user: UserId,
+    pub proof: UserId,
     pub code_hash: [u8; 32],
     pub now: Timestamp,
 }
@@ -291,6 +305,9 @@ pub trait Accounts: Send + Sync {
 
     async fn user(&self, user: UserId) -> Result<Option<UserRecord>>;
 
+    /// The keyed hash of the address that the owner of an account proved to be theirs.
+    async fn proven_email(&self, user: UserId) -> Result<Option<[u8; 32]>>;
+
     async fn record_failed_login(&self, attempt: LoginAttempt) -> Result<()>;
 
     /// The failed log-ins of an address in one budget since the last of it that worked, and since this
@@ -363,6 +380,10 @@ pub trait Accounts: Send + Sync {
     /// Makes the account when the code is right; false when it is not, when it was guessed too often,
     /// or too late. Refusals: `EmailTaken`.
     async fn confirm_sign_up(&self, command: ConfirmSignUp) -> Result<bool>;
+
+    /// Notes that the address of an account is its owner's; false when the code is not right, was
+    /// guessed too often, or came too late.
+    async fn prove_email(&self, command: ProveEmail) -> Result<bool>;
 
     async fn sign_up(&self, sign_up: UserId) -> Result<Option<SignUpRecord>>;
 

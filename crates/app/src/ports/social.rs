@@ -10,6 +10,7 @@ use domain::accounts::SocialProvider;
 pub struct SocialPerson {
     /// The service's name for them; it never changes.
     pub subject: String,
+    /// An address that the service vouches for.
     pub email: Option<String>,
     pub name: Option<String>,
 }

@@ -24,6 +24,9 @@ pub struct TicketView {
     pub status: TicketStatus,
     /// May it be given to somebody else? The organiser decides for all tickets of the event.
     pub transferable: bool,
+    /// Until when it is offered to somebody else; the owner may use it meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offered_until: Option<Timestamp>,
     /// What the QR code says; shown to the owner as a picture only.
     #[serde(skip)]
     #[schema(ignore)]
@@ -57,12 +60,53 @@ pub struct CheckedIn {
     pub used_at: Timestamp,
 }
 
+/// A ticket offered to an address, whoever has it. The offer before it is over.
 #[derive(Clone, Debug)]
-pub struct TransferTicket {
+pub struct OfferTicket {
     pub key: KeyUse,
     pub ticket: TicketId,
     pub from: UserId,
+    /// The keyed hash of the address.
+    pub email_hash: [u8; 32],
+    pub expires_at: Timestamp,
+    pub now: Timestamp,
+}
+
+/// The same answer for every address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Offered {
+    pub ticket_id: TicketId,
+    pub seat_number: String,
+    /// Until when the offer can be accepted.
+    pub expires_at: Timestamp,
+}
+
+impl Answer for Offered {
+    const STATUS: u16 = 202;
+}
+
+/// A ticket that somebody offers to the address that a fan proved to have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OfferView {
+    pub ticket_id: TicketId,
+    pub schedule_id: ScheduleId,
+    pub event_title: String,
+    pub venue_name: String,
+    pub starts_at: Timestamp,
+    pub seat_number: String,
+    pub grade: String,
+    pub expires_at: Timestamp,
+}
+
+/// The owner of the address takes the ticket, which gets a new code.
+#[derive(Clone, Debug)]
+pub struct AcceptTicket {
+    pub key: KeyUse,
+    pub ticket: TicketId,
     pub to: UserId,
+    pub email_hash: [u8; 32],
     pub code: Vec<u8>,
     pub now: Timestamp,
 }
@@ -91,7 +135,16 @@ pub trait Tickets: Send + Sync {
     /// `TicketUsed`, `TicketVoid`.
     async fn check_in(&self, command: CheckIn) -> Result<CheckedIn>;
 
-    /// The ticket is another fan's and its code a new one. Refusals: `NotFound`, `TicketUsed`,
-    /// `TicketVoid`, `TransferOff`, `KeyReused`.
-    async fn transfer_ticket(&self, command: TransferTicket) -> Result<Once<Transferred>>;
+    /// Refusals: `NotFound`, `TicketUsed`, `TicketVoid`, `TransferOff`, `KeyReused`.
+    async fn offer_ticket(&self, command: OfferTicket) -> Result<Once<Offered>>;
+
+    /// False when the fan has no such ticket, or it is not offered.
+    async fn withdraw_offer(&self, ticket: TicketId, from: UserId, now: Timestamp) -> Result<bool>;
+
+    /// The newest 100 tickets that are offered to this address.
+    async fn offers_to(&self, email_hash: [u8; 32], now: Timestamp) -> Result<Vec<OfferView>>;
+
+    /// The ticket is another fan's and its code a new one. Refusals: `NotFound` when it is not offered
+    /// to this address, `TicketUsed`, `TicketVoid`, `TransferOff`, `KeyReused`.
+    async fn accept_ticket(&self, command: AcceptTicket) -> Result<Once<Transferred>>;
 }

@@ -7,7 +7,27 @@ pub enum SocialProvider {
     Google,
 }
 
+/// Where a service says whether an address was confirmed by its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VouchesIn {
+    /// In the ID token, as `email_verified`.
+    IdToken,
+    /// At its user information, as `email_verified`, or as `is_email_valid` and `is_email_verified`.
+    UserInfo,
+    /// Nowhere: what it tells is not known to be theirs.
+    Nowhere,
+}
+
 impl SocialProvider {
+    /// As each service documents it. What a service does not say is not confirmed.
+    pub const fn vouches_in(self) -> VouchesIn {
+        match self {
+            SocialProvider::Kakao => VouchesIn::UserInfo,
+            SocialProvider::Naver => VouchesIn::Nowhere,
+            SocialProvider::Google => VouchesIn::IdToken,
+        }
+    }
+
     pub const ALL: [SocialProvider; 3] =
         [SocialProvider::Kakao, SocialProvider::Naver, SocialProvider::Google];
 

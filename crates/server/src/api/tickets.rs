@@ -4,14 +4,14 @@ use super::App;
 use super::answer::once;
 use super::error::{ApiError, ApiResult, Failure, Problem};
 use super::extract::{AuditedAdmin, Body, Fan, Id, PageParams, Params, guarded, key_of, page};
-use app::keys::TRANSFER;
+use app::keys::{ACCEPT, TRANSFER};
 use app::paging::Page;
 use app::ports::messages::Letter;
-use app::ports::tickets::{CheckedIn, TicketView, Transferred};
+use app::ports::tickets::{CheckedIn, OfferView, Offered, TicketView, Transferred};
 use app::tickets;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::accounts::Email;
 use domain::{ScheduleId, TicketId};
@@ -27,7 +27,9 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(my_tickets))
         .routes(routes!(my_ticket))
         .routes(routes!(qr))
-        .routes(routes!(transfer))
+        .routes(routes!(transfer, withdraw_transfer))
+        .routes(routes!(offers))
+        .routes(routes!(accept))
         .routes(guarded!(check_in))
         .routes(routes!(mailbox))
 }
@@ -95,16 +97,18 @@ pub(super) async fn mailbox(State(app): State<App>, Fan(caller): Fan) -> ApiResu
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TransferBody {
-    /// The address of the account that gets it.
+    /// The address of who is to get it.
     #[schema(value_type = String)]
     email: Email,
 }
 
-/// Gives a ticket to another account; its code changes. It cannot be canceled after that.
+/// Offers a ticket to an address for a week, and says the same whether anybody has that address. The
+/// ticket stays where it is until somebody who proved to have the address accepts it; another offer
+/// takes the place of this one.
 #[utoipa::path(post, path = "/api/tickets/{id}/transfer", tag = "tickets",
     security(("accessToken" = [])), request_body = TransferBody,
     params(("id" = TicketId, Path), ("Idempotency-Key" = String, Header)),
-    responses((status = 200, body = Transferred), (status = 400, body = Problem),
+    responses((status = 202, body = Offered), (status = 400, body = Problem),
               (status = 401, body = Problem), (status = 404, body = Problem),
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn transfer(
@@ -117,8 +121,58 @@ pub(super) async fn transfer(
     // The path is part of what the key stands for.
     let content = [ticket.uuid().as_bytes().as_slice(), &body.bytes].concat();
     let key = key_of(&headers, caller.user, TRANSFER, &content)?;
-    let platform = &app.platform;
-    once(tickets::transfer(platform, key, caller.user, ticket, &body.value.email).await?)
+    once(tickets::offer(&app.platform, key, caller.user, ticket, &body.value.email).await?)
+}
+
+/// Takes an offer back.
+#[utoipa::path(delete, path = "/api/tickets/{id}/transfer", tag = "tickets",
+    security(("accessToken" = [])), params(("id" = TicketId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 404, body = Problem)))]
+pub(super) async fn withdraw_transfer(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(ticket): Id<TicketId>,
+) -> ApiResult<StatusCode> {
+    tickets::withdraw_offer(&app.platform, caller.user, ticket).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Offers {
+    items: Vec<OfferView>,
+}
+
+/// Tickets that others offer to the address that the fan proved to have.
+#[utoipa::path(get, path = "/api/users/me/offers", tag = "tickets",
+    security(("accessToken" = [])),
+    responses((status = 200, body = Offers), (status = 401, body = Problem)))]
+pub(super) async fn offers(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Json<Offers>> {
+    Ok(Json(Offers { items: tickets::offers(&app.platform, caller.user).await? }))
+}
+
+/// Nothing has to be said.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AcceptBody {}
+
+/// Accepts a ticket that is offered to the fan's address. Its code changes, and who bought it cannot
+/// cancel it after that.
+#[utoipa::path(post, path = "/api/tickets/{id}/accept", tag = "tickets",
+    security(("accessToken" = [])), request_body = AcceptBody,
+    params(("id" = TicketId, Path), ("Idempotency-Key" = String, Header)),
+    responses((status = 200, body = Transferred), (status = 400, body = Problem),
+              (status = 401, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(super) async fn accept(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(ticket): Id<TicketId>,
+    headers: HeaderMap,
+    body: Body<AcceptBody>,
+) -> ApiResult<Response> {
+    let AcceptBody {} = body.value;
+    let key = key_of(&headers, caller.user, ACCEPT, ticket.uuid().as_bytes())?;
+    once(tickets::accept(&app.platform, key, caller.user, ticket).await?)
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -9,8 +9,13 @@ use testbed::IdentityProvider;
 use testbed::identity_provider::{CLIENT_ID, CLIENT_SECRET, TokenFault};
 
 async fn world_with(provider: &IdentityProvider) -> World {
+    world_with_more(provider, &[]).await
+}
+
+/// The same with some more settings.
+async fn world_with_more(provider: &IdentityProvider, more: &[(&str, &str)]) -> World {
     let url = provider.url();
-    World::with(&[
+    let settings = [
         ("PODO_PUBLIC_URL", "https://podo.example"),
         ("PODO_KAKAO_ISSUER", url.as_str()),
         ("PODO_KAKAO_CLIENT_ID", CLIENT_ID),
@@ -18,8 +23,8 @@ async fn world_with(provider: &IdentityProvider) -> World {
         ("PODO_GOOGLE_ISSUER", url.as_str()),
         ("PODO_GOOGLE_CLIENT_ID", CLIENT_ID),
         ("PODO_GOOGLE_CLIENT_SECRET", CLIENT_SECRET),
-    ])
-    .await
+    ];
+    World::with(&[&settings[..], more].concat()).await
 }
 
 /// A browser that does not follow redirects by itself.
@@ -86,7 +91,10 @@ async fn the_first_log_in_makes_an_account_and_the_next_finds_it() {
     let kakao = IdentityProvider::start().unwrap();
     let world = world_with(&kakao).await;
     let browser = Browser::new(&world);
-    kakao.log_in(json!({ "sub": "42", "email": "Fan@Podo.kr", "nickname": "포도팬" }));
+    let kakao_account =
+        json!({ "email": "Fan@Podo.kr", "is_email_valid": true, "is_email_verified": true });
+    kakao.log_in(json!({ "sub": "42", "email": "Fan@Podo.kr", "nickname": "포도팬",
+        "kakao_account": kakao_account }));
     let first = me(&world, &browser.log_in("kakao").await).await;
     assert_eq!(
         (text(&first, "email"), text(&first, "name")),
@@ -118,6 +126,41 @@ async fn an_address_that_has_an_account_is_not_taken_over() {
     kakao.log_in(json!({ "sub": "8", "email": "fan@podo.kr", "email_verified": false }));
     let other = me(&world, &browser.log_in("kakao").await).await;
     assert_eq!(other["email"], "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_a_service_does_not_vouch_for_is_nobodys() {
+    let service = IdentityProvider::start().unwrap();
+    let url = service.url();
+    let naver = [
+        ("PODO_NAVER_ISSUER", url.as_str()),
+        ("PODO_NAVER_CLIENT_ID", CLIENT_ID),
+        ("PODO_NAVER_CLIENT_SECRET", CLIENT_SECRET),
+    ];
+    let world = world_with_more(&service, &naver).await;
+    let browser = Browser::new(&world);
+    let address = "victim@podo.kr";
+    let kakao = |valid: bool, verified: bool| json!({ "email": address, "is_email_valid": valid, "is_email_verified": verified });
+    // What is missing is not a yes, and what a service does not document is none either.
+    let claims = [
+        ("google", json!({ "sub": "1", "email": address })),
+        ("google", json!({ "sub": "2", "email": address, "email_verified": "no" })),
+        ("google", json!({ "sub": "3", "email": address, "kakao_account": kakao(true, true) })),
+        ("kakao", json!({ "sub": "1", "email": address })),
+        ("kakao", json!({ "sub": "2", "email": address, "kakao_account": kakao(true, false) })),
+        ("kakao", json!({ "sub": "3", "email": address, "kakao_account": kakao(false, true) })),
+        ("naver", json!({ "sub": "1", "email": address })),
+        ("naver", json!({ "sub": "2", "email": address, "email_verified": true })),
+    ];
+    for (provider, person) in claims {
+        service.log_in(person.clone());
+        let account = me(&world, &browser.log_in(provider).await).await;
+        assert_eq!(account["email"], "", "{provider}: {person}");
+    }
+    // The control: what each service documents is believed.
+    service.log_in(json!({ "sub": "9", "email": address, "email_verified": true }));
+    let account = me(&world, &browser.log_in("google").await).await;
+    assert_eq!(account["email"], address);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,11 +2,11 @@
 
 use crate::client::{Answer, Api, send, text};
 use crate::fan::Fan;
-use crate::world::{PRICE, Plan, World};
+use crate::world::{PRICE, Plan, World, accounts};
 use app::ports::clock::Clock;
 use app::tickets;
-use domain::accounts::Email;
-use domain::tickets::STEP_LENGTH;
+use domain::accounts::Role;
+use domain::tickets::{OFFER_LENGTH, STEP_LENGTH};
 use futures::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -81,23 +81,89 @@ async fn a_ticket_that_was_given_away_has_a_new_code_and_a_new_owner() {
     let fan = world.fan_inside(&show).await;
     let bought = fan.buy(&show, 0).await;
     let old = code_of(&world, &fan, &bought.ticket).await;
-    let friend = world.fan().await;
-    let email = "friend@podo.example";
-    let body = json!({ "email": email, "password": "grapes and more grapes", "name": "친구" });
-    let made = world.stranger.post("/api/auth/signup", &body).await.expect(201);
+    let friend = world.fan_at("friend@podo.example").await;
+    let body = json!({ "email": "friend@podo.example" });
+    offer(&friend, &bought.ticket, &body).await.refused(404, "NOT_FOUND");
     let path = format!("/api/tickets/{}/transfer", bought.ticket);
-    let body = json!({ "email": email });
-    friend.api.post_new(&path, &body).await.refused(404, "NOT_FOUND");
     let first = fan.api.post_once(&path, "give", &body).await;
-    first.expect(200);
+    first.expect(202);
     assert_eq!(fan.api.post_once(&path, "give", &body).await.text, first.text);
+    let mine = fan.api.get(&format!("/api/tickets/{}", bought.ticket)).await.expect(200);
+    assert_eq!(mine["offeredUntil"], first.expect(202)["expiresAt"]);
+    let offers = friend.api.get("/api/users/me/offers").await.expect(200);
+    assert_eq!(offers["items"][0]["ticketId"], bought.ticket);
+    let accepted = accept(&friend, &bought.ticket, "take").await;
+    accepted.expect(200);
+    assert_eq!(accept(&friend, &bought.ticket, "take").await.text, accepted.text);
+    accept(&friend, &bought.ticket, "again").await.refused(404, "NOT_FOUND");
     check_in(&world.organiser, &old).await.refused(422, "TICKET_INVALID");
     fan.cancel(&bought.reservation).await.refused(409, "TICKET_TRANSFERRED");
-    let owner = text(&made, "userId").parse().unwrap();
-    let owner = Fan { id: owner, api: world.stranger.clone() };
-    let code = code_of(&world, &owner, &bought.ticket).await;
+    let code = code_of(&world, &friend, &bought.ticket).await;
     check_in(&world.organiser, &code).await.expect(200);
-    assert!(Email::try_from(email.to_owned()).is_ok());
+    World::assert_sound(&world.findings().await);
+}
+
+async fn offer(fan: &Fan, ticket: &str, body: &Value) -> Answer {
+    fan.api.post_new(&format!("/api/tickets/{ticket}/transfer"), body).await
+}
+
+async fn accept(fan: &Fan, ticket: &str, key: &str) -> Answer {
+    fan.api.post_once(&format!("/api/tickets/{ticket}/accept"), key, &json!({})).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_offer_ends_with_another_one_a_withdrawal_its_time_or_the_gate() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let (one, other) =
+        (world.fan_at("one@podo.example").await, world.fan_at("other@podo.example").await);
+    let ticket = fan.buy(&show, 0).await.ticket;
+    let path = format!("/api/tickets/{ticket}/transfer");
+    let (to_one, to_other) =
+        (json!({ "email": "one@podo.example" }), json!({ "email": "other@podo.example" }));
+    offer(&fan, &ticket, &to_one).await.expect(202);
+    offer(&fan, &ticket, &to_other).await.expect(202);
+    accept(&one, &ticket, "a").await.refused(404, "NOT_FOUND");
+    other.api.delete(&path).await.refused(404, "NOT_FOUND");
+    fan.api.delete(&path).await.expect(204);
+    fan.api.delete(&path).await.refused(404, "NOT_FOUND");
+    accept(&other, &ticket, "b").await.refused(404, "NOT_FOUND");
+    offer(&fan, &ticket, &to_one).await.expect(202);
+    world.clock.advance(OFFER_LENGTH);
+    let (fan, one) = (world.again(&fan), world.again(&one));
+    accept(&one, &ticket, "c").await.refused(404, "NOT_FOUND");
+    assert_eq!(one.api.get("/api/users/me/offers").await.expect(200)["items"], json!([]));
+    offer(&fan, &ticket, &to_one).await.expect(202);
+    let code = code_of(&world, &fan, &ticket).await;
+    check_in(&world.stranger.with_token(&organiser(&world).await), &code).await.expect(200);
+    accept(&one, &ticket, "d").await.refused(409, "TICKET_USED");
+    World::assert_sound(&world.findings().await);
+}
+
+/// An organiser who logged in now.
+async fn organiser(world: &World) -> String {
+    accounts(world.platform(), 1, Role::Admin).await.remove(0).1
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_an_offer_and_a_withdrawal_at_once_the_ticket_has_one_owner() {
+    let world = World::start().await;
+    let show = world.show(Plan { n_seats: 10, ..Plan::default() }).await;
+    let friend = world.fan_at("friend@podo.example").await;
+    for seat in 0..3 {
+        let fan = world.fan_inside(&show).await;
+        let ticket = fan.buy(&show, seat).await.ticket;
+        offer(&fan, &ticket, &json!({ "email": "friend@podo.example" })).await.expect(202);
+        let path = format!("/api/tickets/{ticket}/transfer");
+        let key = format!("race-{seat}");
+        let (taken, back) = futures::join!(accept(&friend, &ticket, &key), fan.api.delete(&path));
+        assert_ne!(taken.status == 200, back.status == 204, "{} {}", taken.text, back.text);
+        let view = format!("/api/tickets/{ticket}");
+        let owners = [fan.api.get(&view).await.status, friend.api.get(&view).await.status];
+        let is_taken = taken.status == 200;
+        assert_eq!(owners, if is_taken { [404, 200] } else { [200, 404] });
+    }
     World::assert_sound(&world.findings().await);
 }
 
@@ -112,8 +178,7 @@ async fn tickets_are_given_away_only_where_the_organiser_allows_it() {
     let fan = world.fan_inside(&show).await;
     let bought = fan.buy(&show, 0).await;
     let email = "friend@podo.example";
-    let body = json!({ "email": email, "password": "grapes and more grapes", "name": "친구" });
-    world.stranger.post("/api/auth/signup", &body).await.expect(201);
+    let friend = world.fan_at(email).await;
     let ticket = format!("/api/tickets/{}", bought.ticket);
     assert_eq!(fan.api.get(&ticket).await.expect(200)["transferable"], true);
 
@@ -132,7 +197,12 @@ async fn tickets_are_given_away_only_where_the_organiser_allows_it() {
 
     // A refused call changed nothing: the same key works once it is allowed.
     patch(&world.organiser, &event, &json!({ "transferable": true })).await.expect(200);
-    fan.api.post_once(&give, "give", &to).await.expect(200);
+    fan.api.post_once(&give, "give", &to).await.expect(202);
+    // What is offered cannot be accepted either while it is switched off.
+    patch(&world.organiser, &event, &json!({ "transferable": false })).await.expect(200);
+    accept(&friend, &bought.ticket, "take").await.refused(409, "TRANSFER_OFF");
+    patch(&world.organiser, &event, &json!({ "transferable": true })).await.expect(200);
+    accept(&friend, &bought.ticket, "take").await.expect(200);
     fan.api.get(&ticket).await.refused(404, "NOT_FOUND");
 }
 

@@ -5,6 +5,7 @@ use crate::fan::Fan;
 use adapters::clock::SystemClock;
 use app::Platform;
 use app::accounts::{SignUp, new_user};
+use app::ports::accounts::CreateUser;
 use app::ports::clock::Clock;
 use app::ports::invariants::Finding;
 use app::sessions::Caller;
@@ -110,6 +111,23 @@ impl World {
         let accounts = accounts(self.platform(), n_fans, Role::User).await;
         let fan = |(id, token): (UserId, String)| Fan { id, api: self.stranger.with_token(&token) };
         accounts.into_iter().map(fan).collect()
+    }
+
+    /// A fan who proved that this address is theirs.
+    pub(crate) async fn fan_at(&self, email: &str) -> Fan {
+        let platform = self.platform();
+        let asked = SignUp {
+            email: Email::try_from(email.to_owned()).unwrap(),
+            password: NewPassword::try_from("nobody logs in".to_owned()).unwrap(),
+            name: Line::try_from("Fan".to_owned()).unwrap(),
+            phone: None,
+            role: Role::User,
+        };
+        let user = new_user(platform, &asked, "no hash".to_owned(), platform.now());
+        let user = CreateUser { is_email_proven: true, ..user };
+        let fan = Fan { id: user.user, api: self.stranger.clone() };
+        platform.store.create_user(user).await.unwrap();
+        self.again(&fan)
     }
 
     pub(crate) async fn fan(&self) -> Fan {
@@ -219,7 +237,8 @@ pub(crate) async fn accounts(
             phone: None,
             role,
         };
-        new_user(platform, &asked, "no hash".to_owned(), now)
+        let user = new_user(platform, &asked, "no hash".to_owned(), now);
+        CreateUser { is_email_proven: true, ..user }
     };
     let users: Vec<_> = (0..n_accounts).map(account).collect();
     let token = |user: UserId| {

@@ -50,6 +50,9 @@ mod accounts;
 #[path = "../it/asks.rs"]
 mod asks;
 
+#[path = "../it/attacks.rs"]
+mod attacks;
+
 #[path = "../it/audit.rs"]
 mod audit;
 

@@ -10,6 +10,7 @@ use app::catalog::{
     NewEvent, NewSchedule, NewVenue, cancel_schedule, change_event, create_event, create_hall,
     create_schedule, create_venue,
 };
+use app::ports::accounts::CreateUser;
 use app::ports::catalog::EventVerb;
 use app::{Error, Platform};
 use domain::accounts::{Email, NewPassword, Role};
@@ -227,7 +228,8 @@ async fn fans(platform: &Platform, seed: u64, n_fans: usize) -> app::Result<Vec<
             phone: None,
             role: Role::User,
         };
-        (new_user(platform, &asked, "no hash".to_owned(), now), email)
+        let user = new_user(platform, &asked, "no hash".to_owned(), now);
+        (CreateUser { is_email_proven: true, ..user }, email)
     };
     let accounts: Vec<_> = (0..n_fans).map(account).collect();
     let fans = accounts.iter().map(|(user, email)| (user.user, email.clone())).collect();

@@ -3,8 +3,9 @@
 use super::{Fan, uuid_in};
 use crate::sight::Sight;
 use crate::world::{World, address_of};
-use app::keys::TRANSFER;
-use app::tickets::{check_in, my_ticket, qr_text, transfer};
+use app::keys::{ACCEPT, TRANSFER};
+use app::ports::keys::KeyUse;
+use app::tickets::{accept, check_in, my_ticket, offer, qr_text};
 use app::{Error, Platform};
 use domain::accounts::Email;
 use domain::{Refusal, TicketId, UserId};
@@ -51,7 +52,16 @@ impl Fan {
         let email = Email::try_from(address_of(to)).expect("an address of ours is valid");
         let asked = self.insist("transfer", move |platform| {
             let (key, email) = (key.clone(), email.clone());
-            async move { transfer(&platform, key, fan, ticket, &email).await.map(drop) }.boxed()
+            async move { offer(&platform, key, fan, ticket, &email).await.map(drop) }.boxed()
+        });
+        if !matches!(asked.await, Some(Ok(()))) {
+            return false;
+        }
+        let (friend, key) = (self.world.fans[to], self.key(ACCEPT, &ticket.to_string()));
+        let key = KeyUse { user: friend, ..key };
+        let asked = self.insist("accept", move |platform| {
+            let key = key.clone();
+            async move { accept(&platform, key, friend, ticket).await.map(drop) }.boxed()
         });
         let is_given = matches!(asked.await, Some(Ok(())));
         if is_given {

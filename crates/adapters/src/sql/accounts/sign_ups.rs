@@ -5,7 +5,7 @@ use crate::sql::outbox::{self, Outgoing};
 use crate::sql::tx::{Tx, work};
 use crate::sql::value::{Row, params};
 use app::Result;
-use app::ports::accounts::{AskSignUp, ConfirmSignUp, CreateUser, SignUpRecord};
+use app::ports::accounts::{AskSignUp, ConfirmSignUp, CreateUser, ProveEmail, SignUpRecord};
 use domain::accounts::{Role, SIGN_UP_TRIES_MAX};
 use domain::messages::{Language, MessageKind};
 use domain::{Timestamp, UserId};
@@ -20,6 +20,7 @@ pub(super) struct ForgetSignUps {
 
 work!(User: AskSignUp => ask, ());
 work!(User: ConfirmSignUp => confirm, bool);
+work!(User: ProveEmail => prove, bool);
 work!(User: FindSignUp => find, Option<SignUpRecord>);
 work!(User: ForgetSignUps => forget, u64);
 
@@ -27,8 +28,8 @@ work!(User: ForgetSignUps => forget, u64);
 async fn ask(tx: &mut dyn Tx, command: &AskSignUp) -> Result<()> {
     let sql = "insert into sign_ups
                  (id, email, email_hash, password_hash, name, phone, phone_hash, taken_by, code,
-                  code_hash, language, expires_at, created_at)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+                  code_hash, language, expires_at, created_at, proves)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     let account = &command.account;
     let values = params![
         account.user,
@@ -43,7 +44,8 @@ async fn ask(tx: &mut dyn Tx, command: &AskSignUp) -> Result<()> {
         command.code_hash,
         command.language.as_str(),
         command.expires_at,
-        account.now
+        account.now,
+        command.proves
     ];
     tx.execute(sql, values).await?;
     let (id, addressee) = (account.user, command.taken_by.unwrap_or(account.user));
@@ -62,6 +64,7 @@ async fn ask(tx: &mut dyn Tx, command: &AskSignUp) -> Result<()> {
 async fn confirm(tx: &mut dyn Tx, command: &ConfirmSignUp) -> Result<bool> {
     let sql = "update sign_ups set n_tries = n_tries + 1
                 where id = $1 and n_tries < $2 and $3 < expires_at and taken_by is null
+                  and proves is null
                returning code_hash, email, email_hash, password_hash, name, phone, phone_hash";
     let values = params![command.sign_up, i64::from(SIGN_UP_TRIES_MAX), command.now];
     let Some(row) = tx.row(sql, values).await? else { return Ok(false) };
@@ -73,11 +76,30 @@ async fn confirm(tx: &mut dyn Tx, command: &ConfirmSignUp) -> Result<bool> {
     Ok(true)
 }
 
+/// The same for an account that exists; its address may have changed hands meanwhile.
+async fn prove(tx: &mut dyn Tx, command: &ProveEmail) -> Result<bool> {
+    let sql = "update sign_ups set n_tries = n_tries + 1
+                where id = $1 and n_tries < $2 and $3 < expires_at and proves = $4
+               returning code_hash, email_hash";
+    let ProveEmail { user, proof, code_hash, now } = *command;
+    let values = params![proof, i64::from(SIGN_UP_TRIES_MAX), now, user];
+    let Some(row) = tx.row(sql, values).await? else { return Ok(false) };
+    if row.get::<[u8; 32]>(0)? != code_hash {
+        return Ok(false);
+    }
+    let sql = "update users set email_proven_at = $3, updated_at = $3
+                where id = $1 and email_hash = $2 and status <> 'DELETED'";
+    let n_changed = tx.execute(sql, params![user, row.get::<[u8; 32]>(1)?, now]).await?;
+    tx.execute("delete from sign_ups where id = $1", params![proof]).await?;
+    Ok(n_changed == 1)
+}
+
 fn account_in(row: &Row, command: &ConfirmSignUp) -> Result<CreateUser> {
     Ok(CreateUser {
         user: command.sign_up,
         email: row.get(1)?,
         email_hash: row.get(2)?,
+        is_email_proven: true,
         password_hash: row.get(3)?,
         name: row.get(4)?,
         phone: row.get(5)?,

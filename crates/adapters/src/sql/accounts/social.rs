@@ -24,7 +24,8 @@ work!(User: Unlink => unlink, bool);
 
 async fn find(tx: &mut dyn Tx, account: &SocialAccount) -> Result<Option<UserRecord>> {
     let sql = "select u.id, u.email, u.name, u.phone, u.password_hash, u.role, u.created_at,
-                      u.verified_at, u.reads_only, u.totp_secret, u.totp_since
+                      u.verified_at, u.reads_only, u.totp_secret, u.totp_since,
+                      u.email_proven_at
                  from social_accounts s join users u on u.id = s.user_id
                 where s.provider = $1 and s.subject_hash = $2 and u.status <> 'DELETED'";
     let values = params![account.provider.as_str(), account.subject_hash];

@@ -3,8 +3,9 @@
 use super::call::Saw;
 use super::{Fan, body_of, uuid_in};
 use crate::coverage::Moment;
-use app::keys::TRANSFER;
-use app::tickets::{check_in, my_ticket, qr_text, transfer};
+use app::keys::{ACCEPT, TRANSFER};
+use app::ports::keys::KeyUse;
+use app::tickets::{accept, check_in, my_ticket, offer, qr_text};
 use app::{Error, Platform};
 use domain::{Refusal, TicketId, UserId};
 use futures::FutureExt;
@@ -46,7 +47,16 @@ impl Fan {
         let email = self.sale.fans[to].1.clone();
         let asked = self.ask("transfer", Saw::Answers, move |node| {
             let (key, email) = (key.clone(), email.clone());
-            async move { transfer(&node, key, fan, ticket, &email).await.map(body_of) }.boxed()
+            async move { offer(&node, key, fan, ticket, &email).await.map(body_of) }.boxed()
+        });
+        if !matches!(asked.await, Some(Ok(_))) {
+            return false;
+        }
+        let (friend, key) = (self.sale.fans[to].0, self.key(ACCEPT, &ticket.to_string()));
+        let key = KeyUse { user: friend, ..key };
+        let asked = self.ask("accept", Saw::Answers, move |node| {
+            let key = key.clone();
+            async move { accept(&node, key, friend, ticket).await.map(body_of) }.boxed()
         });
         let is_given = matches!(asked.await, Some(Ok(_)));
         if is_given {

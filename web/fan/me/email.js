@@ -1,0 +1,32 @@
+// Showing that the address of the account is one's own: a code is mailed there.
+
+import { call } from "../../shared/api.js";
+import { ask } from "../../shared/dialog.js";
+import { el } from "../../shared/dom.js";
+import { t } from "../../shared/i18n.js";
+
+/** A button where the address is not confirmed yet and codes can be mailed. */
+export function emailProofButton(page, profile, { confirmEmail: canMail }) {
+  if (profile.emailVerified || !profile.email || !canMail) return null;
+  return el("button", { class: "btn", type: "button", onclick: () => prove(page) }, t("emailProve"));
+}
+
+async function prove(page) {
+  let asked = null;
+  await ask({
+    title: t("emailProve"),
+    content: el("p", {}, t("emailProveWords")),
+    yes: t("next"),
+    act: async () => (asked = await call("POST", "/api/users/me/email/proof", { body: {} })),
+  });
+  if (!asked) return;
+  const done = await ask({
+    title: t("emailProve"),
+    content: el("div", { class: "stack" },
+      el("p", {}, t("mailCodeWords")),
+      el("label", { class: "field" }, t("mailCode"), el("input", { name: "code", inputmode: "numeric", autocomplete: "one-time-code", maxlength: 6, required: true }))),
+    yes: t("emailProve"),
+    act: (form) => call("POST", "/api/users/me/email/proof/confirm", { body: { proofId: asked.proofId, code: form.get("code") } }),
+  });
+  if (done) page.again();
+}
