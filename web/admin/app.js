@@ -59,8 +59,10 @@ const MENU = [
   ["audit", "shield", "navAudit"],
 ];
 
-/** Staff may look at everything; the server lets only organisers change it. */
+/** Staff may look at everything but letters, which carry codes; only organisers change anything. */
 const isInside = () => ["ADMIN", "STAFF"].includes(user()?.role);
+
+const maySee = ([address]) => address !== "mailbox" || user()?.role === "ADMIN";
 
 /** Nobody but organisers sees anything here; the server refuses them too. */
 const guarded = ROUTES.map(([pattern, view]) =>
@@ -85,7 +87,7 @@ function showMenu({ path }) {
     el("a", { href: "/" }, icon("back"), t("navFanPages")),
     el("button", { class: "link", type: "button", onclick: logout }, icon("door"), t("logout")),
   ];
-  document.getElementById("nav").replaceChildren(...(isInside() ? [...MENU.map(link), ...others] : [others[1]]));
+  document.getElementById("nav").replaceChildren(...(isInside() ? [...MENU.filter(maySee).map(link), ...others] : [others[1]]));
   document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   const theme = document.getElementById("theme");
   theme.replaceChildren(icon("moon"), el("span", { class: "sr" }, t("theme")));
