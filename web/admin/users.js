@@ -43,19 +43,26 @@ export function users({ main, query: asked, signal }) {
 }
 
 async function adjust(user, reload) {
-  const done = await ask({
+  let answer = null;
+  await ask({
     title: t("adjustOf", user.email),
     content: el("div", { class: "stack" },
       field({ label: t("adjustAmount"), name: "amount", type: "number", required: true, hint: t("adjustHint") }),
       field({ label: t("reason"), name: "reason", required: true, maxlength: 200 })),
     yes: t("adjust"),
     isDanger: true,
-    act: (form) => call("POST", `/api/admin/users/${user.id}/wallet`, {
-      body: { amount: Number(form.get("amount")), reason: form.get("reason") },
-      key: crypto.randomUUID?.() ?? String(Math.random()),
-    }),
+    act: async (form) => {
+      answer = await call("POST", `/api/admin/users/${user.id}/wallet`, {
+        body: { amount: Number(form.get("amount")), reason: form.get("reason") },
+        key: crypto.randomUUID?.() ?? String(Math.random()),
+      });
+    },
   });
-  if (done) reload();
+  if (!answer) return;
+  if (answer.status === "SECOND_ORGANISER_NEEDED") {
+    await ask({ title: t("adjust"), content: el("p", { class: "note ok" }, t("secondNeeded")), yes: t("fine") });
+  }
+  reload();
 }
 
 async function changeRole(user, reload) {

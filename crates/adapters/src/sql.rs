@@ -1,6 +1,7 @@
 //! The store in SQL. The text of every statement is written once and runs on every engine.
 
 mod accounts;
+mod approvals;
 mod audit;
 mod catalog;
 mod clock;

@@ -7,7 +7,7 @@ use crate::ports::gateway::{Answered, Order};
 use crate::ports::keys::{KeyUse, Once};
 use crate::ports::payments::AskGateway;
 use crate::ports::wallets::{
-    AdjustWallet, Adjusted, ChargeReady, ChargeView, ChargeWallet, Charged, ConfirmCharge,
+    AdjustWallet, Adjustment, ChargeReady, ChargeView, ChargeWallet, Charged, ConfirmCharge,
     Movement, RequestCharge, SettleCharge, SettledCharge,
 };
 use domain::payments::PaymentStatus;
@@ -107,14 +107,14 @@ pub async fn my_charge(platform: &Platform, fan: UserId, charge: PaymentId) -> R
     platform.store.charge(charge, fan).await?.ok_or(Error::Refused(Refusal::NotFound))
 }
 
-/// An organiser corrects a wallet.
+/// An organiser corrects a wallet. Much money waits for a second one.
 pub async fn adjust(
     platform: &Platform,
     key: KeyUse,
     actor: UserId,
     user: UserId,
     (amount, reason): (i64, String),
-) -> Result<Once<Adjusted>> {
+) -> Result<Once<Adjustment>> {
     platform.store.user(user).await?.ok_or(Refusal::NotFound)?;
     let now = platform.now();
     let ledger = LedgerId::new(platform.chance.id(now));

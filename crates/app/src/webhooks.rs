@@ -13,7 +13,8 @@ use std::time::Duration;
 /// A webhook that the first hand did not follow is taken by a job after this long.
 pub const FOLLOW_AFTER: Duration = Duration::from_secs(30);
 
-/// Checks and keeps a webhook; gives it when it is new and names a payment of ours.
+/// Checks a webhook and keeps it if it names a payment that this gateway was asked to make; gives it
+/// when it is new.
 pub async fn receive(
     platform: &Platform,
     gateway: &str,
@@ -24,7 +25,7 @@ pub async fn receive(
     let now = platform.now();
     let next_at = now.plus(FOLLOW_AFTER);
     let is_new = platform.store.keep_webhook(gateway.name(), &hint, next_at, now).await?;
-    Ok(Some(hint).filter(|hint| is_new && hint.payment.is_some()))
+    Ok(Some(hint).filter(|_hint| is_new))
 }
 
 /// Asks the gateway about the payment that a webhook named. Nothing it said is believed.

@@ -2,6 +2,7 @@
 //! no chance. Adapters load the facts, ask a rule, and apply what it decides in one transaction.
 
 pub mod accounts;
+pub mod approvals;
 pub mod backoff;
 pub mod best;
 pub mod catalog;

@@ -12,12 +12,6 @@ const FEE_PERCENT_MAX: u32 = 90;
 /// Earliest step: nobody sells seats two years ahead.
 const DAYS_MAX: u32 = 730;
 
-/// A refund above this needs a second organiser.
-pub const SECOND_ORGANISER_ABOVE: Won = match Won::new(1_000_000) {
-    Some(amount) => amount,
-    None => panic!("in range"),
-};
-
 /// From `days_before` days before the show on, this much of the price is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]

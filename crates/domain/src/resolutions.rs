@@ -2,7 +2,7 @@
 //! makes. As long as there is a chance that it ends by itself, nobody interferes.
 
 use crate::payments::{Outcome, PaymentStatus, VOID_AFTER};
-use crate::refunds::{RefundStatus, SECOND_ORGANISER_ABOVE};
+use crate::refunds::RefundStatus;
 use crate::{Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 
@@ -77,11 +77,6 @@ pub fn check_refund(
         RefundStatus::Due if attempts >= STUCK_AFTER_ATTEMPTS => Ok(()),
         RefundStatus::Due | RefundStatus::Refunded => Err(Refusal::NotStuck),
     }
-}
-
-/// Two people decide about this much.
-pub fn needs_second(amount: Won) -> bool {
-    amount > SECOND_ORGANISER_ABOVE
 }
 
 #[cfg(test)]

@@ -358,7 +358,7 @@ export default {
   refundDone: (amount) => `${amount} refunded.`,
   refundDry: (amount, kept) => `Dry run: ${amount} goes back, ${kept} is kept.`,
   refundTo: "Goes to",
-  refundWords: "The seats are sold again. Above a million won a second organiser has to ask for the same.",
+  refundWords: "The seats are sold again. Beyond a million won per payment, or in your day, a second organiser has to ask for the same.",
   refundsWords: "Refunds everybody of one date. What it comes to is shown first.",
   reservationsWords: "Every reservation.",
   resolve: "End by hand",

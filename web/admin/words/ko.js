@@ -360,7 +360,7 @@ export default {
   refundDone: (amount) => `${amount}을 환불했어요.`,
   refundDry: (amount, kept) => `미리 보기: ${amount}을 돌려주고 ${kept}을 남겨요.`,
   refundTo: "받는 곳",
-  refundWords: "좌석은 다시 판매돼요. 백만 원이 넘으면 다른 관리자의 승인이 필요해요.",
+  refundWords: "좌석은 다시 판매돼요. 결제 한 건이나 하루 합계가 백만 원이 넘으면 다른 관리자의 승인이 필요해요.",
   refundsWords: "한 회차의 모든 예매를 환불해요. 먼저 얼마인지 보여 드려요.",
   reservationsWords: "모든 예매예요.",
   resolve: "직접 종결",

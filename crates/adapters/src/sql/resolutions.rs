@@ -2,11 +2,11 @@
 
 mod cases;
 
+use super::approvals::{Decision, Subject, may_go_ahead};
 use super::audit::note;
 use super::keys;
 use super::payments::cancel::pay_back;
 use super::payments::{self, settle};
-use super::refunds::organiser::is_second;
 use super::store::SqlStore;
 use super::tx::{Tx, work};
 use super::value::params;
@@ -23,7 +23,7 @@ use async_trait::async_trait;
 use cases::CaseOf;
 use domain::payments::PaymentStatus;
 use domain::refunds::{RefundStatus, RefundTo};
-use domain::resolutions::{check_payment, check_refund, needs_second};
+use domain::resolutions::{check_payment, check_refund};
 use domain::{PaymentId, Refusal, Timestamp, Won};
 use serde_json::json;
 
@@ -85,14 +85,17 @@ async fn resolve_payment(tx: &mut dyn Tx, command: &ResolvePayment) -> Result<On
     let details = json!({
         "verdict": command.verdict, "amount": amount, "evidence": command.evidence,
     });
-    if needs_second(amount.max(open.amount)) {
-        let what = format!("{} {}", command.verdict.as_str(), amount.get());
-        let by = (command.actor, command.now);
-        if !is_second(tx, command.payment, &what, by).await? {
-            let action = (command.actor, "payment.resolve-asked");
-            note(tx, action, command.payment, details, command.now).await?;
-            return wait_for_second(tx, (&command.key, command.payment), amount, command.now).await;
-        }
+    let decision = Decision {
+        subject: Subject::Payment(command.payment),
+        what: format!("{} {}", command.verdict.as_str(), amount.get()),
+        amount: amount.max(open.amount),
+        actor: command.actor,
+        now: command.now,
+    };
+    if !may_go_ahead(tx, &decision).await? {
+        let action = (command.actor, "payment.resolve-asked");
+        note(tx, action, command.payment, details, command.now).await?;
+        return wait_for_second(tx, (&command.key, command.payment), amount, command.now).await;
     }
     let settled = end(tx, command, &open, amount).await?;
     let action = (command.actor, "payment.resolve");
@@ -147,14 +150,17 @@ async fn resolve_refund(tx: &mut dyn Tx, command: &ResolveRefund) -> Result<Once
     let details = json!({
         "refund": command.refund, "amount": amount, "evidence": command.evidence,
     });
-    if needs_second(amount) {
-        let what = format!("REFUNDED {}", command.refund);
-        let by = (command.actor, command.now);
-        if !is_second(tx, command.payment, &what, by).await? {
-            let action = (command.actor, "refund.resolve-asked");
-            note(tx, action, command.payment, details, command.now).await?;
-            return wait_for_second(tx, (&command.key, command.payment), amount, command.now).await;
-        }
+    let decision = Decision {
+        subject: Subject::Payment(command.payment),
+        what: format!("REFUNDED {}", command.refund),
+        amount,
+        actor: command.actor,
+        now: command.now,
+    };
+    if !may_go_ahead(tx, &decision).await? {
+        let action = (command.actor, "refund.resolve-asked");
+        note(tx, action, command.payment, details, command.now).await?;
+        return wait_for_second(tx, (&command.key, command.payment), amount, command.now).await;
     }
     let by_hand = "update refunds set by_hand = $2, evidence = $3, updated_at = $4
                     where id = $1 and status = 'DUE' and (taken_until is null or taken_until <= $4)";

@@ -2,7 +2,8 @@
 
 pub(super) mod charges;
 
-use super::audit::{self, AuditEntry};
+use super::approvals::{Decision, Subject, may_go_ahead};
+use super::audit::note;
 use super::keys;
 use super::store::SqlStore;
 use super::tx::{Guard, Tx, work};
@@ -11,11 +12,12 @@ use app::Result;
 use app::ports::keys::Once;
 use app::ports::payments::{AskGateway, Unsettled};
 use app::ports::wallets::{
-    AdjustWallet, Adjusted, ChargeReady, ChargeView, ChargeWallet, Charged, ConfirmCharge,
-    Movement, RequestCharge, SettleCharge, SettledCharge, Wallets,
+    AdjustWallet, Adjusted, Adjustment, AdjustmentWaits, ChargeReady, ChargeView, ChargeWallet,
+    Charged, ConfirmCharge, Movement, RequestCharge, SettleCharge, SettledCharge, Wallets,
 };
 use async_trait::async_trait;
 use charges::{ChargeOf, TakeUnsettledCharges};
+use domain::approvals::weight_of_correction;
 use domain::wallet::{Change, LedgerKind};
 use domain::{LedgerId, PaymentId, Timestamp, UserId, Won};
 use serde_json::json;
@@ -29,7 +31,7 @@ struct MovementsOf {
 }
 
 work!(Sales: ChargeWallet => charge, Once<Charged>);
-work!(Sales: AdjustWallet => adjust, Once<Adjusted>);
+work!(Sales: AdjustWallet => adjust, Once<Adjustment>);
 work!(Sales: BalanceOf => balance, Won);
 work!(Sales or_replica: MovementsOf => movements, Vec<(i64, Movement)>);
 
@@ -39,7 +41,7 @@ impl Wallets for SqlStore {
         self.write_in_batch(command).await
     }
 
-    async fn adjust_wallet(&self, command: AdjustWallet) -> Result<Once<Adjusted>> {
+    async fn adjust_wallet(&self, command: AdjustWallet) -> Result<Once<Adjustment>> {
         self.write(command).await
     }
 
@@ -159,28 +161,36 @@ async fn charge(tx: &mut dyn Tx, command: &ChargeWallet) -> Result<Once<Charged>
     Ok(Once::Fresh(charged))
 }
 
-async fn adjust(tx: &mut dyn Tx, command: &AdjustWallet) -> Result<Once<Adjusted>> {
+async fn adjust(tx: &mut dyn Tx, command: &AdjustWallet) -> Result<Once<Adjustment>> {
     if let Some(answer) = keys::find(tx, &command.key).await? {
         return Ok(Once::Replay(answer));
     }
-    let movement = Move {
-        user: command.user,
-        change: Change::Adjust(command.amount),
-        reference: command.ledger.uuid(),
+    let change = Change::Adjust(command.amount);
+    change.after(balance(tx, &BalanceOf(command.user)).await?)?;
+    let decision = Decision {
+        subject: Subject::Wallet(command.user),
+        what: format!("WALLET {}", command.amount),
+        amount: weight_of_correction(command.amount),
+        actor: command.actor,
         now: command.now,
     };
-    let balance = apply(tx, &movement).await?;
-    let adjusted = Adjusted { user_id: command.user, balance, ledger_id: command.ledger };
-    let details = json!({ "amount": command.amount, "reason": command.reason });
-    let entry = AuditEntry {
-        actor: command.actor,
-        action: "wallet.adjust",
-        subject: command.user.to_string(),
-        details: &details,
-    };
-    audit::append(tx, entry, command.now).await?;
+    if !may_go_ahead(tx, &decision).await? {
+        note_adjustment(tx, command, "wallet.adjust-asked").await?;
+        let waits = AdjustmentWaits::of(command.user, command.amount);
+        keys::store(tx, &command.key, &waits, command.now).await?;
+        return Ok(Once::Fresh(Adjustment::SecondNeeded(waits)));
+    }
+    let (user, reference, now) = (command.user, command.ledger.uuid(), command.now);
+    let balance = apply(tx, &Move { user, change, reference, now }).await?;
+    let adjusted = Adjusted { user_id: user, balance, ledger_id: command.ledger };
+    note_adjustment(tx, command, "wallet.adjust").await?;
     keys::store(tx, &command.key, &adjusted, command.now).await?;
-    Ok(Once::Fresh(adjusted))
+    Ok(Once::Fresh(Adjustment::Made(adjusted)))
+}
+
+async fn note_adjustment(tx: &mut dyn Tx, command: &AdjustWallet, action: &str) -> Result<()> {
+    let details = json!({ "amount": command.amount, "reason": command.reason });
+    note(tx, (command.actor, action), command.user, details, command.now).await
 }
 
 async fn balance(tx: &mut dyn Tx, question: &BalanceOf) -> Result<Won> {

@@ -14,6 +14,7 @@ use domain::{PaymentId, Timestamp};
 struct Keep {
     gateway: &'static str,
     hint: Hint,
+    payment: PaymentId,
     next_at: Timestamp,
     now: Timestamp,
 }
@@ -30,6 +31,11 @@ struct Finish {
     now: Timestamp,
 }
 
+struct Forget {
+    before: Timestamp,
+    limit: u32,
+}
+
 struct SubjectOf(PaymentId);
 
 struct KeepApproval {
@@ -42,6 +48,7 @@ struct KeepApproval {
 work!(Sales: Keep => keep, bool);
 work!(Worker: Take => take, Vec<Kept>);
 work!(Sales: Finish => finish, ());
+work!(Worker: Forget => forget, u64);
 work!(Sales: SubjectOf => subject, Option<Subject>);
 work!(Sales: KeepApproval => keep_approval, bool);
 
@@ -54,7 +61,13 @@ impl Webhooks for SqlStore {
         next_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool> {
-        self.write(Keep { gateway, hint: hint.clone(), next_at, now }).await
+        // Most companies do not sign their webhooks: what names no payment leaves no trace.
+        let Some(payment) = hint.payment else { return Ok(false) };
+        self.write(Keep { gateway, hint: hint.clone(), payment, next_at, now }).await
+    }
+
+    async fn forget_webhooks(&self, before: Timestamp, limit: u32) -> Result<u64> {
+        self.write(Forget { before, limit }).await
     }
 
     async fn take_webhooks(
@@ -86,22 +99,24 @@ impl Webhooks for SqlStore {
 }
 
 async fn keep(tx: &mut dyn Tx, command: &Keep) -> Result<bool> {
+    let Keep { gateway, hint, payment, next_at, now } = command;
+    let known = subject(tx, &SubjectOf(*payment)).await?;
+    if known.is_none_or(|known| known.ask.gateway != *gateway) {
+        return Ok(false);
+    }
     let sql = "insert into webhook_events (gateway, id, kind, payment_id, status, next_at,
                                            created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, $7, $7)
+               values ($1, $2, $3, $4, 'RECEIVED', $5, $6, $6)
                on conflict (gateway, id) do nothing";
-    let hint = &command.hint;
-    let status = if hint.payment.is_some() { "RECEIVED" } else { "IGNORED" };
-    let values = params![
-        command.gateway,
-        &hint.id,
-        &hint.kind,
-        hint.payment,
-        status,
-        command.next_at,
-        command.now
-    ];
+    let values = params![*gateway, &hint.id, &hint.kind, *payment, *next_at, *now];
     Ok(tx.execute(sql, values).await? == 1)
+}
+
+/// What was followed, or can be followed no more.
+async fn forget(tx: &mut dyn Tx, command: &Forget) -> Result<u64> {
+    let sql = "delete from webhook_events where (gateway, id) in
+                 (select gateway, id from webhook_events where created_at < $1 limit $2)";
+    Ok(tx.execute(sql, params![command.before, command.limit]).await?)
 }
 
 async fn take(tx: &mut dyn Tx, command: &Take) -> Result<Vec<Kept>> {

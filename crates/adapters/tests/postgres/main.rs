@@ -19,6 +19,9 @@ mod called_off;
 #[path = "../store/catalog.rs"]
 mod catalog;
 
+#[path = "../store/four_eyes.rs"]
+mod four_eyes;
+
 #[path = "../store/hold.rs"]
 mod hold;
 
@@ -57,6 +60,9 @@ mod settle;
 
 #[path = "../store/wallet.rs"]
 mod wallet;
+
+#[path = "../store/webhooks.rs"]
+mod webhooks;
 
 #[path = "../store/workers.rs"]
 mod workers;

@@ -168,7 +168,7 @@ async fn of_many_who_give_back_the_same_seat_one_gets_its_money() {
     world.is_sound(at(100)).await;
 }
 
-fn by_organiser(world: &World, actor: UserId, payment: PaymentId) -> RefundByOrganiser {
+pub(crate) fn by_organiser(world: &World, actor: UserId, payment: PaymentId) -> RefundByOrganiser {
     let fan = Fan { id: actor, entry: world.entry(world.number()) };
     RefundByOrganiser {
         key: world.key(&fan, "admin/refund"),
@@ -199,7 +199,7 @@ async fn an_organiser_gives_money_back_whatever_the_policy_says() {
 }
 
 /// Another date whose four seats cost more than one organiser may give back alone.
-async fn buy_dear(world: &mut World, fan: &Fan) -> PaymentId {
+pub(crate) async fn buy_dear(world: &mut World, fan: &Fan) -> PaymentId {
     let schedule = ScheduleId::with_room_for_seats(world.id());
     let prices = [("VIP".to_owned(), won(400_000)), ("R".to_owned(), won(400_000))].into();
     let command = CreateSchedule { prices, ..world.schedule_command(schedule, 4) };

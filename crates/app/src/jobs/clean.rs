@@ -11,7 +11,7 @@ const ROUND_MAX: u32 = 1_000;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Published messages after 7 days, what was done about them after 30 (marks of workers, letters that
-/// were sent, deliveries, dead letters that were settled), idempotency keys after 3.
+/// were sent, deliveries, dead letters that were settled, gateways' webhooks), idempotency keys after 3.
 pub async fn forget_messages(platform: &Platform, now: Timestamp) -> Result<Round> {
     let (week, month) = (now.minus(DAY * 7), now.minus(DAY * 30));
     let store = &platform.store;
@@ -19,6 +19,7 @@ pub async fn forget_messages(platform: &Platform, now: Timestamp) -> Result<Roun
     let forgotten = store.forget_messages(week, month, ROUND_MAX).await;
     count(&mut round, "messages", forgotten);
     count(&mut round, "keys", store.forget_keys(now.minus(DAY * 3), ROUND_MAX).await);
+    count(&mut round, "webhooks", store.forget_webhooks(month, ROUND_MAX).await);
     count(&mut round, "failures", store.forget_failures(now.minus(DAY), ROUND_MAX).await);
     Ok(round)
 }

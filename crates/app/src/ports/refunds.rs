@@ -103,8 +103,8 @@ pub trait Refunds: Send + Sync {
     /// Refusals: as of `cancel_payment`.
     async fn preview_refund(&self, question: PreviewRefund) -> Result<RefundPreview>;
 
-    /// The same as a fan's cancellation, with the organiser's terms. Above the limit the first
-    /// call only asks for a second organiser's.
+    /// The same as a fan's cancellation, with the organiser's terms. Beyond what one organiser
+    /// moves alone, the first call only asks for a second organiser's.
     async fn refund_by_organiser(
         &self,
         command: RefundByOrganiser,

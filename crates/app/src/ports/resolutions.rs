@@ -102,8 +102,8 @@ pub struct RefundCase {
 
 #[async_trait]
 pub trait Resolutions: Send + Sync {
-    /// Ends a payment, or money on its way into a wallet, as if the gateway had said so. Above the
-    /// limit the first call only asks for a second organiser's. Refusals: `NotFound`, `NotStuck`,
+    /// Ends a payment, or money on its way into a wallet, as if the gateway had said so. Beyond
+    /// what one organiser moves alone, the first call only asks for a second organiser's. Refusals: `NotFound`, `NotStuck`,
     /// `PaymentRunning`.
     async fn resolve_payment(&self, command: ResolvePayment) -> Result<Once<Resolution>>;
 

@@ -54,6 +54,32 @@ impl Answer for Adjusted {
     const STATUS: u16 = 201;
 }
 
+/// A correction that a second organiser has to ask for, too.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AdjustmentWaits {
+    pub user_id: UserId,
+    /// Always `SECOND_ORGANISER_NEEDED`.
+    pub status: &'static str,
+    pub amount: i64,
+}
+
+impl AdjustmentWaits {
+    pub const fn of(user_id: UserId, amount: i64) -> AdjustmentWaits {
+        AdjustmentWaits { user_id, status: "SECOND_ORGANISER_NEEDED", amount }
+    }
+}
+
+impl Answer for AdjustmentWaits {
+    const STATUS: u16 = 202;
+}
+
+#[derive(Clone, Debug)]
+pub enum Adjustment {
+    Made(Adjusted),
+    SecondNeeded(AdjustmentWaits),
+}
+
 /// Money is to come into a wallet through a gateway.
 #[derive(Clone, Debug)]
 pub struct RequestCharge {
@@ -138,7 +164,7 @@ pub trait Wallets: Send + Sync {
     async fn charge_wallet(&self, command: ChargeWallet) -> Result<Once<Charged>>;
 
     /// Leaves an audit entry. Refusals: `WalletLimit`, `KeyReused`.
-    async fn adjust_wallet(&self, command: AdjustWallet) -> Result<Once<Adjusted>>;
+    async fn adjust_wallet(&self, command: AdjustWallet) -> Result<Once<Adjustment>>;
 
     /// Stores the charge as READY. Refusals: `WalletLimit`, `KeyReused`.
     async fn request_charge(&self, command: RequestCharge) -> Result<Once<ChargeReady>>;

@@ -26,8 +26,9 @@ pub struct Kept {
 
 #[async_trait]
 pub trait Webhooks: Send + Sync {
-    /// Keeps what a gateway told; false when it told the same before. It is followed by whoever
-    /// takes it after `next_at`.
+    /// Keeps what a gateway told about a payment or a charge that it was asked to make; false when
+    /// it told the same before. Anything else leaves no row, because anybody can post here. A job
+    /// follows it after `next_at`.
     async fn keep_webhook(
         &self,
         gateway: &'static str,
@@ -35,6 +36,9 @@ pub trait Webhooks: Send + Sync {
         next_at: Timestamp,
         now: Timestamp,
     ) -> Result<bool>;
+
+    /// Forgets at most `limit` webhooks that came before this moment; how many.
+    async fn forget_webhooks(&self, before: Timestamp, limit: u32) -> Result<u64>;
 
     /// Webhooks to follow now; each is put off until `next_at`.
     async fn take_webhooks(

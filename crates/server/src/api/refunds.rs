@@ -81,8 +81,8 @@ pub(super) struct RefundBody {
     refund_to: RefundTo,
 }
 
-/// Gives a fan's money back on the organiser's terms. Above a million won nothing moves until a
-/// second organiser asks for the same.
+/// Gives a fan's money back on the organiser's terms. Beyond a million won per payment, or per
+/// organiser and day, nothing moves until a second organiser asks for the same.
 #[utoipa::path(post, path = "/api/admin/payments/{id}/refund", tag = "admin",
     security(("accessToken" = [])), request_body = RefundBody,
     params(("id" = PaymentId, Path), ("Idempotency-Key" = String, Header)),

@@ -7,7 +7,10 @@ use super::extract::{Body, Fan, Id, Params, RequireRecentAuth, guarded, key_of, 
 use app::keys::{ADJUST, CHARGE, CONFIRM_CHARGE};
 use app::paging::Page;
 use app::ports::keys::Once;
-use app::ports::wallets::{Adjusted, ChargeReady, ChargeView, Charged, ConfirmCharge, Movement};
+use app::ports::wallets::{
+    Adjusted, Adjustment, AdjustmentWaits, ChargeReady, ChargeView, Charged, ConfirmCharge,
+    Movement,
+};
 use app::wallet::{self, AskToCharge, ChargeOutcome};
 use axum::Json;
 use axum::extract::State;
@@ -183,13 +186,16 @@ pub(super) struct AdjustBody {
     reason: Line<200>,
 }
 
-/// Corrects a fan's wallet; the audit log keeps who did it and why.
+/// Corrects a fan's wallet; the audit log keeps who did it and why. What one organiser moves alone
+/// is limited to a million won per wallet and per day, taken and given together; beyond that nothing
+/// moves until a second organiser asks for the same.
 #[utoipa::path(post, path = "/api/admin/users/{id}/wallet", tag = "admin",
     security(("accessToken" = [])), request_body = AdjustBody,
     params(("id" = UserId, Path), ("Idempotency-Key" = String, Header)),
-    responses((status = 201, body = Adjusted), (status = 400, body = Problem),
-              (status = 401, body = Problem), (status = 403, body = Problem),
-              (status = 404, body = Problem), (status = 422, body = Problem)))]
+    responses((status = 201, body = Adjusted), (status = 202, body = AdjustmentWaits),
+              (status = 400, body = Problem), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
 pub(super) async fn adjust(
     State(app): State<App>,
     RequireRecentAuth(actor): RequireRecentAuth,
@@ -201,5 +207,9 @@ pub(super) async fn adjust(
     let content = [user.uuid().as_bytes().as_slice(), &body.bytes].concat();
     let key = key_of(&headers, actor, ADJUST, &content)?;
     let AdjustBody { amount, reason } = body.value;
-    once(wallet::adjust(&app.platform, key, actor, user, (amount, reason.into())).await?)
+    match wallet::adjust(&app.platform, key, actor, user, (amount, reason.into())).await? {
+        Once::Replay(stored) => replay(stored),
+        Once::Fresh(Adjustment::Made(adjusted)) => json(201, &adjusted),
+        Once::Fresh(Adjustment::SecondNeeded(waits)) => json(202, &waits),
+    }
 }

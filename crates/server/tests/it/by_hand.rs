@@ -154,3 +154,77 @@ async fn a_refund_that_no_gateway_makes_is_ended_by_hand_once_it_is_stuck() {
     assert_eq!(log["items"].as_array().unwrap().len(), 1, "{log}");
     World::assert_sound(&world.findings().await);
 }
+
+/// A date whose four seats cost 400,000 won each.
+async fn dear_show(world: &World) -> Show {
+    let template = json!({ "layoutType": "grid", "rows": ["A"], "seatsPerRow": 4,
+        "gradeMapping": { "A": "VIP" } });
+    world.show_in(template, json!({ "VIP": 400_000 }), Plan::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_organiser_does_not_refund_much_money_in_small_parts() {
+    let world = World::start().await;
+    let show = dear_show(&world).await;
+    let case = pay(&world, &show, &[0, 1, 2, 3], "APPROVE").await;
+    let path = format!("/api/admin/payments/{}/refund", case.payment);
+    let part = |seat: u32| json!({ "reason": "나눠서", "seatIds": [show.seat(seat)] });
+    for seat in 0..2 {
+        world.organiser.post_new(&path, &part(seat)).await.expect(200);
+    }
+    for seat in 2..4 {
+        let answer = world.organiser.post_new(&path, &part(seat)).await.expect(202);
+        assert_eq!(answer["status"], "SECOND_ORGANISER_NEEDED");
+    }
+    let second = second_organiser(&world).await;
+    second.post_new(&path, &part(2)).await.expect(200);
+    World::assert_sound(&world.findings().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_organiser_does_not_fill_a_wallet_with_much_money() {
+    let world = World::start().await;
+    let fan = world.fan().await;
+    let path = format!("/api/admin/users/{}/wallet", fan.id);
+    let give = |amount: i64| json!({ "amount": amount, "reason": "사과" });
+    let whole = world.organiser.post_once(&path, "much", &give(5_000_000)).await;
+    let waits = json!({ "userId": fan.id, "status": "SECOND_ORGANISER_NEEDED",
+        "amount": 5_000_000 });
+    assert_eq!(whole.expect(202), waits);
+    let again = world.organiser.post_once(&path, "much", &give(5_000_000)).await;
+    assert_eq!((again.status, &again.text), (202, &whole.text));
+    // Twelve parts at once, each below the limit.
+    let part = give(400_000);
+    let parts = (0..12).map(|_| world.organiser.post_new(&path, &part));
+    let answers = futures::future::join_all(parts).await;
+    let n_made = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!((n_made, fan.balance().await), (2, 800_000));
+    let log = world.organiser.get("/api/admin/audit?action=wallet.adjust-asked").await.expect(200);
+    assert_eq!(log["items"].as_array().unwrap().len(), 11, "{log}");
+    let second = second_organiser(&world).await;
+    second.post_new(&path, &give(5_000_000)).await.expect(201);
+    assert_eq!(fan.balance().await, 5_800_000);
+    World::assert_sound(&world.findings().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_ended_by_hand_counts_with_what_was_refunded_that_day() {
+    let world = World::start().await;
+    let show = dear_show(&world).await;
+    let stuck = pay(&world, &show, &[0], "LATE").await;
+    let bought = pay(&world, &show, &[1, 2], "APPROVE").await;
+    let database =
+        Connection::open(world._folder.as_ref().unwrap().path().join("podo.db")).unwrap();
+    database.busy_timeout(Duration::from_secs(5)).unwrap();
+    let lose = "update payments set gateway = 'gone' where status <> 'CAPTURED'";
+    assert_eq!(database.execute(lose, []).unwrap(), 1);
+    world.clock.advance(Duration::from_secs(200));
+    let path = format!("/api/admin/payments/{}/refund", bought.payment);
+    world.organiser.post_new(&path, &json!({ "reason": "비" })).await.expect(200);
+    let said = verdict("CAPTURED");
+    let asked = world.organiser.post_new(&resolve_path(&stuck), &said).await.expect(202);
+    assert_eq!(asked["status"], "SECOND_ORGANISER_NEEDED");
+    let second = second_organiser(&world).await;
+    second.post_new(&resolve_path(&stuck), &said).await.expect(200);
+    World::assert_sound(&world.findings().await);
+}

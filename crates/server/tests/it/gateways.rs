@@ -13,8 +13,11 @@ mod line;
 #[path = "gateways/refund_order.rs"]
 mod refund_order;
 
+#[path = "gateways/webhooks.rs"]
+mod webhooks;
+
 use crate::client::text;
-use crate::world::{PRICE, World, until};
+use crate::world::{PRICE, until};
 use app::ports::payments::AskGateway;
 use bank::{Bank, Gateway, Webhook};
 use domain::PaymentId;
@@ -192,17 +195,4 @@ async fn a_wallet_charged_through_a_gateway_gets_what_was_taken_whenever_it_is_k
         assert_eq!(fan.balance().await, arrives, "{fault:?}");
     }
     bank.close().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn webhooks_that_are_forged_or_unknown_change_nothing() {
-    let bank = Bank::open().await;
-    let api = &bank.world.stranger;
-    let unknown = json!({ "eventType": "SOMETHING_NEW", "data": {} });
-    api.post("/api/payment/webhooks/toss", &unknown).await.expect(200);
-    let paid = json!({ "type": "Transaction.Paid", "data": { "paymentId": "x" } });
-    let forged = api.post("/api/payment/webhooks/portone", &paid).await;
-    forged.refused(401, "WEBHOOK_INVALID");
-    api.post("/api/payment/webhooks/nobody", &paid).await.refused(404, "NOT_FOUND");
-    World::assert_sound(&bank.world.findings().await);
 }

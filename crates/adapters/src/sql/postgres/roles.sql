@@ -51,6 +51,7 @@ grant select, insert, update on payment_service.payments, payment_service.refund
     payment_service.wallets, payment_service.tickets, payment_service.sandbox_book,
     payment_service.wallet_charges, payment_service.webhook_events to podo_sales;
 grant select, insert, delete on payment_service.refund_approvals to podo_sales;
+grant select, insert, update on payment_service.moved_alone to podo_sales;
 grant select, update on payment_service.refund_runs to podo_sales;
 grant select, insert on common.audit_log to podo_sales;
 -- Books are written once.
@@ -71,6 +72,7 @@ grant select, update on reservation_service.reservations, reservation_service.re
     reservation_service.queue_history, reservation_service.standbys to podo_worker;
 grant select, update on payment_service.payments, payment_service.wallet_charges,
     payment_service.webhook_events to podo_worker;
+grant delete on payment_service.webhook_events to podo_worker;
 -- The tickets of a canceled date end; their codes are no job's business.
 grant select (reservation_id, user_id, seat_index, status, used_at, updated_at),
     update (status, updated_at) on payment_service.tickets to podo_worker;

@@ -52,7 +52,8 @@ pub(super) struct ResolveBody {
 }
 
 /// Ends a payment whose outcome no gateway tells, three minutes after the gateway was asked at the
-/// earliest. Above a million won nothing happens until a second organiser says the same.
+/// earliest. Beyond a million won per payment, or per organiser and day, nothing happens until a
+/// second organiser says the same.
 #[utoipa::path(post, path = "/api/admin/payments/{id}/resolve", tag = "admin",
     security(("accessToken" = [])), request_body = ResolveBody,
     params(("id" = PaymentId, Path), ("Idempotency-Key" = String, Header)),
@@ -84,7 +85,8 @@ pub(super) struct ResolveRefundBody {
 }
 
 /// Counts a refund as made that the gateway failed to make three times: the money went back another
-/// way. Above a million won nothing happens until a second organiser says the same.
+/// way. Beyond a million won per payment, or per organiser and day, nothing happens until a second
+/// organiser says the same.
 #[utoipa::path(post, path = "/api/admin/payments/{id}/refunds/{refund}/resolve", tag = "admin",
     security(("accessToken" = [])), request_body = ResolveRefundBody,
     params(("id" = PaymentId, Path), ("refund" = RefundId, Path),
