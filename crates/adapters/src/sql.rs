@@ -44,7 +44,9 @@ mod webhooks;
 
 pub use database_role::DatabaseRole;
 pub use plan::{Plan, Step};
-pub use postgres::{Connections, DEADLINE_EXTRA, PerRole, PostgresSettings, Replication, Roles};
+pub use postgres::{
+    Connections, DEADLINE_EXTRA, Login, Logins, PerRole, PostgresSettings, Replication, Roles,
+};
 #[cfg(feature = "mutants")]
 pub use sqlite::{Edit, Weather};
 pub use store::SqlStore;

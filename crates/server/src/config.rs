@@ -14,7 +14,7 @@ use crate::proxies::{ForwardedHeader, Proxies};
 use crate::roles::Roles;
 use adapters::gateways::GatewaySettings;
 use adapters::notify::ChannelSettings;
-use adapters::sql::{Connections, DEADLINE_EXTRA, PostgresSettings};
+use adapters::sql::{Connections, DEADLINE_EXTRA, Logins, PostgresSettings};
 use anyhow::{Context, Result, anyhow, bail};
 use domain::queue::HealthLimits;
 use secrecy::{ExposeSecret, SecretString};
@@ -34,7 +34,8 @@ pub struct Config {
     pub data: PathBuf,
     pub store_url: String,
     pub store_connections: u32,
-    pub store_roles: Switch,
+    pub store_roles: StoreRoles,
+    pub store_logins: Vec<String>,
     pub store_role_connections: String,
     pub store_statement_timeout_ms: u32,
     pub store_lock_timeout_ms: u32,
@@ -89,6 +90,20 @@ pub struct Config {
 pub enum Switch {
     On,
     Off,
+}
+
+/// As whom the services talk to PostgreSQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StoreRoles {
+    /// All as the user of the URL.
+    Off,
+    /// Each in its role.
+    On,
+    /// Each in its role if the user of the URL may act in it.
+    Auto,
+    /// Each with its login.
+    Logins,
 }
 
 /// When the built-in payment company, which moves no money, is offered.
@@ -288,12 +303,19 @@ impl Config {
     pub fn postgres(&self, url: &str) -> Result<PostgresSettings> {
         let n_all = self.store_connections as usize;
         let connections = match (self.store_roles, self.store_role_connections.as_str()) {
-            (Switch::Off, _) => Connections::Shared(n_all),
-            (Switch::On, "") => Connections::per_role(n_all),
-            (Switch::On, split) => {
+            (StoreRoles::Off, _) => Connections::Shared(n_all),
+            (_, "") => Connections::per_role(n_all),
+            (_, split) => {
                 let split = split.parse().map_err(|error: String| anyhow!(error));
                 Connections::PerRole(split.context("store_role_connections")?)
             }
+        };
+        let logins = match self.store_roles {
+            StoreRoles::Logins => {
+                let logins = Logins::read(&self.store_logins).map_err(|error| anyhow!(error));
+                Some(logins.context("store_logins")?)
+            }
+            StoreRoles::Off | StoreRoles::On | StoreRoles::Auto => None,
         };
         let ms = |ms: u32| Duration::from_millis(u64::from(ms));
         let statement_timeout = ms(self.store_statement_timeout_ms);
@@ -305,6 +327,8 @@ impl Config {
             bail!("store_deadline_ms: must be more than store_statement_timeout_ms, or 0");
         }
         Ok(PostgresSettings {
+            are_roles_optional: self.store_roles == StoreRoles::Auto,
+            logins,
             statement_timeout,
             deadline,
             lock_timeout: ms(self.store_lock_timeout_ms),
@@ -357,7 +381,7 @@ impl Config {
 /// All settings as TOML. Of a secret it is shown only whether there is one.
 fn describe(table: &Table) -> String {
     let is_secret = |key: &str| {
-        ["secret", "password", "_key", "smtp_url", "bus_options"]
+        ["secret", "password", "_key", "smtp_url", "bus_options", "store_logins"]
             .iter()
             .any(|word| key.contains(word))
     };
@@ -365,6 +389,9 @@ fn describe(table: &Table) -> String {
         (Some(""), _) => format!("{key} = \"\"\n"),
         (Some(_), _) if is_secret(key) => format!("{key} = \"(set)\"\n"),
         (Some(text), _) => format!("{key} = {:?}\n", without_password(text)),
+        (None, Some(items)) if is_secret(key) && !items.is_empty() => {
+            format!("{key} = \"(set)\"\n")
+        }
         (None, Some(items)) => {
             let items = items.iter().filter_map(Value::as_str).map(without_password);
             format!("{key} = {:?}\n", items.collect::<Vec<_>>())

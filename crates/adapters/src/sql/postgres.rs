@@ -3,7 +3,9 @@
 
 mod batch;
 mod bell;
+mod complaints;
 mod connection;
+mod logins;
 mod many;
 mod migrate;
 mod pools;
@@ -17,6 +19,7 @@ mod transaction;
 mod types;
 mod writer;
 
+pub use logins::{Login, Logins};
 pub use migrate::Roles;
 pub use replication::Replication;
 pub use settings::{Connections, DEADLINE_EXTRA, PerRole, PostgresSettings};
@@ -67,6 +70,7 @@ impl Postgres {
     ) -> std::result::Result<Postgres, String> {
         let extra = off.contains(&Guard::OneClaimPerSeat).then_some(NO_BARRIER);
         migrate::catch_up(settings, extra).await?;
+        let settings = &migrate::choose_roles(settings).await?;
         let (pools, replicas) = (Pools::new(settings)?, Replicas::new(settings)?);
         let for_batches = pools::for_batches(settings, BATCHES_AT_ONCE)?;
         let writer = Writer::start(for_batches, chance.clone(), off.clone())?;

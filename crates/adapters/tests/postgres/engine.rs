@@ -24,6 +24,11 @@ impl Engine {
         (engine, store)
     }
 
+    /// The first database of a server.
+    pub(crate) fn of(server: Postgres) -> Engine {
+        Engine { server, database: "postgres".to_owned() }
+    }
+
     /// A second store on the same data.
     pub(crate) async fn again(&self, chance: Arc<dyn Chance>) -> SqlStore {
         SqlStore::postgres(&self.settings(), chance).await.unwrap()
@@ -46,7 +51,7 @@ impl Engine {
 /// A world on a server that nobody else uses.
 pub(crate) async fn alone() -> World {
     let chance = dice();
-    let engine = Engine { server: Postgres::start().unwrap(), database: "postgres".to_owned() };
+    let engine = Engine::of(Postgres::start().unwrap());
     let store = engine.again(chance.clone()).await;
     World::on(engine, store, chance, Plan::default()).await
 }

@@ -4,6 +4,7 @@
 mod batches;
 mod called_off_races;
 mod engine;
+mod logins;
 mod plans;
 mod replicas;
 mod roles;

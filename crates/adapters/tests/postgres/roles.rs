@@ -108,7 +108,7 @@ async fn an_owner_who_may_not_create_roles_is_told_which_are_missing() {
     let server = Postgres::start().unwrap();
     let owner = settings(&owned_database(&server));
     let roles = SqlStore::migrate_postgres(&owner, true).await.unwrap();
-    let names: Vec<&str> = DatabaseRole::ALL.iter().map(|role| role.as_str()).collect();
+    let names: Vec<String> = DatabaseRole::ALL.iter().map(|it| it.as_str().to_owned()).collect();
     assert_eq!(roles, Roles::Missing(names.clone()));
     assert_eq!(SqlStore::migrate_postgres(&owner, false).await, Ok(Roles::LeftAlone));
     for name in names {

@@ -1,6 +1,6 @@
 //! `podo migrate`: the schema, and on PostgreSQL the roles with their rights.
 
-use crate::config::{Config, Switch};
+use crate::config::{Config, StoreRoles};
 use crate::wire::{self, Store};
 use adapters::sql::{Roles, SqlStore};
 use anyhow::{Result, anyhow, bail};
@@ -54,19 +54,24 @@ async fn plan(config: &Config) -> Result<ExitCode> {
 }
 
 /// Missing roles are a failure only for those who want to use them.
-fn tell(roles: &Roles, wanted: Switch) -> Result<()> {
+fn tell(roles: &Roles, wanted: StoreRoles) -> Result<()> {
     match (roles, wanted) {
         (Roles::Ready, _) => println!("The roles have the rights of this version."),
         (Roles::LeftAlone, _) => {}
         (Roles::Missing(names), wanted) => {
             let what = format!(
                 "this user may not create roles, and these are missing: {}. Let an administrator \
-                 run `create role NAME nologin` for each, then run `podo migrate` again",
+                 run `create role NAME nologin` for each (a login of a service: `create role NAME \
+                 login password …` and `grant podo_… to NAME`), then run `podo migrate` again",
                 names.join(", ")
             );
             match wanted {
-                Switch::On => bail!("{what}, or set store_roles = \"off\"."),
-                Switch::Off => println!("Without roles: {what}; `--no-roles` skips this."),
+                StoreRoles::On | StoreRoles::Logins => {
+                    bail!("{what}, or set store_roles = \"auto\" or \"off\".")
+                }
+                StoreRoles::Off | StoreRoles::Auto => {
+                    println!("Without roles: {what}; `--no-roles` skips this.");
+                }
             }
         }
     }

@@ -31,7 +31,7 @@ pub(super) async fn hear(
     settings: &PostgresSettings,
     heard: impl Fn() + Send + Sync,
 ) -> Result<()> {
-    let target = settings.primary(None).map_err(Error::Unavailable)?.named("podo bell");
+    let target = settings.session().map_err(Error::Unavailable)?.named("podo bell");
     let (client, mut connection) = target.connect().await.map_err(Error::Unavailable)?;
     let mut messages = poll_fn(move |context| connection.poll_message(context));
     let listen = async {

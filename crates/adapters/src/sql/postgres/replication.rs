@@ -30,7 +30,7 @@ impl Replication {
         let sql = "select (select count(*) from pg_stat_replication)::bigint,
                           current_setting('synchronous_standby_names'),
                           current_setting('synchronous_commit')";
-        let ask = connected(settings, async |client| {
+        let ask = connected(settings.session()?, async |client| {
             let row = client.query_one(sql, &[]).await.map_err(explain)?;
             let n_standbys: i64 = row.get(0);
             Ok(Replication {

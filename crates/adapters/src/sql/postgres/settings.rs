@@ -1,5 +1,6 @@
 //! How to reach PostgreSQL, and what every connection to it is told.
 
+use super::logins::Logins;
 use super::target::{Target, Wanted};
 use crate::sql::DatabaseRole;
 use std::path::PathBuf;
@@ -26,6 +27,10 @@ pub struct PostgresSettings {
     /// With several hosts: whichever of them takes writes.
     pub url: String,
     pub connections: Connections,
+    /// A login that may not act in the roles shares its connections between all services.
+    pub are_roles_optional: bool,
+    /// Each service connects as somebody else instead of acting in its role.
+    pub logins: Option<Logins>,
     /// A statement that takes longer is canceled.
     pub statement_timeout: Duration,
     /// A statement that waits longer for a lock is canceled, and its command runs again.
@@ -65,6 +70,8 @@ impl PostgresSettings {
         PostgresSettings {
             url: url.to_owned(),
             connections,
+            are_roles_optional: false,
+            logins: None,
             statement_timeout,
             deadline: statement_timeout + DEADLINE_EXTRA,
             lock_timeout: Duration::from_secs(3),
@@ -74,7 +81,13 @@ impl PostgresSettings {
         }
     }
 
-    /// The server that decides.
+    /// The server that decides, as somebody who looks but changes no schema.
+    pub(super) fn session(&self) -> Result<Target, String> {
+        let who = self.logins.as_ref().map(|_| DatabaseRole::Worker);
+        self.target(&self.url, Wanted::Primary, who)
+    }
+
+    /// The server that decides; without a role as the user of the URL.
     pub(super) fn primary(&self, role: Option<DatabaseRole>) -> Result<Target, String> {
         self.target(&self.url, Wanted::Primary, role)
     }
@@ -98,10 +111,17 @@ impl PostgresSettings {
             self.lock_timeout.as_millis(),
             IDLE_MAX.as_millis()
         );
-        if let Some(role) = role {
-            options.push_str(&format!(" -c role={}", role.as_str()));
+        let target = Target::new(url, wanted, self.ca.as_deref())?;
+        match (role, &self.logins) {
+            (Some(role), Some(logins)) => {
+                Ok(target.with_login(logins.of(role)).with_options(&options))
+            }
+            (Some(role), None) => {
+                options.push_str(&format!(" -c role={}", role.as_str()));
+                Ok(target.with_options(&options))
+            }
+            (None, _) => Ok(target.with_options(&options)),
         }
-        Ok(Target::new(url, wanted, self.ca.as_deref())?.with_options(&options))
     }
 }
 
@@ -120,6 +140,16 @@ impl Connections {
 
     pub(super) fn has_roles(self) -> bool {
         matches!(self, Connections::PerRole(_))
+    }
+
+    /// As many for all services together.
+    pub(super) fn shared(self) -> Connections {
+        match self {
+            Connections::Shared(size) => Connections::Shared(size),
+            Connections::PerRole(sizes) => {
+                Connections::Shared(DatabaseRole::ALL.into_iter().map(|it| sizes.of(it)).sum())
+            }
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Where connections lead: one server, or the one of several that takes writes.
 
+use super::complaints::explain;
+use super::logins::Login;
 use super::tls;
 use std::path::Path;
 use std::str::FromStr;
@@ -76,6 +78,14 @@ impl Target {
         self
     }
 
+    /// The same as somebody else.
+    pub(super) fn with_login(mut self, login: &Login) -> Target {
+        for config in &mut self.servers {
+            config.user(&login.name).password(&login.password);
+        }
+        self
+    }
+
     /// The same under a name that the server shows.
     pub(super) fn named(mut self, name: &str) -> Target {
         for config in &mut self.servers {
@@ -95,7 +105,7 @@ impl Target {
                     self.first.store(at, Ordering::Relaxed);
                     return Ok(connected);
                 }
-                Ok(Err(error)) => why.push(with_source(&error)),
+                Ok(Err(error)) => why.push(explain(&error)),
                 Err(_late) => why.push("no answer in time".to_owned()),
             }
             // A caller who has no time left for the next server leaves it to the next caller.
@@ -119,14 +129,6 @@ fn each_host(url: &str) -> Vec<String> {
         .rsplit_once('@')
         .map_or(("", place), |(_, hosts)| (&place[..place.len() - hosts.len()], hosts));
     hosts.split(',').map(|host| format!("{scheme}://{who}{host}{path}")).collect()
-}
-
-/// The driver hides what went wrong behind its own words.
-pub(super) fn with_source(error: &tokio_postgres::Error) -> String {
-    match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    }
 }
 
 #[cfg(test)]
