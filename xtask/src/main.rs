@@ -19,15 +19,16 @@ mod upgrade;
 
 use anyhow::bail;
 use bench::Stores;
-use engines::Live;
 use std::process::ExitCode;
 
 const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
   test [--only STEP]...   run everything that CI runs, or only the named steps
-  engines up [--cluster]  start PostgreSQL and Redis for trying things out, until Ctrl-C;
-                          with --cluster Redis is a cluster of six
+  engines up [--cluster] [--kafka]
+                          start PostgreSQL and Redis for trying things out, until Ctrl-C;
+                          with --cluster Redis is a cluster of six, with --kafka there is a
+                          broker besides
   bench [--distributed | --kafka] [OPTIONS]
                           run `podo bench OPTIONS` in release beside a PostgreSQL server that
                           waits for the disk; with --distributed on it and on Redis, with
@@ -62,8 +63,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
             Ok(())
         }
         ["test", options @ ..] => test::run(options),
-        ["engines", "up"] => engines::up(Live::Single),
-        ["engines", "up", "--cluster"] => engines::up(Live::Cluster),
+        ["engines", "up", options @ ..] => engines::up(engines::Wanted::read(options)?),
         ["bench", "--distributed", options @ ..] => bench::run(Stores::Distributed, options),
         ["bench", "--kafka", options @ ..] => bench::run(Stores::Kafka, options),
         ["bench", options @ ..] => bench::run(Stores::Embedded, options),

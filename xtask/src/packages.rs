@@ -1,10 +1,12 @@
 //! What the other steps need from the machine, and how it gets there.
 
 mod kafka;
+mod postgres;
 mod services;
 
 use crate::shell::{command, read, run, succeeds};
 use anyhow::bail;
+pub(crate) use postgres::programs as postgres_18;
 use services::NoServices;
 
 /// Something that a step cannot do without.
@@ -86,7 +88,7 @@ const NEEDS: &[Need] = &[
             LookFor::AnyVersion { folder: "/usr/local/lib", file: "ensurepip/__init__.py" },
         ],
         package: "python3-venv",
-        why: "runs schemathesis, which makes up requests",
+        why: "runs schemathesis, which makes up requests, and fetches PostgreSQL 18",
     },
     Need {
         look_for: &[LookFor::Command("/usr/sbin/haproxy")],
@@ -126,6 +128,7 @@ pub(crate) fn provide() -> anyhow::Result<()> {
         install(&missing)?;
     }
     kafka::provide()?;
+    postgres::provide()?;
     provide_nextest()
 }
 

@@ -18,7 +18,7 @@ use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{FutureProducer, FutureRecord, Producer};
 use rdkafka::util::Timeout;
 use std::time::Duration;
-use watch::Watch;
+use watch::{Lags, Watch};
 
 /// How long anything that is asked of the brokers may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
@@ -27,6 +27,7 @@ pub struct Bus {
     settings: KafkaSettings,
     producer: FutureProducer<Watch>,
     watch: Watch,
+    lags: Lags,
 }
 
 impl Bus {
@@ -35,7 +36,7 @@ impl Bus {
         let watch = Watch::default();
         let producer = settings.producer().create_with_context(watch.clone());
         let producer = producer.map_err(|error| explain(&error))?;
-        Ok(Bus { settings, producer, watch })
+        Ok(Bus { settings, producer, watch, lags: Lags::default() })
     }
 }
 
@@ -55,13 +56,18 @@ impl BusPort for Bus {
     }
 
     async fn subscribe(&self, group: &str, topics: &[Topic]) -> Result<Box<dyn Subscription>> {
-        Ok(Box::new(Member::join(&self.settings, group, topics)?))
+        let watch = self.lags.watch_member();
+        Ok(Box::new(Member::join(&self.settings, group, topics, watch)?))
     }
 
     async fn listen(&self, topics: &[Topic]) -> Result<Box<dyn Subscription>> {
         let (settings, topics) = (self.settings.clone(), topics.to_vec());
         let listener = blocking(move || Member::listen(&settings, &topics)).await?;
         Ok(Box::new(listener))
+    }
+
+    fn lag(&self) -> u64 {
+        self.lags.sum()
     }
 
     async fn prepare(&self) -> Result<()> {

@@ -209,6 +209,7 @@ impl QueueMetrics {
 /// What the relay, the workers and the jobs do. Counts are those of this node.
 pub struct MessageMetrics {
     pub lag: Gauge<f64, AtomicU64>,
+    pub bus_lag: Gauge,
     pub dead_letters: Family<WorkerLabel, Gauge>,
     pub consumed: Family<WorkerLabel, Counter>,
     pub set_aside: Family<WorkerLabel, Counter>,
@@ -227,6 +228,7 @@ impl MessageMetrics {
     fn register(registry: &mut Registry) -> MessageMetrics {
         let it = MessageMetrics {
             lag: Gauge::default(),
+            bus_lag: Gauge::default(),
             dead_letters: Family::default(),
             consumed: Family::default(),
             set_aside: Family::default(),
@@ -237,6 +239,8 @@ impl MessageMetrics {
         };
         let what = "Age of the oldest message that is not published";
         registry.register_with_unit("outbox_lag", what, Unit::Seconds, it.lag.clone());
+        let what = "Messages on the bus that wait for the workers of this node";
+        registry.register("bus_lag", what, it.bus_lag.clone());
         let what = "Messages set aside that nobody replayed or dropped";
         registry.register("dead_letters", what, it.dead_letters.clone());
         registry.register("messages_consumed", "Messages done", it.consumed.clone());

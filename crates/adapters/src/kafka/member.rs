@@ -54,9 +54,14 @@ fn open(settings: &KafkaSettings, group: &str, watch: &Watch) -> Result<StreamCo
 }
 
 impl Member {
-    pub(super) fn join(settings: &KafkaSettings, group: &str, topics: &[Topic]) -> Result<Member> {
+    pub(super) fn join(
+        settings: &KafkaSettings,
+        group: &str,
+        topics: &[Topic],
+        watch: Watch,
+    ) -> Result<Member> {
         let topics = topics.iter().map(|topic| settings.name_of(*topic)).collect();
-        let (watch, group) = (Watch::default(), Group { name: group.to_owned(), topics });
+        let group = Group { name: group.to_owned(), topics };
         let consumer = group.join(settings, &watch)?;
         Ok(Member::new(settings, consumer, watch, Some(group)))
     }

@@ -94,6 +94,8 @@ impl KafkaSettings {
         // Also how long the others wait for a member that may be gone: much longer than a round.
         config.set("max.poll.interval.ms", "60000");
         config.set("fetch.wait.max.ms", "100").set("topic.metadata.refresh.interval.ms", "10000");
+        // How often it tells how far behind it is.
+        config.set("statistics.interval.ms", "2000");
         self.with_options(config)
     }
 }

@@ -53,6 +53,42 @@ async fn headers_arrive_as_they_were_sent() {
     assert_eq!(member.receive(1, PATIENCE).await.unwrap(), [sent]);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_tells_how_many_records_wait_for_it_until_it_is_done_or_gone() {
+    let cluster = cluster("lag-");
+    let bus = bus(&cluster, "lag-");
+    assert_eq!(bus.lag(), 0);
+    let mut member = bus.subscribe("workers", &[Topic::Notification]).await.unwrap();
+    for number in 0..40 {
+        let sent = Parcel { topic: Topic::Notification, ..parcel(number % 4, number) };
+        bus.publish(&sent).await.unwrap();
+    }
+    // It tells while it is asked for more, as a worker does.
+    let mut n_read = wait_for_lag(&bus, &mut member, "some wait", |lag| lag > 0).await;
+    while n_read < 40 {
+        n_read += member.receive(10, PATIENCE).await.unwrap().len();
+    }
+    member.commit().await.unwrap();
+    wait_for_lag(&bus, &mut member, "all are done", |lag| lag == 0).await;
+    drop(member);
+    assert_eq!(bus.lag(), 0);
+}
+
+/// How many records were read meanwhile.
+async fn wait_for_lag(
+    bus: &Bus,
+    member: &mut Box<dyn Subscription>,
+    what: &str,
+    is_right: impl Fn(u64) -> bool,
+) -> usize {
+    let (start, mut n_read) = (Instant::now(), 0);
+    while !is_right(bus.lag()) {
+        assert!(start.elapsed() < PATIENCE, "{what}: {}", bus.lag());
+        n_read += member.receive(1, Duration::from_millis(100)).await.unwrap().len();
+    }
+    n_read
+}
+
 /// The brokers refuse, forget who leads, and let answers get lost; one of them goes and comes back.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_record_arrives_and_in_order_from_brokers_that_stumble() {

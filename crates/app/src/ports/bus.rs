@@ -33,6 +33,11 @@ pub trait Bus: Send + Sync {
     /// Hears everything from now on, alone, and remembers nothing of it when it is dropped.
     async fn listen(&self, topics: &[Topic]) -> Result<Box<dyn Subscription>>;
 
+    /// How many parcels wait for the members of groups in this process. It may be some seconds old.
+    fn lag(&self) -> u64 {
+        0
+    }
+
     /// Makes what is missing and warns of what will not work well; tried until it works.
     async fn prepare(&self) -> Result<()> {
         Ok(())

@@ -43,6 +43,7 @@ async fn refresh_gauges(app: &App) -> app::Result<()> {
     metrics.outbox_dead.set(i64::try_from(backlog.dead).unwrap_or(i64::MAX));
     let age_ms = backlog.oldest_pending_at.map_or(0, |at| now.ms() - at.ms()).max(0);
     metrics.messages.lag.set(age_ms as f64 / 1_000.0);
+    metrics.messages.bus_lag.set(i64::try_from(platform.bus.lag()).unwrap_or(i64::MAX));
     count_messages(app).await?;
     count_overdue(app, now).await?;
     count_reconciliation(app);

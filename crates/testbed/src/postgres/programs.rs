@@ -23,7 +23,8 @@ pub(super) struct Programs {
 impl Programs {
     pub(super) fn find() -> Result<Programs> {
         let none = || Error::new(ErrorKind::NotFound, MISSING);
-        let folder = newest(Path::new(DEBIAN)).or_else(on_path).ok_or_else(none)?;
+        let debian = || newest(Path::new(DEBIAN)).or_else(on_path);
+        let folder = named().or_else(debian).ok_or_else(none)?;
         Ok(Programs { folder, is_root: rustix::process::geteuid().is_root() })
     }
 
@@ -65,6 +66,13 @@ fn without_settings(mut command: Command) -> Command {
         }
     }
     command
+}
+
+/// The folder with the programs of another version, for a whole run: `cargo xtask test` runs the suite
+/// of the store on PostgreSQL 18, too.
+#[expect(clippy::disallowed_methods, reason = "what the run of the tests says is no setting")]
+fn named() -> Option<PathBuf> {
+    std::env::var_os("PODO_TEST_POSTGRES").map(PathBuf::from)
 }
 
 /// The programs of the newest version below `folder`.
