@@ -5,6 +5,7 @@ mod assets;
 pub mod cli;
 pub mod config;
 mod crowd;
+mod data_folder;
 mod encodings;
 pub mod jobs;
 pub mod layouts;

@@ -1,7 +1,7 @@
 //! Which adapter stands behind which port: the only file that knows.
 
 use crate::config::{Config, Switch, TicketCodes};
-use crate::secret;
+use crate::{data_folder, secret};
 use adapters::clock::{SteadyClock, SystemChance, SystemClock};
 use adapters::gateways::PortOneIdentity;
 use adapters::gateways::sandbox::Sandbox;
@@ -53,8 +53,7 @@ pub struct Wired {
 
 /// Opens the engines that the settings name.
 pub async fn platform(config: &Config) -> Result<Wired> {
-    std::fs::create_dir_all(&config.data)
-        .with_context(|| format!("cannot create the data folder {}", config.data.display()))?;
+    data_folder::make(&config.data)?;
     let chance: Arc<dyn Chance> = Arc::new(SystemChance::new());
     let store = open_store(config, chance.clone()).await?;
     platform_on(config, Arc::new(store), chance).await

@@ -13,6 +13,7 @@ mod connection;
 mod edited;
 #[cfg(feature = "mutants")]
 mod inline;
+mod private;
 mod reader;
 mod statements;
 mod syncer;
@@ -54,6 +55,7 @@ impl Sqlite {
         chance: Arc<dyn Chance>,
         off: Vec<Guard>,
     ) -> std::result::Result<Sqlite, String> {
+        private::keep_private(path)?;
         let mut connection = open(path, false)?;
         migrations::runner().run(&mut connection).map_err(|error| error.to_string())?;
         if off.contains(&Guard::OneClaimPerSeat) {

@@ -2,12 +2,13 @@
 
 use super::verify;
 use crate::config::Config;
+use crate::data_folder;
 use crate::secret;
 use crate::wire::{self, Store};
 use adapters::sql::SqlStore;
 use anyhow::{Context, Result, anyhow, bail};
 use std::fs;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,7 +26,6 @@ pub(super) fn back_up(folder: &Path, config: &Config) -> Result<ExitCode> {
         .with_context(|| format!("cannot make {}: it must be new", folder.display()))?;
     let copy = folder.join(DATABASE);
     SqlStore::back_up_sqlite(&from, &copy).map_err(|error| anyhow!(error))?;
-    fs::set_permissions(&copy, fs::Permissions::from_mode(0o600))?;
     copy_secret(&config.data, folder)?;
     println!("{} is a whole copy, read through; keep its secret.key apart.", folder.display());
     Ok(ExitCode::SUCCESS)
@@ -41,7 +41,7 @@ pub(super) async fn restore(folder: &Path, config: &Config) -> Result<ExitCode> 
     if !copy.exists() {
         bail!("{} is no backup: it has no {DATABASE}", folder.display());
     }
-    fs::create_dir_all(&config.data)?;
+    data_folder::make(&config.data)?;
     copy_secret(folder, &config.data)?;
     SqlStore::back_up_sqlite(&copy, &to).map_err(|error| anyhow!(error))?;
     let wired = wire::platform(config).await?;

@@ -1,6 +1,12 @@
 //! The files in deploy/ say what is true: their metrics exist, their programs accept them, their
 //! settings are settings.
 
+#[path = "deploy/compose.rs"]
+mod compose;
+
+#[path = "deploy/kubernetes.rs"]
+mod kubernetes;
+
 use crate::world::{Plan, World};
 use server::config::DEFAULT;
 use std::collections::BTreeSet;
@@ -14,6 +20,18 @@ fn deploy() -> PathBuf {
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+fn text_of(file: &str) -> String {
+    std::fs::read_to_string(deploy().join(file)).unwrap()
+}
+
+/// Whether a list of proxies names networks of at most so many addresses.
+fn are_narrow(proxies: &str, addresses_max: u64) -> bool {
+    proxies.split(',').all(|network| {
+        let (_, bits) = network.trim().split_once('/').unwrap_or((network, "32"));
+        1 << (32 - bits.parse::<u32>().unwrap()) <= addresses_max
+    })
 }
 
 /// The words in a text that begin so, up to what cannot belong to a name.
@@ -34,7 +52,13 @@ async fn every_metric_that_an_alert_or_a_chart_names_exists() {
         .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
         .collect();
     let folder = deploy();
-    for file in ["prometheus/alerts.yml", "grafana/podo.json"] {
+    let files = [
+        "prometheus/alerts.yml",
+        "prometheus/adapter.yaml",
+        "grafana/podo.json",
+        "kubernetes/4-jobs.yaml",
+    ];
+    for file in files {
         let named = words(&std::fs::read_to_string(folder.join(file)).unwrap(), "podo_");
         assert!(!named.is_empty());
         for name in named {
@@ -84,4 +108,51 @@ fn haproxy_accepts_its_settings() {
     let haproxy = Command::new("/usr/sbin/haproxy").arg("-c").arg("-f").arg(file).output();
     let said = haproxy.expect("Debian's package `haproxy`");
     assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+}
+
+#[test]
+fn metrics_are_never_where_fans_come_in() {
+    assert!(text_of("nginx/nginx.conf").contains("location = /metrics { return 404; }"));
+    assert!(text_of("haproxy/haproxy.cfg").contains("deny deny_status 404 if { path /metrics }"));
+    let unit = text_of("systemd/podo.service");
+    assert!(unit.contains("PODO_LISTEN_ADMIN=127.0.0.1:9090"), "{unit}");
+    let image = text_of("docker/Dockerfile");
+    assert!(image.contains("PODO_LISTEN_ADMIN=0.0.0.0:9090") && !image.contains("EXPOSE 9090"));
+    let scraped = text_of("prometheus/prometheus.yml");
+    assert!(scraped.contains("port: 9090") && !scraped.contains("8080"), "{scraped}");
+}
+
+#[test]
+fn the_service_keeps_its_files_to_itself() {
+    let unit = text_of("systemd/podo.service");
+    for line in ["StateDirectoryMode=0700", "UMask=0077", "NoNewPrivileges=yes"] {
+        assert!(unit.lines().any(|it| it == line), "{line}");
+    }
+}
+
+#[test]
+fn every_test_that_the_security_page_names_exists() {
+    let root = deploy().join("..");
+    let page = std::fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let table = page.lines().filter(|line| line.starts_with("| V"));
+    let mut n_named = 0;
+    for line in table {
+        let mut folder = PathBuf::from("crates/server/tests/it");
+        let names = line.split('`').skip(1).step_by(2);
+        for name in names.filter(|name| name.ends_with(".rs") || name.contains('/')) {
+            // `b.rs` after `crates/…/a.rs` lies beside it.
+            let places = [
+                PathBuf::from(name),
+                folder.join(name),
+                PathBuf::from("crates/server/tests/it").join(name),
+            ];
+            let place = places.into_iter().find(|place| root.join(place).exists());
+            let place = place.unwrap_or_else(|| panic!("{name} does not exist: {line}"));
+            if name.starts_with("crates/") {
+                folder = place.parent().unwrap().to_owned();
+            }
+            n_named += 1;
+        }
+    }
+    assert!(n_named > 40, "{n_named}");
 }

@@ -186,3 +186,32 @@ async fn too_many_requests_from_one_address_are_told_to_wait() {
         assert!(answer.header("retry-after").parse::<u64>().unwrap() > 0);
     }
 }
+
+/// What others may do with a file or folder.
+fn mode_of(path: &std::path::Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn the_data_folder_and_its_files_are_closed_to_others() {
+    let home = TempDir::with_prefix("podo-").unwrap();
+    let data = home.path().join("data");
+    let start = || Launch::new(env!("CARGO_BIN_EXE_podo")).data(&data).start().unwrap();
+    let assert_closed = || {
+        assert_eq!(mode_of(&data), 0o700);
+        for file in ["podo.db", "podo.db-wal", "podo.db-shm", "secret.key"] {
+            assert_eq!(mode_of(&data.join(file)), 0o600, "{file}");
+        }
+    };
+    let mut node = start();
+    assert_closed();
+    node.kill_9().unwrap();
+    // An earlier version, or somebody who copied it, left it open.
+    let open = Command::new("chmod").args(["-R", "a+rX"]).arg(&data).status().unwrap();
+    assert!(open.success() && mode_of(&data.join("podo.db")) == 0o644);
+    let key = Command::new("chmod").arg("600").arg(data.join("secret.key")).status().unwrap();
+    assert!(key.success());
+    let _node = start();
+    assert_closed();
+}
