@@ -30,8 +30,8 @@ const OVERDUE: Duration = Duration::from_secs(10);
 /// Where to connect to.
 #[derive(Clone, Debug, Default)]
 pub struct Address {
-    /// `redis://host:port` or `redis-cluster://host:port,host:port,…`; with `rediss` instead of
-    /// `redis` the connection is encrypted.
+    /// `redis://host:port` or `redis-cluster://:password@host:port,host:port,…`; with `rediss` instead
+    /// of `redis` the connection is encrypted.
     pub url: String,
     /// Certificates to trust instead of the system's, as PEM.
     pub trusted: Option<Vec<u8>>,
@@ -124,12 +124,23 @@ fn single(url: &str, certificates: TlsCertificates) -> RedisResult<Opener> {
     Ok(Opener::Single(client, Box::new(settings)))
 }
 
+/// A name and a password in front of the first node count for all.
+fn each_node(scheme: &str, nodes: &str) -> Vec<String> {
+    let first = nodes.split(',').next().unwrap_or_default();
+    let who = first.rsplit_once('@').map(|(who, _)| who);
+    let url = |node: &str| match who.filter(|_| !node.contains('@')) {
+        Some(who) => format!("{scheme}://{who}@{node}"),
+        None => format!("{scheme}://{node}"),
+    };
+    nodes.split(',').map(url).collect()
+}
+
 fn cluster(
     scheme: &str,
     nodes: &str,
     certificates: Option<TlsCertificates>,
 ) -> RedisResult<Opener> {
-    let nodes = nodes.split(',').map(|node| format!("{scheme}://{node}"));
+    let nodes = each_node(scheme, nodes);
     let mut client = ClusterClient::builder(nodes)
         .tcp_settings(tcp_settings())
         .connection_timeout(CONNECT_WITHIN)

@@ -5,6 +5,7 @@ mod draw;
 mod engine;
 mod loss;
 mod nodes;
+mod password;
 mod polls;
 mod same;
 mod tls;

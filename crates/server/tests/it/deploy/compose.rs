@@ -2,6 +2,9 @@
 //! should not be, and all engines in it.
 
 use super::{are_narrow, text_of};
+use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 use yaml_rust2::{Yaml, YamlLoader};
 
 const FILE: &str = "docker/compose.yaml";
@@ -84,6 +87,48 @@ fn nodes_believe_the_proxy_alone_and_have_no_rights_of_the_machine() {
         assert_eq!(field(&node, "security_opt")[0].as_str(), Some("no-new-privileges:true"));
         assert_eq!(field(&node, "read_only").as_bool(), Some(true), "{name}");
     }
+}
+
+/// Ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+/// The real server with the words of the file, but for its folder and its port.
+#[test]
+fn redis_takes_its_words_asks_for_the_password_and_writes_both_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = field(&service("redis1"), "command").as_str().unwrap().to_owned();
+    let command = command.replace("$$", "$").replace("/data", folder.path().to_str().unwrap());
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let script = command.strip_prefix("sh -c '").unwrap().strip_suffix('\'').unwrap();
+    let script = format!("{script} --port {port} --cluster-port 0 --bind 127.0.0.1");
+    let mut redis = Command::new("sh");
+    redis.args(["-c", &script]).env("REDIS_PASSWORD", "sour-grapes").stdout(Stdio::null());
+    let _redis = Running(redis.spawn().unwrap());
+    let ask = |password: &str, words: &[&str]| {
+        let mut cli = Command::new("redis-cli");
+        cli.args(["-p", &port, "--no-auth-warning"]).env("REDISCLI_AUTH", password).args(words);
+        String::from_utf8(cli.output().unwrap().stdout).unwrap()
+    };
+    let start = Instant::now();
+    while ask("sour-grapes", &["ping"]).trim() != "PONG" {
+        assert!(start.elapsed() < Duration::from_secs(20), "Redis does not start: {script}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(ask("wrong", &["ping"]).contains("NOAUTH"));
+    let saves = ask("sour-grapes", &["config", "get", "save"]);
+    assert!(saves.contains("900 1 300 100 60 10000"), "{saves}");
+    assert!(ask("sour-grapes", &["config", "get", "appendonly"]).contains("yes"));
+    assert!(ask("sour-grapes", &["info", "cluster"]).contains("cluster_enabled:1"));
+    assert!(ask("sour-grapes", &["save"]).contains("OK"));
+    assert!(folder.path().join("dump.rdb").exists());
+    assert!(folder.path().join("appendonlydir").exists());
 }
 
 #[test]
