@@ -222,8 +222,9 @@ fn nextest() -> anyhow::Result<()> {
 /// The same tests as among the others, for as long as it takes to find something. All at once: each
 /// goes on for its minute, however many share the processors.
 fn hostile_bytes() -> anyhow::Result<()> {
-    let threads = ["--test-threads", "5"];
-    let mut nextest = command("cargo", &["nextest", "run", "--workspace", "-E", "test(/^fuzz::/)"]);
+    let threads = ["--test-threads", "6"];
+    let tests = "test(/^fuzz::|::hostile_bytes_/)";
+    let mut nextest = command("cargo", &["nextest", "run", "--workspace", "-E", tests]);
     run_command(nextest.args(threads).env("PODO_FUZZ_SECONDS", "60"))
 }
 

@@ -10,11 +10,13 @@ use crate::error::{Error, Result};
 use crate::paging::{Page, PageAsk};
 use crate::platform::Platform;
 use crate::ports::reservations::{Freed, ReleaseSeats, ReservationView, ReservedSeat};
+use crate::seat_map::Snapshot;
 use domain::id::SeatIndex;
 use domain::seats::{SeatPick, SeatView};
-use domain::{Refusal, ReservationId, ScheduleId, Timestamp, UserId};
+use domain::{Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 pub async fn release_seats(
@@ -89,25 +91,21 @@ pub struct BookingSeat {
     pub status: SeatView,
 }
 
-/// Every seat with its price, and the fan's own holds told apart from others'.
-pub async fn booking_seats(
+/// What a list of all seats needs beside the seats: how they stand, which of them the fan holds, and
+/// what they cost.
+pub struct BookingView {
+    pub snapshot: Arc<Snapshot>,
+    pub mine: HashSet<u32>,
+    pub prices: BTreeMap<String, Won>,
+}
+
+pub async fn booking_view(
     platform: &Platform,
     fan: UserId,
     schedule: ScheduleId,
-) -> Result<Vec<BookingSeat>> {
-    let now = platform.now();
-    platform.schedules.get(&*platform.store, schedule, now).await?;
-    let mine = platform.store.seats_held_by(fan, schedule).await?;
-    let mine: HashSet<u32> = mine.into_iter().collect();
-    let seats = platform.store.seats_of(schedule).await?;
-    let view = |seat: domain::seats::Seat| BookingSeat {
-        status: SeatView::of(&seat, mine.contains(&seat.index), now),
-        seat: ReservedSeat {
-            id: schedule.seat(seat.index),
-            number: seat.number,
-            grade: seat.grade,
-            price: seat.price,
-        },
-    };
-    Ok(seats.into_iter().map(view).collect())
+) -> Result<BookingView> {
+    let record = platform.schedules.get(&*platform.store, schedule, platform.now()).await?;
+    let mine = platform.store.seats_held_by(fan, schedule).await?.into_iter().collect();
+    let snapshot = platform.seat_maps.snapshot_now(platform, schedule).await?;
+    Ok(BookingView { snapshot, mine, prices: record.prices.clone() })
 }

@@ -168,6 +168,16 @@ impl SeatFace {
             SeatFace::Sold => 2,
         }
     }
+
+    /// The seat at this place of the packed status, the first in the lowest bits of the first byte.
+    pub fn in_packed(packed: &[u8], index: usize) -> Option<SeatFace> {
+        match (packed.get(index / 4)? >> (2 * (index % 4))) & 0b11 {
+            0 => Some(SeatFace::Available),
+            1 => Some(SeatFace::Held),
+            2 => Some(SeatFace::Sold),
+            _ => None,
+        }
+    }
 }
 
 /// What a fan sees of a seat in the booking list: the map's faces, with their own holds told
@@ -183,8 +193,8 @@ pub enum SeatView {
 }
 
 impl SeatView {
-    pub fn of(seat: &Seat, is_mine: bool, now: Timestamp) -> SeatView {
-        match seat.face(now) {
+    pub fn of(face: SeatFace, is_mine: bool) -> SeatView {
+        match face {
             SeatFace::Available => SeatView::Available,
             SeatFace::Sold => SeatView::Sold,
             SeatFace::Held if is_mine => SeatView::HeldBySelf,
@@ -250,7 +260,7 @@ mod tests {
     fn a_fan_is_told_which_holds_are_their_own_and_nothing_else() {
         let now = Timestamp::from_ms(0);
         let held = seat(SeatState::Held, 1_000);
-        assert_eq!(SeatView::of(&held, true, now), SeatView::HeldBySelf);
-        assert_eq!(SeatView::of(&held, false, now), SeatView::HeldByOthers);
+        assert_eq!(SeatView::of(held.face(now), true), SeatView::HeldBySelf);
+        assert_eq!(SeatView::of(held.face(now), false), SeatView::HeldByOthers);
     }
 }

@@ -34,15 +34,18 @@ mod wallet;
 mod webhooks;
 
 use crate::assets;
+use crate::booking_list::BookingLists;
 use crate::jobs::Job;
 use crate::layouts::Layouts;
 use crate::proxies::Proxies;
 use crate::roles::Roles;
 use crate::seat_feed::SeatFeed;
+use crate::shares::Shares;
 use crate::simulation::Simulation;
 use crate::streams::Streams;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
+use crate::web::Patience;
 use adapters::gateways::sandbox::Sandbox;
 use adapters::memory::{AddressLimits, UserLimits};
 use app::Platform;
@@ -55,6 +58,8 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
+
+pub(crate) use edge::{Room, network_of};
 
 pub use edge::{
     Ask, Edge, Headers, RequestId, Told, Tracing, Wish, schedule_in_body, schedule_in_query,
@@ -71,6 +76,7 @@ pub struct Shared {
     pub tasks: Tasks,
     pub metrics: Metrics,
     pub layouts: Layouts,
+    pub booking_lists: BookingLists,
     pub seat_feed: Arc<SeatFeed>,
     pub streams: Arc<Streams>,
     pub simulation: Arc<Simulation>,
@@ -84,6 +90,11 @@ pub struct Shared {
     pub user_limits: UserLimits,
     pub requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
+    /// Streams that addresses listen to.
+    pub streams_open: Arc<Shares>,
+    /// Bytes of answers that addresses have not taken yet.
+    pub unsent: Arc<Shares>,
+    pub patience: Patience,
     pub proxies: Proxies,
     /// Where fans reach us, if the settings say it: `https://podo.kr`.
     pub home: String,

@@ -65,6 +65,12 @@ pub struct Config {
     pub requests_per_second_per_ip: u32,
     pub requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
+    pub streams_per_ip: u32,
+    pub unsent_mb_per_ip: u32,
+    pub header_seconds: u32,
+    pub request_seconds: u32,
+    pub idle_seconds: u32,
+    pub send_stall_seconds: u32,
     pub trusted_proxies: Vec<String>,
     pub forwarded_header: ForwardedHeader,
     pub public_url: String,
@@ -241,6 +247,10 @@ impl Config {
         if self.connections_per_ip == 0 {
             bail!("connections_per_ip: must be at least 1; `limits = \"off\"` lifts it");
         }
+        if self.streams_per_ip == 0 || self.unsent_mb_per_ip == 0 {
+            bail!("streams_per_ip and unsent_mb_per_ip: must be at least 1");
+        }
+        self.check_patience()?;
         self.proxies()?;
         if self.live_url == "memory:" && !self.roles.is_complete() {
             bail!(
@@ -260,6 +270,24 @@ impl Config {
         self.people.check(&self.public_url)?;
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or none");
+        }
+        Ok(())
+    }
+
+    fn check_patience(&self) -> Result<()> {
+        let times = [
+            ("header_seconds", self.header_seconds),
+            ("request_seconds", self.request_seconds),
+            ("idle_seconds", self.idle_seconds),
+            ("send_stall_seconds", self.send_stall_seconds),
+        ];
+        for (name, seconds) in times {
+            if !(1..=3_600).contains(&seconds) {
+                bail!("{name}: must be 1 to 3600, is {seconds}");
+            }
+        }
+        if self.request_seconds < self.header_seconds {
+            bail!("request_seconds: must not be less than header_seconds, which is a part of it");
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 pub mod api;
 mod assets;
+mod booking_list;
 pub mod cli;
 pub mod config;
 mod crowd;
@@ -14,6 +15,7 @@ pub mod roles;
 pub mod running;
 mod seat_feed;
 mod secret;
+pub mod shares;
 mod simulation;
 pub mod streams;
 pub mod tasks;

@@ -3,9 +3,10 @@
 use crate::api::{Edge, Shared, Tracing};
 use crate::config::{Config, Switch};
 use crate::jobs::{Job, Schedule, Timing, run_job};
+use crate::shares::Shares;
 use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
-use crate::web;
+use crate::web::{self, Patience};
 use crate::wire::Wired;
 use crate::workers::{hear_bell, join, prepare_bus, ring_bell, run_ear, run_worker};
 use adapters::sql::SqlStore;
@@ -65,6 +66,7 @@ impl Running {
             tasks: tasks.clone(),
             metrics: Metrics::new(),
             layouts: Default::default(),
+            booking_lists: Default::default(),
             seat_feed: Default::default(),
             streams: Default::default(),
             simulation: Default::default(),
@@ -74,6 +76,12 @@ impl Running {
             user_limits: Default::default(),
             requests_per_minute_per_user: config.requests_per_minute_per_user,
             connections_per_ip: config.connections_per_ip,
+            streams_open: Shares::new(match config.limits {
+                Switch::On => config.streams_per_ip.into(),
+                Switch::Off => u64::MAX,
+            }),
+            unsent: Shares::new(u64::from(config.unsent_mb_per_ip) << 20),
+            patience: Patience::of(config),
             proxies: config.proxies()?,
             home: config.public_url.trim_end_matches('/').to_owned(),
             roles: config.roles.clone(),

@@ -1,40 +1,60 @@
 //! The accept loop: sockets in, requests to the edge, an orderly end.
 
 mod asks;
-mod guests;
+mod connection;
+mod limiter;
+mod outgoing;
+mod patience;
+mod protocol;
+mod socket;
+
+pub(crate) use connection::{Connection, HeldBack};
+pub use patience::Patience;
 
 use crate::api::Edge;
 use crate::tasks::Tasks;
 use anyhow::{Context, Result};
-use guests::Guests;
+use axum::http::{Request, Response};
+use connection::Sending;
+use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use limiter::{ConnectionLimiter, Limits};
+use outgoing::Outgoing;
+use protocol::Protocol;
+use socket::Socket;
 use std::convert::Infallible;
-use std::io::Cursor;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::Semaphore;
 
 /// Connections that may wait to be accepted: at an opening thousands come in one breath.
 const BACKLOG: u32 = 4_096;
-
-/// Open connections in all; the next ones wait in the backlog.
-const CONNECTIONS_MAX: usize = 100_000;
-
-/// A client that does not finish its request line and headers in this time is let go.
-const HEADERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// A request line with its headers is no longer than this.
 const HEAD_MAX: usize = 16 * 1024;
 const HEADERS_MAX: usize = 100;
 
+/// Requests at once on one connection of HTTP/2.
+const STREAMS_MAX: u32 = 64;
+
+/// What is kept of one answer for a client of HTTP/2 that does not take it.
+const SEND_BUFFER: usize = 64 * 1024;
+
+/// What is kept of requests whose bodies are not read yet.
+const RECEIVE_WINDOW: u32 = 256 * 1024;
+
+/// How often a client of HTTP/2 is asked whether it is still there.
+const PING_EVERY: Duration = Duration::from_secs(20);
+
 /// How long running requests may take when the process ends.
 const DRAIN_WITHIN: Duration = Duration::from_secs(25);
+
+/// How often connections are looked at that take too long.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Listens with a backlog made for openings.
 pub fn bind(address: &str) -> Result<TcpListener> {
@@ -50,32 +70,46 @@ pub fn bind(address: &str) -> Result<TcpListener> {
 /// Serves until `tasks` is told to stop, then lets running requests finish.
 pub async fn serve(listener: TcpListener, edge: Edge, tasks: Tasks) {
     let edge = Arc::new(edge);
-    let guests = Guests::new(edge.connections_per_ip());
+    let limits = Limits::new(edge.connections_per_ip(), edge.unsent_per_connection());
+    let (limiter, patience) = (ConnectionLimiter::new(limits), edge.patience());
     let graceful = GracefulShutdown::new();
-    let seats = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let mut look = tokio::time::interval(LOOK_EVERY);
     loop {
         let accepted = tokio::select! {
-            accepted = accept(&listener, &seats) => accepted,
+            accepted = accept(&listener, &limiter) => accepted,
+            _ = look.tick() => {
+                limiter.end_overdue(&patience);
+                continue;
+            }
             () = tasks.stopped() => break,
         };
-        let Some((stream, peer, seat)) = accepted else { continue };
-        // Our own proxies bring many clients.
-        let guest = guests.enter(peer.ip());
-        if guest.is_none() && !edge.is_proxy(peer.ip()) {
-            continue;
-        }
-        let connection = serve_connection(stream, peer, edge.clone(), tasks.clone());
+        let Some((stream, peer)) = accepted else { continue };
+        let Some(entry) = limiter.enter(peer, edge.is_proxy(peer.ip())) else { continue };
+        let shared = entry.connection.clone();
+        let connection = serve_connection(stream, shared.clone(), edge.clone(), tasks.clone());
         let watcher = graceful.watcher();
         tasks.spawn(async move {
             if let Some(connection) = connection.await {
-                // A connection that breaks is the client's affair.
-                let _ = watcher.watch(connection).await;
+                tokio::select! {
+                    // A connection that breaks is the client's affair.
+                    _ = watcher.watch(connection) => {}
+                    () = shared.let_go() => {}
+                }
             }
-            drop((seat, guest));
+            drop(entry);
         });
     }
     drop(listener);
-    if tokio::time::timeout(DRAIN_WITHIN, graceful.shutdown()).await.is_err() {
+    let drained = async {
+        let mut shutdown = std::pin::pin!(graceful.shutdown());
+        loop {
+            tokio::select! {
+                () = &mut shutdown => break,
+                _ = look.tick() => limiter.end_overdue(&patience),
+            }
+        }
+    };
+    if tokio::time::timeout(DRAIN_WITHIN, drained).await.is_err() {
         tracing::warn!("Some connections did not finish in time");
     }
 }
@@ -84,39 +118,74 @@ pub async fn serve(listener: TcpListener, edge: Edge, tasks: Tasks) {
 /// first other request on it is hyper's.
 async fn serve_connection(
     mut stream: TcpStream,
-    peer: SocketAddr,
+    connection: Arc<Connection>,
     edge: Arc<Edge>,
     tasks: Tasks,
 ) -> Option<impl GracefulConnection> {
-    let read = match asks::answer(&mut stream, &edge, peer, &tasks, HEADERS_WITHIN).await {
-        asks::Next::Other(read) => Cursor::new(read),
+    let patience = edge.patience();
+    let mut early = match asks::answer(&mut stream, &edge, &connection, &tasks, &patience).await {
+        asks::Next::Other(read) => read,
         asks::Next::Over => return None,
     };
-    let service = service_fn(move |request| {
-        let edge = edge.clone();
-        async move { Ok::<_, Infallible>(edge.answer(request, peer).await) }
-    });
-    let mut builder = Builder::new(TokioExecutor::new());
+    let protocol = protocol::detect(&mut stream, &mut early, &connection, &tasks).await?;
+    Some(hand_over(Socket { stream, early, connection }, protocol, edge))
+}
+
+fn hand_over(socket: Socket, protocol: Protocol, edge: Arc<Edge>) -> impl GracefulConnection {
+    let patience = edge.patience();
+    let connection = socket.connection.clone();
+    let builder = Builder::new(TokioExecutor::new());
+    let mut builder = match protocol {
+        Protocol::Http1 => builder.http1_only(),
+        Protocol::Http2 => {
+            connection.is_http2();
+            builder.http2_only()
+        }
+    };
     // A request that has arrived is worked on, also when its sender has hung up since: without
     // this hyper may drop it before its first step.
     builder.http1().half_close(true);
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADERS_WITHIN);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(patience.header);
     builder.http1().max_buf_size(HEAD_MAX).max_headers(HEADERS_MAX);
-    builder.http2().timer(TokioTimer::new()).max_header_list_size(HEAD_MAX as u32);
-    let (reader, writer) = stream.into_split();
-    let stream = tokio::io::join(read.chain(reader), writer);
-    Some(builder.serve_connection(TokioIo::new(stream), service).into_owned())
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(HEAD_MAX as u32)
+        .max_concurrent_streams(STREAMS_MAX)
+        .max_send_buf_size(SEND_BUFFER)
+        .initial_stream_window_size(RECEIVE_WINDOW)
+        .initial_connection_window_size(RECEIVE_WINDOW)
+        .keep_alive_interval(PING_EVERY)
+        .keep_alive_timeout(patience.send_stall);
+    let service = service_fn(move |request| {
+        let (edge, connection) = (edge.clone(), connection.clone());
+        async move { Ok::<_, Infallible>(answer(request, &edge, &connection).await) }
+    });
+    builder.serve_connection(TokioIo::new(socket), service).into_owned()
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    edge: &Edge,
+    connection: &Arc<Connection>,
+) -> Response<Outgoing> {
+    let patience = edge.patience();
+    let (open, deadline) = connection.open_request(&patience);
+    let (response, room) = edge.answer(request, connection, deadline).await;
+    let is_stream = response.body().size_hint().exact().is_none();
+    let sending = Sending::begin(open, is_stream, patience);
+    response.map(|body| Outgoing::new(body, sending, room))
 }
 
 async fn accept(
     listener: &TcpListener,
-    seats: &Arc<Semaphore>,
-) -> Option<(TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit)> {
-    let seat = seats.clone().acquire_owned().await.ok()?;
+    limiter: &ConnectionLimiter,
+) -> Option<(TcpStream, SocketAddr)> {
+    limiter.room().await;
     match listener.accept().await {
         Ok((stream, peer)) => {
             let _ = stream.set_nodelay(true);
-            Some((stream, peer, seat))
+            Some((stream, peer))
         }
         Err(error) => {
             // Out of file handles, most likely: give the others a moment to close theirs.

@@ -67,6 +67,14 @@ impl Launch {
         self
     }
 
+    /// Lets it open no more files than this (`ulimit -n`).
+    pub fn open_files(mut self, n_files: u32) -> Launch {
+        let limit = format!("ulimit -n {n_files} && exec \"$0\" \"$@\"");
+        let podo = std::mem::replace(&mut self.binary, "/bin/sh".into());
+        self.before = vec!["-c".into(), limit.into(), podo.into()];
+        self
+    }
+
     /// How long a start, or an end after SIGTERM, may take.
     pub fn patience(mut self, limit: Duration) -> Launch {
         self.patience = limit;

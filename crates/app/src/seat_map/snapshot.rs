@@ -30,12 +30,12 @@ pub struct Delta {
     pub version: u64,
     pub changes: Vec<Change>,
     /// As JSON, ready to send.
-    pub json: String,
+    pub json: Bytes,
 }
 
 impl Delta {
     pub(super) fn new(since: u64, version: u64, changes: Vec<Change>) -> Delta {
-        let json = changes_json(since, version, changes.iter().copied());
+        let json = changes_json(since, version, changes.iter().copied()).into();
         Delta { since, version, changes, json }
     }
 }
@@ -129,9 +129,9 @@ impl Snapshot {
 
     /// What changed since a version, as JSON; nothing when this node does not know that version
     /// (any more): then the whole map is the answer.
-    pub fn changes_since(&self, version: u64) -> Option<String> {
+    pub fn changes_since(&self, version: u64) -> Option<Bytes> {
         if version == self.version {
-            return Some(changes_json(version, version, std::iter::empty()));
+            return Some(changes_json(version, version, std::iter::empty()).into());
         }
         let first = self.deltas.iter().position(|delta| delta.since == version)?;
         if let [only] = &self.deltas[first..] {
@@ -141,7 +141,7 @@ impl Snapshot {
         let latest: BTreeMap<SeatIndex, SeatFace> =
             later.map(|change| (change.seat, change.face)).collect();
         let changes = latest.into_iter().map(|(seat, face)| Change { seat, face });
-        Some(changes_json(version, self.version, changes))
+        Some(changes_json(version, self.version, changes).into())
     }
 
     /// Free seats near those that somebody has just lost. Everybody who lost the same gets the

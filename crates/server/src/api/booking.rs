@@ -13,13 +13,13 @@ use app::ports::reservations::{Held, ReservationView};
 use app::reservations::{self, BestSeats, BookingSeat, SelectSeats};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use domain::best::Orphans;
 use domain::refunds::RefundTo;
 use domain::text::Line;
 use domain::{ReservationId, ScheduleId, SeatId};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 #[derive(Deserialize, IntoParams)]
@@ -30,7 +30,9 @@ pub(super) struct SeatsParams {
     schedule_id: ScheduleId,
 }
 
-#[derive(Serialize, ToSchema)]
+/// Only for the document: the list is written seat by seat.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "its fields are what the document shows")]
 pub(super) struct BookingSeats {
     seats: Vec<BookingSeat>,
 }
@@ -44,9 +46,11 @@ pub(super) async fn seats(
     State(app): State<App>,
     Fan(caller): Fan,
     Params(params): Params<SeatsParams>,
-) -> ApiResult<Json<BookingSeats>> {
-    let seats = reservations::booking_seats(&app.platform, caller.user, params.schedule_id).await?;
-    Ok(Json(BookingSeats { seats }))
+) -> ApiResult<Response> {
+    let schedule = params.schedule_id;
+    let view = reservations::booking_view(&app.platform, caller.user, schedule).await?;
+    let body = app.booking_lists.body(&app.platform, schedule, view).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 #[derive(Deserialize, ToSchema)]

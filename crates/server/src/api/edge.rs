@@ -3,6 +3,8 @@
 //! than most handlers do.
 
 mod ask;
+mod common_headers;
+mod host;
 mod manner;
 mod origin;
 mod request_id;
@@ -17,23 +19,45 @@ pub use spans::Tracing;
 use super::error::{ApiError, Failure, render};
 use super::{App, Shared};
 use crate::proxies::ForwardedHeader;
+use crate::shares::Share;
+use crate::web::{Connection, HeldBack, Patience};
 use app::ports::limits::Quota;
 use app::traces::{TraceParent, within};
 use axum::Router;
 use axum::extract::ConnectInfo;
-use axum::http::{HeaderName, HeaderValue, Request, StatusCode, header};
+use axum::http::{Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use domain::Timestamp;
+use common_headers::CommonHeaders;
+use domain::{Refusal, Timestamp};
 use futures::future::Either;
-use hyper::body::Incoming;
+use hyper::body::{Body, Incoming};
 use manner::Manner;
 use request_id::RequestIds;
 use routes::Routes;
 use spans::Begun;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tower::Service;
 use unstoppable::Unstoppable;
+
+/// Answers below this size are not counted among those that are not sent yet.
+const SMALL: u64 = 4 * 1024;
+
+/// What is kept of an answer that has no length.
+const OF_STREAM: u64 = 64 * 1024;
+
+const TOO_MUCH_UNSENT: Refusal = Refusal::TooManyRequests { retry_after_s: 1 };
+
+/// When a request has to be here with its body.
+#[derive(Clone, Copy)]
+pub(super) struct Deadline(pub(super) Instant);
+
+/// What an answer takes until it is sent.
+pub(crate) struct Room {
+    _of_connection: HeldBack,
+    _of_address: Share,
+}
 
 /// The door to the router.
 pub struct Edge {
@@ -43,8 +67,7 @@ pub struct Edge {
     request_ids: RequestIds,
     /// Whether only operators come this way.
     is_inner: bool,
-    /// Whether fans reach us by https: then browsers are told to stay there.
-    is_encrypted: bool,
+    common_headers: CommonHeaders,
 }
 
 impl Edge {
@@ -61,8 +84,9 @@ impl Edge {
 
     fn around(router: Router, shared: App, is_inner: bool) -> Edge {
         let is_encrypted = shared.home.starts_with("https://");
+        let common_headers = CommonHeaders::new(is_encrypted, shared.requests_per_second_per_ip);
         let request_ids = RequestIds::new(&*shared.platform.chance);
-        Edge { shared, router, routes: Routes::default(), request_ids, is_inner, is_encrypted }
+        Edge { shared, router, routes: Routes::default(), request_ids, is_inner, common_headers }
     }
 
     /// Whether an address is a proxy of ours.
@@ -78,8 +102,27 @@ impl Edge {
         }
     }
 
-    pub async fn answer(&self, request: Request<Incoming>, mut peer: SocketAddr) -> Response {
+    /// How long clients may take.
+    pub fn patience(&self) -> Patience {
+        self.shared.patience
+    }
+
+    /// Bytes of answers that one connection may have waiting to be sent: a part of what its address
+    /// may, so that one that stands still does not stop the others.
+    pub fn unsent_per_connection(&self) -> u64 {
+        self.shared.unsent.max() / 4
+    }
+
+    /// Answers a request whose body has to be here at a `deadline`. The room that the answer needs is
+    /// given back when it is sent.
+    pub(crate) async fn answer(
+        &self,
+        mut request: Request<Incoming>,
+        connection: &Arc<Connection>,
+        deadline: Instant,
+    ) -> (Response, Option<Room>) {
         let started = Instant::now();
+        let mut peer = connection.peer;
         peer.set_ip(self.client_of(&request, peer.ip()));
         let route = self.routes.find(request.uri().path());
         let method = routes::known_method(request.method());
@@ -90,27 +133,30 @@ impl Edge {
         let trace = begun.as_ref().and_then(Begun::followed);
         let is_api = request.uri().path().starts_with("/api/");
         let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip()) {
+            Ok(n_left) if !host::is_one(&request) => {
+                (ApiError::from(Failure::Host).into_response(), n_left)
+            }
             Ok(n_left) if !origin::is_ours(&request, &self.shared.home) => {
                 (ApiError::from(Failure::ForeignOrigin).into_response(), n_left)
             }
-            Ok(n_left) => (self.hand_over(request, peer, trace).await, n_left),
+            Ok(n_left) => {
+                request.extensions_mut().insert(Deadline(deadline));
+                (self.hand_over(request, peer, trace).await, n_left)
+            }
             Err(error) => (error.into_response(), Some(0)),
         };
+        let room = self.find_room(&response, peer.ip(), connection);
+        if room.is_err() {
+            response = ApiError::from(TOO_MUCH_UNSENT).into_response();
+        }
         if let Some(error) = response.extensions_mut().remove::<ApiError>() {
             // axum names the methods that would do.
             let allow = response.headers_mut().remove(header::ALLOW);
             response = render(&error, manner.language(), id.as_str());
             response.headers_mut().extend(allow.map(|methods| (header::ALLOW, methods)));
         }
-        harden(&mut response);
         response.headers_mut().insert(request_id::HEADER, id.header());
-        if self.is_encrypted {
-            let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
-            response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, year);
-        }
-        if let Some(n_left) = n_left.filter(|_| is_api) {
-            tell_limit(&mut response, self.shared.requests_per_second_per_ip, n_left);
-        }
+        self.common_headers.add_to(response.headers_mut(), n_left.filter(|_| is_api));
         if is_inside {
             note_vitals(&self.shared, response.status(), started.elapsed());
         }
@@ -119,7 +165,24 @@ impl Edge {
         if let (Some(tracing), Some(begun)) = (&self.shared.tracing, begun) {
             tracing.end(&begun, route.name(method), response.status(), took);
         }
-        response
+        (response, room.ok().flatten())
+    }
+
+    /// Room for an answer among those that its connection and its address have not taken yet. Small
+    /// ones need none: as many as an address may ask for in a second do no harm.
+    fn find_room(
+        &self,
+        response: &Response,
+        client: IpAddr,
+        connection: &Arc<Connection>,
+    ) -> Result<Option<Room>, ()> {
+        let n_bytes = response.body().size_hint().exact().unwrap_or(OF_STREAM);
+        if n_bytes < SMALL || !self.shared.platform.rules.limits_on {
+            return Ok(None);
+        }
+        let of_connection = connection.hold_back(n_bytes).ok_or(())?;
+        let of_address = self.shared.unsent.take(network_of(client), n_bytes).ok_or(())?;
+        Ok(Some(Room { _of_connection: of_connection, _of_address: of_address }))
     }
 
     /// Who asks, behind the proxies. A line that is not text is nobody's address.
@@ -141,8 +204,8 @@ impl Edge {
         Some(tracing.begin(request.headers(), id, span, platform.now()))
     }
 
-    /// The answer to what the crowd of an opening asks, if all is well; whatever is not is for the
-    /// ordinary way to tell.
+    /// The answer to what the crowd of an opening asks, unless it takes the ordinary way. That is
+    /// decided before anything is counted: a request is counted once.
     pub async fn ask(&self, ask: &Ask<'_>, peer: SocketAddr) -> Option<Told> {
         // Traces follow all but polls.
         let is_followed = ask.wish != Wish::Status && self.shared.tracing.is_some();
@@ -156,14 +219,21 @@ impl Edge {
             ForwardedHeader::Forwarded => ask.headers.forwarded,
         };
         let client = proxies.client(peer.ip(), line.into_iter());
-        self.let_in(ask.wish.path(), client).ok()?;
-        let told = ask.answer(&self.shared).await.ok()?;
+        let told = match self.let_in(ask.wish.path(), client) {
+            Ok(n_left) => ask.answer(&self.shared, n_left).await,
+            Err(error) => ask.refuse(error, Some(0)),
+        };
         let took = started.elapsed();
         if is_of_those_inside(ask.wish.path()) {
             note_vitals(&self.shared, told.status(), took);
         }
         self.routes.asked(ask.wish).count(&self.shared.metrics, told.status(), took);
         Some(told)
+    }
+
+    /// The headers of an answer that every answer has.
+    pub fn write_common_headers(&self, head: &mut Vec<u8>, told: &Told) {
+        self.common_headers.write_to(head, told.n_left());
     }
 
     /// The name of a request.
@@ -208,28 +278,6 @@ impl Edge {
     }
 }
 
-/// Headers that keep pages and answers from being misused.
-fn harden(response: &mut Response) {
-    const SAFE: [(HeaderName, HeaderValue); 5] = [
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
-        (
-            header::CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static(
-                "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; \
-                 form-action 'self'",
-            ),
-        ),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-    ];
-    let headers = response.headers_mut();
-    headers.reserve(SAFE.len());
-    for (name, value) in SAFE {
-        headers.entry(name).or_insert(value);
-    }
-}
-
 /// Is this a call of somebody who was let in?
 fn is_of_those_inside(path: &str) -> bool {
     path.starts_with("/api/booking/") || path.starts_with("/api/payment/")
@@ -239,18 +287,6 @@ fn is_of_those_inside(path: &str) -> bool {
 fn note_vitals(shared: &Shared, status: StatusCode, took: Duration) {
     let platform = &shared.platform;
     platform.vitals.note(took, status.is_server_error(), platform.now());
-}
-
-/// Tells a client how much of its share of every second is left.
-fn tell_limit(response: &mut Response, burst: u32, n_left: u32) {
-    let headers = response.headers_mut();
-    let policy = format!("\"address\";q={burst};w=1");
-    let left = format!("\"address\";r={n_left};t=1");
-    for (name, text) in [("ratelimit-policy", policy), ("ratelimit", left)] {
-        if let Ok(value) = HeaderValue::try_from(text) {
-            headers.insert(name, value);
-        }
-    }
 }
 
 fn check_limit(shared: &Shared, peer: IpAddr) -> Result<Option<u32>, ApiError> {
@@ -264,7 +300,7 @@ fn check_limit(shared: &Shared, peer: IpAddr) -> Result<Option<u32>, ApiError> {
 }
 
 /// A whole IPv6 network counts as one address: its owner has all of them.
-pub(super) fn network_of(ip: IpAddr) -> IpAddr {
+pub(crate) fn network_of(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => {

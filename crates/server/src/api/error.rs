@@ -40,6 +40,8 @@ pub(super) enum Failure {
     NotServedHere,
     /// The page of another site asks.
     ForeignOrigin,
+    /// No host is named, or more than one.
+    Host,
     Method,
     Unavailable(String),
     Broken(String),
@@ -75,11 +77,6 @@ impl ApiError {
 
     pub(super) fn status(&self) -> StatusCode {
         self.0.status()
-    }
-
-    /// Whether it was expected: the rules said no.
-    pub(super) fn is_refusal(&self) -> bool {
-        matches!(*self.0, Failure::Refused(_))
     }
 
     /// Seconds after which it makes sense to try again.
@@ -122,7 +119,7 @@ impl Failure {
         match self {
             Failure::Refused(refusal) => refusal_status(refusal),
             Failure::Field { .. } => StatusCode::UNPROCESSABLE_ENTITY,
-            Failure::Body { .. } => StatusCode::BAD_REQUEST,
+            Failure::Body { .. } | Failure::Host => StatusCode::BAD_REQUEST,
             Failure::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Failure::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
             Failure::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -145,6 +142,7 @@ impl Failure {
             Failure::NoRoute => "NOT_FOUND",
             Failure::NotServedHere => "NOT_SERVED_HERE",
             Failure::ForeignOrigin => "ORIGIN_FORBIDDEN",
+            Failure::Host => "HOST_INVALID",
             Failure::Method => "METHOD_NOT_ALLOWED",
             Failure::Unavailable(_) => "UNAVAILABLE",
             Failure::Broken(_) => "INTERNAL",
@@ -167,6 +165,7 @@ impl Failure {
             | Failure::NoRoute
             | Failure::NotServedHere
             | Failure::ForeignOrigin
+            | Failure::Host
             | Failure::Method
             | Failure::Broken(_) => None,
         }
@@ -210,6 +209,7 @@ impl Failure {
             | Failure::NoRoute
             | Failure::NotServedHere
             | Failure::ForeignOrigin
+            | Failure::Host
             | Failure::Method
             | Failure::Unavailable(_)
             | Failure::Broken(_) => return Members::Others(None),
@@ -351,6 +351,7 @@ pub(super) fn write_problem(to: &mut Vec<u8>, error: &ApiError, language: Langua
         | Failure::NoRoute
         | Failure::NotServedHere
         | Failure::ForeignOrigin
+        | Failure::Host
         | Failure::Method => {}
     }
     let (status, code) = (failure.status(), failure.code());

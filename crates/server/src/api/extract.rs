@@ -1,8 +1,9 @@
 //! What handlers take from a request, each with a clear problem when it is not there.
 
-use super::edge::network_of;
+use super::edge::{Deadline, network_of};
 use super::error::{ApiError, Failure};
 use super::{App, Shared, cookies};
+use crate::shares::Share;
 use app::accounts::{Origin, authenticate, authenticate_until, session_ends_at};
 use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
@@ -19,7 +20,7 @@ use domain::{Refusal, SessionId, Timestamp, UserId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::convert::Infallible;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 use uuid::Uuid;
@@ -37,9 +38,6 @@ const BODY_MAX: usize = 64 * 1024;
 
 /// The same for a layout: sixty thousand seats drawn one by one.
 const LARGE_BODY_MAX: usize = 16 * 1024 * 1024;
-
-/// A body that has not arrived after this long is not waited for.
-const BODY_WITHIN: Duration = Duration::from_secs(30);
 
 /// A person who is logged in.
 pub(super) struct Fan(pub(super) Caller);
@@ -184,6 +182,25 @@ impl FromRequestParts<App> for CameFrom {
     }
 }
 
+/// The network that a request came from: what belongs to an address belongs to all of it.
+pub(super) struct Network(pub(super) IpAddr);
+
+impl FromRequestParts<App> for Network {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Network, ApiError> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let missing = || Failure::Broken("a request without an address".into());
+        Ok(Network(network_of(peer.ok_or_else(missing)?.0.ip())))
+    }
+}
+
+/// Takes one of the streams that an address may listen to.
+pub(super) fn open_stream(app: &Shared, network: IpAddr) -> Result<Share, ApiError> {
+    let share = app.streams_open.take(network, 1);
+    share.ok_or_else(|| Refusal::TooManyRequests { retry_after_s: 5 }.into())
+}
+
 /// A JSON body: its value, and its bytes for the idempotency key's fingerprint.
 pub(super) struct Body<T> {
     pub(super) value: T,
@@ -216,12 +233,29 @@ async fn read_json(request: Request, max: usize) -> Result<Bytes, ApiError> {
     if !is_json(request.headers()) {
         return Err(Failure::NotJson.into());
     }
+    read_body(request, max).await
+}
+
+/// The one way to read a body: it has to be here when the time of its request is over.
+async fn read_body(request: Request, max: usize) -> Result<Bytes, ApiError> {
+    let Deadline(deadline) = *request.extensions().get().ok_or(Failure::BodyTooSlow)?;
     let read = to_bytes(request.into_body(), max);
-    let bytes = tokio::time::timeout(BODY_WITHIN, read)
+    let bytes = tokio::time::timeout_at(deadline.into(), read)
         .await
         .map_err(|_elapsed| Failure::BodyTooSlow)?
         .map_err(|_error| Failure::BodyTooLarge)?;
     Ok(bytes)
+}
+
+/// A body of any kind: a form, a message of a payment company.
+pub(super) struct Raw(pub(super) Bytes);
+
+impl FromRequest<App> for Raw {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &App) -> Result<Raw, ApiError> {
+        Ok(Raw(read_body(request, BODY_MAX).await?))
+    }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

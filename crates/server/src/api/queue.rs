@@ -3,10 +3,10 @@
 mod history;
 mod stream;
 
-use super::App;
 use super::error::{ApiResult, Problem};
 use super::extract::{Body, Fan, Id, PLACE_TOKEN, Params, Poller, text_of};
 use super::language::Language;
+use super::{App, Shared};
 use app::queue::{self, DrawView, EntryView, ProgressView, QueueView};
 use app::signals;
 use axum::Json;
@@ -103,11 +103,13 @@ pub(super) async fn status(
 }
 
 /// Puts off whoever asks far too fast, and notes it.
-async fn check_pace(app: &App, schedule: ScheduleId, fan: UserId) -> ApiResult<()> {
+pub(super) async fn check_pace(app: &Shared, schedule: ScheduleId, fan: UserId) -> ApiResult<()> {
     let pace = queue::check_pace(&app.platform, schedule, fan);
     if pace.is_err() {
         let reason = "Asked far faster than told to".to_owned();
-        signals::note(&app.platform, (fan, schedule), SignalKind::AsksTooFast, reason).await;
+        let noted = signals::note(&app.platform, (fan, schedule), SignalKind::AsksTooFast, reason);
+        // It happens to few: what it needs is not kept for every connection.
+        Box::pin(noted).await;
     }
     Ok(pace?)
 }

@@ -2,16 +2,16 @@
 
 use super::App;
 use super::error::{ApiError, ApiResult, Problem};
-use super::extract::{Id, Params, PathText};
+use super::extract::{Id, Network, Params, PathText, open_stream};
 use super::language::Language;
 use crate::layouts::LayoutBody;
 use crate::seat_feed::{News, is_canceled};
+use crate::shares::Share;
 use app::catalog::LayoutView;
 use app::seat_map::Snapshot;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use domain::{Refusal, ScheduleId};
@@ -128,7 +128,7 @@ pub(super) async fn show_seats(
     let changes = params.since.and_then(|since| snapshot.changes_since(since));
     let mut response = match changes {
         Some(changes) => {
-            let changes = marked(&Bytes::from(changes), is_canceled);
+            let changes = marked(&changes, is_canceled);
             ([(header::CONTENT_TYPE, "application/json")], changes).into_response()
         }
         None => whole_map(&snapshot, &headers, is_canceled),
@@ -200,51 +200,52 @@ const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
 #[utoipa::path(get, path = "/api/schedules/{id}/seats/stream", operation_id = "stream_seats", tag = "catalog",
     params(("id" = ScheduleId, Path), ("Last-Event-ID" = Option<u64>, Header)),
     responses((status = 200, body = SeatStatus, content_type = "text/event-stream"),
-              (status = 404, body = Problem)))]
+              (status = 404, body = Problem), (status = 429, body = Problem)))]
 pub(super) async fn stream(
     State(app): State<App>,
     Id(schedule): Id<ScheduleId>,
+    Network(network): Network,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
+    let share = open_stream(&app, network)?;
     // Listening begins before the first look, so that nothing falls in between.
     app.platform.seat_maps.snapshot(&app.platform, schedule).await?;
     let news = app.seat_feed.listen(&app.platform, &app.tasks, schedule);
     let snapshot = app.platform.seat_maps.snapshot(&app.platform, schedule).await?;
     let known = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let since = known.and_then(|text| text.parse().ok());
-    let first = match since.and_then(|since| snapshot.changes_since(since)) {
-        Some(changes) => event("changes", snapshot.version, changes.into()),
-        None => whole(&snapshot),
-    };
     let is_called_off = is_canceled(&app.platform, schedule).await;
     let mut listener = Listener {
         app,
         schedule,
         news,
         version: snapshot.version,
-        first: VecDeque::from([first]),
+        pieces: VecDeque::new(),
         language: Language::of(&headers),
         is_called_off,
+        _share: share,
     };
-    if is_called_off {
-        let word = listener.canceled();
-        listener.first.push_back(word);
+    match since.and_then(|since| snapshot.changes_since(since)) {
+        Some(changes) => listener.say("changes", Some(snapshot.version), changes),
+        None => listener.say_whole(&snapshot),
     }
-    let events = Sse::new(listener.events());
-    let mut response =
-        events.keep_alive(KeepAlive::new().interval(HEARTBEAT_EVERY)).into_response();
+    if is_called_off {
+        listener.say_canceled();
+    }
+    let mut response = Body::from_stream(listener.pieces()).into_response();
+    set(&mut response, header::CONTENT_TYPE, "text/event-stream");
+    set(&mut response, header::CACHE_CONTROL, "no-cache");
     set(&mut response, HeaderName::from_static("x-accel-buffering"), "no");
     Ok(response)
 }
 
-fn event(name: &str, version: u64, data: Bytes) -> Event {
-    let text = String::from_utf8(data.to_vec()).unwrap_or_default();
-    Event::default().event(name).id(version.to_string()).data(text)
-}
+/// Data below this size is copied into its event; more is shared by all who listen.
+const COPIED_MAX: usize = 2 * 1_024;
 
-fn whole(snapshot: &Snapshot) -> Event {
-    event("seats", snapshot.version, snapshot.json.clone())
-}
+const END_OF_EVENT: &[u8] = b"\n\n";
+
+/// A line without meaning.
+const HEARTBEAT: Bytes = Bytes::from_static(b":\n\n");
 
 struct Listener {
     app: App,
@@ -252,72 +253,92 @@ struct Listener {
     news: Receiver<News>,
     /// What the client knows.
     version: u64,
-    /// What it is told before anything happens.
-    first: VecDeque<Event>,
+    /// What it is told next, in pieces of events.
+    pieces: VecDeque<Bytes>,
     language: Language,
     /// It was told that the date is called off.
     is_called_off: bool,
+    _share: Share,
 }
 
 impl Listener {
-    fn events(self) -> impl Stream<Item = Result<Event, Infallible>> {
+    fn pieces(self) -> impl Stream<Item = Result<Bytes, Infallible>> {
         stream::unfold(self, |mut listener| async move {
-            let event = listener.next().await?;
-            Some((Ok(event), listener))
+            let piece = listener.next().await?;
+            Some((Ok(piece), listener))
         })
     }
 
-    /// The next event; nothing when it is time to stop.
-    async fn next(&mut self) -> Option<Event> {
-        if let Some(first) = self.first.pop_front() {
-            return Some(first);
-        }
+    /// The next piece; nothing when it is time to stop.
+    async fn next(&mut self) -> Option<Bytes> {
         loop {
+            if let Some(piece) = self.pieces.pop_front() {
+                return Some(piece);
+            }
             let heard = tokio::select! {
                 heard = self.news.recv() => heard,
                 () = self.app.tasks.stopped() => return None,
+                () = tokio::time::sleep(HEARTBEAT_EVERY) => return Some(HEARTBEAT),
             };
             match heard {
                 // It was part of what the client got first.
                 Ok(News::Changed(delta)) if delta.version <= self.version => {}
                 Ok(News::Changed(delta)) if delta.since == self.version => {
                     self.version = delta.version;
-                    let data = Bytes::copy_from_slice(delta.json.as_bytes());
-                    return Some(event("changes", delta.version, data));
+                    self.say("changes", Some(delta.version), delta.json.clone());
                 }
                 Ok(News::Canceled) if self.is_called_off => {}
                 Ok(News::Canceled) => {
                     self.is_called_off = true;
-                    return Some(self.canceled());
+                    self.say_canceled();
                 }
                 Ok(News::Changed(_) | News::Whole(_)) | Err(RecvError::Lagged(_)) => {
-                    return self.resync().await;
+                    self.resync().await?;
                 }
                 Err(RecvError::Closed) => return None,
             }
         }
     }
 
+    /// Adds an event. Its data is JSON, which has no line breaks.
+    fn say(&mut self, name: &str, version: Option<u64>, data: Bytes) {
+        let id = version.map_or(String::new(), |version| format!("id: {version}\n"));
+        let head = format!("event: {name}\n{id}data: ");
+        match data.len() {
+            0..=COPIED_MAX => {
+                let event = [head.as_bytes(), &data, END_OF_EVENT].concat();
+                self.pieces.push_back(event.into());
+            }
+            _ => self.pieces.extend([head.into(), data, Bytes::from_static(END_OF_EVENT)]),
+        }
+    }
+
+    fn say_whole(&mut self, snapshot: &Snapshot) {
+        self.say("seats", Some(snapshot.version), snapshot.json.clone());
+    }
+
     /// The word that the date is called off.
-    fn canceled(&self) -> Event {
+    fn say_canceled(&mut self) {
         let error = ApiError::from(Refusal::ScheduleCanceled);
         let (_, detail) = error.told(self.language);
         let data = serde_json::json!({ "code": error.code(), "detail": detail });
-        Event::default().event("canceled").data(data.to_string())
+        self.say("canceled", None, data.to_string().into());
     }
 
     /// The whole map instead of a backlog.
-    async fn resync(&mut self) -> Option<Event> {
+    async fn resync(&mut self) -> Option<()> {
         self.news = self.news.resubscribe();
         let platform = &self.app.platform;
         let snapshot = platform.seat_maps.snapshot(platform, self.schedule).await.ok()?;
-        self.version = snapshot.version;
         // What was missed may have been this.
-        if !self.is_called_off && is_canceled(platform, self.schedule).await {
+        let is_news = !self.is_called_off && is_canceled(platform, self.schedule).await;
+        self.version = snapshot.version;
+        self.say_whole(&snapshot);
+        if is_news {
             self.is_called_off = true;
-            self.first.push_back(self.canceled());
+            self.say_canceled();
         }
-        Some(whole(&snapshot))
+        Some(())
     }
 }
 

@@ -2,19 +2,14 @@
 
 use super::App;
 use super::error::{ApiError, ApiResult, Failure, Problem};
+use super::extract::Raw;
 use app::ports::gateway::Delivery;
 use app::webhooks;
-use axum::body::{Bytes, to_bytes};
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use std::time::Duration;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
-
-/// Largest body accepted; KCP's encrypted approvals are a few kilobytes.
-const BODY_MAX: usize = 64 * 1024;
-const BODY_WITHIN: Duration = Duration::from_secs(10);
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(routes!(webhook)).routes(routes!(come_back, post_back))
@@ -29,9 +24,8 @@ pub(super) async fn webhook(
     State(app): State<App>,
     Path(gateway): Path<String>,
     headers: HeaderMap,
-    request: Request,
+    Raw(body): Raw,
 ) -> ApiResult<StatusCode> {
-    let body = read(request).await?;
     let headers: Vec<(String, String)> = headers
         .iter()
         .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
@@ -50,14 +44,6 @@ pub(super) async fn webhook(
         });
     }
     Ok(StatusCode::OK)
-}
-
-async fn read(request: Request) -> ApiResult<Bytes> {
-    let read = to_bytes(request.into_body(), BODY_MAX);
-    let bytes = tokio::time::timeout(BODY_WITHIN, read)
-        .await
-        .map_err(|_elapsed| ApiError::from(Failure::BodyTooSlow))?;
-    bytes.map_err(|_error| Failure::BodyTooLarge.into())
 }
 
 /// The browser comes back from a payment company's page (Toss, PortOne).
@@ -83,9 +69,8 @@ pub(super) async fn come_back(
 pub(super) async fn post_back(
     State(app): State<App>,
     Path(gateway): Path<String>,
-    request: Request,
+    Raw(body): Raw,
 ) -> ApiResult<Response> {
-    let body = read(request).await?;
     let fields: Vec<(String, String)> = serde_urlencoded::from_bytes(&body)
         .map_err(|error| Failure::Body { problem: error.to_string() })?;
     go_on(&app, &gateway, &fields).await

@@ -5,6 +5,7 @@ use crate::running::Running;
 use crate::{web, wire};
 use anyhow::Result;
 use clap::Args;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::process::ExitCode;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -24,6 +25,7 @@ pub(super) async fn run(config: Config) -> Result<ExitCode> {
     warn_of_shared_file(&config);
     // Before anybody can know that we run: a signal that comes earlier would end us at once.
     let mut signals = Signals::listen()?;
+    raise_open_files();
     let listener = web::bind(&config.listen)?;
     let wired = wire::platform(&config).await?;
     let running = Box::pin(Running::start(&config, wired, listener)).await?;
@@ -36,6 +38,15 @@ pub(super) async fn run(config: Config) -> Result<ExitCode> {
     tracing::info!("Stopping: running requests may finish");
     running.stop().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A connection is an open file: as many as the system allows.
+fn raise_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, ..limit };
+    if limit.maximum.is_some() && setrlimit(Resource::Nofile, raised).is_err() {
+        tracing::debug!("The limit of open files stays as it is");
+    }
 }
 
 /// Several processes can share a SQLite file, but each waits for the other's writes.

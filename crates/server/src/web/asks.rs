@@ -2,17 +2,17 @@
 //!
 //! Nearly all requests of an opening want to enter, ask where somebody stands in line, or want seats
 //! that others have. One that looks exactly as it should is read and answered here, with very little
-//! around it. Whatever else comes, be it one of these that gets an error, makes hyper take the
-//! connection over with all that has been read: what is unusual has one place where it is handled.
+//! around it. A request that looks otherwise makes hyper take the connection over with all that has
+//! been read: what is unusual has one place where it is handled.
 
+use super::connection::Connection;
+use super::patience::Patience;
 use crate::api::{
-    Ask, Edge, Headers, RequestId, Told, Wish, schedule_in_body, schedule_in_query, seats_in_body,
+    Ask, Edge, Headers, Told, Wish, schedule_in_body, schedule_in_query, seats_in_body,
 };
 use crate::tasks::Tasks;
 use bytes::{Buf, BytesMut};
-use domain::Timestamp;
 use std::io::{ErrorKind, Result, Write};
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::{Duration, UNIX_EPOCH};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -32,44 +32,67 @@ pub(super) enum Next {
     Over,
 }
 
-/// Answers until something else comes. A client has `patience` to finish a request, to start
-/// the next, and to take an answer.
+/// Answers until something else comes. A client has some time to start a request, the same from its
+/// first byte to its last, and some to take an answer.
 pub(super) async fn answer(
     stream: &mut TcpStream,
     edge: &Edge,
-    peer: SocketAddr,
+    connection: &Connection,
     tasks: &Tasks,
-    patience: Duration,
+    patience: &Patience,
 ) -> Next {
     let mut buffer = BytesMut::new();
     let mut answer = Vec::new();
     let mut stopped = pin!(tasks.stopped());
-    let mut alarm = pin!(tokio::time::sleep(patience));
+    let mut let_go = pin!(connection.let_go());
+    let mut deadline = Instant::now() + patience.header;
+    let mut alarm = pin!(tokio::time::sleep_until(deadline));
     loop {
         let length = match read_ask(&buffer) {
             Head::Ask { ask, length } => {
-                let Some(told) = edge.ask(&ask, peer).await else { return Next::Other(buffer) };
-                write_answer(&mut answer, &told, &edge.request_id(&ask), edge.now());
+                let Some(told) = edge.ask(&ask, connection.peer).await else {
+                    connection.begin_reading_at(deadline - patience.header);
+                    return Next::Other(buffer);
+                };
+                write_answer(&mut answer, edge, &ask, &told);
                 length
             }
-            Head::Other => return Next::Other(buffer),
+            Head::Other => {
+                connection.begin_reading_at(deadline - patience.header);
+                return Next::Other(buffer);
+            }
             Head::Part => {
                 buffer.reserve(1_024);
-                let deadline = Instant::now() + patience;
+                let is_first = buffer.is_empty();
+                if is_first {
+                    deadline = Instant::now() + patience.header;
+                }
                 let read = tokio::select! {
                     biased;
                     read = stream.read_buf(&mut buffer) => read.unwrap_or(0),
-                    () = &mut stopped => 0,
+                    () = &mut stopped => return Next::Over,
+                    () = &mut let_go => return Next::Over,
                     () = ring(alarm.as_mut(), deadline) => 0,
                 };
-                if read == 0 {
+                if read == 0 && is_first {
                     return Next::Over;
+                }
+                // What has begun and does not go on is unusual.
+                if read == 0 {
+                    connection.begin_reading_at(deadline - patience.header);
+                    return Next::Other(buffer);
+                }
+                if is_first {
+                    deadline = Instant::now() + patience.header;
                 }
                 continue;
             }
         };
         buffer.advance(length);
-        if send(stream, &answer, patience).await.is_err() {
+        if !buffer.is_empty() {
+            deadline = Instant::now() + patience.header;
+        }
+        if send(stream, &answer, patience.send_stall).await.is_err() {
             return Next::Over;
         }
         answer.clear();
@@ -155,7 +178,7 @@ fn ask_in<'r>(
     let is_asked = |wish: &&Wish| request.method == Some(wish.method()) && path == wish.path();
     let wish = *Wish::ALL.iter().find(is_asked).filter(|_| request.version == Some(1))?;
     let headers = read_headers(request.headers)?;
-    headers.host?;
+    headers.host.filter(|host| !host.is_empty())?;
     let n_bytes = headers.content_length.map_or(Some(0), length_of)?;
     let is_json = headers.content_type == Some("application/json");
     let body = body.get(..n_bytes);
@@ -207,7 +230,9 @@ fn read_headers<'r>(given: &[httparse::Header<'r>]) -> Option<Headers<'r>> {
             17 if is("transfer-encoding") => return None,
             _ => continue,
         };
-        if slot.replace(str::from_utf8(header.value).ok()?).is_some() {
+        // Other letters are text to us, but not to the ordinary way.
+        let value = header.value.is_ascii().then(|| str::from_utf8(header.value).ok())?;
+        if slot.replace(value?).is_some() {
             return None;
         }
     }
@@ -220,25 +245,25 @@ fn length_of(text: &str) -> Option<usize> {
 }
 
 /// The whole answer, head and body.
-fn write_answer(answer: &mut Vec<u8>, told: &Told, id: &RequestId, now: Timestamp) {
-    const HEAD: &str =
-        "cache-control: no-store\r\nx-content-type-options: nosniff\r\nx-request-id: ";
+fn write_answer(answer: &mut Vec<u8>, edge: &Edge, ask: &Ask<'_>, told: &Told) {
     /// The length is known last, so there is room for its digits.
     const LENGTH: &str = "content-length: 00000\r\n\r\n";
     let status = told.status();
     let reason = status.canonical_reason().unwrap_or_default();
-    let now = Duration::from_millis(now.ms().try_into().unwrap_or(0));
+    let id = edge.request_id(ask);
+    let now = Duration::from_millis(edge.now().ms().try_into().unwrap_or(0));
     let date = httpdate::HttpDate::from(UNIX_EPOCH + now);
     let _ = write!(answer, "HTTP/1.1 {} {reason}\r\n", status.as_str());
-    for text in [told.head().as_bytes(), HEAD.as_bytes(), id.as_bytes()] {
-        answer.extend_from_slice(text);
-    }
+    answer.extend_from_slice(told.head().as_bytes());
+    edge.write_common_headers(answer, told);
+    answer.extend_from_slice(b"x-request-id: ");
+    answer.extend_from_slice(id.as_bytes());
     if let Some(seconds) = told.retry_after() {
         let _ = write!(answer, "\r\nretry-after: {seconds}");
     }
     let _ = write!(answer, "\r\ndate: {date}\r\n{LENGTH}");
     let body_starts = answer.len();
-    told.write_body(answer, id);
+    told.write_body(answer, &id);
     let n_bytes = answer.len() - body_starts;
     let digits = &mut answer[body_starts - 9..body_starts - 4];
     let _ = write!(&mut &mut digits[..], "{n_bytes:05}");

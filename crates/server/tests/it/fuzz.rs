@@ -27,7 +27,7 @@ const THOUGHT_MAX: Duration = Duration::from_millis(500);
 
 const NOW: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
-fn length() -> Duration {
+pub(crate) fn length() -> Duration {
     #[expect(clippy::disallowed_methods, reason = "a switch of tests, not a setting")]
     let asked = std::env::var("PODO_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
     Duration::from_secs(asked.unwrap_or(2))
@@ -40,7 +40,7 @@ fn processor_time() -> Duration {
 }
 
 /// Makes inputs from good ones.
-struct Monkey {
+pub(crate) struct Monkey {
     state: u64,
     corpus: Vec<Vec<u8>>,
 }
@@ -66,7 +66,7 @@ const SPICES: [&[u8]; 16] = [
 ];
 
 impl Monkey {
-    fn new(corpus: &[&[u8]]) -> Monkey {
+    pub(crate) fn new(corpus: &[&[u8]]) -> Monkey {
         Monkey { state: 20_261_116, corpus: corpus.iter().map(|it| it.to_vec()).collect() }
     }
 
@@ -76,7 +76,7 @@ impl Monkey {
         ((mixed ^ (mixed >> 27)) >> 8) as usize % end.max(1)
     }
 
-    fn input(&mut self) -> Vec<u8> {
+    pub(crate) fn input(&mut self) -> Vec<u8> {
         let first = self.below(self.corpus.len());
         let mut bytes = self.corpus[first].clone();
         for _ in 0..=self.below(4) {

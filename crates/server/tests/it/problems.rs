@@ -5,9 +5,10 @@ use domain::{Refusal, Timestamp};
 use std::collections::BTreeSet;
 
 /// What only the edge can find wrong.
-const OF_THE_EDGE: [&str; 9] = [
+const OF_THE_EDGE: [&str; 10] = [
     "BODY_TOO_LARGE",
     "BODY_TOO_SLOW",
+    "HOST_INVALID",
     "INTERNAL",
     "MALFORMED_BODY",
     "METHOD_NOT_ALLOWED",

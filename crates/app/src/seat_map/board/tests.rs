@@ -76,9 +76,9 @@ fn changes_since_a_known_version_lead_to_the_current_map() {
         r#"{{"version":{},"since":{},"changes":[[0,"S"],[3,"H"]]}}"#,
         third.version, first.version
     );
-    assert_eq!(since(first.version), Some(told));
+    assert_eq!(since(first.version), Some(told.into()));
     let told = format!(r#"{{"version":{0},"since":{0},"changes":[]}}"#, third.version);
-    assert_eq!(since(third.version), Some(told));
+    assert_eq!(since(third.version), Some(told.into()));
     assert!(since(second.version).is_some());
     assert_eq!(since(first.version + 1), None, "another node's version");
 }

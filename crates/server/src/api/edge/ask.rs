@@ -1,6 +1,6 @@
 //! What fans ask when a sale opens, nearly all at once: to enter, where they stand, and for seats
-//! that one of them gets. So it takes the shortest way. Whatever has anything unusual in it takes the
-//! ordinary one and gets the same answers.
+//! that one of them gets. So it takes the shortest way. A request that has anything unusual in it takes
+//! the ordinary one and gets the same answers.
 
 use super::origin::{Page, may_act};
 use crate::api::answer::status_of;
@@ -8,7 +8,7 @@ use crate::api::booking::{self, SelectBody};
 use crate::api::error::{ApiError, ApiResult, write_problem};
 use crate::api::extract::{Bearer, bearer, check_user_limit, parse};
 use crate::api::language::Language;
-use crate::api::queue::{QueueScheduleBody, localise};
+use crate::api::queue::{QueueScheduleBody, check_pace, localise};
 use crate::api::{RequestId, Shared, cookies};
 use app::accounts::authenticate;
 use app::keys::{SELECT, key_use};
@@ -79,19 +79,26 @@ pub struct Headers<'r> {
     pub content_length: Option<&'r str>,
 }
 
-/// The answer.
-pub struct Told(Tidings);
+/// The answer, and what its address has left of its limit.
+pub struct Told {
+    tidings: Tidings,
+    n_left: Option<u32>,
+}
 
 enum Tidings {
     Place(QueueView),
     Held(Once<Held>),
-    /// What most of those who want a seat are told.
+    /// What most of those who want a seat are told, and whatever else goes wrong.
     Refused(ApiError, Language),
 }
 
 impl Told {
+    pub(super) fn n_left(&self) -> Option<u32> {
+        self.n_left
+    }
+
     pub fn status(&self) -> StatusCode {
-        match &self.0 {
+        match &self.tidings {
             Tidings::Place(_) => StatusCode::OK,
             Tidings::Held(Once::Fresh(_)) => status_of(Held::STATUS),
             Tidings::Held(Once::Replay(stored)) => status_of(stored.status),
@@ -101,7 +108,7 @@ impl Told {
 
     /// The lines of its head that depend on what it is.
     pub fn head(&self) -> &'static str {
-        match &self.0 {
+        match &self.tidings {
             Tidings::Place(_) | Tidings::Held(Once::Fresh(_)) => {
                 "content-type: application/json\r\n"
             }
@@ -119,14 +126,14 @@ impl Told {
 
     /// Seconds after which it makes sense to try again.
     pub fn retry_after(&self) -> Option<u64> {
-        match &self.0 {
+        match &self.tidings {
             Tidings::Place(_) | Tidings::Held(_) => None,
             Tidings::Refused(error, _) => error.retry_after(),
         }
     }
 
     pub fn write_body(&self, to: &mut Vec<u8>, id: &RequestId) {
-        match &self.0 {
+        match &self.tidings {
             Tidings::Place(view) => serde_json::to_writer(to, view).expect("a view becomes JSON"),
             Tidings::Held(Once::Fresh(held)) => {
                 serde_json::to_writer(to, held).expect("a hold becomes JSON");
@@ -157,41 +164,37 @@ impl Ask<'_> {
         self.wish == Wish::Status || may_act(&Page { origin, fetch_site, host }, home)
     }
 
-    pub(super) async fn answer(&self, shared: &Shared) -> ApiResult<Told> {
-        match self.wish {
+    pub(super) async fn answer(&self, shared: &Shared, n_left: Option<u32>) -> Told {
+        let tidings = match self.wish {
             Wish::Enter => self.enter(shared).await,
             Wish::Status => self.status(shared).await,
-            Wish::Select => self.select(shared).await,
+            Wish::Select => self.hold(shared).await.map(Tidings::Held),
+        };
+        match tidings {
+            Ok(tidings) => Told { tidings, n_left },
+            Err(error) => self.refuse(error, n_left),
         }
     }
 
-    async fn enter(&self, shared: &Shared) -> ApiResult<Told> {
-        let platform = &shared.platform;
+    pub(super) fn refuse(&self, error: ApiError, n_left: Option<u32>) -> Told {
+        Told { tidings: Tidings::Refused(error, self.language()), n_left }
+    }
+
+    async fn enter(&self, shared: &Shared) -> ApiResult<Tidings> {
         let asker = self.fan(shared).await?;
-        queue::check_pace(platform, self.schedule, asker.fan)?;
-        Ok(self.place(queue::enter(platform, asker, self.schedule, None).await?))
+        check_pace(shared, self.schedule, asker.fan).await?;
+        Ok(self.place(queue::enter(&shared.platform, asker, self.schedule, None).await?))
     }
 
-    async fn status(&self, shared: &Shared) -> ApiResult<Told> {
-        let platform = &shared.platform;
+    async fn status(&self, shared: &Shared) -> ApiResult<Tidings> {
         let asker = self.poller(shared)?;
-        queue::check_pace(platform, self.schedule, asker.fan)?;
-        Ok(self.place(queue::status(platform, asker, self.schedule).await?))
+        check_pace(shared, self.schedule, asker.fan).await?;
+        Ok(self.place(queue::status(&shared.platform, asker, self.schedule).await?))
     }
 
-    fn place(&self, mut view: QueueView) -> Told {
+    fn place(&self, mut view: QueueView) -> Tidings {
         localise(&mut view, || self.language());
-        Told(Tidings::Place(view))
-    }
-
-    /// What is expected is told here, a hold or a refusal. What is not is tried again on the ordinary
-    /// way, where the same key does not act twice.
-    async fn select(&self, shared: &Shared) -> ApiResult<Told> {
-        match self.hold(shared).await {
-            Ok(held) => Ok(Told(Tidings::Held(held))),
-            Err(error) if error.is_refusal() => Ok(Told(Tidings::Refused(error, self.language()))),
-            Err(error) => Err(error),
-        }
+        Tidings::Place(view)
     }
 
     async fn hold(&self, shared: &Shared) -> ApiResult<Once<Held>> {

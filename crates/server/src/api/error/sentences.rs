@@ -64,6 +64,11 @@ pub(super) const ALL: &[(&str, &str, &str)] = &[
         "Your hold is over. Please choose seats again.",
     ),
     (
+        "HOST_INVALID",
+        "요청에는 Host 헤더가 하나만 있어야 합니다.",
+        "A request needs exactly one Host header.",
+    ),
+    (
         "IDEMPOTENCY_KEY_MALFORMED",
         "Idempotency-Key는 1–200자의 공백 없는 ASCII여야 합니다.",
         "Idempotency-Key must be 1–200 ASCII characters without spaces.",

@@ -6,11 +6,10 @@ use super::next::Next;
 use super::{session, trouble};
 use crate::api::App;
 use crate::api::error::ApiError;
-use crate::api::extract::CameFrom;
+use crate::api::extract::{CameFrom, Raw};
 use crate::api::language::Language;
 use app::accounts::{self, Credentials, Origin, SignUp, SignedUp};
 use app::{Error, Result};
-use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -51,7 +50,7 @@ impl Given {
     }
 }
 
-fn read<T: DeserializeOwned + Default>(body: &Bytes) -> T {
+fn read<T: DeserializeOwned + Default>(body: &[u8]) -> T {
     serde_urlencoded::from_bytes(body).unwrap_or_default()
 }
 
@@ -121,7 +120,7 @@ pub(super) async fn log_in(
     State(app): State<App>,
     headers: HeaderMap,
     CameFrom(origin): CameFrom,
-    body: Bytes,
+    Raw(body): Raw,
 ) -> Response {
     let (language, given): (_, Given) = (Language::of(&headers), read(&body));
     match begin(&app, &given, origin).await {
@@ -144,7 +143,7 @@ pub(super) async fn sign_up(
     State(app): State<App>,
     headers: HeaderMap,
     CameFrom(origin): CameFrom,
-    body: Bytes,
+    Raw(body): Raw,
 ) -> Response {
     let (language, given): (_, Given) = (Language::of(&headers), read(&body));
     let made = match make(&app, &given, language, &origin).await {
@@ -199,7 +198,11 @@ fn code_form(language: Language, asked: &Asked, error: Option<Error>) -> Respons
         .page()
 }
 
-pub(super) async fn confirm(State(app): State<App>, headers: HeaderMap, body: Bytes) -> Response {
+pub(super) async fn confirm(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Response {
     let (language, asked): (_, Asked) = (Language::of(&headers), read(&body));
     let Ok(sign_up) = asked.sign_up.parse::<UserId>() else {
         return trouble(language, Refusal::CodeWrong.into());

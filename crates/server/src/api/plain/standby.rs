@@ -4,11 +4,10 @@ use super::html::{Html, escape, link};
 use super::{session, to_form, trouble};
 use crate::api::App;
 use crate::api::error::ApiError;
-use crate::api::extract::Id;
+use crate::api::extract::{Id, Raw};
 use crate::api::language::Language;
 use app::standby::{self, StandbyView};
 use app::{Error, catalog};
-use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
@@ -41,7 +40,7 @@ pub(super) async fn join(
     State(app): State<App>,
     headers: HeaderMap,
     Id(schedule): Id<ScheduleId>,
-    body: Bytes,
+    Raw(body): Raw,
 ) -> Response {
     let language = Language::of(&headers);
     let Some(visitor) = session::visitor(&app, &headers).await else {

@@ -3,8 +3,9 @@
 use super::{ScheduleParams, localise};
 use crate::api::App;
 use crate::api::error::{ApiError, ApiResult, Problem};
-use crate::api::extract::{Params, Poller};
+use crate::api::extract::{Network, Params, Poller, open_stream};
 use crate::api::language::Language;
+use crate::shares::Share;
 use crate::streams::{Listener, Said};
 use app::queue::{self, QueueView};
 use axum::extract::State;
@@ -33,8 +34,10 @@ pub(in crate::api) async fn stream(
     State(app): State<App>,
     poller: Poller,
     Params(params): Params<ScheduleParams>,
+    Network(network): Network,
     headers: HeaderMap,
 ) -> ApiResult<impl IntoResponse> {
+    let share = open_stream(&app, network)?;
     let schedule = params.schedule_id;
     let asker =
         queue::asker(&app.platform, schedule, poller.caller, poller.place_token.as_deref())?;
@@ -42,17 +45,17 @@ pub(in crate::api) async fn stream(
     // Whoever is not in the queue is told so by the status, before anything is streamed.
     queue::status(&app.platform, asker, schedule).await?;
     let listener = Listener::start(&app.streams, &app.platform, &app.tasks, (schedule, asker))?;
-    let events = events(listener, Language::of(&headers));
+    let events = events((listener, share), Language::of(&headers));
     let keep_alive = KeepAlive::new().interval(HEARTBEAT_EVERY);
     Ok(([UNBUFFERED], Sse::new(events).keep_alive(keep_alive)))
 }
 
 fn events(
-    listener: Listener,
+    listener: (Listener, Share),
     language: Language,
 ) -> impl Stream<Item = Result<Event, Infallible>> + Send {
     stream::unfold(listener, move |mut listener| async move {
-        let said = listener.next().await?;
+        let said = listener.0.next().await?;
         Some((Ok(event(said, language)), listener))
     })
 }

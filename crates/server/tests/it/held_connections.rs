@@ -1,0 +1,169 @@
+//! Connections on which hardly anything comes: they are let go, and while they are there others are
+//! served.
+
+use crate::raw::{PREFACE, SETTINGS, connect_from, frame, is_closed_within, read_frame};
+use crate::world::World;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use testbed::Launch;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Ends within the limits of these tests, with room for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+const SETTINGS_OF_TEST: [(&str, &str); 3] =
+    [("PODO_HEADER_SECONDS", "2"), ("PODO_REQUEST_SECONDS", "4"), ("PODO_IDLE_SECONDS", "3")];
+
+/// Requests whose body never comes.
+fn without_body(path: &str, kind: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: podo\r\nContent-Type: {kind}\r\nContent-Length: 50\r\n\r\n"
+    )
+}
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// What a connection says before it falls silent.
+fn beginnings() -> Vec<(&'static str, Vec<u8>)> {
+    let http2 = [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat();
+    vec![
+        ("nothing", Vec::new()),
+        ("half a request line", b"GET /api/ev".to_vec()),
+        ("half a preface", PREFACE[..12].to_vec()),
+        ("one byte of a preface", PREFACE[..1].to_vec()),
+        ("a preface", PREFACE.to_vec()),
+        ("a preface with its settings", http2),
+        ("/enter", without_body("/enter", FORM).into_bytes()),
+        ("/join", without_body("/join", FORM).into_bytes()),
+        ("/join/confirm", without_body("/join/confirm", FORM).into_bytes()),
+        ("a log-in", without_body("/api/auth/login", "application/json").into_bytes()),
+        ("the fast path", without_body("/api/queue/enter", "application/json").into_bytes()),
+        ("a webhook", without_body("/api/payment/webhooks/toss", "application/json").into_bytes()),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_a_connection_begins_with_it_is_let_go() {
+    let world = World::with(&SETTINGS_OF_TEST).await;
+    let mut waits = Vec::new();
+    for (what, bytes) in beginnings() {
+        let mut stream = connect_from(1, world.running.address).await;
+        stream.write_all(&bytes).await.unwrap();
+        waits.push(async move { (what, is_closed_within(PATIENCE, &mut stream).await) });
+    }
+    let ended = futures::future::join_all(waits).await;
+    let kept: Vec<_> = ended.into_iter().filter(|(_, is_over)| !is_over).collect();
+    assert!(kept.is_empty(), "never let go: {kept:?}");
+}
+
+/// Sends a byte every second for as long as the server listens.
+async fn trickle(mut stream: TcpStream, bytes: Vec<u8>) -> bool {
+    let started = Instant::now();
+    for byte in bytes {
+        if stream.write_all(&[byte]).await.is_err() {
+            return true;
+        }
+        let mut answer = [0; 512];
+        let read = tokio::time::timeout(Duration::from_secs(1), stream.read(&mut answer));
+        if let Ok(Ok(0) | Err(_)) = read.await {
+            return true;
+        }
+        if PATIENCE < started.elapsed() {
+            return false;
+        }
+    }
+    false
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_byte_now_and_then_does_not_keep_a_connection() {
+    let world = World::with(&SETTINGS_OF_TEST).await;
+    let id = "0190a000-0000-7000-8000-000000000000";
+    let requests = [
+        format!("GET /api/queue/status?scheduleId={id} HTTP/1.1\r\nHost: podo\r\n"),
+        format!("POST /api/queue/enter HTTP/1.1\r\nHost: podo\r\nX-Slow: {id}\r\n"),
+        format!("GET /api/events HTTP/1.1\r\nHost: podo\r\nX-Slow: {id}\r\n"),
+        String::from_utf8(PREFACE.to_vec()).unwrap(),
+    ];
+    let mut waits = Vec::new();
+    for request in requests {
+        let stream = connect_from(1, world.running.address).await;
+        waits.push(async move { (trickle(stream, request.clone().into_bytes()).await, request) });
+    }
+    for head in [without_body("/enter", FORM), without_body("/api/auth/login", "application/json")]
+    {
+        let mut stream = connect_from(1, world.running.address).await;
+        stream.write_all(head.as_bytes()).await.unwrap();
+        // A body of fifty bytes, and one byte a second.
+        let body = vec![b'a'; 50];
+        let wait = async move { (trickle_body(stream, body).await, head) };
+        assert!(wait.await.0, "the body of a request may take for ever");
+    }
+    for (is_over, request) in futures::future::join_all(waits).await {
+        assert!(is_over, "never let go: {request}");
+    }
+}
+
+/// The same for a body: it ends with an answer that it took too long, or with the connection.
+async fn trickle_body(mut stream: TcpStream, bytes: Vec<u8>) -> bool {
+    let started = Instant::now();
+    for byte in bytes {
+        let mut answer = [0; 512];
+        let read = tokio::time::timeout(Duration::from_secs(1), stream.read(&mut answer));
+        if read.await.is_ok() || stream.write_all(&[byte]).await.is_err() {
+            return started.elapsed() < PATIENCE;
+        }
+    }
+    false
+}
+
+/// It does all that HTTP/2 asks of a client, only that it asks for nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_http2_connection_that_answers_pings_is_let_go() {
+    let world = World::with(&SETTINGS_OF_TEST).await;
+    let mut stream = connect_from(1, world.running.address).await;
+    let begin = [PREFACE, &frame(SETTINGS, 0, 0, &[]), &crate::raw::get(1, "/livez", &[])].concat();
+    stream.write_all(&begin).await.unwrap();
+    let listen = async { while read_frame(&mut stream).await.is_ok() {} };
+    assert!(tokio::time::timeout(PATIENCE, listen).await.is_ok(), "never let go");
+}
+
+/// Asks on a connection of its own, as a new fan does.
+async fn is_served(address: SocketAddr) -> bool {
+    let ask = async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.write_all(b"GET /livez HTTP/1.1\r\nHost: podo\r\nConnection: close\r\n\r\n").await?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await?;
+        Ok::<_, std::io::Error>(answer.starts_with(b"HTTP/1.1 200"))
+    };
+    matches!(tokio::time::timeout(Duration::from_secs(5), ask).await, Ok(Ok(true)))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twelve_hundred_silent_sockets_of_six_addresses_keep_nobody_out() {
+    const PER_ADDRESS: u8 = 200;
+    let launch = Launch::new(env!("CARGO_BIN_EXE_podo")).open_files(1_024);
+    let podo = launch.start().unwrap();
+    let address = podo.url().strip_prefix("http://").unwrap().parse().unwrap();
+    assert!(is_served(address).await);
+    let beginnings = beginnings();
+    let mut held = Vec::new();
+    for number in 0..PER_ADDRESS {
+        for last in 2..8 {
+            // A server that is full may refuse them: that is what is wanted.
+            let Ok(mut stream) = crate::raw::try_connect_from(last, address).await else {
+                continue;
+            };
+            let (_, bytes) = &beginnings[usize::from(number) % beginnings.len()];
+            let _ = stream.write_all(bytes).await;
+            held.push(stream);
+        }
+    }
+    let mut n_served = 0;
+    for _ in 0..30 {
+        n_served += u32::from(is_served(address).await);
+    }
+    assert_eq!(n_served, 30, "of thirty others; {} sockets are held", held.len());
+}
