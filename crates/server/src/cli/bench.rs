@@ -1,6 +1,7 @@
 //! `podo bench`: plays fans over HTTP against a server of its own, or one that is running.
 
 mod all;
+mod attack;
 mod drain;
 mod figure;
 mod memory;
@@ -54,6 +55,9 @@ enum Profile {
     Connections,
     /// They look at the seat map, beside as many requests to a bare hyper server.
     SeatMap,
+    /// They wait and ask while strangers hold connections and take none of their answers: are the
+    /// fans served within twice the time?
+    Attack,
     /// Each has left a message while the bus was away; how fast is it told now?
     Drain,
 }
@@ -197,6 +201,12 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
                     .await?;
             (Findings { figures, sale: None }, true)
         }
+        Profile::Attack => {
+            let n_connections = bench.connections;
+            let (figures, is_kept) =
+                attack::measure(target, schedule, &accounts, n_connections, &server).await?;
+            (Findings { figures, sale: None }, is_kept)
+        }
         Profile::Polls
         | Profile::Growth
         | Profile::OneSeat
@@ -250,7 +260,11 @@ async fn measure(
         Profile::Holds => seats::holds(target, schedule, accounts, yardsticks).await,
         Profile::Wallet => seats::purchases(target, schedule, accounts, yardsticks).await,
         Profile::SeatMap => seats::map(target, schedule, accounts, yardsticks).await,
-        Profile::Sale | Profile::Opening | Profile::Connections | Profile::Drain => Ok(Vec::new()),
+        Profile::Sale
+        | Profile::Opening
+        | Profile::Connections
+        | Profile::Attack
+        | Profile::Drain => Ok(Vec::new()),
     }
 }
 
@@ -290,6 +304,12 @@ impl Profile {
                 ("PODO_REQUESTS_PER_MINUTE_PER_USER", "10000000"),
                 ("PODO_CONNECTIONS_PER_IP", "10000"),
             ],
+            // Strangers have the limits of every installation.
+            Profile::Attack => &[
+                ("PODO_LIMITS", "on"),
+                ("PODO_REQUESTS_PER_SECOND_PER_IP", "10000000"),
+                ("PODO_REQUESTS_PER_MINUTE_PER_USER", "10000000"),
+            ],
             Profile::Sale
             | Profile::Opening
             | Profile::OneSeat
@@ -312,6 +332,7 @@ impl Profile {
             | Profile::Wallet
             | Profile::Connections
             | Profile::SeatMap
+            | Profile::Attack
             | Profile::Drain => Duration::ZERO,
         }
     }
@@ -320,7 +341,7 @@ impl Profile {
     fn queue(self) -> QueueSettings {
         match self {
             Profile::Opening => opening::queue(),
-            Profile::Polls | Profile::Growth | Profile::Connections => {
+            Profile::Polls | Profile::Growth | Profile::Connections | Profile::Attack => {
                 QueueSettings { max_active: 1, ..QueueSettings::default() }
             }
             Profile::Sale
