@@ -2,7 +2,7 @@
 
 use crate::api::App;
 use crate::api::error::{ApiResult, Problem};
-use crate::api::extract::{Admin, Id, Params, page_limit};
+use crate::api::extract::{AuditedViewer, Id, Params, guarded, page_limit};
 use app::paging::Page;
 use app::queue::{self, QueueEventView};
 use axum::Json;
@@ -11,11 +11,10 @@ use domain::{ScheduleId, UserId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 use uuid::Uuid;
 
 pub(super) fn routes() -> OpenApiRouter<App> {
-    OpenApiRouter::new().routes(routes!(show_timeline))
+    OpenApiRouter::new().routes(guarded!(show_timeline))
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -40,7 +39,7 @@ pub(super) struct TimelineParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(super) async fn show_timeline(
     State(app): State<App>,
-    Admin(_actor): Admin,
+    _: AuditedViewer,
     Id(user): Id<UserId>,
     Params(params): Params<TimelineParams>,
 ) -> ApiResult<Json<Page<QueueEventView>>> {
