@@ -1,5 +1,6 @@
 //! The waiting room: entering, asking where one stands, staying, leaving.
 
+mod draw;
 mod history;
 mod knocks;
 mod log;
@@ -13,7 +14,7 @@ use crate::challenge::{Riddle, Wrong};
 use crate::error::{Error, Result};
 use crate::platform::Platform;
 use crate::ports::catalog::ScheduleRecord;
-use crate::ports::queue::{Admission, Returning, Seen};
+use crate::ports::queue::{Admission, Returning, Seen, Survey};
 use crate::ports::queue_history::{PlaceRecord, Places};
 use crate::schedules::queue_rules;
 use crate::sessions::Caller;
@@ -22,12 +23,13 @@ use crate::tokens::{Said, Token};
 use domain::catalog::EventStatus;
 use domain::queue::{Entry, PlaceNumber, QueueRules, Standing, slowed};
 use domain::signals::SignalKind;
-use domain::{Refusal, ScheduleId, SessionId, Timestamp, UserId, draw};
+use domain::{Refusal, ScheduleId, SessionId, Timestamp, UserId};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
 use view::{called_off, view};
 
+pub use draw::{DrawView, show_draw};
 pub use history::{PlaceView, my_places, places_in};
 pub use knocks::Knocks;
 pub use log::{FLUSH_EVERY, QueueEventView, QueueLogBuffer, flush_queue_log, queue_timeline};
@@ -42,26 +44,6 @@ pub struct EntryView {
     pub entry_expires_at: Timestamp,
     pub extensions_left: u8,
 }
-
-/// How the order of the lobby is decided, for anybody to check.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DrawView {
-    pub opens_at: Timestamp,
-    /// SHA-256 of the seed, published before the opening.
-    pub seed_hash: String,
-    /// The seed itself, after the opening.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seed: Option<String>,
-    /// Over how many indexes of the lobby the draw went: the fans who gathered, and more when the
-    /// live engine had lost some of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub drawn: Option<u64>,
-    pub recipe: &'static str,
-}
-
-const RECIPE: &str = "Shuffle 0..drawn by Fisher–Yates with 64-bit numbers from \
-    SHA-256(seed || counter); `podo verify-draw` and docs/draw.md show every step.";
 
 /// May fans queue for it at all?
 fn is_on_sale(record: &ScheduleRecord, now: Timestamp) -> bool {
@@ -87,8 +69,9 @@ pub(crate) async fn open_room(
     rules: &QueueRules,
     now: Timestamp,
 ) -> Result<()> {
-    let survivors = platform.queue.survivors(rules.schedule, now).await?;
-    let remembered = platform.store.remembered(rules.schedule, survivors, now).await?;
+    let Survey { epoch, survivors } = platform.queue.survey(rules.schedule, now).await?;
+    let mut remembered = platform.store.remembered(rules.schedule, survivors, now).await?;
+    remembered.epoch = Some(epoch);
     platform.queue.restore(rules, &remembered, now).await
 }
 
@@ -489,22 +472,4 @@ pub async fn leave(platform: &Platform, asker: Asker, schedule: ScheduleId) -> R
         log::note_left(platform, schedule, fan, now);
     }
     Ok(())
-}
-
-pub async fn show_draw(platform: &Platform, schedule: ScheduleId) -> Result<DrawView> {
-    let now = platform.now();
-    let record = platform.schedules.get(&*platform.store, schedule, now).await?;
-    let is_over = record.times.sale_starts_at <= now;
-    let counts = platform.queue.counts(schedule, now).await?;
-    Ok(DrawView {
-        opens_at: record.times.sale_starts_at,
-        seed_hash: hex(&draw::commitment(&record.draw_seed)),
-        seed: is_over.then(|| hex(&record.draw_seed)),
-        drawn: is_over.then_some(counts.drawn),
-        recipe: RECIPE,
-    })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

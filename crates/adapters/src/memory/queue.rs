@@ -14,7 +14,7 @@ mod tests;
 
 use super::queue_blocks;
 use super::schedules::Schedules;
-use app::ports::queue::{self, Admission, Remembered, Returning, Seen, Survivors};
+use app::ports::queue::{self, Admission, Remembered, Returning, Seen, Survey};
 use app::ports::queue_blocks::QueueBlocks;
 use app::{Error, Result};
 use async_trait::async_trait;
@@ -219,8 +219,10 @@ impl queue::Queue for Queue {
         self.step(rules, now, |room| room.admit(rules, now)).await
     }
 
-    async fn survivors(&self, schedule: ScheduleId, now: Timestamp) -> Result<Option<Survivors>> {
-        self.look(schedule, |room| room.survivors(now))
+    async fn survey(&self, schedule: ScheduleId, now: Timestamp) -> Result<Survey> {
+        let epoch = self.epoch().to_string();
+        let survivors = self.look(schedule, |room| room.survivors(now))?;
+        Ok(Survey { epoch, survivors })
     }
 
     async fn restore(
@@ -230,6 +232,9 @@ impl queue::Queue for Queue {
         now: Timestamp,
     ) -> Result<()> {
         let blocks = self.blocks.blocks(rules.schedule, now).await?;
+        if remembered.epoch.as_ref().is_some_and(|epoch| *epoch != self.epoch().to_string()) {
+            return Err(Error::unavailable("the waiting room lost writes while it was opened"));
+        }
         let mut boards = self.boards.write().map_err(Error::broken)?;
         let board = self.rooms.with(
             rules.schedule,

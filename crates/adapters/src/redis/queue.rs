@@ -8,7 +8,7 @@ mod steps;
 
 use super::Connection;
 use answer::Answer;
-use app::ports::queue::{self, Admission, Over, Remembered, Returning, Seen, Survivors};
+use app::ports::queue::{self, Admission, Over, Remembered, Returning, Seen, Survey};
 use app::ports::queue_blocks::QueueBlocks;
 use app::{Error, Result};
 use async_trait::async_trait;
@@ -231,9 +231,9 @@ impl queue::Queue for Queue {
         answer.admissions(rules, now).map(Some)
     }
 
-    async fn survivors(&self, schedule: ScheduleId, now: Timestamp) -> Result<Option<Survivors>> {
+    async fn survey(&self, schedule: ScheduleId, now: Timestamp) -> Result<Survey> {
         let call = self.steps.call(&self.steps.survivors, schedule, now);
-        self.steps.run(&call).await?.survivors()
+        self.steps.run(&call).await?.survey()
     }
 
     async fn restore(
@@ -248,7 +248,7 @@ impl queue::Queue for Queue {
         let mut inside = remembered.inside.chunks(ENTRIES_PER_RESTORE_MAX);
         // Without entries too: the last call opens the room.
         let n_calls = over.len().max(inside.len()).max(1);
-        let mut epoch = String::new();
+        let mut epoch = remembered.epoch.clone().unwrap_or_default();
         for number in 1..=n_calls {
             let mut call = self.steps.call(&self.steps.restore, schedule, now);
             call.arg(flag(number == n_calls)).arg(&epoch).arg(rules.settings.max_active);

@@ -243,7 +243,8 @@ async fn remembered(tx: &mut dyn Tx, question: &Remember) -> Result<Remembered> 
                   and (place_number >= $3 or expires_at > $4)";
     let rows = tx.query(sql, params![schedule, oldest_inside.min(front), front, now]).await?;
     let read = |row: &super::value::Row| Ok(Over { fan: row.get(0)?, number: row.get(1)? });
-    Ok(Remembered { inside, over: rows.iter().map(read).collect::<Result<_>>()? })
+    let over = rows.iter().map(read).collect::<Result<_>>()?;
+    Ok(Remembered { inside, over, epoch: None })
 }
 
 async fn expire(tx: &mut dyn Tx, command: &ExpireEntries) -> Result<u64> {

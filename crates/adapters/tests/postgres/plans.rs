@@ -10,7 +10,7 @@ use app::ports::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
 use app::ports::catalog::{Catalog, EventFilter};
 use app::ports::keys::Keys;
 use app::ports::messages::{Consume, Letter, Messages};
-use app::ports::payments::{CancelPayment, Payments, PutOffRefund, SettlePayment};
+use app::ports::payments::{CancelPayment, NeverMade, Payments, PutOffRefund, SettlePayment};
 use app::ports::queue::{Admission, Survivors};
 use app::ports::queue_blocks::QueueBlocks;
 use app::ports::queue_history::{Places, QueueHistory};
@@ -255,6 +255,9 @@ async fn refund(world: &World) {
     let (_, ready) = world.start_paying(&fan, &[5], at(1)).await;
     let payment = ready.payment_id;
     store.take_unsettled(at(2), at(2), 10).await.unwrap();
+    let (asked_before, requested_after) = (at(-5_000_000), at(-6_000_000));
+    let never_made = NeverMade { asked_before, requested_after, now: at(2), limit: 10 };
+    store.take_never_made(never_made).await.unwrap();
     let outcome = Outcome::Captured { amount: ready.amount };
     let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(2) };
     store.settle_payment(settle).await.unwrap();

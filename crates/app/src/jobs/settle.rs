@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::payments::settle;
 use crate::platform::Platform;
 use crate::ports::gateway::Answered;
-use crate::ports::payments::{Settled, Unsettled};
+use crate::ports::payments::{NeverMade, Settled, Unsettled};
 use crate::ports::wallets::SettledCharge;
 use crate::wallet::settle_charge;
 use domain::Timestamp;
@@ -17,6 +17,10 @@ const ROUND_MAX: u32 = 100;
 
 /// How long after the last question a payment is asked about again.
 const ASK_EVERY: Duration = Duration::from_secs(5);
+
+/// How often, and for how long, a payment that was never made is looked up again.
+const LOOK_AGAIN_EVERY: Duration = Duration::from_secs(5 * 60);
+const LOOK_AGAIN_FOR: Duration = Duration::from_secs(2 * 60 * 60);
 
 pub async fn settle_unknown_payments(platform: &Platform, now: Timestamp) -> Result<Round> {
     let asked_before = now.minus(ASK_EVERY);
@@ -30,7 +34,30 @@ pub async fn settle_unknown_payments(platform: &Platform, now: Timestamp) -> Res
         let settled = settle_wallet_charge(platform, &unsettled, now).await;
         count(platform, &mut round, &unsettled, settled).await?;
     }
+    look_again(platform, &mut round, now).await?;
     Ok(round)
+}
+
+/// A gateway that did not know a payment may still make the charge, when our request reaches it late.
+/// Not every gateway can forbid that, and not all of them send webhooks: so these payments are looked
+/// up again for a while, and what was charged after all goes back.
+async fn look_again(platform: &Platform, round: &mut Round, now: Timestamp) -> Result<()> {
+    let asked = NeverMade {
+        asked_before: now.minus(LOOK_AGAIN_EVERY),
+        requested_after: now.minus(LOOK_AGAIN_FOR),
+        now,
+        limit: ROUND_MAX,
+    };
+    for unsettled in platform.store.take_never_made(asked).await? {
+        let ask = &unsettled.ask;
+        let Ok(gateway) = platform.gateway(&ask.gateway) else { continue };
+        let answered = gateway.find(ask, now).await;
+        if let Outcome::Captured { .. } = answered.outcome {
+            let settled = settle(platform, ask, answered).await.map(|_| true);
+            count(platform, round, &unsettled, settled).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Counts one payment; one that failed, as at a gateway that is not set up any more, is put off.

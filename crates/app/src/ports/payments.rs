@@ -291,6 +291,15 @@ pub struct RefundView {
     pub created_at: Timestamp,
 }
 
+/// Which payments that were never made are looked up again.
+#[derive(Clone, Copy, Debug)]
+pub struct NeverMade {
+    pub asked_before: Timestamp,
+    pub requested_after: Timestamp,
+    pub now: Timestamp,
+    pub limit: u32,
+}
+
 #[async_trait]
 pub trait Payments: Send + Sync {
     /// Stores the payment as READY and gives the hold time for the gateway's page. An earlier
@@ -315,6 +324,10 @@ pub trait Payments: Send + Sync {
         now: Timestamp,
         limit: u32,
     ) -> Result<Vec<Unsettled>>;
+
+    /// Payments that ended because the gateway did not know them, requested after `requested_after`
+    /// and not asked about since `asked_before`; they are marked as asked again at `now`.
+    async fn take_never_made(&self, asked: NeverMade) -> Result<Vec<Unsettled>>;
 
     /// Cancels a paid reservation or some of its seats: the seats are free, their tickets void and
     /// the refund due, or done when it goes to the wallet. The event's policy says what it keeps.

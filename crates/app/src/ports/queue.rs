@@ -30,11 +30,14 @@ pub struct Remembered {
     pub inside: Vec<Admission>,
     /// Entries that are over, of those that the engine may believe in.
     pub over: Vec<Over>,
+    /// The life of the engine in which it was surveyed; any, when there is none. An engine that loses
+    /// writes after the survey may believe in entries that the store was not asked about.
+    pub epoch: Option<String>,
 }
 
 impl From<Vec<Admission>> for Remembered {
     fn from(inside: Vec<Admission>) -> Remembered {
-        Remembered { inside, over: Vec::new() }
+        Remembered { inside, over: Vec::new(), epoch: None }
     }
 }
 
@@ -43,6 +46,14 @@ impl From<Vec<Admission>> for Remembered {
 pub struct Over {
     pub fan: UserId,
     pub number: PlaceNumber,
+}
+
+/// What a room still has, and in which life of its engine it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Survey {
+    pub epoch: String,
+    /// Nothing of a room that is new or was lost as a whole.
+    pub survivors: Option<Survivors>,
 }
 
 /// What a room still has, so that the store tells only what it may have lost.
@@ -153,12 +164,12 @@ pub trait Queue: Send + Sync {
     /// allow, in order. Safe to call from anywhere at any rate. `None` when the room is not open.
     async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Option<Vec<Admission>>>;
 
-    /// What the room still has, open or not; nothing when there is none.
-    async fn survivors(&self, schedule: ScheduleId, now: Timestamp) -> Result<Option<Survivors>>;
+    /// What the room still has, open or not.
+    async fn survey(&self, schedule: ScheduleId, now: Timestamp) -> Result<Survey>;
 
     /// Opens a room with the entries that the store remembers, which may be none. Harmless when
     /// it is open: what ended there stays ended, and what it never heard of comes back while a slot
-    /// is free.
+    /// is free. `Unavailable` when the engine is in another life than in the survey.
     async fn restore(
         &self,
         rules: &QueueRules,

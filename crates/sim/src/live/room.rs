@@ -5,7 +5,8 @@ use crate::Mutation;
 use crate::sight::Sight;
 use crate::world::World;
 use app::Result;
-use app::ports::queue::{Admission, Queue, Remembered, Returning, Seen, Survivors};
+use app::ports::clock::Clock;
+use app::ports::queue::{Admission, Queue, Remembered, Returning, Seen, Survey};
 use async_trait::async_trait;
 use domain::queue::{Entry, PlaceNumber, QueueCounts, QueueRules, Standing};
 use domain::{ScheduleId, Timestamp, UserId};
@@ -48,8 +49,10 @@ fn rules_of(world: &World, rules: &QueueRules) -> QueueRules {
     rules
 }
 
-/// I16: no more inside than allowed, at any moment.
+/// I16: no more inside than allowed, at any moment. A node whose machine was suspended takes entries
+/// for alive that are over, until it compares its clock: the shared time decides who is inside.
 async fn check_cap(world: &World, now: Timestamp) -> Result<()> {
+    let now = now.max(world.time.now());
     let inside = world.live.queue().counts(world.schedule, now).await?.inside;
     let is_within = inside <= u64::from(world.swarm.max_active);
     world.ensure(is_within, "I16", || format!("{inside} inside, {}", world.swarm.max_active));
@@ -173,9 +176,9 @@ impl Queue for Room {
         Ok(Some(admitted))
     }
 
-    async fn survivors(&self, schedule: ScheduleId, now: Timestamp) -> Result<Option<Survivors>> {
-        let world = self.reach("queue.survivors").await?;
-        world.live.queue().survivors(schedule, now).await
+    async fn survey(&self, schedule: ScheduleId, now: Timestamp) -> Result<Survey> {
+        let world = self.reach("queue.survey").await?;
+        world.live.queue().survey(schedule, now).await
     }
 
     async fn restore(
@@ -190,7 +193,7 @@ impl Queue for Room {
             world.saw(Sight::RoomRestored);
         }
         // Whoever is inside by the store, with a number from the line that is left, was let in since.
-        let survivors = queue.survivors(rules.schedule, now).await?;
+        let survivors = queue.survey(rules.schedule, now).await?.survivors;
         let is_of_tail = |entry: &Entry| survivors.is_some_and(|it| it.front <= entry.number);
         if remembered.inside.iter().any(|admission| is_of_tail(&admission.entry)) {
             world.saw(Sight::EntryOfTailRestored);

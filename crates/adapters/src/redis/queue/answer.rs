@@ -2,7 +2,7 @@
 
 use super::replica::{Change, Facts, Moment, Opening, Tag};
 use super::replicas::News;
-use app::ports::queue::{Admission, Survivors};
+use app::ports::queue::{Admission, Survey, Survivors};
 use app::{Error, Result};
 use domain::queue::{Draw, Entry, Need, QueueCounts, QueueRules, Standing};
 use domain::{Timestamp, UserId};
@@ -78,15 +78,13 @@ impl Answer {
         Ok(Draw { n_drawn: self.value(0)?, first: self.value(1)? })
     }
 
-    pub(super) fn survivors(&self) -> Result<Option<Survivors>> {
-        match self.word.as_str() {
-            "kept" => {
-                let (oldest_inside, front) = (self.value(0)?, self.value(1)?);
-                Ok(Some(Survivors { oldest_inside, front }))
-            }
-            "absent" => Ok(None),
-            _ => Err(self.unexpected()),
-        }
+    pub(super) fn survey(&self) -> Result<Survey> {
+        let survivors = match self.word.as_str() {
+            "kept" => Some(Survivors { oldest_inside: self.value(1)?, front: self.value(2)? }),
+            "absent" => None,
+            _ => return Err(self.unexpected()),
+        };
+        Ok(Survey { epoch: self.value(0)?, survivors })
     }
 
     pub(super) fn news(&self) -> Result<News> {

@@ -7,9 +7,9 @@ use super::refund::{FinishRefund, StartRefund, TakeDueRefunds};
 use app::Result;
 use app::ports::keys::Once;
 use app::ports::payments::{
-    AskGateway, CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, PaymentStep,
-    PaymentView, Payments, PutOffRefund, RefundView, RequestPayment, Requested, SettlePayment,
-    Settled, Unsettled,
+    AskGateway, CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, NeverMade,
+    PaymentStep, PaymentView, Payments, PutOffRefund, RefundView, RequestPayment, Requested,
+    SettlePayment, Settled, Unsettled,
 };
 use app::ports::reservations::Freed;
 use async_trait::async_trait;
@@ -34,6 +34,7 @@ struct CapturedPaymentOf {
 }
 
 work!(Worker: TakeUnsettled => take_unsettled, Vec<Unsettled>);
+work!(Worker: NeverMade => take_never_made, Vec<Unsettled>);
 work!(Sales or_replica: PaymentOf => view, Option<PaymentView>);
 work!(Sales: CapturedPaymentOf => captured_payment, Option<PaymentId>);
 
@@ -58,6 +59,10 @@ impl Payments for SqlStore {
         limit: u32,
     ) -> Result<Vec<Unsettled>> {
         self.write(TakeUnsettled { asked_before, now, limit }).await
+    }
+
+    async fn take_never_made(&self, asked: NeverMade) -> Result<Vec<Unsettled>> {
+        self.write(asked).await
     }
 
     async fn cancel_payment(&self, command: CancelPayment) -> Result<Once<(Canceled, Freed)>> {
@@ -115,19 +120,31 @@ async fn take_unsettled(tx: &mut dyn Tx, command: &TakeUnsettled) -> Result<Vec<
                               order by asked_at limit $3 /* skip locked */)
                returning id, gateway, gateway_ref, amount, requested_at";
     let values = params![command.asked_before, command.now, command.limit];
-    let read = |row: &Row| {
-        let gateway: Option<String> = row.get(1)?;
-        Ok(Unsettled {
-            ask: AskGateway {
-                payment: row.get(0)?,
-                gateway: gateway.unwrap_or_default(),
-                payment_key: row.get(2)?,
-                amount: row.get(3)?,
-            },
-            requested_at: row.get(4)?,
-        })
-    };
-    tx.query(sql, values).await?.iter().map(read).collect()
+    tx.query(sql, values).await?.iter().map(read_unsettled).collect()
+}
+
+async fn take_never_made(tx: &mut dyn Tx, asked: &NeverMade) -> Result<Vec<Unsettled>> {
+    let sql = "update payments set asked_at = $2
+                where id in (select id from payments
+                              where status = 'FAILED' and failure_reason = 'NOT_FOUND'
+                                and asked_at <= $1 and requested_at > $3
+                              order by asked_at limit $4 /* skip locked */)
+               returning id, gateway, gateway_ref, amount, requested_at";
+    let values = params![asked.asked_before, asked.now, asked.requested_after, asked.limit];
+    tx.query(sql, values).await?.iter().map(read_unsettled).collect()
+}
+
+fn read_unsettled(row: &Row) -> Result<Unsettled> {
+    let gateway: Option<String> = row.get(1)?;
+    Ok(Unsettled {
+        ask: AskGateway {
+            payment: row.get(0)?,
+            gateway: gateway.unwrap_or_default(),
+            payment_key: row.get(2)?,
+            amount: row.get(3)?,
+        },
+        requested_at: row.get(4)?,
+    })
 }
 
 async fn view(tx: &mut dyn Tx, question: &PaymentOf) -> Result<Option<PaymentView>> {

@@ -1,11 +1,11 @@
 -- Opens a room, and brings back what the store remembers.
 -- KEYS see room.lua.
--- ARGV[1] now; [2] 1 in the last call for this room; [3] the epoch of the first call, or nothing in
--- it; [4] max_active; what the store reserved: [5] numbers_to, [6] indexes_to, [7] drawn or nothing,
+-- ARGV[1] now; [2] 1 in the last call for this room; [3] the epoch of the survey or of the first
+-- call, or nothing; [4] max_active; what the store reserved: [5] numbers_to, [6] indexes_to, [7] drawn or nothing,
 -- [8] drawn_first; [9] how many entries are over; for each of those the fan and the number; then for
 -- each entry that is alive: the fan, number, admitted_at, expires_at, extensions_left. Times in ms.
--- Result: 'done' with the epoch, or 'other' when this server is not the one of the first call, or
--- not in the same life.
+-- Result: 'done' with the epoch, or 'other' when this server is not the one of that epoch, or not
+-- in the same life.
 local now, here = tonumber(ARGV[1]), epoch()
 if ARGV[3] ~= '' and ARGV[3] ~= here then
   return {'other', {}}

@@ -2,7 +2,7 @@
 //! them, gives no number or index twice, and what it told comes back.
 
 use super::stage::{SECOND, Stage, fan};
-use crate::ports::queue::{Admission, Over, Queue, Remembered, Returning};
+use crate::ports::queue::{Admission, Over, Queue, Remembered, Returning, Survey};
 use async_trait::async_trait;
 use domain::queue::{Entry, QueueRules, RETURN_WINDOW, Standing};
 use domain::{Timestamp, draw};
@@ -38,7 +38,9 @@ pub async fn check_lost_tails(engine: &mut dyn LosesTail, seeds: Range<u64>) {
             sale.step().await;
         }
         let n_lost = usize::try_from(1 + sale.below(N_STEPS)).expect("a small number");
+        let survey = sale.queue.survey(sale.rules.schedule, sale.now).await;
         sale.engine.lose_tail(n_lost).await;
+        sale.refuses_old_survey(survey.expect("the engine answers")).await;
         sale.everybody_comes_back().await;
         for number in 1..=sale.n_fans {
             sale.check_fan(number).await;
@@ -131,7 +133,7 @@ impl Sale<'_> {
         let inside = inside.map(|(fan, entry)| Admission { fan, entry }).collect();
         let over = self.over.iter().map(|(number, owner)| (fan(*owner), *number));
         let over = over.map(|(fan, number)| Over { fan, number }).collect();
-        let remembered = Remembered { inside, over };
+        let remembered = Remembered { inside, over, epoch: None };
         let opened = self.queue.restore(&self.rules, &remembered, self.now).await;
         opened.expect("the engine answers");
     }
@@ -223,15 +225,23 @@ impl Sale<'_> {
         self.told.insert(number, (place, ahead.min(known)));
     }
 
+    /// The store was asked about what the room had before the loss; the room may have more now.
+    async fn refuses_old_survey(&self, survey: Survey) {
+        let queue = self.engine.queue();
+        let remembered = Remembered { epoch: Some(survey.epoch), ..Remembered::default() };
+        let opened = queue.restore(&self.rules, &remembered, self.now).await;
+        assert!(opened.is_err(), "seed {}: opened by a survey of another life", self.seed);
+    }
+
     /// Old and new fans ask in any order; a new one is first. But a room that was lost with all it
     /// had lets fans in until somebody comes back to its line: then one of those is first.
     async fn everybody_comes_back(&mut self) {
         self.queue = self.engine.queue();
         let n_before = self.n_fans;
         let promised = self.told.clone();
-        let survivors = self.queue.survivors(self.rules.schedule, self.now).await;
+        let survey = self.queue.survey(self.rules.schedule, self.now).await;
         let first = self.below(n_before);
-        match survivors.expect("the engine answers") {
+        match survey.expect("the engine answers").survivors {
             Some(_) => self.join().await,
             None => {
                 for number in 1..=n_before {

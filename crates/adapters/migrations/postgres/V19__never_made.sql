@@ -1,0 +1,3 @@
+-- Payments that ended because the gateway did not know them are looked up again for two hours.
+create index payments_never_made on payment_service.payments (asked_at)
+    where status = 'FAILED' and failure_reason = 'NOT_FOUND';
