@@ -38,6 +38,10 @@ fn both_ways(address: SocketAddr, bytes: &[u8]) -> (Vec<Answer>, Vec<Answer>) {
 /// What is new in every answer, or depends on how long another part is.
 const OWN: [&str; 4] = ["date", "x-request-id", "content-length", "ratelimit"];
 
+/// The same in bodies: times, estimates that grow with them, and seals.
+const NEW_EACH_TIME: [&str; 7] =
+    ["now", "pollAfterMs", "traceId", "token", "estimatedWait", "estimatedWaitRange", "chance"];
+
 /// What must be the same.
 fn seen(answer: &Answer) -> (u16, BTreeMap<String, String>, Value) {
     let mut headers = answer.headers.clone();
@@ -46,7 +50,7 @@ fn seen(answer: &Answer) -> (u16, BTreeMap<String, String>, Value) {
     }
     let mut body = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
     if let Some(body) = body.as_object_mut() {
-        for name in ["now", "pollAfterMs", "traceId", "token", "estimatedWait"] {
+        for name in NEW_EACH_TIME {
             body.remove(name);
         }
     }
@@ -56,8 +60,27 @@ fn seen(answer: &Answer) -> (u16, BTreeMap<String, String>, Value) {
 #[track_caller]
 fn assert_same(address: SocketAddr, bytes: &[u8]) {
     let (first, ordinary) = both_ways(address, bytes);
-    let [first, ordinary] = [first, ordinary].map(|it| it.iter().map(seen).collect::<Vec<_>>());
+    let [mut first, mut ordinary] = [first, ordinary]
+        .map(|all| all.iter().filter(|it| !is_no_request(it)).map(seen).collect::<Vec<_>>());
+    cut_after_refusal(&mut first, &mut ordinary);
     assert_eq!(first, ordinary, "fast path and hyper, for {:?}", String::from_utf8_lossy(bytes));
+}
+
+/// What hyper says by itself of bytes that are no request, before it hangs up; of half a request that
+/// is not the first it says nothing.
+fn is_no_request(answer: &Answer) -> bool {
+    let is_last = answer.headers.get("connection").is_some_and(|value| value == "close");
+    is_last && !answer.headers.contains_key("x-request-id")
+}
+
+/// Hyper answers a refusal before it has read the body. Whether it then reads on or hangs up depends
+/// on how much has arrived by that moment, so one way may have an answer more than the other.
+fn cut_after_refusal<T>(first: &mut Vec<(u16, T, Value)>, second: &mut Vec<(u16, T, Value)>) {
+    let n_both = first.len().min(second.len());
+    if n_both > 0 && first[n_both - 1].0 >= 400 {
+        first.truncate(n_both);
+        second.truncate(n_both);
+    }
 }
 
 /// A date with one seat, which somebody has; a fan who waits and one who is inside.
