@@ -163,7 +163,7 @@ async fn write_queue_log(platform: Arc<Platform>, tasks: Tasks) {
             Ok(true) if is_last => continue,
             Ok(_) => {}
             Err(error) => {
-                tracing::warn!(%error, "The queue log could not be written; trying again")
+                tracing::warn!(%error, "The queue log could not be written; trying again");
             }
         }
         if is_last {
