@@ -41,5 +41,6 @@ pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {
     restored_entries_fill_their_slots(queue, seed, now).await;
     a_number_that_came_back_is_not_restored(queue, seed, now).await;
     late_entries_come_back_while_slots_are_free(queue, seed, now).await;
+    an_entry_of_a_drawn_number_is_restored(queue, seed, now).await;
     counts_add_up(queue, seed, now).await;
 }

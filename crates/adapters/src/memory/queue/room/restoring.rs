@@ -87,17 +87,23 @@ impl Room {
             }
             self.entries.remove(fan);
         }
-        // Whoever waits at the number was let in since. A number that is given or spent and not in
-        // line stands for somebody who came back before.
+        // Whoever waits at the number was let in since, and so was the fan of a drawn number that
+        // the room sets aside. Any other number that is given or spent and not in line stands for
+        // somebody who came back before.
         let is_waiting = matches!(self.places.get(&fan).map(|place| place.place()),
             Some(Place::Line(known)) if known == number);
-        let is_lost = is_waiting || self.line.is_free(number);
+        let is_unclaimed =
+            matches!(&self.opening, Opening::Drawn(drawn) if drawn.unclaimed.contains(&number));
+        let is_lost = is_waiting || is_unclaimed || self.line.is_free(number);
         if !is_lost || n_max.is_some_and(|n_max| n_max <= self.entries.len()) {
             return;
         }
         // Somebody who came back before their entry did waits in line for what they have.
         if self.places.contains_key(&fan) {
             self.leave(fan, now);
+        }
+        if let Opening::Drawn(drawn) = &mut self.opening {
+            drawn.unclaimed.remove(&number);
         }
         if !self.line.was_given(number) {
             self.line.mark_spent(number);

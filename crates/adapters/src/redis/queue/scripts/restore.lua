@@ -71,16 +71,21 @@ local function restore_entry(fan, entry)
       return
     end
   end
-  -- Whoever waits at the number was let in since. A number that is given or spent and not in line
-  -- stands for somebody who came back before.
+  -- Whoever waits at the number was let in since, and so was the fan of a drawn number that the room
+  -- sets aside. Any other number that is given or spent and not in line stands for somebody who came
+  -- back before.
   local is_waiting = tonumber(redis.call('zscore', WAITING, fan)) == entry.number
-  local is_lost = is_waiting or not (was_given(entry.number) or is_taken(entry.number))
+  local index = redis.call('hget', UNCLAIMED, 'n' .. text(entry.number))
+  local is_lost = is_waiting or index or not (was_given(entry.number) or is_taken(entry.number))
   if not is_lost or n_free <= 0 then
     return
   end
   n_free = n_free - 1
   -- Somebody who came back before their entry did waits in line for what they have.
   leave(fan)
+  if index then
+    redis.call('hdel', UNCLAIMED, index, 'n' .. text(entry.number))
+  end
   if not was_given(entry.number) then
     mark_spent(entry.number)
   end

@@ -4,7 +4,7 @@ use super::stage::{SECOND, Stage, entry_of, fan, number_of};
 use crate::Error;
 use crate::ports::queue::{Admission, Queue, Returning};
 use domain::queue::{CLAIM_WINDOW, EXTENSIONS_MAX, Entry, QueueCounts, QueueMode, Standing};
-use domain::{Refusal, Timestamp};
+use domain::{Refusal, Timestamp, draw};
 use std::time::Duration;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -213,6 +213,30 @@ pub async fn late_entries_come_back_while_slots_are_free(
     assert_eq!(stage.entry(2, now).await, Some(late[1].entry));
     queue.remove(stage.rules.schedule).await.expect("the engine answers");
     assert_eq!(restore().await, 3, "whoever was inside before a room was lost stays");
+}
+
+/// A fan whose place in the lobby the engine lost was drawn and let in elsewhere; the room sets the
+/// number aside for them.
+pub async fn an_entry_of_a_drawn_number_is_restored(queue: &dyn Queue, seed: u64, now: Timestamp) {
+    let opens_at = now.plus(10 * SECOND);
+    let mut stage = Stage::new(queue, (seed, 113), 2, opens_at).await;
+    stage.set_mode(QueueMode::Paused);
+    for number in 0..2 {
+        stage.enter(number, now).await;
+    }
+    stage.forget(now).await;
+    let proof = |index| Returning::Lobby { index };
+    stage.enter_with(1, Some(proof(1)), now).await;
+    let drawn = number_of(stage.standing(1, opens_at).await);
+    let n_drawn = u32::try_from(stage.counts(opens_at).await.drawn).expect("an index is a u32");
+    let ranks = draw::permutation(&stage.rules.draw_seed, n_drawn);
+    let lost = drawn - u64::from(ranks[1]) + u64::from(ranks[0]);
+    let entry = Entry::starting(lost, &stage.rules.settings, opens_at);
+    let remembered = vec![Admission { fan: fan(0), entry }].into();
+    queue.restore(&stage.rules, &remembered, opens_at).await.expect("the engine answers");
+    assert_eq!(stage.entry(0, opens_at).await, Some(entry), "the entry is theirs again");
+    let back = stage.come_back(0, proof(0), opens_at).await;
+    assert_eq!(entry_of(back), entry, "and the place in the lobby is used up");
 }
 
 pub async fn counts_add_up(queue: &dyn Queue, seed: u64, now: Timestamp) {
