@@ -124,7 +124,7 @@ async fn take_unsettled(tx: &mut dyn Tx, command: &TakeUnsettled) -> Result<Vec<
 }
 
 async fn take_never_made(tx: &mut dyn Tx, asked: &NeverMade) -> Result<Vec<Unsettled>> {
-    let sql = "update payments set asked_at = $2
+    let sql = "update payments set asked_at = $2, updated_at = $2
                 where id in (select id from payments
                               where status = 'FAILED' and failure_reason = 'NOT_FOUND'
                                 and asked_at <= $1 and requested_at > $3
