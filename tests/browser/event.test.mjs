@@ -67,7 +67,7 @@ test("a ticket is offered and taken back, unless the organiser does not allow it
   await room.page.locator("dialog button.primary, dialog .btn.brand").first().click();
   await room.page.locator("dialog").waitFor({ state: "detached" });
   await page.reload();
-  await page.locator(".ticket", { hasText: words.transferOff }).waitFor();
+  await page.locator(".ticket", { hasText: words.transferOff }).first().waitFor();
   assert.equal(await page.getByRole("button", { name: words.transfer }).count(), 0);
   await Promise.all([context, friend.context, room.context].map((it) => it.close()));
 });

@@ -44,6 +44,9 @@ struct State {
     given: BTreeMap<Given, UserId>,
     /// Numbers that were let in, whatever the engines lost.
     let_in: BTreeSet<PlaceNumber>,
+    /// How many were inside by the store when a room was opened, until there are no more inside than
+    /// the cap allows.
+    n_allowed_inside: u64,
 }
 
 pub(crate) struct Engines {
@@ -68,6 +71,7 @@ impl Engines {
             tail_lost_at: None,
             given: BTreeMap::new(),
             let_in: BTreeSet::new(),
+            n_allowed_inside: 0,
         };
         Engines { lender, chance, loses_tail_per_mille, state: Mutex::new(state) }
     }
@@ -82,6 +86,14 @@ impl Engines {
 
     fn holds(&self) -> Arc<memory::Holds> {
         self.state().holds.clone()
+    }
+
+    fn allow_inside(&self, n_fans: u64) {
+        self.state().n_allowed_inside = n_fans;
+    }
+
+    fn n_allowed_inside(&self) -> u64 {
+        self.state().n_allowed_inside
     }
 
     /// When something was lost last.

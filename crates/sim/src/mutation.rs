@@ -137,12 +137,12 @@ impl Mutation {
                 "where id = $1 and code = $2",
             ),
             Mutation::OldCodeStays => {
-                edit("set user_id = $3, code = $4", "set user_id = $3, code = coalesce(code, $4)")
+                edit("set user_id = $2, code = $3", "set user_id = $2, code = coalesce(code, $3)")
             }
             Mutation::CalledOffIsPaid => vec![
                 Edit {
-                    from: "s.status\n                 from payments p",
-                    to: "'ONGOING'\n                 from payments p",
+                    from: "s.status, s.event_id\n                 from payments p",
+                    to: "'ONGOING', s.event_id\n                 from payments p",
                 },
                 Edit {
                     from: "c.schedule_id = $1 and c.active)",

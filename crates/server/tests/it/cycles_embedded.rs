@@ -40,8 +40,8 @@ fn start(folder: &Path, point: Option<&str>) -> Option<Podo> {
 #[track_caller]
 pub(crate) fn verify(folder: &Path) {
     let verified = podo(&["verify", "--data", folder.to_str().unwrap()]);
-    let text = String::from_utf8_lossy(&verified.stdout);
-    assert!(verified.status.success(), "{text}");
+    let [text, log] = [&verified.stdout, &verified.stderr].map(|it| String::from_utf8_lossy(it));
+    assert!(verified.status.success(), "{text}\n{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

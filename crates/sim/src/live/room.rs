@@ -50,13 +50,27 @@ fn rules_of(world: &World, rules: &QueueRules) -> QueueRules {
 }
 
 /// I16: no more inside than allowed, at any moment. A node whose machine was suspended takes entries
-/// for alive that are over, until it compares its clock: the shared time decides who is inside.
+/// for alive that are over, until it compares its clock: the shared time decides who is inside. After
+/// a loss those stay whom the store knows to be inside, also when it heard of one so late that the
+/// slot had gone to another.
 async fn check_cap(world: &World, now: Timestamp) -> Result<()> {
     let now = now.max(world.time.now());
     let inside = world.live.queue().counts(world.schedule, now).await?.inside;
-    let is_within = inside <= u64::from(world.swarm.max_active);
+    let cap = u64::from(world.swarm.max_active);
+    if inside <= cap {
+        world.live.allow_inside(0);
+    }
+    let is_within = inside <= cap.max(world.live.n_allowed_inside());
     world.ensure(is_within, "I16", || format!("{inside} inside, {}", world.swarm.max_active));
     Ok(())
+}
+
+/// Entries that the store knows to be alive.
+fn n_alive(world: &World, now: Timestamp) -> u64 {
+    let rows =
+        world.store.look("select expires_at from queue_history where state = 'ACTIVE'", None);
+    let is_alive = |row: &&Vec<String>| row[0].parse().is_ok_and(|until: i64| now.ms() < until);
+    rows.iter().filter(is_alive).count() as u64
 }
 
 /// I18: whoever still waits has a larger number than those just let in, who came by number.
@@ -199,6 +213,8 @@ impl Queue for Room {
             world.saw(Sight::EntryOfTailRestored);
         }
         queue.restore(rules, remembered, now).await?;
+        let n_alive = n_alive(&world, now.max(world.time.now()));
+        world.live.allow_inside(n_alive.max(world.live.n_allowed_inside()));
         check_cap(&world, now).await
     }
 
