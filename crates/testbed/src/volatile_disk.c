@@ -30,6 +30,8 @@ struct tracked {
 static struct tracked files[FILES_MAX];
 static int n_files;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Held while a sync is copied: another sync of the same bytes must not return before they are kept. */
+static pthread_mutex_t copying = PTHREAD_MUTEX_INITIALIZER;
 
 static void name_descriptor(int fd, char *link) {
     link = stpcpy(link, "/proc/self/fd/");
@@ -77,10 +79,12 @@ static void note_write(int fd, off_t from, ssize_t length) {
 static int keep(int fd, long number) {
     int result = syscall(number, fd);
     if (result || getenv("VOLATILE_DISK_LIES")) return result;
+    pthread_mutex_lock(&copying);
     pthread_mutex_lock(&lock);
     struct tracked *file = find(fd);
     if (!file) {
         pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&copying);
         return 0;
     }
     off_t at = file->dirty_from, to = file->dirty_to;
@@ -106,6 +110,7 @@ static int keep(int fd, long number) {
         syscall(SYS_ftruncate, copy, ours.st_size);
     syscall(SYS_close, from);
     syscall(SYS_close, copy);
+    pthread_mutex_unlock(&copying);
     return 0;
 }
 
