@@ -18,18 +18,20 @@ pub struct VolatileDisk {
 }
 
 impl VolatileDisk {
-    /// A disk under this data folder. What is in it now counts as synced.
+    /// A disk under this data folder.
     pub fn under(data: &Path) -> Result<VolatileDisk> {
         let folder = TempDir::with_prefix("podo-disk-")?;
         let library = preload::compile("volatile_disk.c", folder.path())?;
         let disk = VolatileDisk { data: data.canonicalize()?, library, folder };
         fs::create_dir(disk.survives())?;
-        copy_files(&disk.data, &disk.survives())?;
         Ok(disk)
     }
 
-    /// The process will write to this disk.
+    /// The process will write to this disk. What is in the data folder now counts as synced: between
+    /// two cuts another program may have changed it, as `podo verify` does when it closes the
+    /// database.
     pub fn attach(&self, launch: Launch) -> Launch {
+        replace_files(&self.data, &self.survives()).expect("the folders are ours");
         launch
             .env("LD_PRELOAD", &self.library)
             .env("VOLATILE_DISK", &self.data)
@@ -43,10 +45,7 @@ impl VolatileDisk {
 
     /// Leaves in the data folder what was synced. The process must be dead.
     pub fn cut_power(&self) -> Result<()> {
-        for entry in fs::read_dir(&self.data)? {
-            fs::remove_file(entry?.path())?;
-        }
-        copy_files(&self.survives(), &self.data)
+        replace_files(&self.survives(), &self.data)
     }
 
     fn survives(&self) -> PathBuf {
@@ -54,7 +53,10 @@ impl VolatileDisk {
     }
 }
 
-fn copy_files(from: &Path, to: &Path) -> Result<()> {
+fn replace_files(from: &Path, to: &Path) -> Result<()> {
+    for entry in fs::read_dir(to)? {
+        fs::remove_file(entry?.path())?;
+    }
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         fs::copy(entry.path(), to.join(entry.file_name()))?;
