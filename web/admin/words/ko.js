@@ -153,7 +153,7 @@ export default {
   colpayment: "결제",
   colplace: "장소",
   colplaceNumber: "순번",
-  colposition: "순번",
+  colposition: "대기 순위",
   colprices: "가격",
   colpromise: "약속",
   colreason: "까닭",

@@ -196,6 +196,6 @@ pub async fn queue_timeline(
         let asked = places.iter().filter(|place| schedule.is_none_or(|it| it == place.schedule));
         items.extend(asked.flat_map(|place| QueueEventView::of_place(place, now)));
     }
-    items.sort_by_key(|event| std::cmp::Reverse(event.at));
+    items.sort_by_key(|event| std::cmp::Reverse((event.at, event.number, event.kind)));
     Ok(Page { items, next_cursor })
 }
