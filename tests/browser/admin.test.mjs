@@ -15,7 +15,7 @@ test("a pause stops admission within a second, and those who wait see it", async
   await page.locator(".kpi b").first().waitFor();
   const [inside, waiting] = [await world.fan(), await world.fan()];
   await inside.enter(show);
-  await waiting.go(`/#/queue/${show.scheduleId}`);
+  await waiting.join(show);
   await waiting.page.locator(".hero b").waitFor();
   await page.locator(".kpi b").first().filter({ hasText: "1" }).waitFor();
   await page.getByRole("button", { name: "Pause admission" }).click();

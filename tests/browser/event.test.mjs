@@ -99,7 +99,8 @@ test("the reference finds a call and shows how to make it", async () => {
   await page.getByRole("searchbox").fill("no such call at all");
   await page.getByText("No call matches.").waitFor();
   await page.getByRole("button", { name: "한국어" }).click();
-  await page.getByRole("searchbox").fill("취소표");
+  // The words come a moment after the press, and with them another box.
+  await page.getByRole("searchbox", { name: "경로나 설명으로 찾기" }).fill("취소표");
   await page.locator(".call:visible", { hasText: "취소표를 기다려요" }).waitFor();
   // Every call has its words in Korean, and no others are there.
   const [calls, words] = await page.evaluate(async () => {

@@ -33,7 +33,7 @@ test("whoever must prove who they are does it in the certifier's window and is i
       sessionStorage.setItem("asked", JSON.stringify(asked));
       return { identityVerificationId: asked.identityVerificationId };
     } };` }));
-  await fan.go(`/#/queue/${show.scheduleId}`);
+  await fan.join(show);
   await page.getByRole("button", { name: words.identityStart }).click();
   await page.getByText(words.identityDone).waitFor();
   const asked = await page.evaluate(() => JSON.parse(sessionStorage.getItem("asked")));

@@ -25,6 +25,14 @@ async function visit({ page, go }, path, ready) {
   await page.waitForTimeout(150);
 }
 
+/** The same for a line that the fan joins. */
+async function visitLine(fan, show, ready) {
+  await fan.go("/#/nowhere");
+  await fan.join(show);
+  await fan.page.locator(ready).first().waitFor();
+  await fan.page.waitForTimeout(150);
+}
+
 async function strangersPages(world, show, options, look) {
   const stranger = await world.open(options);
   const { page } = stranger;
@@ -49,9 +57,11 @@ async function strangersPages(world, show, options, look) {
 async function fanPages(world, { show, closed, later, gone }, options, look) {
   const fan = await world.fan(options);
   const { page, words } = fan;
-  await visit(fan, `/#/queue/${later.scheduleId}`, ".hero");
+  await visit(fan, `/#/queue/${later.scheduleId}`, "main .btn.primary");
+  await look(page, "door");
+  await visitLine(fan, later, ".hero");
   await look(page, "lobby");
-  await visit(fan, `/#/queue/${closed.scheduleId}`, ".hero b");
+  await visitLine(fan, closed, ".hero b");
   await look(page, "waiting");
   await fan.enter(show);
   await page.waitForTimeout(300);
@@ -93,7 +103,7 @@ async function fanPages(world, { show, closed, later, gone }, options, look) {
   await look(page, "identity");
   await visit(fan, `/#/events/${gone.eventId}`, ".standby form");
   await look(page, "sold-out");
-  await visit(fan, `/#/queue/${gone.scheduleId}`, ".full .standby form");
+  await visitLine(fan, gone, ".full .standby form");
   await look(page, "full");
   await fan.context.close();
 }

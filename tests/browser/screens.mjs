@@ -36,7 +36,7 @@ async function theFourBest(look) {
   const [fan, walker] = [await world.fan({ width: 1180, height: 780 }), await world.fan({ width: 390, height: 760, theme: "dark" })];
   await world.admin.call("POST", "/api/admin/simulation", { scheduleId: sale.scheduleId, fans: 900, seconds: 5, arrival: "RUSH", botPercent: 10, thinkMs: 1_500 });
   await until(async () => (await sale.live()).waiting > 500);
-  for (const it of [fan, walker]) await it.go(`/#/queue/${sale.scheduleId}`);
+  for (const it of [fan, walker]) await it.join(sale);
   await until(async () => (await sale.live()).sold > 250);
   await look(room.page, "control-room");
   await look(fan.page, "waiting");

@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
  */
 export async function openWorld({ env = {}, port = 0 } = {}) {
   const data = mkdtempSync(join(tmpdir(), "podo-browser-"));
-  const server = await startServer(data, env, port);
+  let server = await startServer(data, env, port);
   const browser = await openBrowser();
   const broken = [];
   const world = { url: server.url, data, browser, broken, admin: await organiser(server.url) };
@@ -25,6 +25,12 @@ export async function openWorld({ env = {}, port = 0 } = {}) {
     fan: (options) => openFan(world, options),
     room: (path, options) => openRoom(world, path, options),
     buy: (show, seats) => buy(world, show, seats),
+    /** The same data and the same address under other settings. */
+    async restart(settings) {
+      server.process.kill("SIGTERM");
+      await server.ended;
+      server = await startServer(data, settings, new URL(world.url).port);
+    },
     async close() {
       await browser.close();
       server.process.kill("SIGTERM");
@@ -114,7 +120,7 @@ export async function openTab({ url, browser, broken }, { language = "ko", width
   const page = await context.newPage();
   watch(page, url, broken, mayAsk);
   const words = (await import(new URL(`./words/${language}.mjs`, import.meta.url))).default;
-  return { context, page, words, go: (path) => page.goto(url + path, { referer: `${url}/` }) };
+  return { context, page, words, go: (path) => page.goto(url + path) };
 }
 
 /** `mayAsk` are the addresses elsewhere that are part of a journey. */
@@ -139,7 +145,7 @@ async function openFan(world, { signsUp, ...options } = {}) {
   const tab = await openTab(world, options);
   const account = { email: `fan${fans}.${Date.now()}@podo.kr`, password: "green-grapes-2026", name: "김포도" };
   await (signsUp ? signUp(tab, account) : begin(tab, account));
-  return { ...tab, account, enter: (show, how) => enter(tab, show, how) };
+  return { ...tab, account, join: (show) => joinLine(tab, show), enter: (show, how) => enter(tab, show, how) };
 }
 
 async function signUp({ page, go }, account) {
@@ -197,9 +203,17 @@ async function buy({ url }, { scheduleId }, seats = [0]) {
   return { account, token, tickets, code: (ticket) => call(url, "GET", `/api/tickets/${ticket.id}/qr.svg`, { token }) };
 }
 
-/** Through the waiting room to the map. */
-async function enter({ page, go }, { scheduleId }, { isBlind } = {}) {
+/** Into the line, as somebody whom a link brought there. Who has a place in this tab is not asked again. */
+async function joinLine({ page, words, go }, { scheduleId }) {
   await go(`/#/queue/${scheduleId}`);
+  const hasPlace = await page.evaluate((id) => sessionStorage.getItem(`podo.place.${id}`) !== null, scheduleId);
+  if (!hasPlace) await page.getByRole("button", { name: words.joinQueue }).click();
+}
+
+/** Through the waiting room to the map. */
+async function enter(tab, show, { isBlind } = {}) {
+  const { page } = tab;
+  await joinLine(tab, show);
   await page.waitForURL(/#\/seats\//);
   await page.locator("seat-map canvas").first().waitFor();
   if (!isBlind) await page.locator(".chip em").first().filter({ hasText: /\d/ }).waitFor();

@@ -24,9 +24,21 @@ export async function tickets(page) {
     el("div", { class: "stack loose" },
       el("h1", {}, t("myTickets")),
       open.map((it) => el("p", { class: "note warn" }, el("a", { href: `#/checkout/${it.id}` }, t("unfinished")))),
+      emailHint(page),
       offers.items.length ? offersCard(page, offers.items) : null,
       owned.items.length ? null : nothing(),
       [...groups].map(([id, list]) => bookingCard(page, list, reservations.items.find((it) => it.id === id)))));
+}
+
+/** Offers to an address are shown only to an account that confirmed it: where that is possible, this
+ * says so. The tickets do not wait for it. */
+function emailHint(page) {
+  const hint = el("p", { class: "note", hidden: true }, el("a", { href: "#/me" }, t("offersNeedEmail")));
+  const options = { signal: page.signal };
+  Promise.all([get("/api/users/me", options), get("/api/auth/options", options)]).then(([profile, { confirmEmail: canMail }]) => {
+    hint.hidden = !profile.email || profile.emailVerified || !canMail;
+  }).catch(() => null);
+  return hint;
 }
 
 /** Tickets that others offer to the address of this account. */
@@ -45,6 +57,7 @@ function offersCard(page, offers) {
     return el("li", { class: "stack tight" },
       el("b", {}, offer.eventTitle),
       el("span", { class: "quiet num" }, `${moment(offer.startsAt)} · ${offer.venueName} · ${t("seatName", offer.seatNumber)} · ${offer.grade}`),
+      el("span", { class: "quiet num" }, t("offerUntil", moment(offer.expiresAt))),
       problem.element,
       el("div", { class: "row" }, button));
   };
@@ -71,7 +84,7 @@ function bookingCard(page, list, reservation) {
       isLive ? el("div", { class: "row" }, calendarButton(first)) : null),
     el("ul", { class: "tickets pad" }, list.map((ticket) => ticketItem(page, ticket))),
     isLive && isMine ? el("div", { class: "pad row foot" },
-      el("button", { class: "btn danger", type: "button", onclick: () => cancel(page, reservation) }, t("cancelReservation"))) : null);
+      el("button", { class: "btn danger", type: "button", onclick: () => cancel(page, reservation, list) }, t("cancelReservation"))) : null);
 }
 
 function ticketItem(page, ticket) {
@@ -111,10 +124,12 @@ async function transfer(page, ticket) {
   if (done) page.again();
 }
 
-/** What comes back is asked for anew whenever the choice of seats changes. */
-async function cancel(page, reservation) {
+/** What comes back is asked for anew whenever the choice of seats changes. Seats whose tickets went to
+ * somebody else are not the buyer's to cancel. */
+async function cancel(page, reservation, tickets) {
   const quote = el("p", { class: "note num", role: "status" }, t("loading"));
-  const boxes = reservation.seats.map((seat) => el("label", { class: "choice" },
+  const isOwn = (seat) => tickets.some((it) => it.seatNumber === seat.number && it.status === "VALID");
+  const boxes = reservation.seats.filter(isOwn).map((seat) => el("label", { class: "choice" },
     el("input", { type: "checkbox", name: "seat", value: seat.id, checked: true }), el("span", {}, `${t("seatName", seat.number)} · ${won(seat.price)}`)));
   const content = el("div", { class: "stack" }, boxes, quote,
     el("label", { class: "field" }, t("refundTo"),

@@ -6,6 +6,10 @@ import { t } from "./i18n.js";
 
 let leave = new AbortController();
 
+/** The address that the person on this page asked for last: by pressing a link, or by what a view did
+ * for them. Any other change of the address may come from a page of another site. */
+let asked = null;
+
 /** A view whose parts are loaded when somebody goes there. */
 export function lazily(load, name) {
   return Object.assign(async (page) => (await load())[name](page), { load });
@@ -19,11 +23,12 @@ export function openPages({ routes, onShow, home, login, title }) {
   const main = document.getElementById("main");
   let hasBegun = false;
 
-  async function show({ isFirst = false } = {}) {
+  async function show({ isFirst = false, isAsked = asked === location.hash } = {}) {
     hasBegun = true;
+    asked = null;
     leave.abort(new DOMException("the page was left", "AbortError"));
     leave = new AbortController();
-    const page = { ...openPage(leave.signal), isFirst };
+    const page = openPage(leave.signal, isAsked);
     main.className = "";
     main.replaceChildren(el("p", { class: "quiet", role: "status" }, t("loading")));
     onShow(page);
@@ -46,23 +51,29 @@ export function openPages({ routes, onShow, home, login, title }) {
     window.scrollTo(0, 0);
   }
 
-  /** What a view gets: where to draw, what was asked for, when to stop, where to go next. The page that
-   * the browser was opened with also gets `isFirst`. */
-  function openPage(signal) {
+  /** What a view gets: where to draw, what was asked for, when to stop, where to go next. `isAsked` says
+   * whether the person on this page asked for it, or only a link or a script of another site did. */
+  function openPage(signal, isAsked) {
     const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
     const found = routes.map(([pattern, view]) => [path.match(pattern), view]).find(([match]) => match);
     return {
       main,
       signal,
+      isAsked,
       path,
       view: found?.[1] ?? notFound,
       id: found?.[0][1],
       query: new URLSearchParams(query),
-      go: (hash) => (signal.aborted ? null : location.assign(hash)),
-      again: () => (signal.aborted ? null : show()),
+      go: (hash) => (signal.aborted ? null : goTo(hash)),
+      again: () => (signal.aborted ? null : show({ isAsked: true })),
       login: toLogin,
-      fail: (error) => (signal.aborted ? null : showFailure(error)),
+      fail: (error) => (signal.aborted ? null : showFailure(error, isAsked)),
     };
+  }
+
+  function goTo(hash) {
+    asked = hash;
+    location.assign(hash);
   }
 
   function notFound() {
@@ -73,7 +84,7 @@ export function openPages({ routes, onShow, home, login, title }) {
         el("p", {}, el("a", { class: "btn", href: home }, t("toStart")))));
   }
 
-  function showFailure(error) {
+  function showFailure(error, isAsked) {
     if (error.name === "AbortError") return;
     if (error instanceof Problem && error.status === 401) return toLogin();
     if (error instanceof Problem && error.status === 404) return notFound();
@@ -85,7 +96,7 @@ export function openPages({ routes, onShow, home, login, title }) {
         el("h1", {}, t("troubleTitle")),
         el("p", { class: "note danger", role: "alert" }, text),
         el("div", { class: "row" },
-          el("button", { class: "btn", type: "button", onclick: () => show() }, t("tryAgain")),
+          el("button", { class: "btn", type: "button", onclick: () => show({ isAsked }) }, t("tryAgain")),
           el("a", { class: "btn", href: home }, t("toStart")))));
   }
 
@@ -96,8 +107,12 @@ export function openPages({ routes, onShow, home, login, title }) {
 
   // Until the words are there, the first view is on its way: it reads the address when it comes.
   window.addEventListener("hashchange", () => (hasBegun ? show() : null));
+  window.addEventListener("click", ({ isTrusted, target }) => {
+    const link = target.closest?.('a[href^="#"]');
+    if (isTrusted && link) asked = link.getAttribute("href");
+  }, { capture: true });
   // The first view is asked for while words and login are on their way.
-  openPage(leave.signal).view.load?.();
+  openPage(leave.signal, false).view.load?.();
   return show;
 }
 

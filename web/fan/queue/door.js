@@ -7,12 +7,11 @@ import { t } from "../../shared/i18n.js";
 import { recall } from "../../shared/session.js";
 
 /**
- * Links of other sites put nobody in line: a fan who comes from elsewhere and has no place yet is asked
- * first. Our own pages asked already.
+ * Other sites put nobody in line, neither with a link nor with a window that they opened: a fan who has
+ * no place yet enters by pressing a link or a button on our pages.
  */
 export async function mayEnter(page) {
-  const isOurs = !page.isFirst || document.referrer.startsWith(`${location.origin}/`);
-  if (isOurs || recall("place", page.id)) return true;
+  if (page.isAsked || recall("place", page.id)) return true;
   try {
     await get(`/api/queue/status?scheduleId=${page.id}`, { scheduleId: page.id, signal: page.signal });
     return true;

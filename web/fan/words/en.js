@@ -180,6 +180,8 @@ export default {
   notFound: "There is no such page",
   notPaidYet: "Not paid yet",
   notPaidYetHow: "The payment page was left before paying. You have not been charged.",
+  offerUntil: (time) => `You can accept it until ${time}`,
+  offersNeedEmail: "Did somebody send you a ticket? Confirm your email to see it here.",
   onSale: "On sale",
   oneLess: "One less",
   oneMore: "One more",

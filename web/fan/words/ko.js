@@ -180,6 +180,8 @@ export default {
   notFound: "없는 페이지예요",
   notPaidYet: "아직 결제하지 않았어요",
   notPaidYetHow: "결제창에서 결제를 끝내지 않았어요. 돈은 빠져나가지 않았어요.",
+  offerUntil: (time) => `${time}까지 받을 수 있어요`,
+  offersNeedEmail: "누가 티켓을 보냈나요? 이메일을 확인하면 여기에 보여요.",
   onSale: "예매 중",
   oneLess: "한 장 줄이기",
   oneMore: "한 장 늘리기",
