@@ -9,6 +9,7 @@ mod deny;
 mod engines;
 mod fuzz;
 mod openapi;
+mod operations;
 mod packages;
 mod podo;
 mod shell;

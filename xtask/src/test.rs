@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the steps of CI, in waves of lanes that run side by side.
 
 use crate::shell::{command, read_all, run as run_command};
-use crate::{browser, clients, deny, fuzz, openapi, packages, tidy};
+use crate::{browser, clients, deny, fuzz, openapi, operations, packages, tidy};
 use anyhow::{Context, bail};
 use std::process::Command;
 use std::time::Instant;
@@ -56,6 +56,11 @@ const REQUESTS: Lane = Lane {
     niceness: "10",
     steps: &[
         Step { name: "clients", about: "generated clients buy a ticket", run: clients::check },
+        Step {
+            name: "operations",
+            about: "the commands of docs/operations.md work, and a node may die",
+            run: operations::check,
+        },
         Step { name: "fuzz", about: "made-up requests get proper answers", run: fuzz::check },
     ],
 };
@@ -85,7 +90,7 @@ fn all_steps() -> impl Iterator<Item = &'static Step> {
 }
 
 pub(crate) fn describe() -> String {
-    let lines = all_steps().map(|step| format!("  {:9} {}\n", step.name, step.about));
+    let lines = all_steps().map(|step| format!("  {:10} {}\n", step.name, step.about));
     format!("Steps of `cargo xtask test`:\n{}", lines.collect::<String>())
 }
 

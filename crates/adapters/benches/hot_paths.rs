@@ -1,9 +1,12 @@
-//! What every fan costs at an opening, piece by piece: tokens, the status that is told, the filter in
-//! front of the seats, a movement of the ledger. `cargo bench --workspace --bench hot_paths`
+//! What every fan costs at an opening, piece by piece: tokens, the rate limit, the status that is
+//! told, the filter in front of the seats, a movement of the ledger.
+//! `cargo bench --workspace --bench hot_paths`
 
-use adapters::memory::Holds;
+use adapters::memory::{Holds, SharedBuckets};
 use app::ports::holds::{Holds as _, Taken};
+use app::ports::limits::Quota;
 use app::queue::{QueueState, QueueView};
+use app::rate_limits::RateLimits;
 use app::seals::Seals;
 use app::sessions::{Caller, Sessions};
 use app::tokens::{Said, Token};
@@ -14,6 +17,8 @@ use domain::wallet::Change;
 use domain::{ScheduleId, SessionId, Timestamp, UserId, Won};
 use futures::FutureExt;
 use std::hint::black_box;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -26,6 +31,7 @@ const NOW: Timestamp = Timestamp::from_ms(1_900_000_000_000);
 fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     tokens(&mut criterion);
+    rate_limits(&mut criterion);
     status(&mut criterion);
     holds(&mut criterion);
     ledger(&mut criterion);
@@ -58,6 +64,23 @@ fn tokens(criterion: &mut Criterion) {
     criterion.bench_function("access token: check", |bench| {
         bench.iter(|| sessions.check(black_box(&access), NOW).expect("alive"));
     });
+}
+
+/// Ten thousand addresses in turns, a thousand requests in a millisecond.
+fn rate_limits(criterion: &mut Criterion) {
+    for n_nodes in [1, 3] {
+        let limits = RateLimits::new(Arc::new(SharedBuckets::default()));
+        limits.set_nodes(n_nodes);
+        let mut number = 0;
+        criterion.bench_function(&format!("rate limit of an address, {n_nodes} nodes"), |bench| {
+            bench.iter(|| {
+                number += 1;
+                let address = Ipv4Addr::from_bits(number % 10_000).into();
+                let now = NOW.plus(Duration::from_millis(u64::from(number / 1_000)));
+                limits.addresses.take(&address, Quota::per_second(100), now).expect("it answers")
+            });
+        });
+    }
 }
 
 fn status(criterion: &mut Criterion) {

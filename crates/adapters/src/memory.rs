@@ -12,7 +12,7 @@ mod strains;
 
 pub use bus::Bus;
 pub use holds::Holds;
-pub use limits::{AddressLimits, Limits, UserLimits};
+pub use limits::{Limits, SharedBuckets};
 pub use queue::Queue;
 pub use queue_blocks::QueueBlocks;
 pub use revocations::Revocations;

@@ -13,7 +13,7 @@ mod strains;
 
 pub use connection::{Address, Connection};
 pub use holds::Holds;
-pub use limits::Limits;
+pub use limits::{Limits, SharedBuckets};
 pub use queue::Queue;
 pub use revocations::Revocations;
 pub use seat_versions::SeatVersions;

@@ -24,6 +24,7 @@ mod queue_blocks;
 mod queue_history;
 mod queue_log;
 mod reconciliation;
+mod records;
 mod refunds;
 mod reports;
 mod reservations;
@@ -45,7 +46,8 @@ mod webhooks;
 pub use database_role::DatabaseRole;
 pub use plan::{Plan, Step};
 pub use postgres::{
-    Connections, DEADLINE_EXTRA, Login, Logins, PerRole, PostgresSettings, Replication, Roles,
+    Connections, DEADLINE_EXTRA, Login, Logins, PerRole, PoolUsage, PostgresSettings, Replication,
+    Roles, WaitCounts,
 };
 #[cfg(feature = "mutants")]
 pub use sqlite::{Edit, Weather};

@@ -3,6 +3,7 @@
 mod admit;
 mod clean;
 mod deliver;
+mod erase;
 mod expire;
 mod notify;
 mod offer;
@@ -17,8 +18,9 @@ mod verify;
 mod webhooks;
 
 pub use admit::{admit_fans, open_rooms};
-pub use clean::{forget_messages, forget_rooms, keep_less};
+pub use clean::{forget_messages, forget_rooms, keep_less, keep_logins};
 pub use deliver::deliver_webhooks;
+pub use erase::erase_old_records;
 pub use expire::expire_holds;
 pub use notify::send_notices;
 pub use offer::offer_seats;
@@ -43,6 +45,7 @@ const SETTLE: &str = "settle";
 const REFUND_CANCELED: &str = "refund-canceled";
 const FOLLOW: &str = "webhooks";
 const RETENTION: &str = "retention";
+const ERASE: &str = "payment-retention";
 
 /// The failure of an item is the item's: it waits, longer each time, and the others go on. Only when
 /// that cannot be stored is it the round's.

@@ -21,6 +21,7 @@ pub mod platform;
 pub mod points;
 pub mod ports;
 pub mod queue;
+pub mod rate_limits;
 pub mod reconciliation;
 pub mod refunds;
 pub mod reports;

@@ -19,6 +19,7 @@ use crate::ports::seat_versions::SeatVersions;
 use crate::ports::social::SocialService;
 use crate::ports::strains::Strains;
 use crate::queue::{Knocks, Openings, Progresses, QueueLogBuffer, Waits};
+use crate::rate_limits::RateLimits;
 use crate::reconciliation::Reconciliation;
 use crate::schedules::Schedules;
 use crate::seals::Seals;
@@ -58,6 +59,10 @@ pub struct Rules {
     pub confirm_email: bool,
     /// How long the log of the waiting rooms is kept; nothing is logged, when there is none.
     pub queue_log_for: Option<Duration>,
+    /// How long log-ins are kept.
+    pub logins_for: Duration,
+    /// How long the records of purchases are kept.
+    pub records_for: Duration,
     /// Most sign-ups of one network in a minute.
     pub sign_ups_per_minute: u32,
 }
@@ -69,6 +74,7 @@ pub struct Platform {
     pub queue: Arc<dyn Queue>,
     pub holds: Arc<dyn Holds>,
     pub limits: Arc<dyn Limits>,
+    pub rate_limits: RateLimits,
     pub revocations: Arc<dyn Revocations>,
     pub seat_versions: Arc<dyn SeatVersions>,
     pub strains: Arc<dyn Strains>,

@@ -28,6 +28,7 @@ pub mod queue_blocks;
 pub mod queue_history;
 pub mod queue_log;
 pub mod reconciliation;
+pub mod records;
 pub mod refunds;
 pub mod reports;
 pub mod reservations;
@@ -65,6 +66,7 @@ pub trait Store:
     + queue_history::QueueHistory
     + queue_log::QueueLog
     + reconciliation::Reconciliation
+    + records::Records
     + refunds::Refunds
     + reports::Reports
     + reservations::Reservations
@@ -98,6 +100,7 @@ impl<T> Store for T where
         + queue_history::QueueHistory
         + queue_log::QueueLog
         + reconciliation::Reconciliation
+        + records::Records
         + refunds::Refunds
         + reports::Reports
         + reservations::Reservations

@@ -272,7 +272,7 @@ async fn let_in_with(
 }
 
 /// The store may hear of an admission after a lost room was opened again without it: then the fan gets
-/// the entry back, while a slot is free.
+/// the entry back while a slot is free, and waits at the entry's number for the next slot otherwise.
 async fn bring_back_inside(
     platform: &Platform,
     rules: &QueueRules,
@@ -283,7 +283,15 @@ async fn bring_back_inside(
         return Ok(Standing::Absent);
     }
     open_room(platform, rules, now).await?;
-    Ok(platform.queue.standing(rules, place.user, None, now).await?.standing)
+    let standing = platform.queue.standing(rules, place.user, None, now).await?.standing;
+    if standing != Standing::Absent {
+        return Ok(standing);
+    }
+    let proof = Returning::Line { number: place.number };
+    let come_back = || platform.queue.come_back(rules, place.user, proof, now);
+    let standing = in_open_room(platform, rules, now, come_back).await?;
+    record_entry(platform, rules.schedule, place.user, standing, now).await?;
+    Ok(standing)
 }
 
 async fn record_entry(

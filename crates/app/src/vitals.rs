@@ -49,12 +49,15 @@ impl Default for Vitals {
 }
 
 /// Tells the other nodes what this one bears, and hears what they do: a node that only lets fans in
-/// has nobody inside to look at.
+/// has nobody inside to look at. It also counts them, because rate limits are shared.
 pub async fn share_strain(platform: &Platform, now: Timestamp) -> Result<()> {
-    let Some(limits) = platform.rules.health_limits else { return Ok(()) };
-    let own = platform.vitals.look(limits, now).percent();
-    let all = platform.strains.share(platform.node, own, now).await?;
-    platform.vitals.hear(all, now);
+    let limits = platform.rules.health_limits;
+    let own = limits.map_or(100, |limits| platform.vitals.look(limits, now).percent());
+    let heard = platform.strains.share(platform.node, own, now).await?;
+    platform.rate_limits.set_nodes(heard.n_nodes);
+    if limits.is_some() {
+        platform.vitals.hear(heard.percent, now);
+    }
     Ok(())
 }
 

@@ -86,9 +86,6 @@ pub const DORMANT_AFTER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The personal fields of a withdrawn account are erased after this long.
 pub const ERASED_AFTER: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Log-ins are remembered for this long.
-pub const LOGINS_KEPT_FOR: Duration = Duration::from_secs(92 * 24 * 60 * 60);
-
 #[cfg(feature = "openapi")]
 mod schema {
     use super::{Email, GivenPassword, NewPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN, Phone};

@@ -47,7 +47,6 @@ use crate::tasks::Tasks;
 use crate::telemetry::Metrics;
 use crate::web::Patience;
 use adapters::gateways::sandbox::Sandbox;
-use adapters::memory::{AddressLimits, UserLimits};
 use app::Platform;
 use app::clock::SyncedClock;
 use axum::Router;
@@ -82,12 +81,7 @@ pub struct Shared {
     pub simulation: Arc<Simulation>,
     /// Where this node listens.
     pub address: SocketAddr,
-    /// Counts requests by address, on this node alone: asking a server about every request would
-    /// cost more than most requests do, and would stop them all when it is away.
-    pub address_limits: AddressLimits,
     pub requests_per_second_per_ip: u32,
-    /// Counts the calls of each person to each route, on this node alone.
-    pub user_limits: UserLimits,
     pub requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
     /// Streams that addresses listen to.

@@ -4,11 +4,13 @@ mod bus;
 mod channels;
 mod gateways;
 mod people;
+mod retention;
 
 pub use bus::Bus;
 pub use channels::Channels;
 pub use gateways::Gateways;
 pub use people::{ConfirmEmail, People};
+pub use retention::Retention;
 
 use crate::proxies::{ForwardedHeader, Proxies};
 use crate::roles::Roles;
@@ -81,6 +83,8 @@ pub struct Config {
     pub gateways: Gateways,
     #[serde(flatten)]
     pub people: People,
+    #[serde(flatten)]
+    pub retention: Retention,
     pub ticket_codes: TicketCodes,
     pub log: LogStyle,
     pub otlp_endpoint: String,
@@ -268,6 +272,7 @@ impl Config {
         self.gateways.check(&self.public_url)?;
         self.check_sandbox()?;
         self.people.check(&self.public_url)?;
+        self.retention.check()?;
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or none");
         }

@@ -54,11 +54,13 @@ pub enum Job {
     ForgetMessages,
     ForgetRooms,
     KeepLess,
+    KeepLogins,
+    EraseOldRecords,
     VerifyPromises,
 }
 
 impl Job {
-    pub const ALL: [Job; 17] = [
+    pub const ALL: [Job; 19] = [
         Job::AdmitFans,
         Job::ExpireHolds,
         Job::OfferSeats,
@@ -75,6 +77,8 @@ impl Job {
         Job::ForgetMessages,
         Job::ForgetRooms,
         Job::KeepLess,
+        Job::KeepLogins,
+        Job::EraseOldRecords,
         Job::VerifyPromises,
     ];
 
@@ -96,6 +100,8 @@ impl Job {
             Job::ForgetMessages => "clean-messages",
             Job::ForgetRooms => "clean-queues",
             Job::KeepLess => "retention",
+            Job::KeepLogins => "login-history",
+            Job::EraseOldRecords => "payment-retention",
             Job::VerifyPromises => "verify",
         }
     }
@@ -118,6 +124,8 @@ impl Job {
             Job::ForgetMessages => "forgets old messages, marks and keys",
             Job::ForgetRooms => "forgets waiting rooms a day after their concert",
             Job::KeepLess => "puts unused accounts to sleep, erases withdrawn ones",
+            Job::KeepLogins => "makes and drops the months of log-ins",
+            Job::EraseOldRecords => "erases purchases whose records were kept long enough",
             Job::VerifyPromises => {
                 "asks for every promise, stops the sale of a date that breaks one"
             }
@@ -149,7 +157,9 @@ impl Job {
             // Taken by the day: see `run_daily`.
             | Job::ForgetMessages
             | Job::ForgetRooms
-            | Job::KeepLess => false,
+            | Job::KeepLess
+            | Job::KeepLogins
+            | Job::EraseOldRecords => false,
         }
     }
 
@@ -176,6 +186,8 @@ impl Job {
             Job::ForgetMessages => rounds::forget_messages(platform, now).await,
             Job::ForgetRooms => rounds::forget_rooms(platform, now).await,
             Job::KeepLess => rounds::keep_less(platform, now).await,
+            Job::KeepLogins => rounds::keep_logins(platform, now).await,
+            Job::EraseOldRecords => rounds::erase_old_records(platform, now).await,
             Job::VerifyPromises => rounds::verify_promises(platform, now).await,
         }
     }
@@ -363,6 +375,22 @@ async fn note(platform: &Platform, job: Job, started_at: Timestamp, outcome: &ap
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_control_room_describes_every_job_in_both_languages() {
+        let words = ["ko", "en"].map(|language| {
+            let path =
+                format!("{}/../../web/admin/words/{language}.js", env!("CARGO_MANIFEST_DIR"));
+            std::fs::read_to_string(path).unwrap()
+        });
+        for (job, words) in Job::ALL.iter().flat_map(|job| words.each_ref().map(|it| (job, it))) {
+            let name = job.name();
+            let is_there = [format!("\n  {name}: "), format!("\n  \"{name}\": ")]
+                .iter()
+                .any(|key| words.contains(key.as_str()));
+            assert!(is_there, "web/admin/words says nothing about `{name}`");
+        }
+    }
 
     #[test]
     fn names_lead_back_to_their_job() {

@@ -15,7 +15,9 @@ use app::Platform;
 use app::accounts::{SignUp, create_admin, recall_ended_sessions};
 use app::clock::{SYNC_EVERY, SyncedClock};
 use app::jobs::open_rooms;
+use app::ports::limits::Group;
 use app::queue::{FLUSH_EVERY, flush_queue_log};
+use app::rate_limits::{RETRY_INTERVAL, SYNC_INTERVAL};
 use app::reconciliation::fill_filter;
 use app::vitals;
 use app::workers::ALL;
@@ -50,7 +52,10 @@ impl Running {
             place => Some(web::bind(place).context("listen_admin")?),
         };
         let tasks = Tasks::default();
-        tasks.spawn(sync_clock(wired.clock.clone(), wired.store, tasks.clone()));
+        tasks.spawn(sync_clock(wired.clock.clone(), wired.store.clone(), tasks.clone()));
+        for group in Group::all() {
+            tasks.spawn(sync_rate_limits(platform.clone(), tasks.clone(), group));
+        }
         make_admin(config, &platform).await?;
         open_rooms(&platform, platform.now()).await?;
         fill_filter(&platform).await?;
@@ -64,16 +69,14 @@ impl Running {
             clock: wired.clock,
             sandbox: wired.sandbox,
             tasks: tasks.clone(),
-            metrics: Metrics::new(),
+            metrics: Metrics::new().with_pools_of(wired.store),
             layouts: Default::default(),
             booking_lists: Default::default(),
             seat_feed: Default::default(),
             streams: Default::default(),
             simulation: Default::default(),
             address,
-            address_limits: Default::default(),
             requests_per_second_per_ip: config.requests_per_second_per_ip,
-            user_limits: Default::default(),
             requests_per_minute_per_user: config.requests_per_minute_per_user,
             connections_per_ip: config.connections_per_ip,
             streams_open: Shares::new(match config.limits {
@@ -183,6 +186,26 @@ async fn share_strain(platform: Arc<Platform>, tasks: Tasks) {
     }
 }
 
+/// Reports what this node took of shared rate limits, whenever keys of the group are due. A group
+/// that cannot be reached holds up none of the others.
+async fn sync_rate_limits(platform: Arc<Platform>, tasks: Tasks, group: Group) {
+    let limits = &platform.rate_limits;
+    loop {
+        tokio::select! {
+            () = limits.due(group) => {}
+            () = tasks.stopped() => return,
+        }
+        // What went wrong is logged and counted there.
+        let pause = match limits.sync(group, &*platform.clock).await {
+            Ok(()) => SYNC_INTERVAL,
+            Err(_) => {
+                RETRY_INTERVAL.mul_f64(0.5 + platform.chance.number() as f64 / u64::MAX as f64)
+            }
+        };
+        tasks.pause(pause).await;
+    }
+}
+
 /// When each job runs.
 pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
     let every = |ms: u32| Timing::Every(Duration::from_millis(u64::from(ms)));
@@ -204,6 +227,8 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
             Job::ForgetMessages => Timing::Daily { hour: 2 },
             Job::ForgetRooms => Timing::Daily { hour: 3 },
             Job::KeepLess => Timing::Daily { hour: 4 },
+            Job::KeepLogins => Timing::Daily { hour: 5 },
+            Job::EraseOldRecords => Timing::Daily { hour: 18 },
         };
         Schedule { job, timing }
     })

@@ -1,6 +1,9 @@
 //! Logs and metrics.
 
+mod pools;
+
 use crate::config::LogStyle;
+use adapters::sql::SqlStore;
 use app::queue::WAIT_BUCKETS_S;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -11,6 +14,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use tracing_subscriber::EnvFilter;
 
@@ -80,6 +84,7 @@ pub struct Metrics {
     pub outbox_dead: Gauge,
     pub messages: MessageMetrics,
     pub overdue: OverdueMetrics,
+    pub rate_limits: RateLimitMetrics,
     pub purchases: Counter,
     pub clock_offset: Gauge<f64, AtomicU64>,
 }
@@ -99,6 +104,7 @@ impl Metrics {
         let (outbox_pending, outbox_dead) = (Gauge::default(), Gauge::default());
         let messages = MessageMetrics::register(&mut registry);
         let overdue = OverdueMetrics::register(&mut registry);
+        let rate_limits = RateLimitMetrics::register(&mut registry);
         let (purchases, clock_offset) = (Counter::default(), Gauge::default());
         registry.register("build", "This build", Info::new([("version", VERSION)]));
         registry.register_with_unit(
@@ -150,9 +156,16 @@ impl Metrics {
             outbox_dead,
             messages,
             overdue,
+            rate_limits,
             purchases,
             clock_offset,
         }
+    }
+
+    /// Shows the connections of the store as well.
+    pub fn with_pools_of(mut self, store: Arc<SqlStore>) -> Metrics {
+        self.registry.register_collector(Box::new(pools::Pools(store)));
+        self
     }
 
     /// Where the times of such requests are counted; worth keeping, for finding it takes longer
@@ -274,6 +287,33 @@ impl OverdueMetrics {
         registry.register_with_unit("open_items_oldest_age", what, Unit::Seconds, it.age.clone());
         let what = "Items of a job that failed and wait for their next try";
         registry.register("job_items_put_off", what, it.put_off.clone());
+        it
+    }
+}
+
+/// How this node shares rate limits with the others.
+pub struct RateLimitMetrics {
+    pub nodes: Gauge,
+    pub syncs: Counter,
+    pub sync_failures: Counter,
+    pub synced_keys: Counter,
+}
+
+impl RateLimitMetrics {
+    fn register(registry: &mut Registry) -> RateLimitMetrics {
+        let it = RateLimitMetrics {
+            nodes: Gauge::default(),
+            syncs: Counter::default(),
+            sync_failures: Counter::default(),
+            synced_keys: Counter::default(),
+        };
+        registry.register("rate_limit_nodes", "Nodes that share rate limits", it.nodes.clone());
+        let what = "Calls that report used rate limits to the live engine";
+        registry.register("rate_limit_syncs", what, it.syncs.clone());
+        let what = "Such calls that failed; their keys go by this node's own limit";
+        registry.register("rate_limit_sync_failures", what, it.sync_failures.clone());
+        let what = "Keys in the calls that were answered";
+        registry.register("rate_limit_synced_keys", what, it.synced_keys.clone());
         it
     }
 }

@@ -20,7 +20,7 @@ use app::ports::clock::{Chance, Clock};
 use app::ports::gateway::Gateway;
 use app::ports::holds::Holds;
 use app::ports::identity::Certifier;
-use app::ports::limits::Limits;
+use app::ports::limits::{Limits, SharedBuckets};
 use app::ports::queue::Queue;
 use app::ports::queue_blocks::QueueBlocks;
 use app::ports::revocations::Revocations;
@@ -28,6 +28,7 @@ use app::ports::seat_versions::SeatVersions;
 use app::ports::social::SocialService;
 use app::ports::strains::Strains;
 use app::queue::QueueLogBuffer;
+use app::rate_limits::RateLimits;
 use app::reconciliation::Reconciliation;
 use app::schedules::Schedules;
 use app::seals::{FieldKeys, Seals, token_secret};
@@ -112,6 +113,7 @@ pub async fn platform_on(
         queue: live.queue,
         holds: live.holds,
         limits: live.limits,
+        rate_limits: RateLimits::new(live.shared_buckets),
         revocations: live.revocations,
         strains: live.strains,
         seat_versions: live.seat_versions,
@@ -156,6 +158,8 @@ pub async fn platform_on(
             admin_proof: config.people.admin_proof(),
             confirm_email: config.confirms_email(),
             queue_log_for: config.people.queue_log_for(),
+            logins_for: config.retention.logins_for(),
+            records_for: config.retention.records_for()?,
             sign_ups_per_minute: config.people.sign_ups_per_minute_per_ip,
         },
     };
@@ -270,6 +274,7 @@ struct Live {
     queue: Arc<dyn Queue>,
     holds: Arc<dyn Holds>,
     limits: Arc<dyn Limits>,
+    shared_buckets: Arc<dyn SharedBuckets>,
     revocations: Arc<dyn Revocations>,
     seat_versions: Arc<dyn SeatVersions>,
     strains: Arc<dyn Strains>,
@@ -303,6 +308,7 @@ impl Live {
                 queue: Arc::new(memory::Queue::new(blocks)),
                 holds: Arc::new(memory::Holds::default()),
                 limits: Arc::new(memory::Limits::default()),
+                shared_buckets: Arc::new(memory::SharedBuckets::default()),
                 revocations: Arc::new(memory::Revocations::default()),
                 seat_versions: Arc::new(memory::SeatVersions::default()),
                 strains: Arc::new(memory::Strains::default()),
@@ -323,6 +329,7 @@ impl Live {
             queue: Arc::new(redis::Queue::new(connection.clone(), blocks)),
             holds: Arc::new(redis::Holds::new(connection.clone())),
             limits: Arc::new(redis::Limits::new(connection.clone())),
+            shared_buckets: Arc::new(redis::SharedBuckets::new(connection.clone())),
             revocations: Arc::new(redis::Revocations::new(connection.clone())),
             seat_versions: Arc::new(redis::SeatVersions::new(connection.clone())),
             strains: Arc::new(redis::Strains::new(connection)),

@@ -42,8 +42,11 @@ struct State {
     tail_lost_at: Option<Timestamp>,
     /// Who was given what, whatever the engines lost.
     given: BTreeMap<Given, UserId>,
-    /// Numbers that were let in, whatever the engines lost.
+    /// Numbers that were admitted, whatever the engines lost.
     let_in: BTreeSet<PlaceNumber>,
+    /// Of these, the ones that the store did not know when an engine lost writes: the room is opened
+    /// without their admission, even if its record reaches the store a moment later.
+    unrecorded_at_loss: BTreeSet<PlaceNumber>,
     /// How many were inside by the store when a room was opened, until there are no more inside than
     /// the cap allows.
     n_allowed_inside: u64,
@@ -71,6 +74,7 @@ impl Engines {
             tail_lost_at: None,
             given: BTreeMap::new(),
             let_in: BTreeSet::new(),
+            unrecorded_at_loss: BTreeSet::new(),
             n_allowed_inside: 0,
         };
         Engines { lender, chance, loses_tail_per_mille, state: Mutex::new(state) }
@@ -105,6 +109,7 @@ impl Engines {
     pub(crate) fn forget(&self, world: &World) {
         world.saw(Sight::EnginesForgot);
         world.note(|| "the live engines lose everything".to_owned());
+        self.note_unrecorded(world);
         let mut state = self.state();
         state.forgot_at = Some(world.time.now());
         state.tail_lost_at = None;
@@ -131,6 +136,7 @@ impl Engines {
     async fn lose_tail(&self, world: &World) -> Result<()> {
         let now = world.time.now();
         let n_waiting = self.queue().counts(world.schedule, now).await?.waiting;
+        self.note_unrecorded(world);
         let mut state = self.state();
         if state.before.is_empty() {
             return Ok(());
@@ -158,14 +164,25 @@ impl Engines {
         self.state().let_in.insert(number);
     }
 
-    /// How many with a smaller number were let in of whom the store never heard: when the engine
+    /// How many with a smaller number were admitted without the store's knowledge: when the engine
     /// forgets that too, they stand in line again.
     pub(crate) fn n_unrecorded_before(&self, world: &World, number: PlaceNumber) -> u64 {
+        let unrecorded = self.unrecorded(world);
+        let state = self.state();
+        unrecorded.union(&state.unrecorded_at_loss).filter(|it| **it < number).count() as u64
+    }
+
+    fn note_unrecorded(&self, world: &World) {
+        let unrecorded = self.unrecorded(world);
+        self.state().unrecorded_at_loss.extend(unrecorded);
+    }
+
+    /// Numbers that were admitted and that the store does not know yet.
+    fn unrecorded(&self, world: &World) -> BTreeSet<PlaceNumber> {
         let rows = world.store.look("select place_number from queue_history", None);
         let recorded: BTreeSet<PlaceNumber> =
             rows.iter().filter_map(|row| row[0].parse().ok()).collect();
-        let state = self.state();
-        state.let_in.range(..number).filter(|it| !recorded.contains(it)).count() as u64
+        self.state().let_in.difference(&recorded).copied().collect()
     }
 
     /// Are the rooms what is left of others?

@@ -12,6 +12,7 @@ use app::ports::clock::{Chance, Clock};
 use app::ports::courier::{Courier, Post, Posted};
 use app::ports::passwords::{Passwords, Verdict};
 use app::queue::Knocks;
+use app::rate_limits::RateLimits;
 use app::seals::Seals;
 use app::sessions::Sessions;
 use app::workers::{self, Worker};
@@ -147,6 +148,7 @@ impl World {
             queue: Arc::new(Room { world: world.clone(), node }),
             holds: Arc::new(Filter { world: world.clone(), node }),
             limits: Arc::new(memory::Limits::default()),
+            rate_limits: RateLimits::new(Arc::new(memory::SharedBuckets::default())),
             revocations: Arc::new(memory::Revocations::default()),
             seat_versions: Arc::new(memory::SeatVersions::default()),
             strains: Arc::new(memory::Strains::default()),
@@ -189,6 +191,8 @@ impl World {
                 admin_proof: None,
                 confirm_email: false,
                 queue_log_for: None,
+                logins_for: std::time::Duration::from_secs(92 * 86_400),
+                records_for: std::time::Duration::from_secs(1_827 * 86_400),
                 sign_ups_per_minute: 1,
             },
         }

@@ -25,9 +25,9 @@ const MISSING: &str = "nginx is not installed; install Debian's package `nginx-l
 const SETTINGS: &str = include_str!("../../../deploy/nginx/nginx.conf");
 const LISTEN: &str = "listen 0.0.0.0:8080";
 const LIMITS: [(&str, &str); 3] = [
-    ("rate=200r/s", "rate=100000r/s"),
-    ("burst=400", "burst=100000"),
-    ("limit_conn open 400", "limit_conn open 10000"),
+    ("rate=100r/s", "rate=100000r/s"),
+    ("burst=100 ", "burst=100000 "),
+    ("limit_conn open 200", "limit_conn open 10000"),
 ];
 
 /// Servers that answer in turn for a group of routes.

@@ -2,7 +2,7 @@
 
 use app::Result;
 use app::error::Error;
-use app::ports::strains::{self, HEARD_FOR};
+use app::ports::strains::{self, HEARD_FOR, Heard};
 use async_trait::async_trait;
 use domain::{NodeId, Timestamp};
 use std::collections::HashMap;
@@ -15,11 +15,12 @@ pub struct Strains {
 
 #[async_trait]
 impl strains::Strains for Strains {
-    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<u32> {
+    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<Heard> {
         let mut told = self.told.lock().map_err(Error::broken)?;
         told.insert(node, (percent, now));
         told.retain(|_, (_, at)| now < at.plus(HEARD_FOR));
-        Ok(told.values().map(|(percent, _)| *percent).min().unwrap_or(percent))
+        let percent = told.values().map(|(percent, _)| *percent).min().unwrap_or(percent);
+        Ok(Heard { percent, n_nodes: u32::try_from(told.len()).unwrap_or(u32::MAX) })
     }
 }
 

@@ -1,6 +1,10 @@
 //! Rate limits on Redis, by the generic cell rate algorithm (GCRA): one moment per key, as in
 //! memory.
 
+mod shared;
+
+pub use shared::SharedBuckets;
+
 use super::Connection;
 use app::Result;
 use app::ports::limits::{self, Allowance, Quota};
@@ -19,7 +23,7 @@ pub struct Limits {
 
 impl Limits {
     pub fn new(connection: Connection) -> Limits {
-        Limits { connection, take: Script::new(include_str!("limit.lua")) }
+        Limits { connection, take: Script::new(include_str!("limits/take.lua")) }
     }
 }
 
@@ -30,7 +34,7 @@ impl limits::Limits for Limits {
             return Ok(Allowance::No { retry_after: quota.period });
         }
         let mut call = self.take.key(self.connection.key(format_args!("limit:{key}")));
-        call.arg(now.ms().saturating_mul(1_000)).arg(share_micros(quota)).arg(quota.burst);
+        call.arg(now.ms().saturating_mul(1_000)).arg(token_micros(quota)).arg(quota.burst);
         let (is_allowed, number): (bool, u64) = self.connection.run(&call).await?;
         if is_allowed {
             return Ok(Allowance::Yes { left: u32::try_from(number).unwrap_or(u32::MAX) });
@@ -39,17 +43,17 @@ impl limits::Limits for Limits {
     }
 }
 
-/// Rounded up, so that a quota is never exceeded by a fraction; never nothing, because the script
-/// divides by it.
-fn share_micros(quota: Quota) -> u64 {
+/// The time in which one token is refilled. Rounded up, so that a quota is never exceeded by a
+/// fraction; never nothing, because a script divides by it.
+fn token_micros(quota: Quota) -> u64 {
     let period = u64::try_from(quota.period.min(PERIOD_MAX).as_micros()).unwrap_or(u64::MAX);
     period.div_ceil(u64::from(quota.burst)).max(1)
 }
 
 #[test]
-fn a_share_is_rounded_up_and_never_nothing() {
+fn a_token_is_rounded_up_and_never_nothing() {
     let check = |burst, period, expected| {
-        assert_eq!(share_micros(Quota { burst, period }), expected, "{burst} per {period:?}");
+        assert_eq!(token_micros(Quota { burst, period }), expected, "{burst} per {period:?}");
     };
     check(5, Duration::from_secs(10), 2_000_000);
     check(3, Duration::from_millis(1), 334);

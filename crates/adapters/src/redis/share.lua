@@ -1,11 +1,11 @@
 -- KEYS[1] what each node told: its percent and when, in ms.
 -- ARGV[1] the node; [2] its percent; [3] now, in ms; [4] how long a word counts, in ms.
--- Result: the smallest percent that counts.
+-- Result: the smallest percent that counts, and how many nodes count.
 local now, heard_for = tonumber(ARGV[3]), tonumber(ARGV[4])
 redis.call('hset', KEYS[1], ARGV[1], ARGV[2] .. ' ' .. ARGV[3])
 -- A hash that nobody writes to any more goes by itself.
 redis.call('pexpire', KEYS[1], 10 * heard_for)
-local smallest = tonumber(ARGV[2])
+local smallest, n_nodes = tonumber(ARGV[2]), 0
 local told = redis.call('hgetall', KEYS[1])
 for at = 1, #told, 2 do
   local percent, since = string.match(told[at + 1], '^(%d+) (%d+)$')
@@ -13,6 +13,7 @@ for at = 1, #told, 2 do
     redis.call('hdel', KEYS[1], told[at])
   else
     smallest = math.min(smallest, tonumber(percent))
+    n_nodes = n_nodes + 1
   end
 end
-return smallest
+return {smallest, n_nodes}

@@ -2,7 +2,7 @@
 
 use super::Connection;
 use app::Result;
-use app::ports::strains::{self, HEARD_FOR};
+use app::ports::strains::{self, HEARD_FOR, Heard};
 use async_trait::async_trait;
 use domain::{NodeId, Timestamp};
 use redis::Script;
@@ -20,10 +20,11 @@ impl Strains {
 
 #[async_trait]
 impl strains::Strains for Strains {
-    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<u32> {
+    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<Heard> {
         let mut call = self.share.key(self.connection.key(format_args!("strains")));
         call.arg(node.uuid().as_bytes()).arg(percent).arg(now.ms());
         call.arg(HEARD_FOR.as_millis() as u64);
-        self.connection.run(&call).await
+        let (percent, n_nodes) = self.connection.run(&call).await?;
+        Ok(Heard { percent, n_nodes })
     }
 }

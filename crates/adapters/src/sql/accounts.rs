@@ -16,16 +16,16 @@ use app::Result;
 use app::paging::PageAsk;
 use app::ports::accounts::{
     Accounts, AskSignUp, ChangePassword, ChangeProfile, ChangeRole, ChangeTotp, ConfirmSignUp,
-    CreateSocialUser, CreateUser, LinkSocial, LinkedView, LoginAttempt, LoginView, ProveEmail,
-    ProveIdentity, RotateRefresh, Rotation, SealedTotp, SessionView, SignUpRecord, SocialAccount,
-    StartSession, UserRecord,
+    CreateSocialUser, CreateUser, LinkSocial, LinkedView, LoginAttempt, LoginView, LoginsKept,
+    ProveEmail, ProveIdentity, RotateRefresh, Rotation, SealedTotp, SessionView, SignUpRecord,
+    SocialAccount, StartSession, UserRecord,
 };
 use async_trait::async_trait;
 use domain::accounts::{Failures, SocialProvider};
 use domain::messages::MessageKind;
 use domain::{Refusal, SessionId, Timestamp, UserId};
 use profile::{LoginsOf, RenewHash, Withdraw};
-use retention::{Erase, EraseWithdrawn, ForgetLogins, MakeDormant, Withdrawn};
+use retention::{Erase, EraseWithdrawn, ForgetLogins, KeepLoginMonths, MakeDormant, Withdrawn};
 use serde_json::json;
 use sessions::{EndSession, EndSessionOf, EndedSince, NoteProof, ProvenAt, SessionsOf};
 use sign_ups::{FindSignUp, ForgetSignUps};
@@ -241,8 +241,16 @@ impl Accounts for SqlStore {
         self.write(MakeDormant { unused_since, limit, now }).await
     }
 
-    async fn forget_logins(&self, before: Timestamp, limit: u32) -> Result<u64> {
-        self.write(ForgetLogins { before, limit }).await
+    async fn keep_logins(
+        &self,
+        before: Timestamp,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<LoginsKept> {
+        match self.has_partitions() {
+            true => self.write(KeepLoginMonths { before, limit, now }).await,
+            false => self.write(ForgetLogins { before, limit }).await,
+        }
     }
 }
 

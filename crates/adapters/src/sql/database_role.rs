@@ -24,6 +24,11 @@ impl DatabaseRole {
         DatabaseRole::ReadOnly,
     ];
 
+    /// What it is called in settings and metrics.
+    pub(super) fn service(self) -> &'static str {
+        self.as_str().trim_start_matches("podo_")
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             DatabaseRole::User => "podo_user",

@@ -69,29 +69,41 @@ async fn look(tx: &mut dyn Tx, key: &KeyUse) -> Result<Option<StoredAnswer>> {
     Ok(Some(StoredAnswer { status: u16::try_from(status).unwrap_or(500), body: row.get(2)? }))
 }
 
+/// What a key moved money for: a payment, a charge of a wallet or an entry of its ledger. The key lives
+/// as long as that. Keys of commands that move no money have none, and live for three days.
+pub(super) type Subject = Option<Uuid>;
+
 /// Stores the answer of a command that is done.
 pub(super) async fn store<T: Answer>(
     tx: &mut dyn Tx,
-    key: &KeyUse,
+    (key, subject): (&KeyUse, Subject),
     answer: &T,
     now: Timestamp,
 ) -> Result<()> {
     let sql = "insert into idempotency_keys
-                 (user_id, endpoint, key, fingerprint, status, body, created_at)
-               values ($1, $2, $3, $4, $5, $6, $7)";
+                 (user_id, endpoint, key, fingerprint, status, body, created_at, subject_id)
+               values ($1, $2, $3, $4, $5, $6, $7, $8)";
     if !tx.has(Guard::KeyIsRemembered) {
         return Ok(());
     }
     let body = serde_json::to_string(answer).map_err(app::Error::broken)?;
-    let values = params![key.user, key.endpoint, &key.key, key.fingerprint, T::STATUS, body, now];
+    let values =
+        params![key.user, key.endpoint, &key.key, key.fingerprint, T::STATUS, body, now, subject];
     Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }
 
 /// Marks a use as under way: its answer comes in a later transaction.
-pub(super) async fn start(tx: &mut dyn Tx, key: &KeyUse, now: Timestamp) -> Result<()> {
-    let sql = "insert into idempotency_keys (user_id, endpoint, key, fingerprint, created_at)
-               values ($1, $2, $3, $4, $5)";
-    tx.execute(sql, params![key.user, key.endpoint, &key.key, key.fingerprint, now]).await?;
+pub(super) async fn start(
+    tx: &mut dyn Tx,
+    key: &KeyUse,
+    subject: Uuid,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "insert into idempotency_keys
+                 (user_id, endpoint, key, fingerprint, created_at, subject_id)
+               values ($1, $2, $3, $4, $5, $6)";
+    let values = params![key.user, key.endpoint, &key.key, key.fingerprint, now, subject];
+    tx.execute(sql, values).await?;
     Ok(())
 }
 
@@ -112,6 +124,7 @@ pub(super) async fn complete(
 async fn forget(tx: &mut dyn Tx, command: &ForgetKeys) -> Result<u64> {
     let sql = "delete from idempotency_keys where (user_id, endpoint, key) in
                  (select user_id, endpoint, key from idempotency_keys
-                   where created_at < $1 and status is not null limit $2)";
+                   where created_at < $1 and subject_id is null and status is not null
+                   limit $2)";
     Ok(tx.execute(sql, params![command.before, command.limit]).await?)
 }

@@ -24,7 +24,7 @@ struct AllLetters(Look);
 work!(ReadOnly or_replica: FindReservations => reservations, Found<ReservationRow>);
 work!(ReadOnly or_replica: FindPayments => payments, Found<PaymentRow>);
 // Sealed names and addresses are for the accounts' own role.
-work!(User or_replica: FindPeople => people, Found<PersonRow>);
+work!(User: FindPeople => people, Found<PersonRow>);
 work!(ReadOnly or_replica: AllLetters => letters, Found<LetterRow>);
 
 #[async_trait]

@@ -17,12 +17,14 @@ mod target;
 mod tls;
 mod transaction;
 mod types;
+mod usage;
 mod writer;
 
 pub use logins::{Login, Logins};
 pub use migrate::Roles;
 pub use replication::Replication;
 pub use settings::{Connections, DEADLINE_EXTRA, PerRole, PostgresSettings};
+pub use usage::{PoolUsage, WaitCounts};
 
 use super::DatabaseRole;
 use super::plan::Plan;
@@ -31,7 +33,7 @@ use app::ports::clock::Chance;
 use app::{Error, Result};
 use batch::Answer;
 use connection::Connection;
-use pools::Pools;
+use pools::{Pool, Pools};
 use replicas::{Proven, Replicas};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +53,8 @@ const NO_BARRIER: &str = "drop index if exists reservation_service.reservation_s
 pub(super) struct Postgres {
     pools: Pools,
     replicas: Replicas,
+    /// The connections of the writer.
+    for_batches: Pool,
     writer: Writer,
     chance: Arc<dyn Chance>,
     off: Vec<Guard>,
@@ -73,10 +77,11 @@ impl Postgres {
         let settings = &migrate::choose_roles(settings).await?;
         let (pools, replicas) = (Pools::new(settings)?, Replicas::new(settings)?);
         let for_batches = pools::for_batches(settings, BATCHES_AT_ONCE)?;
-        let writer = Writer::start(for_batches, chance.clone(), off.clone())?;
+        let writer = Writer::start(for_batches.clone(), chance.clone(), off.clone())?;
         Ok(Postgres {
             pools,
             replicas,
+            for_batches,
             writer,
             chance,
             off,
@@ -108,6 +113,14 @@ impl Postgres {
         migrate::migrate_all(settings, with_roles).await
     }
 
+    #[cfg(feature = "mutants")]
+    pub(super) async fn migrate_to(
+        settings: &PostgresSettings,
+        version: i32,
+    ) -> std::result::Result<(), String> {
+        migrate::migrate_to(settings, version).await
+    }
+
     /// Gives every command a transaction of its own, to show what sharing one is worth.
     #[cfg(feature = "mutants")]
     pub(super) fn without_batches(self) -> Postgres {
@@ -116,6 +129,11 @@ impl Postgres {
 
     pub(super) fn n_run_again(&self) -> u64 {
         self.n_run_again.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn pools(&self) -> Vec<PoolUsage> {
+        let on_primary = self.pools.all().iter().chain([&self.for_batches]);
+        on_primary.chain(self.replicas.pools()).map(Pool::usage).collect()
     }
 
     /// Wakes those who listen.
@@ -160,6 +178,10 @@ impl Postgres {
 
     /// Runs a question on one consistent view.
     pub(super) async fn read<W: Work>(&self, work: W) -> Result<W::Output> {
+        const {
+            let needs_more = W::REPLICAS_MAY_ANSWER && matches!(W::ROLE, DatabaseRole::User);
+            assert!(!needs_more, "replicas are asked as podo_readonly: no personal data");
+        }
         if W::REPLICAS_MAY_ANSWER
             && let Some(output) = self.ask_replica(&work).await
         {

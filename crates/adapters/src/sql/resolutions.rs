@@ -102,7 +102,7 @@ async fn resolve_payment(tx: &mut dyn Tx, command: &ResolvePayment) -> Result<On
     note(tx, action, command.payment, details, command.now).await?;
     let status = load(tx, command.payment).await?.status;
     let resolved = Resolved { payment_id: command.payment, status, refund_id: None };
-    keys::store(tx, &command.key, &resolved, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.payment.uuid())), &resolved, command.now).await?;
     Ok(Once::Fresh(Resolution::Done { resolved, settled }))
 }
 
@@ -132,7 +132,7 @@ async fn wait_for_second(
     now: Timestamp,
 ) -> Result<Once<Resolution>> {
     let needed = SecondNeeded::of(payment, amount);
-    keys::store(tx, key, &needed, now).await?;
+    keys::store(tx, (key, Some(payment.uuid())), &needed, now).await?;
     Ok(Once::Fresh(Resolution::SecondNeeded(needed)))
 }
 
@@ -177,6 +177,6 @@ async fn resolve_refund(tx: &mut dyn Tx, command: &ResolveRefund) -> Result<Once
         status: after.status,
         refund_id: Some(command.refund),
     };
-    keys::store(tx, &command.key, &resolved, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.payment.uuid())), &resolved, command.now).await?;
     Ok(Once::Fresh(Resolution::Done { resolved, settled: None }))
 }

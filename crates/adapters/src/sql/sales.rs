@@ -19,7 +19,7 @@ struct CountBooked {
 struct StatisticsOf(ScheduleId);
 
 work!(Worker: CountBooked => count, u64);
-work!(Worker: StatisticsOf => statistics, Vec<GradeStatistics>);
+work!(ReadOnly or_replica: StatisticsOf => statistics, Vec<GradeStatistics>);
 
 #[async_trait]
 impl Sales for SqlStore {

@@ -2,7 +2,7 @@
 
 use super::outbox;
 use super::plan::Plan;
-use super::postgres::{Postgres, PostgresSettings, Replication, Roles};
+use super::postgres::{PoolUsage, Postgres, PostgresSettings, Replication, Roles};
 use super::sqlite::{self, Sqlite};
 #[cfg(feature = "mutants")]
 use super::sqlite::{Edit, Inline, Weather};
@@ -41,6 +41,11 @@ impl SqlStore {
         matches!(self.engine, Engine::Postgres(_))
     }
 
+    /// Whether tables that grow are cut by time.
+    pub(super) fn has_partitions(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
+    }
+
     /// How often a command on PostgreSQL lost to another and was run again; on SQLite none does.
     pub fn n_run_again(&self) -> u64 {
         match &self.engine {
@@ -48,6 +53,16 @@ impl SqlStore {
             Engine::Sqlite(_) => 0,
             #[cfg(feature = "mutants")]
             Engine::Inline(_) => 0,
+        }
+    }
+
+    /// How the connections to PostgreSQL are used; a file needs none.
+    pub fn pools(&self) -> Vec<PoolUsage> {
+        match &self.engine {
+            Engine::Postgres(postgres) => postgres.pools(),
+            Engine::Sqlite(_) => Vec::new(),
+            #[cfg(feature = "mutants")]
+            Engine::Inline(_) => Vec::new(),
         }
     }
 
@@ -194,6 +209,15 @@ impl SqlStore {
         with_roles: bool,
     ) -> std::result::Result<Roles, String> {
         Postgres::migrate(settings, with_roles).await
+    }
+
+    /// The schema of an earlier version, for the tests that bring one up to date.
+    #[cfg(feature = "mutants")]
+    pub async fn migrate_postgres_to(
+        settings: &PostgresSettings,
+        version: i32,
+    ) -> std::result::Result<(), String> {
+        Postgres::migrate_to(settings, version).await
     }
 
     pub(super) async fn write<W: Work>(&self, work: W) -> Result<W::Output> {

@@ -157,7 +157,7 @@ async fn charge(tx: &mut dyn Tx, command: &ChargeWallet) -> Result<Once<Charged>
         now: command.now,
     };
     let charged = Charged { balance: apply(tx, &movement).await?, ledger_id: command.ledger };
-    keys::store(tx, &command.key, &charged, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.ledger.uuid())), &charged, command.now).await?;
     Ok(Once::Fresh(charged))
 }
 
@@ -177,14 +177,14 @@ async fn adjust(tx: &mut dyn Tx, command: &AdjustWallet) -> Result<Once<Adjustme
     if !may_go_ahead(tx, &decision).await? {
         note_adjustment(tx, command, "wallet.adjust-asked").await?;
         let waits = AdjustmentWaits::of(command.user, command.amount);
-        keys::store(tx, &command.key, &waits, command.now).await?;
+        keys::store(tx, (&command.key, Some(command.ledger.uuid())), &waits, command.now).await?;
         return Ok(Once::Fresh(Adjustment::SecondNeeded(waits)));
     }
     let (user, reference, now) = (command.user, command.ledger.uuid(), command.now);
     let balance = apply(tx, &Move { user, change, reference, now }).await?;
     let adjusted = Adjusted { user_id: user, balance, ledger_id: command.ledger };
     note_adjustment(tx, command, "wallet.adjust").await?;
-    keys::store(tx, &command.key, &adjusted, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.ledger.uuid())), &adjusted, command.now).await?;
     Ok(Once::Fresh(Adjustment::Made(adjusted)))
 }
 

@@ -1,6 +1,7 @@
 //! Who the services are: owners of every kind, and a login for each service.
 
 use crate::engine::settings;
+use crate::login_history::{DAY, today};
 use crate::world::{Plan, World, at, dice};
 use adapters::clock::SystemChance;
 use adapters::sql::{DatabaseRole, Logins, PostgresSettings, Roles, SqlStore};
@@ -9,6 +10,7 @@ use app::ports::accounts::Accounts;
 use app::ports::wallets::Wallets;
 use domain::UserId;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use testbed::Postgres;
 use uuid::Uuid;
 
@@ -25,8 +27,12 @@ async fn open(settings: &PostgresSettings) -> Result<SqlStore, String> {
     SqlStore::postgres(settings, Arc::new(SystemChance::new())).await
 }
 
-/// Commands of two services, and one that needs the rights of none.
+/// Commands of three services; that of the worker changes the schema.
 async fn works(store: &SqlStore) {
+    static N_CALLS: AtomicU32 = AtomicU32::new(0);
+    let years = N_CALLS.fetch_add(1, Ordering::Relaxed) + 1;
+    let (before, now) = (today().minus(DAY * 92), today().plus(DAY * 365 * years));
+    assert_eq!(store.keep_logins(before, 10, now).await.unwrap().made, 3);
     assert!(store.user_by_email([0; 32]).await.unwrap().is_none());
     assert!(store.balance(UserId::new(Uuid::from_u128(1))).await.unwrap().is_zero());
 }

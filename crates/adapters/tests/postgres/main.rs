@@ -4,6 +4,7 @@
 mod batches;
 mod called_off_races;
 mod engine;
+mod login_months;
 mod logins;
 mod plans;
 mod replicas;
@@ -32,6 +33,9 @@ mod keys;
 #[path = "../store/leases.rs"]
 mod leases;
 
+#[path = "../store/login_history.rs"]
+mod login_history;
+
 #[path = "../store/messages.rs"]
 mod messages;
 
@@ -44,17 +48,26 @@ mod queue_blocks;
 #[path = "../store/queue_history.rs"]
 mod queue_history;
 
+#[path = "../store/queue_log.rs"]
+mod queue_log;
+
 #[path = "../store/races.rs"]
 mod races;
 
 #[path = "../store/reconciliation.rs"]
 mod reconciliation;
 
+#[path = "../store/records.rs"]
+mod records;
+
 #[path = "../store/refund.rs"]
 mod refund;
 
 #[path = "../store/refund_part.rs"]
 mod refund_part;
+
+#[path = "../store/reports.rs"]
+mod reports;
 
 #[path = "../store/settle.rs"]
 mod settle;

@@ -14,7 +14,11 @@ use app::ports::payments::{CancelPayment, NeverMade, Payments, PutOffRefund, Set
 use app::ports::queue::{Admission, Survivors};
 use app::ports::queue_blocks::QueueBlocks;
 use app::ports::queue_history::{Places, QueueHistory};
+use app::ports::records::Records;
+use app::ports::reports::Reports;
 use app::ports::reservations::{ReleaseSeats, Reservations};
+use app::ports::resolutions::Resolutions;
+use app::ports::sales::Sales;
 use app::ports::standby::Standbys;
 use app::ports::tickets::Tickets;
 use app::ports::wallets::Wallets;
@@ -22,7 +26,7 @@ use domain::catalog::EventStatus;
 use domain::payments::Outcome;
 use domain::queue::Need;
 use domain::refunds::RefundTo;
-use domain::{LoginId, RefundId, SessionId, UserId};
+use domain::{LoginId, PaymentId, RefundId, SessionId, UserId};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -47,6 +51,7 @@ const PAGE: PageAsk = PageAsk { limit: 20, after: None };
 async fn full_world(plan_mode: &str) -> World {
     let world = alone().await;
     world.engine.server.psql("postgres", FILL).unwrap();
+    world.engine.let_records_go();
     watched(world, plan_mode).await
 }
 
@@ -307,6 +312,9 @@ async fn lists(world: &World, user: UserId) {
         store.places_in(asked).await.unwrap();
     }
     store.seats_by_grade(world.schedule, at(0)).await.unwrap();
+    store.statistics(world.schedule).await.unwrap();
+    store.day_rows(at(-3_600), at(3_600), None, 500).await.unwrap();
+    store.payment_case(PaymentId::new(world.id()), at(0)).await.unwrap();
     store.standby_of(user, world.schedule).await.unwrap();
     store.mailbox(user, 20).await.unwrap();
     store.events(EventFilter::default(), PAGE).await.unwrap();
@@ -340,6 +348,9 @@ async fn jobs(world: &World) {
     let consume = Consume { message: first, consumer, letters, notices, now: at(0) };
     store.consume(vec![consume]).await.unwrap();
     store.backlog().await.unwrap();
+    let sold = world.buy(&world.fan().await, &[12], at(1)).await;
+    let reservation = sold.confirmed.reservation.id;
+    assert!(store.erase_reservation(reservation, at(1_000_000)).await.unwrap());
 }
 
 async fn filter_and_clean(world: &World) {
@@ -350,4 +361,9 @@ async fn filter_and_clean(world: &World) {
     // A small share of the tables, as in production: for a large one a scan would be right.
     store.forget_messages(at(-5_000_000), at(-5_000_000), 10).await.unwrap();
     store.forget_keys(at(-5_000_000), 10).await.unwrap();
+    let before = at(-5_000_000);
+    store.old_reservations(before, 10, at(0)).await.unwrap();
+    store.erase_charges(before, 10).await.unwrap();
+    store.erase_letters(before, 10).await.unwrap();
+    store.forget_money_keys(before, 10).await.unwrap();
 }

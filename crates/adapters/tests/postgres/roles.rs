@@ -1,11 +1,13 @@
 //! Each service in its own role: what it may touch, and who may make the roles.
 
 use crate::engine::{alone, settings};
+use crate::refund::cancel_command;
 use crate::world::at;
 use adapters::clock::SystemChance;
 use adapters::sql::{DatabaseRole, Roles, SqlStore};
 use app::Error;
 use app::ports::accounts::Accounts;
+use app::ports::payments::Payments;
 use app::ports::wallets::Wallets;
 use std::sync::Arc;
 use testbed::Postgres;
@@ -43,17 +45,55 @@ async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
     check("select refresh_hash from user_service.auth_tokens", &[User]);
     check("select session_id from user_service.auth_tokens", &[User, ReadOnly]);
     check("update user_service.users set status = status", &[User]);
+    check("select ip from user_service.login_history", &[User]);
+    check("select ip from user_service.login_history_other", &[]);
+    check("select user_service.keep_login_months(now(), now(), 0)", &[Worker]);
+    check("create table user_service.mine (id int)", &[]);
     check("update event_service.events set title = title", &[Event]);
     check("update event_service.seats set price = price", &[Event]);
     check("update event_service.seats set claim = claim", &[Event, Sales, Worker]);
     check("select code from payment_service.tickets", &[Sales, ReadOnly]);
     check("update payment_service.wallets set balance = balance", &[Sales, Worker]);
     check("update payment_service.wallet_ledger set amount = amount", &[]);
-    check("delete from payment_service.payments", &[]);
+    check("delete from payment_service.payments where false", &[Worker]);
+    check("delete from payment_service.wallet_ledger where false", &[]);
+    check("delete from common.audit_log where false", &[]);
     check("select 1 from common.outbox", &[Worker, ReadOnly]);
     check("delete from common.outbox where false", &[Worker]);
     check("update common.audit_log set details = details", &[]);
     check("create table common.mine (id int)", &[]);
+}
+
+#[tokio::test]
+async fn no_role_deletes_a_record_of_the_last_five_years() {
+    let world = alone().await;
+    let server = &world.engine.server;
+    let fan = world.fan().await;
+    let sold = world.buy(&fan, &[0], at(1)).await;
+    world
+        .store
+        .cancel_payment(cancel_command(&world, &fan, sold.confirmed.payment_id))
+        .await
+        .unwrap();
+    let tables = [
+        ("payment_service.refunds", "updated_at"),
+        ("payment_service.payment_history", "created_at"),
+        ("payment_service.payments", "updated_at"),
+        ("reservation_service.reservations", "updated_at"),
+    ];
+    for (table, _) in tables {
+        let refused = as_role(server, DatabaseRole::Worker, &format!("delete from {table}"));
+        let refused = refused.expect_err(table);
+        assert!(refused.contains("records of purchases are kept for five years"), "{refused}");
+    }
+    // With the foreign key out of the way, what is old enough goes.
+    let seats = "delete from reservation_service.reservation_seats";
+    may(server, DatabaseRole::Worker, seats);
+    for (table, column) in tables {
+        let age = format!("update {table} set {column} = now() - interval '1826 days'");
+        server.psql("postgres", &age).unwrap();
+        may(server, DatabaseRole::Worker, &format!("delete from {table}"));
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 mod draw;
 mod engine;
+mod limits;
 mod loss;
 mod nodes;
 mod password;
@@ -11,7 +12,7 @@ mod same;
 mod tls;
 mod trouble;
 
-use adapters::redis::{Holds, Limits, Queue, Revocations, SeatVersions, Strains};
+use adapters::redis::{Holds, Queue, Revocations, SeatVersions, Strains};
 use app::ports;
 use app::ports::seat_versions::SeatVersions as _;
 use engine::{Engine, START};
@@ -41,20 +42,6 @@ async fn strains_keep_the_contract_on_one_server() {
 async fn strains_keep_the_contract_on_a_cluster() {
     let engine = Engine::cluster().await;
     ports::strains::contract::check(&Strains::new(engine.connection()), 1, START).await;
-}
-
-#[tokio::test]
-async fn limits_keep_the_contract_on_one_server() {
-    let engine = Engine::single().await;
-    let limits = Limits::new(engine.connection());
-    ports::limits::contract::check(&limits, 1, START).await;
-}
-
-#[tokio::test]
-async fn limits_keep_the_contract_on_a_cluster() {
-    let engine = Engine::cluster().await;
-    let limits = Limits::new(engine.connection());
-    ports::limits::contract::check(&limits, 1, START).await;
 }
 
 #[tokio::test]

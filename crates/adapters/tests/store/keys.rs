@@ -2,8 +2,10 @@
 
 use crate::world::{World, at, fresh, refusal, won};
 use app::ports::keys::{KeyUse, Keys, Once, StoredAnswer};
+use app::ports::payments::{ConfirmPayment, Payments};
 use app::ports::reservations::{Held, HoldSeats, Reservations};
-use app::ports::wallets::{ChargeWallet, Wallets};
+use app::ports::wallets::{AdjustWallet, ChargeWallet, Wallets};
+use domain::payments::PaymentMethod;
 use domain::{LedgerId, Refusal, ReservationId};
 use futures::future::join_all;
 
@@ -100,11 +102,43 @@ async fn old_answers_are_forgotten_but_never_one_that_is_awaited() {
     let old = world.hold_command(&fan, &[0], at(1));
     fresh(world.store.hold_seats(old.clone()).await.unwrap());
     world.start_paying(&payer, &[1], at(2)).await;
-    // Three answers are complete: two holds and a request. The confirm call still runs.
+    // Two holds are forgotten. The answer of the request is that of a payment, and the confirm call
+    // still runs.
     assert_eq!(world.store.forget_keys(at(1), 100).await.unwrap(), 0);
-    assert_eq!(world.store.forget_keys(at(3), 2).await.unwrap(), 2);
+    assert_eq!(world.store.forget_keys(at(3), 1).await.unwrap(), 1);
     assert_eq!(world.store.forget_keys(at(3), 100).await.unwrap(), 1);
     assert_eq!(world.store.forget_keys(at(3), 100).await.unwrap(), 0);
     assert_eq!(world.store.stored_answer(&old.key).await.unwrap(), None);
     world.is_sound(at(3)).await;
+}
+
+#[tokio::test]
+async fn the_keys_of_a_purchase_are_not_forgotten_with_those_of_holds() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    world.charge(&fan, 1_000_000).await;
+    let held = world.hold(&fan, &[0], at(1)).await.unwrap();
+    let request = world.request_command(&fan, held.reservation_id, PaymentMethod::Wallet, at(1));
+    let ready = fresh(world.store.request_payment(request.clone()).await.unwrap()).ready;
+    let confirm = world.confirm_command(&fan, &ready, at(1));
+    fresh(world.store.confirm_payment(confirm.clone()).await.unwrap());
+    let adjust = AdjustWallet {
+        key: KeyUse { user: world.admin, ..world.key(&fan, "admin/wallet") },
+        actor: world.admin,
+        user: fan.id,
+        ledger: LedgerId::new(world.id()),
+        amount: 1_000,
+        reason: "sorry".into(),
+        now: at(1),
+    };
+    fresh(world.store.adjust_wallet(adjust.clone()).await.unwrap());
+    let forgotten = world.store.forget_keys(at(1_000_000), 100).await.unwrap();
+    assert_eq!(forgotten, 1, "the hold");
+    for key in [&request.key, &confirm.key, &adjust.key] {
+        assert!(world.store.stored_answer(key).await.unwrap().is_some(), "{key:?}");
+    }
+    let again = ConfirmPayment { now: at(1_000_000), ..confirm };
+    let first = world.store.stored_answer(&again.key).await.unwrap().unwrap();
+    assert_eq!(replayed(world.store.confirm_payment(again).await.unwrap()), first);
+    world.is_sound(at(2)).await;
 }

@@ -4,14 +4,15 @@ use super::{RETENTION, Round, put_off};
 use crate::error::{Error, Result};
 use crate::platform::Platform;
 use domain::Timestamp;
-use domain::accounts::{DORMANT_AFTER, ERASED_AFTER, LOGINS_KEPT_FOR};
+use domain::accounts::{DORMANT_AFTER, ERASED_AFTER};
 use std::time::Duration;
 
 const ROUND_MAX: u32 = 1_000;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Published messages after 7 days, what was done about them after 30 (marks of workers, letters that
-/// were sent, deliveries, dead letters that were settled, gateways' webhooks), idempotency keys after 3.
+/// were sent, deliveries, dead letters that were settled, gateways' webhooks), after 3 the
+/// idempotency keys that no money hangs on.
 pub async fn forget_messages(platform: &Platform, now: Timestamp) -> Result<Round> {
     let (week, month) = (now.minus(DAY * 7), now.minus(DAY * 30));
     let store = &platform.store;
@@ -42,14 +43,11 @@ pub async fn forget_rooms(platform: &Platform, now: Timestamp) -> Result<Round> 
     Ok(round)
 }
 
-/// Log-ins after three months; sign-ups that nobody confirmed; who somebody was, a month after they
-/// withdrew; the log of the waiting rooms after the time that the operator chose. Accounts that nobody
-/// uses sleep.
+/// Sign-ups that nobody confirmed; who somebody was, a month after they withdrew; the log of the
+/// waiting rooms after the time that the operator chose. Accounts that nobody uses sleep.
 pub async fn keep_less(platform: &Platform, now: Timestamp) -> Result<Round> {
     let store = &platform.store;
     let mut round = Round::default();
-    let logins = store.forget_logins(now.minus(LOGINS_KEPT_FOR), ROUND_MAX).await;
-    count(&mut round, "log-ins", logins);
     erase_withdrawn(platform, &mut round, now).await?;
     let asleep = store.make_dormant(now.minus(DORMANT_AFTER), ROUND_MAX, now).await;
     count(&mut round, "sleeping accounts", asleep);
@@ -59,6 +57,20 @@ pub async fn keep_less(platform: &Platform, now: Timestamp) -> Result<Round> {
         count(&mut round, "events of waiting rooms", forgotten);
     }
     Ok(round)
+}
+
+/// Log-ins after the time that the operator chose; the months to come get their partitions.
+pub async fn keep_logins(platform: &Platform, now: Timestamp) -> Result<Round> {
+    let before = now.minus(platform.rules.logins_for);
+    let kept = platform.store.keep_logins(before, ROUND_MAX, now).await?;
+    if kept.made + kept.dropped > 0 {
+        tracing::info!(made = kept.made, dropped = kept.dropped, "Months of log-ins changed");
+    }
+    Ok(Round {
+        done: kept.made + kept.dropped + kept.deleted,
+        failed: 0,
+        is_full: kept.deleted >= u64::from(ROUND_MAX),
+    })
 }
 
 /// All at once; if that fails, one by one, and what is to blame is put off.
@@ -82,7 +94,7 @@ async fn erase_withdrawn(platform: &Platform, round: &mut Round, now: Timestamp)
 }
 
 /// What one kind of rows came to. One that fails keeps no other from being forgotten.
-fn count(round: &mut Round, what: &'static str, forgotten: Result<u64>) {
+pub(super) fn count(round: &mut Round, what: &'static str, forgotten: Result<u64>) {
     match forgotten {
         Ok(n_rows) => {
             round.done += n_rows;

@@ -293,6 +293,16 @@ pub enum Rotation {
     },
 }
 
+/// What a round did to the history of log-ins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoginsKept {
+    /// Months that were made and dropped, where log-ins are kept by month.
+    pub made: u64,
+    pub dropped: u64,
+    /// Rows that were deleted one by one.
+    pub deleted: u64,
+}
+
 #[async_trait]
 pub trait Accounts: Send + Sync {
     /// Refusals: `EmailTaken`.
@@ -431,5 +441,13 @@ pub trait Accounts: Send + Sync {
         now: Timestamp,
     ) -> Result<u64>;
 
-    async fn forget_logins(&self, before: Timestamp, limit: u32) -> Result<u64>;
+    /// Makes room for the log-ins to come and forgets those before this moment, at most `limit` rows
+    /// and whole months besides. An engine that keeps log-ins by month forgets a month when all of it
+    /// is older.
+    async fn keep_logins(
+        &self,
+        before: Timestamp,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<LoginsKept>;
 }

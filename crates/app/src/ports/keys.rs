@@ -49,6 +49,7 @@ pub trait Keys: Send + Sync {
     /// The answer this use got before, if there is one. Refusals: `KeyRunning`, `KeyReused`.
     async fn stored_answer(&self, key: &KeyUse) -> Result<Option<StoredAnswer>>;
 
-    /// Forgets answers older than `before`, at most `limit` of them; says how many.
+    /// Forgets answers older than `before` that no money hangs on, at most `limit` of them; says how
+    /// many. Answers of calls that move money live as long as their payment.
     async fn forget_keys(&self, before: Timestamp, limit: u32) -> Result<u64>;
 }

@@ -1,36 +1,16 @@
 //! Rate limits.
 
 pub mod contract;
+pub mod shared_contract;
 
 use crate::error::Result;
 use async_trait::async_trait;
-use domain::{Refusal, Timestamp};
-use std::time::Duration;
+use domain::Timestamp;
+use domain::rate_limit::{Report, TokenBucket};
+use fnv::FnvHasher;
+use std::hash::Hasher;
 
-/// `burst` requests at once, refilled at `burst` per `period`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quota {
-    pub burst: u32,
-    pub period: Duration,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Allowance {
-    Yes { left: u32 },
-    No { retry_after: Duration },
-}
-
-impl Allowance {
-    /// How many are left; the refusal says when to come back.
-    pub fn or_refuse(self) -> std::result::Result<u32, Refusal> {
-        match self {
-            Allowance::Yes { left } => Ok(left),
-            Allowance::No { retry_after } => {
-                Err(Refusal::TooManyRequests { retry_after_s: retry_after.as_secs() + 1 })
-            }
-        }
-    }
-}
+pub use domain::rate_limit::{Allowance, Quota};
 
 /// Every engine keeps these rules; `contract` checks them:
 /// - at most `burst` requests pass at one instant, and `burst` per `period` in the long run;
@@ -39,4 +19,66 @@ impl Allowance {
 #[async_trait]
 pub trait Limits: Send + Sync {
     async fn take(&self, key: &str, quota: Quota, now: Timestamp) -> Result<Allowance>;
+}
+
+/// What a node took of the bucket of one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    pub key: String,
+    pub report: Report,
+}
+
+/// Buckets that all nodes share. No request waits for them: nodes answer from memory and report
+/// afterwards, many keys in one call.
+///
+/// Every engine keeps these rules; `shared_contract` checks them:
+/// - the reports of all nodes add up, and are refilled at the quota's rate;
+/// - a bucket is kept below empty as far as the quota's overdraft, and no further;
+/// - the answers come in the order of the reports, and different keys do not disturb each other.
+#[async_trait]
+pub trait SharedBuckets: Send + Sync {
+    /// Counts the reports of keys of one group, and gives their buckets as they are then.
+    async fn report(
+        &self,
+        group: Group,
+        usage: &[Usage],
+        now: Timestamp,
+    ) -> Result<Vec<TokenBucket>>;
+}
+
+/// Keys that are reported in one call: on a cluster they are in one slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group(u8);
+
+impl Group {
+    pub const COUNT: usize = 8;
+
+    /// The group of a key, the same on every node.
+    pub fn of(key: &str) -> Group {
+        Group((fnv1a(key.as_bytes()) % Group::COUNT as u64) as u8)
+    }
+
+    pub fn all() -> impl Iterator<Item = Group> {
+        (0..Group::COUNT as u8).map(Group)
+    }
+
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A hash that is the same on every node and in every version.
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+#[test]
+fn groups_are_the_same_for_ever_and_all_are_used() {
+    assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+    assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    let mut counts = [0; Group::COUNT];
+    (0..8_000).for_each(|number| counts[Group::of(&format!("ip:{number}")).index()] += 1);
+    assert!(counts.iter().all(|count| (800..1_200).contains(count)), "{counts:?}");
 }

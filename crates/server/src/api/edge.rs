@@ -294,8 +294,9 @@ fn check_limit(shared: &Shared, peer: IpAddr) -> Result<Option<u32>, ApiError> {
     if !platform.rules.limits_on {
         return Ok(None);
     }
-    let quota = Quota { burst: shared.requests_per_second_per_ip, period: Duration::from_secs(1) };
-    let allowance = shared.address_limits.take(network_of(peer), quota, platform.now())?;
+    let quota = Quota::per_second(shared.requests_per_second_per_ip);
+    let addresses = &platform.rate_limits.addresses;
+    let allowance = addresses.take(&network_of(peer), quota, platform.now())?;
     Ok(Some(allowance.or_refuse()?))
 }
 

@@ -9,6 +9,7 @@ use app::keys::key_use;
 use app::paging::{PAGE_MAX, PageAsk};
 use app::ports::keys::KeyUse;
 use app::ports::limits::Quota;
+use app::rate_limits::UserRoute;
 use app::sessions::Caller;
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{
@@ -22,7 +23,6 @@ use serde::de::DeserializeOwned;
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
-use std::time::Duration;
 use uuid::Uuid;
 
 pub(super) mod policy;
@@ -59,9 +59,9 @@ pub(super) fn check_user_limit(app: &Shared, user: UserId, route: &str) -> Resul
     if !app.platform.rules.limits_on {
         return Ok(());
     }
-    let burst = app.requests_per_minute_per_user;
-    let quota = Quota { burst, period: Duration::from_secs(60) };
-    app.user_limits.take(user, route, quota, app.platform.now())?.or_refuse()?;
+    let quota = Quota::per_minute(app.requests_per_minute_per_user);
+    let users = &app.platform.rate_limits.users;
+    users.take(&UserRoute::new(user, route), quota, app.platform.now())?.or_refuse()?;
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use domain::Timestamp;
 use domain::reconciliation::Kind;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The process runs. Nothing else is asked, so that a slow database does not get it killed.
 pub(super) async fn livez() -> &'static str {
@@ -33,6 +33,7 @@ pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
 async fn refresh_gauges(app: &App) -> app::Result<()> {
     let (platform, metrics) = (&app.platform, &app.metrics);
     let now = platform.now();
+    count_rate_limits(app);
     let backlog = platform.store.backlog().await?;
     metrics.outbox_pending.set(i64::try_from(backlog.pending).unwrap_or(i64::MAX));
     let n_paid = platform.purchases.load(Ordering::Relaxed);
@@ -163,6 +164,17 @@ async fn count_queues(app: &App, now: Timestamp) -> app::Result<()> {
         set(&metrics.queue.expired, counts.expired);
     }
     Ok(())
+}
+
+fn count_rate_limits(app: &App) {
+    let (limits, metrics) = (&app.platform.rate_limits, &app.metrics.rate_limits);
+    metrics.nodes.set(limits.n_nodes().into());
+    let set = |counter: &Counter, total: &AtomicU64| {
+        counter.inner().store(total.load(Ordering::Relaxed), Ordering::Relaxed);
+    };
+    set(&metrics.syncs, &limits.totals.reports);
+    set(&metrics.sync_failures, &limits.totals.failures);
+    set(&metrics.synced_keys, &limits.totals.keys);
 }
 
 /// The counts are kept where the work is done; here they are only shown.

@@ -29,6 +29,25 @@ fn addresses_are_confirmed_where_letters_can_be_mailed() {
 }
 
 #[test]
+fn records_are_kept_for_as_long_as_the_law_asks() {
+    let refused = |name: &str, value: &str| {
+        load(&[(name, value)], &Overrides::default()).unwrap_err().to_string()
+    };
+    for years in ["0", "4", "8"] {
+        let said = refused("PODO_PAYMENT_RETENTION_YEARS", years);
+        assert!(said.starts_with("payment_retention_years: must be 5 to 7, is "), "{said}");
+    }
+    for days in ["0", "91", "1097"] {
+        let said = refused("PODO_LOGIN_HISTORY_DAYS", days);
+        assert!(said.starts_with("login_history_days: must be 92 to 1096, is "), "{said}");
+    }
+    let seven = [("PODO_PAYMENT_RETENTION_YEARS", "7")];
+    let config = load(&seven, &Overrides::default()).unwrap();
+    let days = config.retention.records_for().unwrap().as_secs() / 86_400;
+    assert_eq!(days, 7 * 365 + 2);
+}
+
+#[test]
 fn flags_win_over_the_environment() {
     let variables = [("PODO_LISTEN", "127.0.0.1:1"), ("PODO_HOLD_SECONDS", "2")];
     let flags = Overrides { listen: Some("127.0.0.1:2".into()), ..Overrides::default() };

@@ -23,11 +23,17 @@ const CUT_WITHIN_MS: u64 = 400;
 const POINT_WITHIN: Duration = Duration::from_secs(60);
 
 /// How many cycles were asked for beyond the usual ones: `PODO_KILL_CYCLES=500`.
-pub(crate) fn n_cycles(usual: usize) -> usize {
+fn n_cycles(usual: usize) -> usize {
     #[expect(clippy::disallowed_methods, reason = "a switch of tests, not a setting")]
     let asked = std::env::var("PODO_KILL_CYCLES").ok().and_then(|text| text.parse().ok());
     asked.unwrap_or(usual)
 }
+
+/// Fewer acknowledged purchases would prove little.
+const N_ACKNOWLEDGED_MIN: usize = 50;
+
+/// A machine so slow that even this many cycles do not bring them cannot run the test.
+const N_CYCLES_MAX: usize = 500;
 
 /// A fan with money, and how far the purchase is known to have come. Every step keeps its key, so
 /// repeating it is harmless.
@@ -82,6 +88,17 @@ pub(crate) fn plan(n_buyers: u32) -> Plan {
 impl Cycles {
     pub(crate) fn new(show: Show, buyers: Vec<Buyer>) -> Cycles {
         Cycles { show, waiting: Mutex::new(buyers.into()), done: Mutex::default() }
+    }
+
+    /// Whether another cycle is due: the usual ones, and on a slow machine more of them until enough
+    /// purchases were acknowledged.
+    pub(crate) fn goes_on(&self, cycle: usize, usual: usize) -> bool {
+        let is_usual = cycle < n_cycles(usual);
+        is_usual || (!self.has_enough() && cycle < N_CYCLES_MAX)
+    }
+
+    fn has_enough(&self) -> bool {
+        self.acknowledged().len() > N_ACKNOWLEDGED_MIN
     }
 
     /// Lets fans buy until the process is gone: by itself at its point, or cut after a while. Says

@@ -7,6 +7,9 @@ mod compose;
 #[path = "deploy/kubernetes.rs"]
 mod kubernetes;
 
+#[path = "deploy/proxies.rs"]
+mod proxies;
+
 use crate::world::{Plan, World};
 use server::config::DEFAULT;
 use std::collections::BTreeSet;

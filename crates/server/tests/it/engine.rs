@@ -29,6 +29,9 @@ pub(crate) fn kept(data: &Path) -> Vec<u8> {
     entries.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap()).collect()
 }
 
+/// Other engines refuse to delete records that are young by their own clock.
+pub(crate) fn let_records_go(_data: &Path) {}
+
 /// Makes the store forget that it was paid.
 pub(crate) fn lose_a_payment(data: &Path) {
     let database = rusqlite::Connection::open(data.join("podo.db")).unwrap();

@@ -2,7 +2,7 @@
 //! served.
 
 use crate::raw::{PREFACE, SETTINGS, connect_from, frame, is_closed_within, read_frame};
-use crate::world::World;
+use crate::world::{Plan, World};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use testbed::Launch;
@@ -19,6 +19,14 @@ const SETTINGS_OF_TEST: [(&str, &str); 3] =
 fn without_body(path: &str, kind: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nHost: podo\r\nContent-Type: {kind}\r\nContent-Length: 50\r\n\r\n"
+    )
+}
+
+/// A whole request that the fast path answers.
+fn a_poll() -> String {
+    let id = "0190a000-0000-7000-8000-000000000000";
+    format!(
+        "GET /api/queue/status?scheduleId={id} HTTP/1.1\r\nHost: podo\r\nQueue-Token: x\r\n\r\n"
     )
 }
 
@@ -40,6 +48,8 @@ fn beginnings() -> Vec<(&'static str, Vec<u8>)> {
         ("a log-in", without_body("/api/auth/login", "application/json").into_bytes()),
         ("the fast path", without_body("/api/queue/enter", "application/json").into_bytes()),
         ("a webhook", without_body("/api/payment/webhooks/toss", "application/json").into_bytes()),
+        ("a request", b"GET /livez HTTP/1.1\r\nHost: podo\r\n\r\n".to_vec()),
+        ("a request of the fast path", a_poll().into_bytes()),
     ]
 }
 
@@ -57,20 +67,26 @@ async fn whatever_a_connection_begins_with_it_is_let_go() {
     assert!(kept.is_empty(), "never let go: {kept:?}");
 }
 
-/// Sends a byte every second for as long as the server listens.
-async fn trickle(mut stream: TcpStream, bytes: Vec<u8>) -> bool {
+/// Sends `quick` at once and then a byte of `slow` every second. Whether the server closes the
+/// connection, whatever it answers before.
+async fn is_let_go(mut stream: TcpStream, quick: &[u8], slow: &[u8]) -> bool {
     let started = Instant::now();
-    for byte in bytes {
-        if stream.write_all(&[byte]).await.is_err() {
-            return true;
-        }
-        let mut answer = [0; 512];
-        let read = tokio::time::timeout(Duration::from_secs(1), stream.read(&mut answer));
-        if let Ok(Ok(0) | Err(_)) = read.await {
-            return true;
-        }
+    if stream.write_all(quick).await.is_err() {
+        return true;
+    }
+    for byte in slow {
         if PATIENCE < started.elapsed() {
             return false;
+        }
+        if stream.write_all(&[*byte]).await.is_err() {
+            return true;
+        }
+        let second_over = tokio::time::Instant::now() + Duration::from_secs(1);
+        let mut answer = [0; 512];
+        while let Ok(read) = tokio::time::timeout_at(second_over, stream.read(&mut answer)).await {
+            if !read.is_ok_and(|n_bytes| n_bytes > 0) {
+                return true;
+            }
         }
     }
     false
@@ -80,42 +96,26 @@ async fn trickle(mut stream: TcpStream, bytes: Vec<u8>) -> bool {
 async fn a_byte_now_and_then_does_not_keep_a_connection() {
     let world = World::with(&SETTINGS_OF_TEST).await;
     let id = "0190a000-0000-7000-8000-000000000000";
+    let body = "a".repeat(50);
+    let poll = format!("GET /api/queue/status?scheduleId={id} HTTP/1.1\r\n");
+    // What comes at once, and what comes slowly.
     let requests = [
-        format!("GET /api/queue/status?scheduleId={id} HTTP/1.1\r\nHost: podo\r\n"),
-        format!("POST /api/queue/enter HTTP/1.1\r\nHost: podo\r\nX-Slow: {id}\r\n"),
-        format!("GET /api/events HTTP/1.1\r\nHost: podo\r\nX-Slow: {id}\r\n"),
-        String::from_utf8(PREFACE.to_vec()).unwrap(),
+        (String::new(), format!("{poll}Host: podo\r\n")),
+        (poll, format!("Host: podo\r\nQueue-Token: {id}\r\n")),
+        (without_body("/api/queue/enter", "application/json"), body.clone()),
+        (String::new(), format!("GET /api/events HTTP/1.1\r\nHost: podo\r\nX-Slow: {id}\r\n")),
+        (String::new(), String::from_utf8(PREFACE.to_vec()).unwrap()),
+        (without_body("/enter", FORM), body.clone()),
+        (without_body("/api/auth/login", "application/json"), body),
     ];
-    let mut waits = Vec::new();
-    for request in requests {
+    // All at the same time: a connection that waits for its turn would be closed for its silence.
+    let waits = requests.map(async |(quick, slow)| {
         let stream = connect_from(1, world.running.address).await;
-        waits.push(async move { (trickle(stream, request.clone().into_bytes()).await, request) });
-    }
-    for head in [without_body("/enter", FORM), without_body("/api/auth/login", "application/json")]
-    {
-        let mut stream = connect_from(1, world.running.address).await;
-        stream.write_all(head.as_bytes()).await.unwrap();
-        // A body of fifty bytes, and one byte a second.
-        let body = vec![b'a'; 50];
-        let wait = async move { (trickle_body(stream, body).await, head) };
-        assert!(wait.await.0, "the body of a request may take for ever");
-    }
-    for (is_over, request) in futures::future::join_all(waits).await {
-        assert!(is_over, "never let go: {request}");
-    }
-}
-
-/// The same for a body: it ends with an answer that it took too long, or with the connection.
-async fn trickle_body(mut stream: TcpStream, bytes: Vec<u8>) -> bool {
-    let started = Instant::now();
-    for byte in bytes {
-        let mut answer = [0; 512];
-        let read = tokio::time::timeout(Duration::from_secs(1), stream.read(&mut answer));
-        if read.await.is_ok() || stream.write_all(&[byte]).await.is_err() {
-            return started.elapsed() < PATIENCE;
-        }
-    }
-    false
+        (is_let_go(stream, quick.as_bytes(), slow.as_bytes()).await, quick, slow)
+    });
+    let ended = futures::future::join_all(waits).await;
+    let kept: Vec<_> = ended.into_iter().filter(|(is_over, ..)| !is_over).collect();
+    assert!(kept.is_empty(), "never let go: {kept:?}");
 }
 
 /// It does all that HTTP/2 asks of a client, only that it asks for nothing.
@@ -127,6 +127,19 @@ async fn an_idle_http2_connection_that_answers_pings_is_let_go() {
     stream.write_all(&begin).await.unwrap();
     let listen = async { while read_frame(&mut stream).await.is_ok() {} };
     assert!(tokio::time::timeout(PATIENCE, listen).await.is_ok(), "never let go");
+}
+
+/// A client that vanished without a word takes nothing back that it has open: only pings tell.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_http2_client_that_answers_no_ping_is_let_go() {
+    let world = World::with(&[("PODO_SEND_STALL_SECONDS", "2")]).await;
+    let show = world.show(Plan::default()).await;
+    let mut stream = connect_from(1, world.running.address).await;
+    let path = format!("/api/schedules/{}/seats/stream", show.schedule);
+    let begin = [PREFACE, &frame(SETTINGS, 0, 0, &[]), &crate::raw::get(1, &path, &[])].concat();
+    stream.write_all(&begin).await.unwrap();
+    // It reads whatever comes, so nothing but the missing answers can end it.
+    assert!(is_closed_within(2 * PATIENCE, &mut stream).await, "never let go");
 }
 
 /// Asks on a connection of its own, as a new fan does.

@@ -8,6 +8,7 @@ use crate::fan::Fan;
 use crate::world::{PRICE, Plan, Show, World, until};
 use futures::future::join_all;
 use serde_json::{Value, json};
+use server::jobs::{Job, run_by_hand};
 use std::time::Duration;
 use steps::{STEPS, Step};
 
@@ -148,6 +149,37 @@ async fn a_repeat_after_a_restart_gives_the_same_answer() {
         assert_eq!((again.status, again.text), (before.status, before.text), "{step:?}");
         let fan = Fan { api: moved(&fan.api), ..fan };
         assert_eq!(fan.balance().await, balance, "{step:?}");
+    }
+    World::assert_sound(&world.findings().await);
+}
+
+/// Longer than answers are kept that no money hangs on.
+const LONG_AFTER: Duration = Duration::from_secs(4 * 24 * 60 * 60);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_of_money_answers_as_long_as_the_payment_is_kept_and_others_for_three_days() {
+    let world = World::start().await;
+    let show = world.show(Plan { n_seats: 40, ..Plan::default() }).await;
+    let mut done = Vec::new();
+    // The organiser's own key is the store's test.
+    for step in STEPS.into_iter().filter(|step| !matches!(step, Step::Adjust)) {
+        let fan = world.fan_inside(&show).await;
+        let write = step.prepare(&world, &fan, &show, step as u32 * 2).await;
+        let answer = write.api.post_once(&write.path, "kept", &write.body).await;
+        answer.expect(write.status);
+        done.push((step, fan, write, answer));
+    }
+    world.clock.advance(LONG_AFTER);
+    run_by_hand(world.platform(), Job::ForgetMessages).await.unwrap();
+    for (step, fan, write, before) in done {
+        let api = world.again(&fan).api;
+        if step.is_about_money() {
+            let again = api.post_once(&write.path, "kept", &write.body).await;
+            assert_eq!((again.status, again.text), (before.status, before.text), "{step:?}");
+        } else {
+            let again = api.post_once(&write.path, "kept", &write.other_body).await;
+            assert!(!again.text.contains("IDEMPOTENCY_KEY_REUSED"), "{step:?} {}", again.text);
+        }
     }
     World::assert_sound(&world.findings().await);
 }

@@ -58,6 +58,7 @@ mod race;
 mod reconcile;
 mod refunds;
 mod rehearsal;
+mod retention;
 mod robots;
 mod rush;
 mod seat_map;

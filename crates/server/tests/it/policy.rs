@@ -11,6 +11,7 @@ use domain::{SessionId, Timestamp, UserId};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 /// What anybody may call without being logged in. Whatever else has no lock is a mistake.
@@ -162,6 +163,54 @@ async fn a_fan_gets_into_no_room_of_the_organisers_and_nobody_finds_what_is_not_
         let answer = route.call(&world.organiser).await;
         assert!(answer.status < 500, "{name} by an organiser: {}", answer.text);
     }
+}
+
+/// Routes that the document does not list, so that no test above calls them. None of them shows
+/// anything of one person without that person's session.
+const UNDOCUMENTED: [&str; 15] = [
+    "/",
+    "/api/layout.schema.json",
+    "/api/openapi.json",
+    "/enter",
+    "/events/{id}",
+    "/healthz",
+    "/join",
+    "/join/confirm",
+    "/livez",
+    "/metrics",
+    "/problems",
+    "/queue/{id}",
+    "/readyz",
+    "/standby/{id}",
+    "/tickets",
+];
+
+/// All paths that the code registers by hand, and not from the handler's documentation.
+fn registered_by_hand(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.append(&mut registered_by_hand(&path));
+            continue;
+        }
+        let code = std::fs::read_to_string(&path).unwrap();
+        for other in [".nest(", ".nest_service(", ".route_service("] {
+            assert!(!code.contains(other), "{}: this test does not read {other}", path.display());
+        }
+        for call in code.split(".route(").skip(1) {
+            let text = call.trim_start().strip_prefix('"').and_then(|text| text.split_once('"'));
+            let (route, _) = text.unwrap_or_else(|| panic!("{}: not a literal", path.display()));
+            found.insert(route.to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_route_outside_the_document_is_a_known_one() {
+    let code = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    assert_eq!(registered_by_hand(&code), set(&UNDOCUMENTED));
 }
 
 const ADMIN: &str = "/api/admin/";

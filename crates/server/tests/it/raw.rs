@@ -34,6 +34,21 @@ pub(crate) fn resident_mib(pid: u32) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1_024
 }
 
+/// How many connections from this address of the loopback network a server still holds open.
+pub(crate) fn n_connected(last: u8, server: SocketAddr) -> usize {
+    const ESTABLISHED: &str = "01";
+    let sockets = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let from = format!("{last:02X}00007F:");
+    let to = format!("0100007F:{:04X}", server.port());
+    let is_one = |line: &&str| {
+        let mut fields = line.split_whitespace().skip(1);
+        fields.next() == Some(&to)
+            && fields.next().is_some_and(|remote| remote.starts_with(&from))
+            && fields.next() == Some(ESTABLISHED)
+    };
+    sockets.lines().filter(is_one).count()
+}
+
 /// One answer of HTTP/1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {

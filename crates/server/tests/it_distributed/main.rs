@@ -18,6 +18,8 @@ mod migrate;
 mod moving;
 mod node_clocks;
 mod operations;
+mod pools;
+mod rate_limits;
 mod reconcile_command;
 mod redelivered;
 mod replica;
@@ -127,6 +129,9 @@ mod reconcile;
 
 #[path = "../it/refunds.rs"]
 mod refunds;
+
+#[path = "../it/retention.rs"]
+mod retention;
 
 #[path = "../it/robots.rs"]
 mod robots;

@@ -1,8 +1,11 @@
 //! Two nodes and a replica: whatever a fan has done on one node, the other shows it at once.
 
+use crate::client::Api;
 use crate::engine;
-use crate::world::{Plan, World, config, until};
+use crate::world::{PRICE, Plan, Show, World, config, until};
+use serde_json::json;
 use server::wire;
+use std::time::Duration;
 use tempfile::TempDir;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -32,5 +35,26 @@ async fn a_ticket_bought_on_one_node_is_on_the_list_of_the_other_at_once() {
     let lists = "select idx_scan from pg_stat_all_indexes where indexrelname = 'tickets_user'";
     let count = || replica.psql(database, lists).unwrap();
     until("the replica counts what it answered", async || (count() == "5").then_some(())).await;
+    reports_are_the_same(&first, &second, &show).await;
     World::assert_sound(&first.findings().await);
+}
+
+/// What organisers see on the node with the replica, at the moment in which the other has it.
+async fn reports_are_the_same(first: &World, second: &World, show: &Show) {
+    let organiser = second.stranger.with_token(first.organiser.token());
+    let statistics = format!("/api/admin/schedules/{}/statistics", show.schedule);
+    let sold = async |organiser: &Api| {
+        let grades = organiser.get(&statistics).await.expect(200);
+        grades["grades"][0]["sold"].clone()
+    };
+    until("the purchases are counted", async || (sold(&first.organiser).await == 5).then_some(()))
+        .await;
+    assert_eq!(sold(&organiser).await, 5);
+    let fan = first.fan_inside(show).await;
+    fan.buy(show, 5).await;
+    let now = first.platform().now().plus(Duration::from_secs(9 * 60 * 60)).to_string();
+    let report = format!("/api/admin/reconciliation?day={}", &now[..10]);
+    let report = organiser.get(&report).await.expect(200);
+    assert_eq!((&report["payments"], &report["captured"]), (&json!(6), &json!(6 * PRICE)));
+    assert_eq!(report["nDifferences"], 0);
 }

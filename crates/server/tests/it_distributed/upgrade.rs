@@ -10,10 +10,12 @@ use crate::system::{Live, System};
 use serde_json::json;
 use tokio::task::block_in_place;
 
-/// Every table of ours.
+/// Every table of ours; partitions follow theirs.
 const TABLES: &str = "
     select format('%I.%I', schemaname, tablename) from pg_tables
-     where schemaname in ('user_service', 'event_service', 'reservation_service',
+     where not (select relispartition from pg_class
+                 where oid = format('%I.%I', schemaname, tablename)::regclass)
+       and schemaname in ('user_service', 'event_service', 'reservation_service',
                           'payment_service', 'common')
        and tablename <> 'refinery_schema_history'";
 

@@ -3,6 +3,7 @@
 use super::Fan;
 use crate::sight::Sight;
 use app::ports::clock::Clock;
+use app::ports::queue::Queue;
 use app::queue::{self, QueueState, QueueView};
 use domain::Refusal;
 use domain::queue::{PlaceNumber, RETURN_WINDOW};
@@ -25,7 +26,8 @@ impl Fan {
     }
 
     /// I17: an entry that the store knows to be alive comes back after the engines have forgotten
-    /// it: whoever is told that it is over finds themselves inside again.
+    /// it. One that the store recorded after its slot had gone to another fan waits for a free slot
+    /// at its number.
     pub(super) async fn come_back_in(&mut self) {
         let number = self.inside.filter(|_| self.has_live_entry());
         self.entry_token = None;
@@ -35,10 +37,18 @@ impl Fan {
             && self.has_live_entry()
             && !self.world.is_called_off()
         {
-            let is_inside = view.entry_token.is_some() && view.number == Some(number);
-            self.world.ensure(is_inside, "I17", || format!("the entry of {number} was lost"));
+            let is_kept = view.number == Some(number)
+                && (view.entry_token.is_some() || self.is_full_after_loss().await);
+            self.world.ensure(is_kept, "I17", || format!("the entry of {number} was lost"));
         }
         self.forget_place();
+    }
+
+    async fn is_full_after_loss(&self) -> bool {
+        let world = &self.world;
+        let counts = world.live.queue().counts(world.schedule, world.time.now()).await;
+        let is_full = counts.is_ok_and(|it| it.inside >= u64::from(world.swarm.max_active));
+        is_full && world.live.lost_at().is_some()
     }
 
     /// Whether the store knows a live entry of theirs. What was paid with ends it, sometimes late.

@@ -31,7 +31,7 @@ work!(User: ChangeProfile => change, ());
 work!(User: ChangePassword => change_password, Vec<SessionId>);
 work!(User: RenewHash => renew_hash, ());
 work!(User: Withdraw => withdraw, Vec<SessionId>);
-work!(User or_replica: LoginsOf => logins, Vec<LoginView>);
+work!(User: LoginsOf => logins, Vec<LoginView>);
 
 async fn change(tx: &mut dyn Tx, command: &ChangeProfile) -> Result<()> {
     if let Some(name) = &command.name {

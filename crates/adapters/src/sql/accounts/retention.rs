@@ -3,7 +3,8 @@
 use super::first_id_at;
 use crate::sql::tx::{Tx, work};
 use crate::sql::value::params;
-use app::Result;
+use app::ports::accounts::LoginsKept;
+use app::{Error, Result};
 use domain::{Timestamp, UserId};
 
 pub(super) struct EraseWithdrawn {
@@ -23,6 +24,13 @@ pub(super) struct ForgetLogins {
     pub(super) limit: u32,
 }
 
+/// The same where log-ins are kept by month.
+pub(super) struct KeepLoginMonths {
+    pub(super) before: Timestamp,
+    pub(super) limit: u32,
+    pub(super) now: Timestamp,
+}
+
 pub(super) struct Withdrawn {
     pub(super) before: Timestamp,
     pub(super) limit: u32,
@@ -38,7 +46,8 @@ work!(User: EraseWithdrawn => erase_all, u64);
 work!(User: Withdrawn => withdrawn, Vec<UserId>);
 work!(User: Erase => erase, ());
 work!(User: MakeDormant => make_dormant, u64);
-work!(User: ForgetLogins => forget_logins, u64);
+work!(User: ForgetLogins => forget_logins, LoginsKept);
+work!(Worker: KeepLoginMonths => keep_login_months, LoginsKept);
 
 async fn erase_all(tx: &mut dyn Tx, command: &EraseWithdrawn) -> Result<u64> {
     let EraseWithdrawn { before, limit, now } = *command;
@@ -81,8 +90,19 @@ async fn make_dormant(tx: &mut dyn Tx, command: &MakeDormant) -> Result<u64> {
     Ok(tx.execute(sql, params![command.unused_since, command.limit, command.now]).await?)
 }
 
-async fn forget_logins(tx: &mut dyn Tx, command: &ForgetLogins) -> Result<u64> {
+async fn forget_logins(tx: &mut dyn Tx, command: &ForgetLogins) -> Result<LoginsKept> {
     let sql = "delete from login_history where id in
                  (select id from login_history where id < $1 limit $2)";
-    Ok(tx.execute(sql, params![first_id_at(command.before), command.limit]).await?)
+    let deleted = tx.execute(sql, params![first_id_at(command.before), command.limit]).await?;
+    Ok(LoginsKept { deleted, ..LoginsKept::default() })
+}
+
+/// PostgreSQL alone: a service may not make tables, so a function of their owner does.
+async fn keep_login_months(tx: &mut dyn Tx, command: &KeepLoginMonths) -> Result<LoginsKept> {
+    // Rows that missed their month move into it.
+    tx.take_time().await?;
+    let sql = "select made, dropped, deleted from user_service.keep_login_months($1, $2, $3)";
+    let row = tx.row(sql, params![command.now, command.before, command.limit]).await?;
+    let row = row.ok_or_else(|| Error::Broken("a function without an answer".into()))?;
+    Ok(LoginsKept { made: row.get(0)?, dropped: row.get(1)?, deleted: row.get(2)? })
 }

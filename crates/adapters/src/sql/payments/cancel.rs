@@ -44,7 +44,7 @@ async fn cancel(tx: &mut dyn Tx, command: &CancelPayment) -> Result<Once<(Cancel
         now: command.now,
     };
     let done = give_back(tx, paid, given).await?;
-    keys::store(tx, &command.key, &done.0, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.payment.uuid())), &done.0, command.now).await?;
     Ok(Once::Fresh(done))
 }
 

@@ -54,7 +54,8 @@ async fn pay_from_wallet(
     wallets::apply(tx, &movement).await?;
     store(tx, &row.payment, &row.payment.captured_from_wallet(), command.now).await?;
     let sold = sell(tx, purchase, &paid, command.now).await?;
-    keys::store(tx, &command.key, &sold.confirmed, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.payment.uuid())), &sold.confirmed, command.now)
+        .await?;
     Ok(Capture::Sold(Box::new(sold)))
 }
 
@@ -78,7 +79,7 @@ async fn start_capture(
                 where id = $1";
     let values = params![row.payment.id, &payment_key, &command.key.key, command.now];
     tx.execute(sql, values).await?;
-    keys::start(tx, &command.key, command.now).await?;
+    keys::start(tx, &command.key, command.payment.uuid(), command.now).await?;
     Ok(Capture::Ask(AskGateway {
         payment: row.payment.id,
         gateway,

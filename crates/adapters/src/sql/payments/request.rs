@@ -37,7 +37,7 @@ async fn request(tx: &mut dyn Tx, command: &RequestPayment) -> Result<Once<Reque
         hold_expires_at: reservation.hold_expires_at,
         checkout: command.checkout.clone(),
     };
-    keys::store(tx, &command.key, &ready, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.payment.uuid())), &ready, command.now).await?;
     Ok(Once::Fresh(Requested { ready, schedule: reservation.schedule, extended }))
 }
 

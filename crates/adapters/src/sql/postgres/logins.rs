@@ -24,7 +24,7 @@ impl Logins {
     /// Reads `user=NAME:PASSWORD` and the same for `event`, `sales`, `worker` and `readonly`.
     pub fn read(list: &[String]) -> Result<Logins, String> {
         let find = |role: DatabaseRole| {
-            let service = role.as_str().trim_start_matches("podo_");
+            let service = role.service();
             let mut entries = list.iter().filter_map(|entry| entry.trim().split_once('='));
             let (_, login) = entries
                 .find(|(name, _)| name.trim() == service)

@@ -72,6 +72,20 @@ pub(super) async fn migrate_all(settings: &PostgresSettings, with_roles: bool) -
     .await
 }
 
+/// The schema as it was at a version.
+#[cfg(feature = "mutants")]
+pub(super) async fn migrate_to(settings: &PostgresSettings, version: i32) -> Result<()> {
+    in_session(settings, settings.primary(None)?, async |client| {
+        let schema = "create schema if not exists common";
+        client.batch_execute(schema).await.map_err(explain)?;
+        let runner =
+            migrations::migrations::runner().set_target(refinery::Target::Version(version));
+        runner.run_async(client).await.map_err(|error| explain_any(&error))?;
+        Ok(())
+    })
+    .await
+}
+
 fn refuse_missing(roles: Roles) -> Result<()> {
     match roles {
         Roles::Ready | Roles::LeftAlone => Ok(()),

@@ -3,37 +3,87 @@
 use super::connection::{Connection, Health};
 use super::settings::{CONNECTION_WITHIN, Connections, PostgresSettings};
 use super::target::Target;
+use super::usage::{PoolUsage, Waits};
 use crate::sql::DatabaseRole;
 use app::{Error, Result as AppResult};
 use deadpool::managed::{self, Metrics, RecycleError, RecycleResult};
 use deadpool_postgres::ClientWrapper;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Connections to one target that are opened when they are needed and kept.
 #[derive(Clone)]
 pub(super) struct Pool {
     inner: managed::Pool<Manager>,
     health: Arc<Health>,
+    name: PoolName,
+    waits: Arc<Waits>,
+}
+
+/// How metrics tell pools apart.
+#[derive(Clone, Debug)]
+pub(super) struct PoolName {
+    pool: &'static str,
+    server: String,
+}
+
+impl PoolName {
+    pub(super) fn of(role: Option<DatabaseRole>, server: String) -> PoolName {
+        PoolName { pool: role.map_or("all", DatabaseRole::service), server }
+    }
+
+    fn on_primary(role: Option<DatabaseRole>) -> PoolName {
+        PoolName::of(role, "primary".to_owned())
+    }
 }
 
 impl Pool {
-    pub(super) fn new(target: Target, deadline: Duration, size: usize) -> Result<Pool, String> {
+    pub(super) fn new(
+        name: PoolName,
+        target: Target,
+        deadline: Duration,
+        size: usize,
+    ) -> Result<Pool, String> {
         let health = Health::new(deadline);
         let inner = managed::Pool::builder(Manager { target, health: health.clone() })
             .max_size(size)
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(Pool { inner, health })
+        Ok(Pool { inner, health, name, waits: Arc::default() })
     }
 
     pub(super) async fn get(&self) -> AppResult<Connection> {
+        let start = Instant::now();
         let why = match tokio::time::timeout(CONNECTION_WITHIN, self.inner.get()).await {
-            Ok(Ok(client)) => return Ok(Connection::new(client, self.health.clone())),
-            Ok(Err(error)) => error.to_string(),
-            Err(_late) => "all are in use, or the server does not answer".to_owned(),
+            Ok(Ok(client)) => {
+                self.waits.note(start.elapsed());
+                return Ok(Connection::new(client, self.health.clone()));
+            }
+            Ok(Err(error)) => {
+                self.waits.note_failure();
+                error.to_string()
+            }
+            Err(_late) => {
+                self.waits.note_time_out();
+                "all are in use, or the server does not answer".to_owned()
+            }
         };
         Err(Error::Unavailable(format!("no connection to the database: {why}")))
+    }
+
+    pub(super) fn usage(&self) -> PoolUsage {
+        let status = self.inner.status();
+        PoolUsage {
+            pool: self.name.pool,
+            server: self.name.server.clone(),
+            max: status.max_size,
+            in_use: status.size.saturating_sub(status.available),
+            idle: status.available,
+            waiting: status.waiting,
+            waits: self.waits.counts(),
+            timed_out: self.waits.n_timed_out(),
+            failed: self.waits.n_failed(),
+        }
     }
 }
 
@@ -80,12 +130,14 @@ impl Pools {
     pub(super) fn new(settings: &PostgresSettings) -> Result<Pools, String> {
         match settings.connections {
             Connections::Shared(size) => {
-                let target = settings.primary(None)?;
-                Pool::new(target, settings.deadline, size).map(Pools::Shared)
+                let (name, target) = (PoolName::on_primary(None), settings.primary(None)?);
+                Pool::new(name, target, settings.deadline, size).map(Pools::Shared)
             }
             Connections::PerRole(sizes) => {
                 let of = |role: DatabaseRole| {
-                    Pool::new(settings.primary(Some(role))?, settings.deadline, sizes.of(role))
+                    let target = settings.primary(Some(role))?;
+                    let name = PoolName::on_primary(Some(role));
+                    Pool::new(name, target, settings.deadline, sizes.of(role))
                 };
                 DatabaseRole::ALL.into_iter().map(of).collect::<Result<_, _>>().map(Pools::PerRole)
             }
@@ -96,6 +148,13 @@ impl Pools {
         match self {
             Pools::Shared(pool) => pool,
             Pools::PerRole(pools) => &pools[role as usize],
+        }
+    }
+
+    pub(super) fn all(&self) -> &[Pool] {
+        match self {
+            Pools::Shared(pool) => std::slice::from_ref(pool),
+            Pools::PerRole(pools) => pools,
         }
     }
 }
@@ -111,5 +170,6 @@ pub(super) fn for_batches(settings: &PostgresSettings, size: usize) -> Result<Po
         "-c plan_cache_mode=force_generic_plan -c jit=off -c enable_seqscan=off \
          -c enable_bitmapscan=off -c enable_hashjoin=off -c enable_mergejoin=off",
     );
-    Pool::new(target, settings.deadline, size)
+    let name = PoolName { pool: "batches", server: "primary".to_owned() };
+    Pool::new(name, target, settings.deadline, size)
 }

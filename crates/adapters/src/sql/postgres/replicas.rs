@@ -7,7 +7,7 @@
 //! follows another primary is left out for a while, and the primary answers.
 
 use super::connection::Connection;
-use super::pools::{Pool, Pools};
+use super::pools::{Pool, PoolName, Pools};
 use super::settings::{Connections, PostgresSettings};
 use crate::sql::DatabaseRole;
 use app::Error;
@@ -49,16 +49,22 @@ impl Replicas {
             Connections::Shared(size) => (None, size),
             Connections::PerRole(sizes) => (Some(DatabaseRole::ReadOnly), sizes.sales),
         };
-        let replica = |url: &String| {
-            let pool = Pool::new(settings.replica(url, role)?, settings.deadline, size)?;
+        let replica = |(number, url): (usize, &String)| {
+            let name = PoolName::of(role, format!("replica-{number}"));
+            let pool = Pool::new(name, settings.replica(url, role)?, settings.deadline, size)?;
             Ok(Replica { pool, left_out_until: Mutex::new(None) })
         };
+        let numbered = (1..).zip(&settings.replica_urls);
         Ok(Replicas {
-            all: settings.replica_urls.iter().map(replica).collect::<Result<_, String>>()?,
+            all: numbered.map(replica).collect::<Result<_, String>>()?,
             turn: AtomicUsize::new(0),
             position: Position::default(),
             lag_max: settings.replica_lag_max,
         })
+    }
+
+    pub(super) fn pools(&self) -> impl Iterator<Item = &Pool> {
+        self.all.iter().map(|replica| &replica.pool)
     }
 
     /// How long a question may take before the primary is asked instead.

@@ -5,6 +5,9 @@ revoke all on all tables in schema user_service, event_service, reservation_serv
     payment_service, common
     from podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
 
+revoke all on all functions in schema user_service
+    from podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
+
 -- Every node looks at the version of the schema before it starts.
 grant usage on schema common to podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
 grant select on common.refinery_schema_history
@@ -67,6 +70,10 @@ grant select, insert on reservation_service.queue_log to podo_sales;
 grant usage on schema event_service, reservation_service, payment_service to podo_worker;
 grant select on event_service.events, event_service.event_schedules, event_service.seats
     to podo_worker;
+-- Of the accounts nothing but the months of log-ins, which it makes and drops.
+grant usage on schema user_service to podo_worker;
+grant execute on function user_service.keep_login_months(timestamptz, timestamptz, bigint)
+    to podo_worker;
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_worker;
 grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
     reservation_service.queue_history, reservation_service.standbys to podo_worker;
@@ -94,6 +101,17 @@ grant select, update on event_service.webhook_endpoints to podo_worker;
 grant select, insert, update, delete on event_service.webhook_deliveries to podo_worker;
 grant select, insert, update on common.leases to podo_worker;
 grant select, insert, update, delete on common.job_failures to podo_worker;
+-- What has been kept for long enough is erased; triggers keep younger records from everybody.
+grant delete on reservation_service.reservations, reservation_service.reservation_seats,
+    reservation_service.reservation_history, reservation_service.standbys,
+    reservation_service.booked, payment_service.payments, payment_service.payment_history,
+    payment_service.refunds, payment_service.refund_approvals, payment_service.moved_alone,
+    payment_service.wallet_charges, payment_service.tickets, payment_service.sandbox_book,
+    common.mailbox to podo_worker;
+grant select (payment_id) on payment_service.refund_approvals, payment_service.sandbox_book
+    to podo_worker;
+grant select (kind, subject_id) on payment_service.moved_alone to podo_worker;
+grant select (message_id, channel, user_id) on common.mailbox to podo_worker;
 -- The hourly check keeps its findings, and stops the sale of a date whose money is wrong.
 grant select, insert, delete on common.verifications to podo_worker;
 grant update (stopped_at, stopped_why, updated_at) on event_service.event_schedules to podo_worker;

@@ -56,7 +56,7 @@ async fn make(
     let details = json!({ "amount": answer.refund_amount, "reason": command.reason });
     let action = (command.actor, "payment.refund");
     note(tx, action, command.payment, details, command.now).await?;
-    keys::store(tx, &command.key, &answer, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.payment.uuid())), &answer, command.now).await?;
     Ok(Once::Fresh(OrganiserRefund::Made(answer, freed)))
 }
 
@@ -69,6 +69,6 @@ async fn wait_for_second(
     let details = json!({ "amount": amount, "reason": command.reason });
     let action = (command.actor, "payment.refund-asked");
     note(tx, action, command.payment, details, command.now).await?;
-    keys::store(tx, &command.key, &answer, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.payment.uuid())), &answer, command.now).await?;
     Ok(Once::Fresh(OrganiserRefund::SecondNeeded(answer)))
 }

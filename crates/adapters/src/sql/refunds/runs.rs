@@ -47,7 +47,7 @@ work!(Worker: RunsToDo => runs_to_do, Vec<ScheduleId>);
 work!(Worker: ToRefund => to_refund, Vec<ReservationId>);
 work!(Worker: RefundCanceled => refund, Option<Freed>);
 work!(Worker: FinishRun => finish, bool);
-work!(Sales: RunOf => view, Option<RefundRun>);
+work!(ReadOnly or_replica: RunOf => view, Option<RefundRun>);
 
 async fn runs_to_start(tx: &mut dyn Tx, _question: &RunsToStart) -> Result<Vec<ScheduleId>> {
     let sql = "select s.id

@@ -39,7 +39,7 @@ async fn hold(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Once<Held>> {
     }
     let claimed = claim_seats(tx, command).await?;
     let held = store_claimed(tx, &claim_of(command), claimed).await?;
-    keys::store(tx, &command.key, &held, command.now).await?;
+    keys::store(tx, (&command.key, None), &held, command.now).await?;
     Ok(Once::Fresh(held))
 }
 

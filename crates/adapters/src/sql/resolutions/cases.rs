@@ -15,7 +15,8 @@ pub(super) struct CaseOf {
     pub(super) now: Timestamp,
 }
 
-work!(ReadOnly: CaseOf => case, Option<PaymentCase>);
+// What may be done about it is decided again by the command that does it.
+work!(ReadOnly or_replica: CaseOf => case, Option<PaymentCase>);
 
 async fn case(tx: &mut dyn Tx, question: &CaseOf) -> Result<Option<PaymentCase>> {
     let sql = "select p.reservation_id, p.user_id, p.gateway, p.status, p.amount, p.captured,

@@ -49,7 +49,7 @@ async fn offer(tx: &mut dyn Tx, command: &OfferTicket) -> Result<Once<Offered>> 
         return Err(why_not_valid(tx, *ticket).await?.into());
     }
     let answer = Offered { ticket_id: *ticket, seat_number, expires_at: *expires_at };
-    keys::store(tx, &command.key, &answer, *now).await?;
+    keys::store(tx, (&command.key, None), &answer, *now).await?;
     Ok(Once::Fresh(answer))
 }
 
@@ -111,6 +111,6 @@ async fn accept(tx: &mut dyn Tx, command: &AcceptTicket) -> Result<Once<Transfer
         return Err(if is_withdrawn { Refusal::NotFound } else { refusal }.into());
     }
     let answer = Transferred { ticket_id: *ticket, seat_number };
-    keys::store(tx, &command.key, &answer, *now).await?;
+    keys::store(tx, (&command.key, None), &answer, *now).await?;
     Ok(Once::Fresh(answer))
 }

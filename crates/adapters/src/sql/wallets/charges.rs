@@ -80,7 +80,7 @@ async fn request(tx: &mut dyn Tx, command: &RequestCharge) -> Result<Once<Charge
         status: PaymentStatus::Ready,
         checkout: command.checkout.clone(),
     };
-    keys::store(tx, &command.key, &ready, command.now).await?;
+    keys::store(tx, (&command.key, Some(command.charge.uuid())), &ready, command.now).await?;
     Ok(Once::Fresh(ready))
 }
 
@@ -115,7 +115,7 @@ async fn confirm(tx: &mut dyn Tx, command: &ConfirmCharge) -> Result<Once<AskGat
     if tx.execute(sql, values).await? != 1 {
         return Err(Error::Conflict("the charge was changed by another command".into()));
     }
-    keys::start(tx, &command.key, command.now).await?;
+    keys::start(tx, &command.key, command.charge.uuid(), command.now).await?;
     let (payment, amount) = (command.charge, row.amount);
     let payment_key = Some(payment_key);
     Ok(Once::Fresh(AskGateway { payment, gateway: row.gateway, payment_key, amount }))

@@ -20,7 +20,8 @@ select gen_random_uuid(), user_id, md5('session' || i / 4)::uuid, sha256(int8sen
        t + interval '7 days', case when i % 4 = 0 then null else t end from n;
 
 insert into login_history (id, user_id, email_hash, method, success, created_at)
-select gen_random_uuid(), user_id, sha256(int8send(i)), 'EMAIL', true, t from n;
+select (lpad(to_hex(extract(epoch from t)::bigint * 1000), 12, '0') || substr(md5('l' || i), 13))::uuid,
+       user_id, sha256(int8send(i)), 'EMAIL', true, t from n;
 
 insert into events (id, title, artist, description, venue_id, hall_id, status, created_at, updated_at)
 select md5('event' || i)::uuid, 'Podo ' || i, 'The Grapes', '', v.id, h.id, 'ENDED', t, t
@@ -82,6 +83,11 @@ select gen_random_uuid(), reservation_id, user_id, schedule_id, seat_index, 'A-'
 
 insert into sandbox_book (payment_id, payment_key, choice, amount, created_at, updated_at)
 select payment_id, 'key', 'APPROVE', 100000, t, t from n;
+
+insert into wallet_charges (id, user_id, gateway, status, amount, captured, created_at, updated_at)
+select gen_random_uuid(), user_id, 'sandbox', 'CAPTURED', 100000, 100000, t, t from n;
+
+insert into sales_by_grade select md5('schedule' || i)::uuid, 'R', 1, 100000, t from n;
 
 insert into idempotency_keys
 select user_id, 'payment/confirm', 'key-' || i, '\x00', 200, '{}', t from n;

@@ -11,6 +11,8 @@ pub async fn check(strains: &dyn Strains, seed: u64, now: Timestamp) {
     the_weakest_node_decides_for_all(strains, seed, now).await;
     let later = now.plus(2 * HEARD_FOR);
     a_node_that_is_gone_slows_nobody_down(strains, seed, later).await;
+    let later = later.plus(3 * HEARD_FOR);
+    every_node_that_spoke_lately_counts_once(strains, seed, later).await;
 }
 
 fn node(seed: u64, number: u64) -> NodeId {
@@ -18,7 +20,11 @@ fn node(seed: u64, number: u64) -> NodeId {
 }
 
 async fn share(strains: &dyn Strains, node: NodeId, percent: u32, now: Timestamp) -> u32 {
-    strains.share(node, percent, now).await.expect("the engine answers")
+    strains.share(node, percent, now).await.expect("the engine answers").percent
+}
+
+async fn count(strains: &dyn Strains, node: NodeId, now: Timestamp) -> u32 {
+    strains.share(node, 100, now).await.expect("the engine answers").n_nodes
 }
 
 pub async fn the_weakest_node_decides_for_all(strains: &dyn Strains, seed: u64, now: Timestamp) {
@@ -41,4 +47,17 @@ pub async fn a_node_that_is_gone_slows_nobody_down(
     let last = now.plus(HEARD_FOR).minus(Duration::from_millis(1));
     assert_eq!(share(strains, here, 100, last).await, 5, "it may still be there");
     assert_eq!(share(strains, here, 100, now.plus(HEARD_FOR)).await, 100, "it is gone");
+}
+
+pub async fn every_node_that_spoke_lately_counts_once(
+    strains: &dyn Strains,
+    seed: u64,
+    now: Timestamp,
+) {
+    let (one, other) = (node(seed, 5), node(seed, 6));
+    assert_eq!(count(strains, one, now).await, 1, "a node counts itself");
+    assert_eq!(count(strains, one, now).await, 1, "once, however often it speaks");
+    assert_eq!(count(strains, other, now).await, 2);
+    assert_eq!(count(strains, one, now).await, 2);
+    assert_eq!(count(strains, one, now.plus(HEARD_FOR)).await, 1, "the other is gone");
 }

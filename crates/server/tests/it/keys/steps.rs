@@ -111,6 +111,11 @@ impl Step {
         }
     }
 
+    /// Whether it moves money, or prepares to.
+    pub(super) fn is_about_money(self) -> bool {
+        !matches!(self, Step::Select | Step::Transfer)
+    }
+
     /// A gateway is asked in between: whoever repeats it meanwhile is told to come back.
     pub(super) fn asks_a_gateway(self) -> bool {
         matches!(self, Step::ConfirmCharge)

@@ -1,0 +1,1 @@
+-- Log-ins move into partitions on PostgreSQL. SQLite has none; both engines count versions alike.

@@ -1,0 +1,1 @@
+-- Log-ins by month on PostgreSQL. On SQLite they stay in one table, and old ones are deleted by id.

@@ -1,0 +1,2 @@
+-- PostgreSQL refuses to delete young records of purchases, whatever role asks. SQLite has no roles: only
+-- the program opens the file.
