@@ -42,7 +42,7 @@ test("an organiser makes a hall and a concert without writing JSON", async () =>
   await page.goto(`${world.url}/admin#/events/new`);
   await page.locator("input[name=title]").fill("Wizard night");
   await page.locator("input[name=artist]").fill("The Grapes");
-  for (const step of ["What", "Where", "When"]) await page.getByRole("button", { name: "Next" }).click({ timeout: 10_000 }).then(() => page.waitForTimeout(step === "Where" ? 1_500 : 500));
+  for (const step of ["Details", "Venue", "When"]) await page.getByRole("button", { name: "Next" }).click({ timeout: 10_000 }).then(() => page.waitForTimeout(step === "Venue" ? 1_500 : 500));
   await page.getByRole("button", { name: "Create" }).click();
   await page.locator("h1").filter({ hasText: "Wizard night" }).waitFor();
   await page.getByRole("link", { name: "Monitor" }).click();
@@ -56,7 +56,7 @@ test("simulated fans are sent, watched, and leave a number", async () => {
   await page.locator("input[name=fans]").fill("20");
   await page.locator("input[name=seconds]").fill("1");
   await page.locator("input[name=thinkMs]").fill("0");
-  await page.getByRole("button", { name: "Send the fans" }).click();
+  await page.getByRole("button", { name: "Start simulation" }).click();
   await page.locator(".huge").waitFor({ timeout: 60_000 });
   assert.ok((await show.live()).sold > 0);
   await page.goto(`${world.url}/admin#/payments`);

@@ -18,11 +18,11 @@ test("a stranger reads the refund rules in both languages, and the choice is kep
   await page.getByText(words.refundRules).first().click();
   await page.locator(".terms tbody tr").nth(3).waitFor();
   await page.getByRole("button", { name: "English" }).click();
-  await page.getByText("Canceling and refunds").first().click();
+  await page.getByText("Cancellation and refunds").first().click();
   await page.getByText("30% of the ticket").waitFor();
   await page.locator("#theme").click();
   await page.reload();
-  await page.getByText("Canceling and refunds").first().waitFor();
+  await page.getByText("Cancellation and refunds").first().waitFor();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
   await context.close();
@@ -63,7 +63,7 @@ test("a ticket is offered and taken back, unless the organiser does not allow it
 
   const room = await world.room(`#/events/${show.eventId}`);
   await room.page.getByRole("button", { name: "Edit" }).first().click();
-  await room.page.getByLabel("Fans may give tickets to somebody else").uncheck();
+  await room.page.getByLabel("Allow fans to transfer tickets").uncheck();
   await room.page.locator("dialog button.primary, dialog .btn.brand").first().click();
   await room.page.locator("dialog").waitFor({ state: "detached" });
   await page.reload();

@@ -25,20 +25,20 @@ const open = async (path, heading) => {
 
 test("a webhook is added, tells its secret once, is paused, and sends again", async () => {
   const { page } = tab;
-  await page.getByText("Nobody is told yet.").waitFor();
-  await page.getByRole("button", { name: "Add an address" }).click();
+  await page.getByText("No endpoints yet.").waitFor();
+  await page.getByRole("button", { name: "Add endpoint" }).click();
   await page.locator("dialog input[name=url]").fill("https://hooks.podo.example/a");
   await page.getByRole("button", { name: "Save" }).click();
   const secret = await page.locator("dialog .secret").textContent();
   assert.match(secret, /^whsec_/);
-  await page.getByRole("button", { name: "Fine" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("heading", { name: "https://hooks.podo.example/a" }).waitFor();
   assert.ok(!(await page.content()).includes(secret), "nobody sees it again");
 
   await page.getByRole("button", { name: "New secret" }).click();
   await page.locator("dialog .btn.stop").click();
   assert.notEqual(await page.locator("dialog .secret").textContent(), secret);
-  await page.getByRole("button", { name: "Fine" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
 
   await page.getByRole("button", { name: "Pause" }).click();
   await page.locator(".badge", { hasText: "paused" }).waitFor();
@@ -47,7 +47,7 @@ test("a webhook is added, tells its secret once, is paused, and sends again", as
 
   await world.buy(show, [0, 1]);
   await page.getByRole("link", { name: "Deliveries" }).click();
-  const look = page.getByRole("button", { name: "Look again" });
+  const look = page.getByRole("button", { name: "Check again" });
   await look.waitFor();
   const sent = page.locator("tbody tr", { hasText: "ReservationConfirmed" });
   await until(async () => (await look.click(), (await sent.count()) === 1));
@@ -57,7 +57,7 @@ test("a webhook is added, tells its secret once, is paused, and sends again", as
   await open("#/webhooks", "Webhooks");
   await page.getByRole("button", { name: "Delete" }).click();
   await page.locator("dialog .btn.stop").click();
-  await page.getByText("Nobody is told yet.").waitFor();
+  await page.getByText("No endpoints yet.").waitFor();
 });
 
 test("a job runs at a press, and its round is seen", async () => {
@@ -65,7 +65,7 @@ test("a job runs at a press, and its round is seen", async () => {
   await open("#/jobs", "Jobs");
   const row = page.locator("tbody tr", { hasText: "clean-queues" });
   await row.getByRole("button", { name: "Run now" }).click();
-  await row.locator(".badge", { hasText: "well" }).waitFor();
+  await row.locator(".badge", { hasText: "ok" }).waitFor();
 });
 
 test("a message that was given up is sent again or put away", async () => {
@@ -74,15 +74,15 @@ test("a message that was given up is sent again or put away", async () => {
   setAside("two");
   await open("#/messages", "Messages");
   await page.locator("tbody tr").nth(1).waitFor();
-  await page.locator("tbody tr", { hasText: "two" }).getByRole("button", { name: "Put away" }).click();
-  await page.locator("tbody tr", { hasText: "two" }).locator(".badge", { hasText: "put away" }).waitFor();
+  await page.locator("tbody tr", { hasText: "two" }).getByRole("button", { name: "Dismiss" }).click();
+  await page.locator("tbody tr", { hasText: "two" }).locator(".badge", { hasText: "dismissed" }).waitFor();
   await page.locator("tbody tr", { hasText: "one" }).getByRole("button", { name: "Send again" }).click();
   await page.locator("tbody tr", { hasText: "one" }).locator(".badge", { hasText: /again/ }).waitFor();
 });
 
 test("a signal of a robot is seen and judged, and the fan is told", async () => {
   const { page } = tab;
-  await open("#/signals", "Signals");
+  await open("#/signals", "Bot signals");
   const row = page.locator("tbody tr").first();
   await row.getByRole("button", { name: "lifted" }).click();
   await page.locator("tbody .badge", { hasText: "lifted" }).waitFor();
@@ -109,7 +109,7 @@ test("a ticket held to the camera opens the gate once, and a typed code is refus
   const browser = await openBrowser(["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", `--use-file-for-fake-video-capture=${video}`]);
   const gate = await openTab({ ...world, browser }, { language: "en" });
   await enterRoom(gate, world.admin, "#/checkin");
-  await gate.page.getByRole("button", { name: "Read by camera" }).click();
+  await gate.page.getByRole("button", { name: "Scan with camera" }).click();
   await gate.page.locator(".gate.ok", { hasText: ticket.seatNumber }).waitFor();
   // The same ticket is still in sight, and is told so.
   await gate.page.locator(".gate.no").waitFor();

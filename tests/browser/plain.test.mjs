@@ -56,10 +56,10 @@ test("a browser without scripts goes from the list to its place in line", async 
   await page.getByRole("button", { name: "Join the queue" }).click();
   await page.locator(".hero").waitFor();
   assert.equal(await page.locator(".hero").textContent(), "1");
-  await look("in line");
+  await look("in the queue");
   await show.setQueue({ mode: "AUTO" });
   // The page looks again by itself.
-  await page.locator("main", { hasText: "It is your turn" }).waitFor({ timeout: 15_000 });
+  await page.locator("main", { hasText: "It's your turn" }).waitFor({ timeout: 15_000 });
   await page.goto(`${world.url}/tickets`);
   await page.locator("h1", { hasText: "My tickets" }).waitFor();
   await look("tickets");
@@ -78,7 +78,7 @@ test("a browser without scripts goes from the list to its place in line", async 
   await close();
 });
 
-for (const [locale, words] of [["ko-KR", ["모든 좌석이 팔렸어요.", "취소표 대기", "VIP 1석을 기다리고 있어요"]], ["en-GB", ["Every seat is sold.", "Stand by", "Standing by for 1 × VIP, 0 ahead"]]]) {
+for (const [locale, words] of [["ko-KR", ["모든 좌석이 팔렸어요.", "취소표 대기", "VIP 1석을 기다리고 있어요"]], ["en-GB", ["Sold out.", "Join the standby list", "On the standby list for 1 × VIP, 0 ahead"]]]) {
   test(`without scripts too, who comes too late is told so and may stand by (${locale})`, async () => {
     const show = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 } });
     const { account } = await world.buy(show, [0, 1]);

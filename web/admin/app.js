@@ -1,44 +1,44 @@
-// The control room: picks the view for the address, draws the menu, asks who is there.
+// The control room: selects the view for the address, draws the menu, and requires a login.
 
-import { call, proveWith } from "../shared/api.js";
-import { el, icon } from "../shared/dom.js";
-import { language, t } from "../shared/i18n.js";
-import { lazily, openPages } from "../shared/router.js";
-import { end, user } from "../shared/session.js";
-import { startApp } from "../shared/start.js";
-import { reauth } from "./reauth.js";
+import { call, proveWith } from "../shared/app/api.js";
+import { el, icon } from "../shared/ui/dom.js";
+import { language, t } from "../shared/ui/i18n.js";
+import { lazily, openPages } from "../shared/app/router.js";
+import { end, user } from "../shared/app/session.js";
+import { startApp } from "../shared/app/start.js";
+import { reauth } from "./identity/reauth.js";
 
 const ROUTES = [
-  [/^$/, lazily(() => import("./live.js"), "live")],
-  [/^live\/([\w-]+)$/, lazily(() => import("./live.js"), "live")],
-  [/^live\/([\w-]+)\/admissions$/, lazily(() => import("./history.js"), "admissions")],
-  [/^login$/, lazily(() => import("./login.js"), "login")],
-  [/^events$/, lazily(() => import("./events.js"), "eventList")],
-  [/^events\/new$/, lazily(() => import("./events/wizard.js"), "eventWizard")],
-  [/^events\/([\w-]+)$/, lazily(() => import("./events/detail.js"), "eventDetail")],
-  [/^venues$/, lazily(() => import("./venues.js"), "venueList")],
-  [/^halls\/([\w-]+)$/, lazily(() => import("./venues/plan.js"), "hallPlan")],
-  [/^reservations$/, lazily(() => import("./reservations.js"), "reservations")],
-  [/^payments$/, lazily(() => import("./payments.js"), "payments")],
-  [/^refunds$/, lazily(() => import("./refunds.js"), "refunds")],
-  [/^reconciliation$/, lazily(() => import("./reconciliation.js"), "reconciliation")],
-  [/^users\/([0-9a-f-]{36})\/queue$/, lazily(() => import("./timeline.js"), "timeline")],
-  [/^users$/, lazily(() => import("./users.js"), "users")],
-  [/^checkin$/, lazily(() => import("./checkin.js"), "checkIn")],
-  [/^simulation$/, lazily(() => import("./simulation.js"), "simulation")],
-  [/^mailbox$/, lazily(() => import("./system.js"), "mailbox")],
-  [/^messages$/, lazily(() => import("./system.js"), "messages")],
-  [/^webhooks$/, lazily(() => import("./webhooks.js"), "webhooks")],
-  [/^webhooks\/([\w-]+)$/, lazily(() => import("./webhooks.js"), "deliveries")],
-  [/^jobs$/, lazily(() => import("./system.js"), "jobs")],
-  [/^promises$/, lazily(() => import("./promises.js"), "promises")],
-  [/^signals$/, lazily(() => import("./system.js"), "signals")],
-  [/^audit$/, lazily(() => import("./system.js"), "audit")],
+  [/^$/, lazily(() => import("./waiting_room/live.js"), "live")],
+  [/^live\/([\w-]+)$/, lazily(() => import("./waiting_room/live.js"), "live")],
+  [/^live\/([\w-]+)\/admissions$/, lazily(() => import("./waiting_room/history.js"), "admissions")],
+  [/^login$/, lazily(() => import("./identity/login.js"), "login")],
+  [/^events$/, lazily(() => import("./catalog/events.js"), "eventList")],
+  [/^events\/new$/, lazily(() => import("./catalog/wizard.js"), "eventWizard")],
+  [/^events\/([\w-]+)$/, lazily(() => import("./catalog/event.js"), "eventDetail")],
+  [/^venues$/, lazily(() => import("./catalog/venues.js"), "venueList")],
+  [/^halls\/([\w-]+)$/, lazily(() => import("./catalog/plan.js"), "hallPlan")],
+  [/^reservations$/, lazily(() => import("./payments/reservations.js"), "reservations")],
+  [/^payments$/, lazily(() => import("./payments/payments.js"), "payments")],
+  [/^refunds$/, lazily(() => import("./payments/refunds.js"), "refunds")],
+  [/^reconciliation$/, lazily(() => import("./payments/reconciliation.js"), "reconciliation")],
+  [/^users\/([0-9a-f-]{36})\/queue$/, lazily(() => import("./waiting_room/timeline.js"), "timeline")],
+  [/^users$/, lazily(() => import("./identity/users.js"), "users")],
+  [/^checkin$/, lazily(() => import("./tickets/checkin.js"), "checkIn")],
+  [/^simulation$/, lazily(() => import("./operations/simulation.js"), "simulation")],
+  [/^mailbox$/, lazily(() => import("./operations/system.js"), "mailbox")],
+  [/^messages$/, lazily(() => import("./operations/system.js"), "messages")],
+  [/^webhooks$/, lazily(() => import("./operations/webhooks.js"), "webhooks")],
+  [/^webhooks\/([\w-]+)$/, lazily(() => import("./operations/webhooks.js"), "deliveries")],
+  [/^jobs$/, lazily(() => import("./operations/system.js"), "jobs")],
+  [/^promises$/, lazily(() => import("./operations/invariants.js"), "promises")],
+  [/^signals$/, lazily(() => import("./operations/system.js"), "signals")],
+  [/^audit$/, lazily(() => import("./operations/system.js"), "audit")],
 ];
 
 const words = async (language) => (await (language === "ko" ? import("./words/ko.js") : import("./words/en.js"))).default;
 
-/** The menu: address, icon, words. */
+/** The menu: address, icon, label. */
 const MENU = [
   ["", "chart", "navLive"],
   ["events", "music", "navEvents"],
@@ -59,12 +59,12 @@ const MENU = [
   ["audit", "shield", "navAudit"],
 ];
 
-/** Staff may look at everything but letters, which carry codes; only organisers change anything. */
+/** STAFF can read everything except notifications, which contain codes; only ADMIN can write. */
 const isInside = () => ["ADMIN", "STAFF"].includes(user()?.role);
 
 const maySee = ([address]) => address !== "mailbox" || user()?.role === "ADMIN";
 
-/** Nobody but organisers sees anything here; the server refuses them too. */
+/** Only organisers see these views; the server enforces it too. */
 const guarded = ROUTES.map(([pattern, view]) =>
   [pattern, (page) => (isInside() || page.path === "login" ? view(page) : page.login())]);
 
@@ -97,7 +97,7 @@ function showMenu({ path }) {
 }
 
 async function logout() {
-  // Whether or not the server hears it, this tab forgets.
+  // Even if the request fails, this tab drops its session.
   await call("POST", "/api/auth/logout", { body: {} }).catch(() => null);
   end();
   location.hash = "#/login";

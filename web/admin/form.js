@@ -1,7 +1,7 @@
-// Fields, headings and badges that the pages of the control room are made of.
+// Fields, headings and badges of the control room's pages.
 
-import { el } from "../shared/dom.js";
-import { t } from "../shared/i18n.js";
+import { el } from "../shared/ui/dom.js";
+import { t } from "../shared/ui/i18n.js";
 
 export function field({ label, hint, ...attributes }) {
   const input = el("input", { type: "text", ...attributes });
@@ -14,7 +14,7 @@ export function area({ label, hint, value, ...attributes }) {
   return el("label", { class: "field" }, label, input, hint ? el("small", {}, hint) : null);
 }
 
-/** `options` are pairs of a value and its words. */
+/** `options` are pairs of a value and its label. */
 export function choice({ label, options, value, ...attributes }) {
   return el("label", { class: "field" }, label,
     el("select", attributes, options.map(([key, words]) =>
@@ -35,13 +35,13 @@ const KINDS = {
   danger: ["CANCELLED", "CANCELED", "FAILED", "CLOSED", "DEAD", "DELETED", "VOID", "LOCKED"],
 };
 
-/** A state with its colour; the word alone says it too. */
+/** A state with its colour; the label alone is sufficient too. */
 export function badge(state) {
   const kind = Object.keys(KINDS).find((it) => KINDS[it].includes(state));
   return el("span", { class: `badge ${kind ?? ""}` }, t("state", state));
 }
 
-/** The first part of an id is enough for the eye; all of it is in the title and in the file. */
+/** Shows the first part of an id; the whole id is in the title and in the file. */
 export function shortId(id) {
   return el("code", { title: id }, id ? id.slice(-8) : "");
 }
@@ -52,7 +52,7 @@ export function card(title, aside, ...content) {
     content);
 }
 
-/** Something that is or is not. */
+/** A checkbox. */
 export function tick({ label, ...attributes }) {
   return el("label", { class: "choice" }, el("input", { type: "checkbox", ...attributes }), label);
 }

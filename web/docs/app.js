@@ -1,12 +1,12 @@
-// The reference of the API, drawn from the document that this server gives: nothing is asked elsewhere.
+// The API reference, rendered from this server's OpenAPI document without any external request.
 
-import { get } from "../shared/api.js";
-import { announce, el, icon } from "../shared/dom.js";
-import { language, t } from "../shared/i18n.js";
-import { startApp } from "../shared/start.js";
+import { get } from "../shared/app/api.js";
+import { announce, el, icon } from "../shared/ui/dom.js";
+import { language, t } from "../shared/ui/i18n.js";
+import { startApp } from "../shared/app/start.js";
 import { nameOf, operationCard } from "./operation.js";
 
-/** In the order in which somebody uses them. */
+/** In the order of use. */
 const TAGS = ["accounts", "catalog", "queue", "booking", "payment", "wallet", "tickets", "admin"];
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
@@ -37,7 +37,7 @@ function drawHeader() {
   }
 }
 
-/** Every call with what is needed to find it. */
+/** Every call with its search terms. */
 function operations() {
   return Object.entries(spec.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => {
@@ -106,7 +106,7 @@ function group(tag, items) {
   };
 }
 
-/** An address may name a call: it is opened and brought into view. */
+/** If the address names a call, opens it and scrolls to it. */
 function openNamed() {
   const named = location.hash.length < 2 ? null : document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!named) return;

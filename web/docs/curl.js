@@ -1,4 +1,4 @@
-// The same call from a shell.
+// The call as a curl command.
 
 import { example, resolve } from "./schema.js";
 

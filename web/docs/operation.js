@@ -1,11 +1,11 @@
-// One call: what it takes, what it answers, and how to make it from a shell.
+// One call: its parameters, its responses, and its curl command.
 
-import { el, icon } from "../shared/dom.js";
-import { language, t } from "../shared/i18n.js";
+import { el, icon } from "../shared/ui/dom.js";
+import { language, t } from "../shared/ui/i18n.js";
 import { curl } from "./curl.js";
 import { example, fields, typeName } from "./schema.js";
 
-/** Drawn when it is opened: there are more than a hundred. */
+/** Rendered when opened, because there are more than a hundred. */
 export function operationCard(spec, { path, method, operation, id }) {
   const body = el("div", { class: "pad stack" });
   const card = el("details", { class: "card call", id },
@@ -21,7 +21,7 @@ export function operationCard(spec, { path, method, operation, id }) {
   return card;
 }
 
-/** How the words of a call are found. */
+/** The key of a call's texts. */
 export const nameOf = (method, path) => `${method.toUpperCase()} ${path}`;
 
 function firstSentence(text = "") {
@@ -68,7 +68,7 @@ function answers(spec, responses) {
     const isProblem = kind === "application/problem+json";
     const words = status === "default" ? t("anyProblem") : isProblem ? t("problem") : typeName(spec, media?.schema ?? {}) || t("empty");
     const head = [el("span", { class: `status ${tone(status)} num` }, status === "default" ? "4xx · 5xx" : status), el("span", {}, words)];
-    // A problem looks the same everywhere; it is told once, at the top.
+    // All problems have the same shape, described once at the top.
     if (isProblem || !media?.schema) return el("p", { class: "answer" }, head);
     const text = /json/.test(kind) ? JSON.stringify(example(spec, media.schema), null, 2) : kind;
     return el("details", { class: "answer" }, el("summary", {}, head),

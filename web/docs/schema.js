@@ -1,12 +1,12 @@
-// Reading JSON schemas: the name of a type, its members as a list, an example of it.
+// Reads JSON schemas: the name of a type, its members as a list, an example value.
 
 const DEEP_MAX = 6;
 const LISTED_MAX = 2;
 
-import { el } from "../shared/dom.js";
-import { t } from "../shared/i18n.js";
+import { el } from "../shared/ui/dom.js";
+import { t } from "../shared/ui/i18n.js";
 
-/** What a reference stands for, with the members of all its parts. */
+/** Resolves a reference, with the members of all its parts. */
 export function resolve(spec, schema = {}) {
   if (schema.$ref) return resolve(spec, spec.components.schemas[schema.$ref.split("/").pop()]);
   if (!schema.allOf) return schema;
@@ -24,7 +24,7 @@ export function typeName(spec, schema = {}) {
   if (schema.$ref) {
     const name = schema.$ref.split("/").pop();
     const real = resolve(spec, schema);
-    // An id or an amount is known by what it looks like, not by its name alone.
+    // The name of an id or an amount is not enough, so its type is shown too.
     return real.properties || variants(real).length ? name : `${name}: ${typeName(spec, real)}`;
   }
   const some = variants(schema);
@@ -35,7 +35,7 @@ export function typeName(spec, schema = {}) {
   return schema.format ? `${type} (${schema.format})` : type || (schema.allOf ? "object" : "");
 }
 
-/** The members of an object, those of inner objects below them. */
+/** The members of an object, followed by those of nested objects. */
 export function fields(spec, schema, depth = 0) {
   const real = resolve(spec, schema.items ?? schema);
   const inner = real.items ? resolve(spec, real.items) : real;
@@ -68,7 +68,7 @@ const SAMPLES = {
   password: "a-long-passphrase",
 };
 
-/** A value that fits. */
+/** A valid example value. */
 export function example(spec, schema, depth = 0) {
   const real = resolve(spec, schema);
   const given = schema.example ?? real.example ?? real.examples?.[0] ?? real.default;
@@ -86,7 +86,7 @@ export function example(spec, schema, depth = 0) {
   return { integer: Math.max(1, real.minimum ?? 1), number: 1, boolean: true, object: {} }[type] ?? SAMPLES[real.format] ?? "…";
 }
 
-/** Some members say by their name what belongs in them. */
+/** Example values by the name of the member. */
 const NAMED = { email: "fan@podo.kr", password: "a-long-passphrase", amount: 150_000, price: 150_000, grade: "VIP", number: "A-1", url: "https://example.com/hooks" };
 
 function sample(spec, name, member, depth) {

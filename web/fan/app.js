@@ -1,36 +1,37 @@
-// The fan's page: picks the view for the address, the language and the login in the header.
+// The fan's page: selects the view for the address, and draws the language and the login in the
+// header.
 
-import { call } from "../shared/api.js";
-import { el, icon } from "../shared/dom.js";
-import { language, t } from "../shared/i18n.js";
-import { lazily, openPages } from "../shared/router.js";
-import { end, user } from "../shared/session.js";
-import { startApp } from "../shared/start.js";
+import { call } from "../shared/app/api.js";
+import { el, icon } from "../shared/ui/dom.js";
+import { language, t } from "../shared/ui/i18n.js";
+import { lazily, openPages } from "../shared/app/router.js";
+import { end, user } from "../shared/app/session.js";
+import { startApp } from "../shared/app/start.js";
 
 const ROUTES = [
-  [/^$/, lazily(() => import("./events.js"), "eventList")],
-  [/^events\/([\w-]+)$/, lazily(() => import("./event.js"), "eventDetail")],
-  [/^login$/, lazily(() => import("./login.js"), "login")],
-  [/^queue\/([\w-]+)$/, lazily(() => import("./queue.js"), "waitingRoom")],
-  [/^seats\/([\w-]+)$/, lazily(() => import("./seats.js"), "seatMap")],
-  [/^checkout\/([\w-]+)$/, lazily(() => import("./checkout.js"), "checkout")],
-  [/^paid\/([\w-]+)$/, lazily(() => import("./paid.js"), "paid")],
-  [/^tickets$/, lazily(() => import("./tickets.js"), "tickets")],
+  [/^$/, lazily(() => import("./catalog/events.js"), "eventList")],
+  [/^events\/([\w-]+)$/, lazily(() => import("./catalog/event.js"), "eventDetail")],
+  [/^login$/, lazily(() => import("./identity/login.js"), "login")],
+  [/^queue\/([\w-]+)$/, lazily(() => import("./waiting_room/queue.js"), "waitingRoom")],
+  [/^seats\/([\w-]+)$/, lazily(() => import("./booking/seats.js"), "seatMap")],
+  [/^checkout\/([\w-]+)$/, lazily(() => import("./payments/checkout.js"), "checkout")],
+  [/^paid\/([\w-]+)$/, lazily(() => import("./payments/paid.js"), "paid")],
+  [/^tickets$/, lazily(() => import("./tickets/tickets.js"), "tickets")],
   [/^tickets\/([\w-]+)$/, lazily(() => import("./tickets/print.js"), "printTicket")],
-  [/^identity$/, lazily(() => import("./identity.js"), "identity")],
-  [/^identity\/([\w.%-]+)$/, lazily(() => import("./identity.js"), "identityReturn")],
-  [/^me$/, lazily(() => import("./me.js"), "me")],
+  [/^identity$/, lazily(() => import("./identity/verification.js"), "identity")],
+  [/^identity\/([\w.%-]+)$/, lazily(() => import("./identity/verification.js"), "identityReturn")],
+  [/^me$/, lazily(() => import("./identity/me.js"), "me")],
 ];
 
 const words = async (language) => (await (language === "ko" ? import("./words/ko.js") : import("./words/en.js"))).default;
 
-/** Addresses of the pages that need no scripts lead to the same places here. */
+/** Maps the addresses of the no-JavaScript pages to views. */
 function adoptPlainAddress() {
   const plain = location.pathname.match(/^\/(events|queue)\/([\w-]+)$/) ?? location.pathname.match(/^\/(tickets)$/);
   if (plain && !location.hash) history.replaceState(null, "", `/#/${plain.slice(1).join("/")}`);
 }
 
-/** Another service's log-in that failed comes back to the first page: the log-in page says why. */
+/** A failed social login returns to the home page; the login page shows why. */
 function adoptReturn() {
   if (new URLSearchParams(location.search).has("problem") && !location.hash) history.replaceState(null, "", `${location.search}#/login`);
 }
@@ -55,7 +56,7 @@ function showHeader({ path }) {
 }
 
 async function logout() {
-  // Whether or not the server hears it, this tab forgets.
+  // Even if the request fails, this tab drops its session.
   await call("POST", "/api/auth/logout", { body: {} }).catch(() => null);
   end();
   location.hash = "#/";

@@ -1,9 +1,10 @@
-// A payment company's own window, opened by its own script. This is the one page that loads a script
-// from another host; the last part of its address says whose, and its policy allows no other.
+// A payment gateway's window, opened by the gateway's own script. This is the only page that loads
+// a script from another host; the last segment of its address names the gateway, and its content
+// policy allows no other host.
 
-import { el } from "../shared/dom.js";
-import { t, useWords } from "../shared/i18n.js";
-import { recall } from "../shared/session.js";
+import { el } from "../shared/ui/dom.js";
+import { t, useWords } from "../shared/ui/i18n.js";
+import { recall } from "../shared/app/session.js";
 
 const WORDS = {
   ko: {
@@ -32,7 +33,7 @@ const WORDS = {
 
 const KCP_ANSWERS = ["res_cd", "res_msg", "tran_cd", "enc_info", "enc_data", "ret_pay_method", "use_pay_method"];
 
-/** Whose scripts we run, each with how its window is opened. */
+/** The gateways whose scripts we run, each with how it opens its window. */
 const COMPANIES = {
   toss: {
     host: /^js\.tosspayments\.com$/,
@@ -53,7 +54,7 @@ const COMPANIES = {
   identity: {
     host: /^cdn\.portone\.io$/,
     open: async (asked) => {
-      // A phone's browser leaves for the certifier's page and comes back there by itself.
+      // A mobile browser navigates to the provider's page and returns there by itself.
       const answer = await window.PortOne.requestIdentityVerification({ ...asked, redirectUrl: addressOf(asked.identityVerificationId) });
       if (answer?.code) throw new Error(answer.message ?? answer.code);
       location.assign(addressOf(asked.identityVerificationId));
@@ -62,12 +63,13 @@ const COMPANIES = {
   kcp: {
     host: /^(test)?spay\.kcp\.co\.kr$/,
     open: async (order) => {
-      // What they fill in; their script gives it to a function of this name and closes its window.
+      // The fields that the gateway's script fills in; it calls a function of this name and closes
+      // its window.
       const empty = Object.fromEntries(KCP_ANSWERS.map((name) => [name, ""]));
       const form = postForm("kcp", { ...order, ...empty }, order.Ret_URL);
       window.m_Completepayment = (answer, close) => {
         window.GetField(form, answer);
-        // Whatever it says, our own page shows it.
+        // Our own page shows the outcome, whatever it is.
         form.submit();
         close?.();
       };
@@ -88,7 +90,7 @@ function postForm(name, fields, action) {
 
 const loaded = new Map();
 
-/** Once: opening the window again needs no second copy. */
+/** Loads the script once; reopening the window reuses it. */
 function loadScript(address, host) {
   if (!loaded.has(address)) loaded.set(address, load(address, host));
   return loaded.get(address);
@@ -116,7 +118,7 @@ async function open(checkout, problem) {
     await loadScript(scriptUrl, company.host);
     await company.open(order);
   } catch (error) {
-    // A window that somebody closed ends here too, so it is no error.
+    // Closing the window ends here too, so this is not an error.
     console.warn(error);
     problem.textContent = checkout.gateway === "identity" ? t("identityTrouble") : t("trouble");
     problem.hidden = false;

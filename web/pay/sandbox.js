@@ -1,8 +1,8 @@
-// The sandbox gateway's pay page: plays a card company, with every outcome at the press of a button.
+// The sandbox gateway's pay page: simulates a card company, with a button for every outcome.
 
-import { el, problemBox } from "../shared/dom.js";
-import { won } from "../shared/format.js";
-import { language, t, useWords } from "../shared/i18n.js";
+import { el, problemBox } from "../shared/ui/dom.js";
+import { won } from "../shared/ui/format.js";
+import { language, t, useWords } from "../shared/ui/i18n.js";
 
 const CHOICES = ["APPROVE", "DECLINE", "TIMEOUT", "DUPLICATE", "LATE"];
 
@@ -96,7 +96,7 @@ function orderForm(orderId, amount) {
       el("li", { class: "stack tight" }, button, el("p", { class: "quiet", id: `how-${CHOICES[index]}` }, t(`how${CHOICES[index]}`))))));
 }
 
-/** A gateway's page knows nothing of the fan's login: it is a plain call. */
+/** A gateway's page has no access to the fan's login, so this is a plain call. */
 async function choose(orderId, choice) {
   const response = await fetch(`/api/payment/sandbox/${orderId}`, {
     method: "POST",
@@ -108,7 +108,7 @@ async function choose(orderId, choice) {
   return body;
 }
 
-/** Our payment id is the order id with its dashes back. */
+/** Our payment id is the order id with dashes. */
 function asUuid(hex) {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5").toLowerCase();
 }

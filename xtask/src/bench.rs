@@ -1,8 +1,8 @@
 //! `cargo xtask bench`: `podo bench` with the yardsticks that need a server.
 
 use crate::shell::{command, run as show_and_run};
-use testbed::kafka::OPTIONS;
-use testbed::{Kafka, Postgres, Redis};
+use podo_testbed::kafka::OPTIONS;
+use podo_testbed::{Kafka, Postgres, Redis};
 
 /// Where the benchmark's server keeps what it knows.
 #[derive(Clone, Copy, PartialEq, Eq)]

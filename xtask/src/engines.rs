@@ -1,9 +1,9 @@
 //! `cargo xtask engines up`: real engines for trying things out by hand.
 
 use anyhow::{Context, bail};
+use podo_testbed::kafka::OPTIONS;
+use podo_testbed::{Kafka, Postgres, Redis, RedisCluster};
 use std::io::Write;
-use testbed::kafka::OPTIONS;
-use testbed::{Kafka, Postgres, Redis, RedisCluster};
 
 const DATABASE: &str = "podo";
 

@@ -2,18 +2,14 @@
 #![expect(clippy::print_stdout, reason = "this is a command line tool; its output is its result")]
 
 mod bench;
-mod browser;
-mod clients;
-mod configuration;
-mod deny;
+mod check;
 mod engines;
-mod fuzz;
-mod openapi;
-mod operations;
 mod packages;
 mod podo;
 mod shell;
+mod shop;
 mod soak;
+pub(crate) mod steps;
 mod test;
 mod tidy;
 mod upgrade;
@@ -25,23 +21,27 @@ use std::process::ExitCode;
 const HELP: &str = "\
 Usage: cargo xtask COMMAND
 
+  check [--base REV]      the quick loop: formatting, lints, and the embedded tests of the packages
+                          that differ from HEAD or REV and of all that depend on them
   test [--only STEP]...   run everything that CI runs, or only the named steps
+  dist [--profile release | dev]
+                          write a tarball, a Debian package, an SBOM and checksums to target/dist;
+                          with dev from the debug binary that is already built
   engines up [--cluster] [--kafka]
-                          start PostgreSQL and Redis for trying things out, until Ctrl-C;
-                          with --cluster Redis is a cluster of six, with --kafka there is a
-                          broker besides
+                          start PostgreSQL and Redis to try things out, until Ctrl-C; with
+                          --cluster Redis is a cluster of six, with --kafka there is a broker too
   bench [--distributed | --kafka] [OPTIONS]
-                          run `podo bench OPTIONS` in release beside a PostgreSQL server that
-                          waits for the disk; with --distributed on it and on Redis, with
-                          --kafka on a broker besides
+                          run `podo bench OPTIONS` in release mode and compare with a PostgreSQL
+                          server that waits for the disk; with --distributed Podo runs on it and on
+                          Redis, with --kafka on a broker too
   openapi                 rewrite docs/openapi.json from the code
   configuration           rewrite docs/configuration.md from the manual of the settings
-  fuzz [SEED]             let schemathesis make up requests, from another seed than CI's
-  screens                 pictures of every page, into target/screens
+  fuzz [SEED]             send requests that schemathesis generates, from another seed than CI's
+  screens                 take screenshots of every page, into target/screens
   soak --hours N [--report docs/reliability.md]
-                          simulation, power cuts, faults and hostile bytes for so long, and the
-                          tables of that run
-  upgrade --from REF      sell with the program of REF and with this one side by side, and back
+                          run simulation, power cuts, faults and malformed input for N hours, and
+                          write the tables of that run
+  upgrade --from REF      run the version of REF and this one side by side in a sale, and roll back
   tidy                    check the shape of the tree: layers, file sizes, names
   help                    show this
 ";
@@ -63,18 +63,20 @@ fn run(arguments: &[&str]) -> anyhow::Result<()> {
             print!("{HELP}\n{}", test::describe());
             Ok(())
         }
+        ["check", options @ ..] => check::run(options),
         ["test", options @ ..] => test::run(options),
+        ["dist", options @ ..] => steps::dist::run(options),
         ["engines", "up", options @ ..] => engines::up(engines::Wanted::read(options)?),
         ["bench", "--distributed", options @ ..] => bench::run(Stores::Distributed, options),
         ["bench", "--kafka", options @ ..] => bench::run(Stores::Kafka, options),
         ["bench", options @ ..] => bench::run(Stores::Embedded, options),
-        ["openapi"] => openapi::rewrite(),
-        ["configuration"] => configuration::rewrite(),
-        ["fuzz"] => fuzz::check(),
-        ["fuzz", seed] => fuzz::run_from(seed),
+        ["openapi"] => steps::openapi::rewrite(),
+        ["configuration"] => steps::configuration::rewrite(),
+        ["fuzz"] => steps::fuzz::check(),
+        ["fuzz", seed] => steps::fuzz::run_from(seed),
         ["soak", options @ ..] => soak::soak(options),
         ["upgrade", "--from", from] => upgrade::check(from),
-        ["screens"] => browser::screens(),
+        ["screens"] => steps::browser::screens(),
         ["tidy"] => tidy::check_tree(),
         [command, ..] => {
             bail!("unknown command or option after `{command}`; see `cargo xtask help`")

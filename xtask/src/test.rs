@@ -1,7 +1,8 @@
 //! `cargo xtask test`: the steps of CI, in waves of lanes that run side by side.
 
 use crate::shell::{command, read_all, run as run_command};
-use crate::{browser, clients, deny, fuzz, openapi, operations, packages, tidy};
+use crate::steps::{browser, clients, deny, dist, examples, fuzz, openapi, operations};
+use crate::{packages, tidy};
 use anyhow::{Context, bail};
 use std::process::Command;
 use std::time::Instant;
@@ -12,9 +13,9 @@ struct Step {
     run: fn() -> anyhow::Result<()>,
 }
 
-/// Steps one after the other, up to the first that fails.
+/// Steps that run one after the other, up to the first that fails.
 struct Lane {
-    /// How far it stands back behind the first lane of its wave.
+    /// Its `nice` value, beside the first lane of its wave.
     niceness: &'static str,
     steps: &'static [Step],
 }
@@ -22,10 +23,10 @@ struct Lane {
 const BUILD: Lane = Lane {
     niceness: "0",
     steps: &[
-        Step { name: "packages", about: "what the machine needs is there", run: packages::provide },
+        Step { name: "packages", about: "required programs are installed", run: packages::provide },
         Step { name: "fmt", about: "the code is formatted", run: format },
-        Step { name: "clippy", about: "the lints are quiet", run: clippy },
-        Step { name: "build", about: "the tests can be started", run: build },
+        Step { name: "clippy", about: "no lint warns", run: clippy },
+        Step { name: "build", about: "all tests compile", run: build },
     ],
 };
 
@@ -34,19 +35,23 @@ const TESTS: Lane = Lane {
     steps: &[Step { name: "nextest", about: "the tests pass", run: nextest }],
 };
 
-/// With what the tests leave over while they wait for a server or a lease.
-const PAPERS: Lane = Lane {
+/// Uses the time in which the tests wait for a server or a lease.
+const DOCS: Lane = Lane {
     niceness: "19",
     steps: &[
-        Step { name: "tidy", about: "the tree keeps its shape", run: tidy::check_tree },
-        Step { name: "openapi", about: "docs/openapi.json is fresh", run: openapi::check },
+        Step { name: "tidy", about: "layers, file sizes, names and words", run: tidy::check_tree },
+        Step { name: "openapi", about: "docs/openapi.json matches the code", run: openapi::check },
         Step { name: "doctest", about: "the examples in the docs run", run: doctest },
         Step { name: "doc", about: "the docs build without warnings", run: doc },
-        Step { name: "deny", about: "what we build on is welcome", run: deny::check },
+        Step {
+            name: "deny",
+            about: "licences, sources and advisories of dependencies",
+            run: deny::check,
+        },
     ],
 };
 
-/// Browsers lose patience.
+/// Browsers have time-outs of their own.
 const PAGES: Lane = Lane {
     niceness: "0",
     steps: &[Step { name: "browser", about: "the pages work in Chromium", run: browser::test }],
@@ -57,40 +62,46 @@ const REQUESTS: Lane = Lane {
     steps: &[
         Step { name: "clients", about: "generated clients buy a ticket", run: clients::check },
         Step {
+            name: "examples",
+            about: "the other programs in examples/ run",
+            run: examples::check,
+        },
+        Step {
             name: "operations",
-            about: "the commands of docs/operations.md work, and a node may die",
+            about: "the commands of docs/operations.md work, and nodes may die",
             run: operations::check,
         },
-        Step { name: "fuzz", about: "made-up requests get proper answers", run: fuzz::check },
+        Step { name: "dist", about: "the program in the packages starts", run: dist::check },
+        Step { name: "fuzz", about: "generated requests get documented answers", run: fuzz::check },
     ],
 };
 
-/// What the shipped deployments run; all other tests run on Debian's version.
+/// The version that deploy/ runs; all other tests run on Debian's.
 const NEWEST_STORE: Lane = Lane {
     niceness: "10",
     steps: &[Step {
         name: "postgres18",
-        about: "the store keeps its promises on PostgreSQL 18",
+        about: "the store passes its contract on PostgreSQL 18",
         run: newest_store,
     }],
 };
 
-/// They take whatever they are given.
-const BYTES: Lane = Lane {
+/// Runs for a fixed time, however little of the machine it gets.
+const FUZZ_BYTES: Lane = Lane {
     niceness: "15",
-    steps: &[Step { name: "bytes", about: "hostile bytes for a minute each", run: hostile_bytes }],
+    steps: &[Step { name: "bytes", about: "malformed input, a minute each", run: fuzz_bytes }],
 };
 
-/// A wave begins when the one before it has passed. Its first lane is shown as it goes, the steps of
-/// the others when they are over.
-const WAVES: &[&[Lane]] = &[&[BUILD], &[TESTS, PAPERS], &[PAGES, REQUESTS, NEWEST_STORE, BYTES]];
+/// A wave begins when the previous one has passed. The output of its first lane is shown live, that of
+/// the others when a step is over.
+const WAVES: &[&[Lane]] = &[&[BUILD], &[TESTS, DOCS], &[PAGES, REQUESTS, NEWEST_STORE, FUZZ_BYTES]];
 
 fn all_steps() -> impl Iterator<Item = &'static Step> {
     WAVES.iter().copied().flatten().flat_map(|lane| lane.steps)
 }
 
 pub(crate) fn describe() -> String {
-    let lines = all_steps().map(|step| format!("  {:10} {}\n", step.name, step.about));
+    let lines = all_steps().map(|step| format!("  {:11}{}\n", step.name, step.about));
     format!("Steps of `cargo xtask test`:\n{}", lines.collect::<String>())
 }
 
@@ -174,16 +185,15 @@ fn run_here(step: &Step) -> bool {
     result.is_ok()
 }
 
-/// Runs a step in a process of its own, and shows what it wrote when it is over; says whether it
-/// passed.
+/// Runs a step in a process of its own and shows its output when it is over; says whether it passed.
 fn run_apart(step: &Step, niceness: &str) -> bool {
     let start = Instant::now();
-    let told = std::env::current_exe().context("where is this program?").and_then(|program| {
+    let output = std::env::current_exe().context("where is this program?").and_then(|program| {
         let mut nice = Command::new("nice");
         nice.args(["-n", niceness]).arg(program).args(["test", "--only", step.name]);
         read_all(&mut nice)
     });
-    let (is_passed, text) = told.unwrap_or_else(|error| (false, format!("{error:#}")));
+    let (is_passed, text) = output.unwrap_or_else(|error| (false, format!("{error:#}")));
     let verdict = if is_passed { "passed" } else { "failed" };
     let seconds = start.elapsed().as_secs_f64();
     println!(
@@ -224,17 +234,16 @@ fn nextest() -> anyhow::Result<()> {
     run_command(&mut command("cargo", &["nextest", "run", "--workspace"]))
 }
 
-/// The same tests as among the others, for as long as it takes to find something. All at once: each
-/// goes on for its minute, however many share the processors.
-fn hostile_bytes() -> anyhow::Result<()> {
+/// The same tests as in `nextest`, but longer. All at once: each runs for its minute, however many
+/// share the processors.
+fn fuzz_bytes() -> anyhow::Result<()> {
     let threads = ["--test-threads", "6"];
-    let tests = "test(/^fuzz::|::hostile_bytes_/)";
+    let tests = "test(/::fuzz::|::hostile_bytes_/)";
     let mut nextest = command("cargo", &["nextest", "run", "--workspace", "-E", tests]);
     run_command(nextest.args(threads).env("PODO_FUZZ_SECONDS", "60"))
 }
 
-/// The suite of the store and nothing else. This PostgreSQL was built without TLS, and comes without
-/// the module that writes down plans.
+/// Only the suite of the store. This PostgreSQL is built without TLS and without `auto_explain`.
 fn newest_store() -> anyhow::Result<()> {
     let programs = packages::postgres_18()?;
     // As the tests are built: otherwise much is built a second time.
@@ -250,7 +259,7 @@ fn doctest() -> anyhow::Result<()> {
 
 fn doc() -> anyhow::Result<()> {
     // As the tests build it: otherwise the client of Kafka is built a second time.
-    let features = ["--features", "adapters/kafka-tls,server/kafka-tls"];
+    let features = ["--features", "podo-adapters/kafka-tls,podo/kafka-tls"];
     let mut doc = command("cargo", &["doc", "--workspace", "--no-deps"]);
     doc.args(features);
     run_command(doc.env("RUSTDOCFLAGS", "-D warnings"))

@@ -2,9 +2,11 @@
 
 mod catalogues;
 mod files;
+mod folders;
 mod layers;
 mod manifest;
 mod reference;
+mod retired;
 mod schemas;
 mod words;
 
@@ -65,10 +67,12 @@ fn check(files: &[File]) -> Vec<Violation> {
     let manifests = files.iter().filter(|file| file.path.ends_with("Cargo.toml"));
     let mut violations: Vec<Violation> = manifests.flat_map(layers::check).collect();
     violations.extend(catalogues::check(files));
+    violations.extend(folders::check(files));
     violations.extend(reference::check(files));
     violations.extend(schemas::check(files));
     for file in files {
         violations.extend(files::check(file));
+        violations.extend(retired::check(file));
         violations.extend(words::check(file));
     }
     violations
@@ -108,8 +112,9 @@ fn expect(rule: fn(&File) -> Vec<Violation>, path: &str, text: &str, printed: &[
 #[test]
 fn every_rule_is_asked_about_every_file() {
     let files = [
-        file("crates/domain/Cargo.toml", "[dependencies]\ntokio = \"1\"\n"),
-        file("crates/domain/src/mod.rs", "//! Rules.\n"),
+        file("crates/podo-domain/Cargo.toml", "[dependencies]\ntokio = \"1\"\n"),
+        file("crates/podo-domain/src/mod.rs", "//! Rules.\n"),
+        file("web/fan/app.js", "// Pages.\n"),
         file("web/fan/index.html", "<p style=\"color:red\">\n"),
     ];
     assert_eq!(check(&files).len(), 3);

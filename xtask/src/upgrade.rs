@@ -2,18 +2,17 @@
 //! of a sale (F15). The old one sells, this one migrates under it, both sell, the old one leaves, and
 //! comes back for a moment as after a change of mind. Nothing acknowledged may be lost.
 
-mod shop;
-
 use crate::podo;
 use crate::shell::{command, root, run, succeeds};
+use crate::shop::Shop;
 use anyhow::{Context, bail, ensure};
-use shop::Shop;
+use podo_testbed::{Launch, Podo, Postgres, Redis, TempDir};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
-use testbed::{Launch, Podo, Postgres, Redis, TempDir};
 
 const DATABASE: &str = "podo";
+const ORGANISER: (&str, &str) = ("organiser@podo.example", "green-grapes-2026");
 
 /// Fans of each crowd, and the seconds in which they come.
 const FANS: &str = "120";
@@ -29,7 +28,7 @@ pub(crate) fn check(from: &str) -> anyhow::Result<()> {
     let old = build_old(from)?;
     let system = System::start(podo::build()?)?;
     let mut old_node = system.node(&old)?;
-    let shop = Shop::open(old_node.url())?;
+    let shop = Shop::open(old_node.url(), ORGANISER)?;
     println!("the version of {from} sells");
     let first = system.crowd(&shop, old_node.url(), "first")?;
     system.wait_for(SOME)?;
@@ -70,7 +69,7 @@ fn build_old(from: &str) -> anyhow::Result<PathBuf> {
         run(&mut command("git", &["worktree", "add", "--detach", path, from]))?;
     }
     let target = home.join("target");
-    let mut build = command("cargo", &["build", "-p", "server", "--bin", "podo"]);
+    let mut build = command("cargo", &["build", "--bin", "podo"]);
     run(build.current_dir(&tree).env("CARGO_TARGET_DIR", &target))?;
     Ok(target.join("debug/podo"))
 }
@@ -96,8 +95,8 @@ impl System {
             ("PODO_STORE_URL", self.postgres.url(DATABASE)),
             ("PODO_LIVE_URL", self.redis.url()),
             ("PODO_LIMITS", "off".to_owned()),
-            ("PODO_ADMIN_EMAIL", shop::ORGANISER.0.to_owned()),
-            ("PODO_ADMIN_PASSWORD", shop::ORGANISER.1.to_owned()),
+            ("PODO_ADMIN_EMAIL", ORGANISER.0.to_owned()),
+            ("PODO_ADMIN_PASSWORD", ORGANISER.1.to_owned()),
         ]
     }
 

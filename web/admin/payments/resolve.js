@@ -1,15 +1,15 @@
-// What no gateway ends: an organiser does, with the evidence.
+// Manual resolution of payments that no gateway resolves, with evidence.
 
-import { act, get } from "../../shared/api.js";
-import { ask } from "../../shared/dialog.js";
-import { el } from "../../shared/dom.js";
-import { stamp, won } from "../../shared/format.js";
-import { t } from "../../shared/i18n.js";
+import { act, get } from "../../shared/app/api.js";
+import { ask } from "../../shared/ui/dialog.js";
+import { el } from "../../shared/ui/dom.js";
+import { stamp, won } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
 import { choice, field } from "../form.js";
 
 const UNKNOWN = ["REQUESTED", "UNKNOWN"];
 
-/** The button for a payment that may be stuck; nothing for the others. */
+/** The button for a payment that may be stuck; none for the others. */
 export function resolveButton(payment, reload) {
   if (!UNKNOWN.includes(payment.status) && payment.status !== "REFUND_DUE") return "";
   const open = () => (UNKNOWN.includes(payment.status) ? endPayment(payment, reload) : endRefund(payment, reload));

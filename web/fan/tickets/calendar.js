@@ -1,8 +1,8 @@
-// The show as a file for calendars.
+// The show as a calendar file.
 
-import { el, icon } from "../../shared/dom.js";
-import { t } from "../../shared/i18n.js";
-import { save } from "../../shared/table.js";
+import { el, icon } from "../../shared/ui/dom.js";
+import { t } from "../../shared/ui/i18n.js";
+import { save } from "../../shared/ui/table.js";
 
 const LENGTH_MS = 3 * 3_600_000;
 

@@ -1,10 +1,10 @@
-// The code for the gate, as a drawing in the page.
+// The ticket's QR code, inline in the page.
 
-import { call } from "../../shared/api.js";
-import { el } from "../../shared/dom.js";
-import { t } from "../../shared/i18n.js";
+import { call } from "../../shared/app/api.js";
+import { el } from "../../shared/ui/dom.js";
+import { t } from "../../shared/ui/i18n.js";
 
-/** An <img> could not send the login, and our content policy forbids blob addresses. */
+/** An <img> could not send the login, and our content policy forbids blob URLs. */
 export async function showCode(page, ticket, box) {
   try {
     const text = await call("GET", `/api/tickets/${ticket.id}/qr.svg`, { signal: page.signal });

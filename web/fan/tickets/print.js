@@ -1,11 +1,11 @@
 // One ticket on one sheet of paper.
 
-import { get } from "../../shared/api.js";
-import { el, icon } from "../../shared/dom.js";
-import { moment } from "../../shared/format.js";
-import { t } from "../../shared/i18n.js";
-import { user } from "../../shared/session.js";
-import { poster } from "../poster.js";
+import { get } from "../../shared/app/api.js";
+import { el, icon } from "../../shared/ui/dom.js";
+import { moment } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
+import { user } from "../../shared/app/session.js";
+import { poster } from "../catalog/poster.js";
 import { showCode } from "./code.js";
 
 export async function printTicket(page) {

@@ -1,6 +1,6 @@
-// <seat-map>: three canvases on top of each other. The ground (stage, sections), the seats, and what
-// moves (names, rings, pulses). How much is shown follows the distance of seats on the screen.
-// It is a picture: the page beside it says the same to screen readers and keyboards.
+// <seat-map>: three stacked canvases for the ground (stage, sections), the seats, and what moves
+// (names, rings, pulses). The level of detail depends on the distance between seats on screen. The
+// map is an image; the page beside it offers the same to screen readers and keyboards.
 
 import { drawGround, drawNames } from "./ground.js";
 import { listen } from "./gestures.js";
@@ -10,17 +10,19 @@ import { SeatLayer } from "./seats.js";
 import { readTheme } from "./theme.js";
 import { View } from "./view.js";
 
-/** From these distances of seats on the screen (CSS pixels): dots, grapes with rows, numbers. */
+/**
+ * Distances between seats on screen (CSS pixels) from which to draw dots, seats with rows, numbers.
+ */
 const DETAILS_PX = [3.2, 9, 17];
 
-/** Below this distance a tap opens a section, above it picks a seat. */
+/** Below this distance a tap opens a section; above it, a tap selects a seat. */
 const PICK_PX = 12;
 const TAP_REACH_PX = 22;
 const HOVER_REACH_PX = 14;
 
-/** An open section is near enough to pick seats, and not so near that its neighbours are gone. */
+/** An open section is close enough to select seats, but keeps its neighbours in view. */
 const OPEN_SCALES = [1.4, 2.45];
-/** A mark on a seat of one's own, seen from afar. */
+/** The mark on the fan's own seats, seen from afar. */
 const MARK_PX = 7;
 const PULSE_MS = 450;
 const PULSES_MAX = 24;
@@ -86,7 +88,7 @@ export class SeatMap extends HTMLElement {
     dark.addEventListener("change", again, { signal: this.leaving.signal });
   }
 
-  /** Shows a plan; `status` has a number per seat and is kept. */
+  /** Shows a plan; `status` has a number per seat, and the map keeps it. */
   show(plan, status) {
     this.plan = plan;
     this.status = status;
@@ -94,7 +96,7 @@ export class SeatMap extends HTMLElement {
     this.layer.forget();
     this.countLeft();
     this.resize();
-    // Before this the canvases are black.
+    // Until now the canvases are black.
     this.toggleAttribute("drawn", true);
     performance.mark("seat-map");
   }
@@ -108,7 +110,7 @@ export class SeatMap extends HTMLElement {
     });
   }
 
-  /** Changes one seat; it is drawn with the next frame. */
+  /** Changes one seat; the next frame draws it. */
   set(i, state) {
     const before = this.status[i];
     if (before === state) return;
@@ -119,7 +121,7 @@ export class SeatMap extends HTMLElement {
     this.schedule();
   }
 
-  /** One's own seats are few: from afar each has a mark that no section's name covers. */
+  /** The fan's own seats are few: each has a mark that no section name covers. */
   note(i, state) {
     if (state === MINE) this.own.add(i);
     else if (!this.own.delete(i)) return;

@@ -1,4 +1,4 @@
-// Fingers, mouse and wheel: drag to move, pinch or wheel to zoom, a short press to choose.
+// Touch, mouse and wheel: drag to move, pinch or wheel to zoom, tap to select.
 
 /** A press that moves further than this is a drag. */
 const STILL_PX = 4;

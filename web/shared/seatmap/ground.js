@@ -1,11 +1,11 @@
-// What lies under the seats: the stage, the sections' shapes, the rows' labels, and the names on top.
+// Below the seats: the stage, the sections' shapes, the row labels; and the names on top.
 
 import { COLOURS, PITCH } from "./plan.js";
 import { inkOver } from "./theme.js";
 
 const tone = (grade) => Math.min(grade, COLOURS - 1);
 
-/** Draws stage and sections; gives the indexes of the sections in sight. */
+/** Draws the stage and the sections; returns the indexes of the visible sections. */
 export function drawGround(pen, map) {
   const { view, theme, plan, detail, dpr } = map;
   const { width, height } = pen.canvas;
@@ -52,7 +52,7 @@ function drawSection(pen, map, section) {
   pen.fillStyle = theme.section;
   pen.fill();
   if (detail === 0) {
-    // Seats are too small to be seen: the fuller the colour, the more of them are left.
+    // Seats are too small to see: the more saturated the section, the more are free.
     pen.globalAlpha = left === 0 || isOther ? 0.12 : 0.35 + 0.65 * Math.min(1, (left / section.count) * 1.5);
     pen.fillStyle = tint;
     pen.fill();
@@ -80,7 +80,7 @@ function drawHeat(pen, map, section) {
   pen.stroke();
 }
 
-/** Gone seats are 0 to 1; the eye wants a little more at the cold end. */
+/** The share of sold seats, 0 to 1; the cold end is stretched a little for visibility. */
 const goneOf = (map, section) => 1 - map.left[section.index] / section.count;
 const heatOf = (map, section) => 0.08 + 0.92 * goneOf(map, section) ** 1.2;
 
@@ -95,7 +95,7 @@ function trace(pen, { view, dpr }, outline) {
   pen.closePath();
 }
 
-/** The label stands where the next seat would be, before the first of the row. */
+/** The label takes the place of one more seat before the first of the row. */
 function drawRowLabels(pen, { view, plan, theme }, section, dpr) {
   if (section.isStanding) return;
   const { x, y } = plan;
@@ -112,7 +112,7 @@ function drawRowLabels(pen, { view, plan, theme }, section, dpr) {
   }
 }
 
-/** The sections' names, on top of the seats, while seats are too small for numbers. */
+/** The sections' names on top of the seats, while seats are too small for numbers. */
 export function drawNames(pen, map, seen) {
   const { view, dpr, theme, detail, mode } = map;
   const size = detail === 0 || mode === "heat" ? 11 : Math.max(11, Math.min(14, view.scale * 22));

@@ -1,10 +1,13 @@
-// The shape of a section, found from its seats: along the first row, down one side, back along the
-// last row, up the other. Organisers draw seats, not polygons.
+// The outline of a section, derived from its seats: along the first row, down one side, back along
+// the last row, up the other. Organisers draw seats, not polygons.
 
-/** How far the outline stays away from the seats. */
+/** The distance between the outline and the seats. */
 const ROOM = 7;
 
-/** Below this share of the convex hull the rows were not in order, and the hull is the better shape. */
+/**
+ * Below this share of the convex hull, the rows were not in order, and the hull is the better
+ * outline.
+ */
 const SHARE_MIN = 0.45;
 
 export function outlineOf(plan, section) {
@@ -29,7 +32,7 @@ function walk(rows, at) {
   ];
 }
 
-/** Leaves out points on a straight line: an outline of corners is quicker to fill. */
+/** Removes points on straight lines, because fewer corners fill faster. */
 function straightened(points) {
   return points.filter((point, i) => {
     const before = points[(i + points.length - 1) % points.length];
@@ -44,7 +47,7 @@ function boxAround(points) {
   return [[left - 0.1, top - 0.1], [right + 0.1, top - 0.1], [right + 0.1, bottom + 0.1], [left - 0.1, bottom + 0.1]];
 }
 
-/** Moves every corner outwards; the corners go around so that the outside is on the left. */
+/** Moves every corner outwards; the outside is on the left of the path. */
 function grown(points) {
   const normal = ([ax, ay], [bx, by]) => {
     const length = Math.hypot(bx - ax, by - ay) || 1;
@@ -55,7 +58,7 @@ function grown(points) {
     const after = points[(i + 1) % points.length];
     const [a, b] = [normal(before, point), normal(point, after)];
     const sum = [a[0] + b[0], a[1] + b[1]];
-    // Half the squared length of the sum is what makes a mitre; a sharp corner is cut.
+    // The mitre is half the squared length of the sum; sharp corners are cut.
     const mitre = Math.max(0.6, (sum[0] ** 2 + sum[1] ** 2) / 2);
     return [point[0] + (sum[0] * ROOM) / mitre, point[1] + (sum[1] * ROOM) / mitre];
   });

@@ -1,19 +1,19 @@
-// A layout as the map needs it: columns of numbers, sections with their outlines, a grid for hits.
+// A layout as the map needs it: columns of numbers, sections with outlines, a grid for hit tests.
 
 import { outlineOf } from "./outline.js";
 
-/** The distance between two neighbours, whatever unit the organiser drew in. */
+/** The distance between two neighbours, in whatever unit the organiser drew. */
 export const PITCH = 10;
 
-/** Colours that tell grades apart; further grades share the last. */
+/** Colours that distinguish grades; further grades share the last one. */
 export const COLOURS = 4;
 
 const CELL = 24;
 const MARGIN = 50;
 
 /**
- * Reads a layout of the API. `grades` are the names from the dearest down. Seats keep the layout's
- * order, which is the order of the status string.
+ * Reads a layout from the API. `grades` are the names from the most expensive down. Seats keep the
+ * layout's order, which is the order of the status string.
  */
 export function readPlan(layout, grades) {
   const found = layout.sections ?? [];
@@ -74,7 +74,7 @@ function middleOf(plan, { first, count }) {
   return [x / count, y / count];
 }
 
-/** The smallest distance of neighbours in a row; a typical one, so that a slip does not count. */
+/** A typical small distance between neighbours in a row, so that an outlier doesn't matter. */
 function pitchOf(sections) {
   const found = [];
   for (const { seats } of sections) {
@@ -110,7 +110,9 @@ function boundsOf({ sections, stage }) {
   return corners.length ? boxOf(corners) : [0, 0, PITCH, PITCH];
 }
 
-/** Seats by cells of the plane, as linked lists in two arrays: a hit is found in about a microsecond. */
+/**
+ * Seats by cells of the plane, as linked lists in two arrays: a hit test takes about a microsecond.
+ */
 function gridOf({ n, x, y, bounds }) {
   const [left, top] = [bounds[0] - MARGIN, bounds[1] - MARGIN];
   const width = Math.ceil((bounds[2] - left + MARGIN) / CELL);
@@ -125,7 +127,7 @@ function gridOf({ n, x, y, bounds }) {
   return { left, top, width, height, head, next };
 }
 
-/** The seat nearest to a point, within `reach`; -1 when there is none. */
+/** The seat nearest to a point within `reach`; -1 if there is none. */
 export function seatNear(plan, px, py, reach) {
   const { left, top, width, height, head, next } = plan.grid;
   let [best, bestDistance] = [-1, reach * reach];
@@ -143,7 +145,7 @@ export function seatNear(plan, px, py, reach) {
   return best;
 }
 
-/** The section whose outline a point is in; -1 when there is none. */
+/** The section whose outline contains a point; -1 if there is none. */
 export function sectionAt(plan, x, y) {
   return plan.sections.findIndex(({ box, outline }) => {
     if (x < box[0] || box[2] < x || y < box[1] || box[3] < y) return false;

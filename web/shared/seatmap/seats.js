@@ -1,5 +1,5 @@
-// The seats as pixels: small pictures are copied into one buffer, and only what changed is put on
-// the canvas. Twenty thousand seats are drawn in a few milliseconds, a change in microseconds.
+// The seats as pixels: copies sprites into one buffer, and puts only the changed part on the
+// canvas. Twenty thousand seats take a few milliseconds, a change takes microseconds.
 
 import { COLOURS, PITCH } from "./plan.js";
 import { FREE, makeSprites } from "./sprites.js";
@@ -17,7 +17,7 @@ export class SeatLayer {
     this.isEmpty = false;
   }
 
-  /** Forgets the pictures: the theme has changed. */
+  /** Drops the sprites after a change of the theme. */
   forget() {
     this.madeFor = null;
   }
@@ -46,7 +46,7 @@ export class SeatLayer {
     if (map.detail === 3 && !isBlank) this.drawNumbers(map, seen);
   }
 
-  /** Copies one seat; gives its corner, or nothing when it is out of sight. */
+  /** Copies one seat; returns its corner, or nothing if it is not visible. */
   blit(map, sprites, i) {
     const { view, plan, dpr } = map;
     const { size, half } = sprites;
@@ -112,7 +112,7 @@ export class SeatLayer {
     if (accessible) this.drawDashes(x, y, view.scale * PITCH * 0.45 * dpr, theme.ink);
   }
 
-  /** Room for a wheelchair. */
+  /** A wheelchair space. */
   drawDashes(x, y, radius, colour) {
     this.pen.strokeStyle = colour;
     this.pen.lineWidth = Math.max(1, radius * 0.14);

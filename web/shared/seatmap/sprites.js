@@ -1,17 +1,17 @@
-// Small pictures of a seat in every state, as pixels to be copied. State is told by shape as well
-// as by colour: disc, half disc, ring with a cross, disc with a tick.
+// Sprites of a seat in every state, as pixels to copy. Shape shows the state as well as colour
+// does: disc, half disc, ring with a cross, disc with a tick.
 
 import { COLOURS, PITCH } from "./plan.js";
 
-/** Radius of a seat, of its pitch. */
+/** The radius of a seat relative to its pitch. */
 const RADIUS = 0.395;
 
 export const [FREE, HELD, SOLD, MINE] = [0, 1, 2, 3];
 
-/** Seats of other grades or sections are shown, but step back. */
+/** Seats of other grades or sections are dimmed. */
 const FAINT = 0.28;
 
-/** `at(state, colour, faint)` are the pixels, `size` squared, of one seat. */
+/** `at(state, colour, faint)` returns the pixels, `size` squared, of one seat. */
 export function makeSprites(theme, scale, detail) {
   const size = Math.max(2, Math.ceil(scale * PITCH * 0.98));
   const canvas = new OffscreenCanvas(size, size);
@@ -47,7 +47,7 @@ function disc(pen, { c, r, fill, alpha, shine }) {
   circle(pen, c, r);
   pen.fill();
   if (!shine) return;
-  // The light on a grape.
+  // The highlight.
   pen.globalAlpha = alpha * 0.28;
   pen.fillStyle = "#fff";
   pen.beginPath();

@@ -1,4 +1,4 @@
-// Letters of the API and states of the map.
+// The API's letters and the map's states.
 
 import { FREE, HELD, SOLD } from "./sprites.js";
 

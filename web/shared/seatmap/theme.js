@@ -1,4 +1,4 @@
-// The map's colours, read from the page's tokens: a canvas knows no custom properties.
+// The map's colours, read from the page's tokens, because a canvas has no custom properties.
 
 import { COLOURS } from "./plan.js";
 
@@ -27,7 +27,7 @@ export function readTheme(element) {
   };
 }
 
-/** Black or white, whichever is read better on `heat` laid over the section at this strength. */
+/** Black or white, whichever is more readable on `heat` over the section at this strength. */
 export function inkOver(theme, strength) {
   const [over, under] = [rgb(theme.heat), rgb(theme.section)];
   const mixed = over.map((value, i) => value * strength + under[i] * (1 - strength));

@@ -1,4 +1,4 @@
-// Where the map is looked at from: a scale and an offset, in CSS pixels.
+// The viewport of the map: a scale and an offset, in CSS pixels.
 
 const SCALE_MAX = 4.4;
 
@@ -12,11 +12,11 @@ export class View {
     this.width = 0;
     this.height = 0;
     this.fitScale = 1;
-    /** Whether somebody chose this view; a resize leaves it alone then. */
+    /** Whether the user chose this view; a resize then keeps it. */
     this.isMoved = false;
   }
 
-  /** All of it, inside `[top, right, bottom, left]`. */
+  /** Fits everything inside `[top, right, bottom, left]`. */
   fit([x0, y0, x1, y1], [top, right, bottom, left]) {
     const [width, height] = this.room(top, right, bottom, left);
     this.fitScale = Math.min(width / (x1 - x0), height / (y1 - y0), SCALE_MAX);
@@ -26,7 +26,7 @@ export class View {
     this.isMoved = false;
   }
 
-  /** One part of it, as large as fits between the two scales. */
+  /** Fits one part, as large as possible between the two scales. */
   focus([x0, y0, x1, y1], [top, right, bottom, left], [scaleMin, scaleMax]) {
     const [width, height] = this.room(top, right, bottom, left);
     const scale = Math.min(width / (x1 - x0), height / (y1 - y0), scaleMax);
@@ -36,7 +36,7 @@ export class View {
     this.isMoved = true;
   }
 
-  /** What the insets leave; on a very small screen they give way. */
+  /** The space inside the insets; on a very small screen the insets shrink. */
   room(top, right, bottom, left) {
     return [Math.max(ROOM_MIN, this.width - left - right), Math.max(ROOM_MIN, this.height - top - bottom)];
   }
@@ -56,7 +56,7 @@ export class View {
     this.isMoved = true;
   }
 
-  /** The point of the plan under a point of the screen. */
+  /** The point of the plan at a point of the screen. */
   under(px, py) {
     return [(px - this.left) / this.scale, (py - this.top) / this.scale];
   }

@@ -55,7 +55,7 @@ pub(crate) fn programs() -> anyhow::Result<PathBuf> {
 
 /// A server that root starts runs as somebody else, who may not reach our folder.
 fn home() -> PathBuf {
-    match super::is_root() {
+    match crate::packages::is_root() {
         true => PathBuf::from("/usr/local/lib/podo-postgresql-18"),
         false => root().join("target/tools/postgresql-18"),
     }

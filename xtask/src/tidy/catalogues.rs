@@ -1,6 +1,6 @@
 //! The words of the pages: English says everything that Korean says, and says it in English.
 
-use super::{File, Violation};
+use crate::tidy::{File, Violation};
 use std::collections::BTreeSet;
 
 pub(super) fn check(files: &[File]) -> Vec<Violation> {
@@ -38,8 +38,10 @@ fn hangul(english: &File) -> impl Iterator<Item = Violation> {
 
 #[cfg(test)]
 fn catalogues(korean: &str, english: &str, printed: &[&str]) {
-    let files =
-        [super::file("web/fan/words/en.js", english), super::file("web/fan/words/ko.js", korean)];
+    let files = [
+        crate::tidy::file("web/fan/words/en.js", english),
+        crate::tidy::file("web/fan/words/ko.js", korean),
+    ];
     let found = check(&files);
     assert_eq!(found.iter().map(Violation::to_string).collect::<Vec<_>>(), printed);
 }

@@ -1,6 +1,6 @@
 //! Size, name and first line of a file.
 
-use super::{File, Violation};
+use crate::tidy::{File, Violation};
 use std::path::Path;
 
 /// A longer file has more than one subject.
@@ -49,7 +49,7 @@ fn wants_purpose(path: &str) -> bool {
 
 #[cfg(test)]
 fn files(path: &str, text: &str, printed: &[&str]) {
-    super::expect(check, path, text, printed);
+    crate::tidy::expect(check, path, text, printed);
 }
 
 #[test]
@@ -65,12 +65,12 @@ fn a_file_has_at_most_five_hundred_lines() {
 
 #[test]
 fn a_file_is_named_after_its_subject() {
-    files("crates/app/src/holds.rs", "//! Holds.\n", &[]);
+    files("crates/podo-app/src/holds.rs", "//! Holds.\n", &[]);
     files(
-        "crates/app/src/holds/mod.rs",
+        "crates/podo-app/src/holds/mod.rs",
         "//! Holds.\n",
         &[
-            "crates/app/src/holds/mod.rs:1: call it after its folder, beside it, instead of `mod.rs`",
+            "crates/podo-app/src/holds/mod.rs:1: call it after its folder, beside it, instead of `mod.rs`",
         ],
     );
     files(
@@ -82,13 +82,15 @@ fn a_file_is_named_after_its_subject() {
 
 #[test]
 fn a_module_says_what_it_is_for() {
-    for free in ["crates/app/src/holds/tests.rs", "crates/app/src/tests/a.rs", "src/main.rs"] {
+    for free in
+        ["crates/podo-app/src/holds/tests.rs", "crates/podo-app/src/tests/a.rs", "src/main.rs"]
+    {
         files(free, "use super::*;\n", &[]);
     }
-    files("crates/app/tests/it/main.rs", "mod a;\n", &[]);
+    files("crates/podo-app/tests/it/main.rs", "mod a;\n", &[]);
     files(
-        "crates/app/src/holds.rs",
+        "crates/podo-app/src/holds.rs",
         "use std::fmt;\n",
-        &["crates/app/src/holds.rs:1: start with a `//!` line that says what it is for"],
+        &["crates/podo-app/src/holds.rs:1: start with a `//!` line that says what it is for"],
     );
 }

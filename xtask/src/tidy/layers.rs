@@ -1,7 +1,7 @@
-//! Which crate may use which: `domain ← app ← adapters ← server`, the tools at the side.
+//! Which crate may use which: `podo-domain ← podo-app ← podo-adapters ← podo`, the tools at the side.
 
-use super::manifest::{Dependency, Kind, dependencies};
-use super::{File, Violation};
+use crate::tidy::manifest::{Dependency, Kind, dependencies};
+use crate::tidy::{File, Violation};
 
 struct Layer {
     name: &'static str,
@@ -18,23 +18,33 @@ const DOMAIN_EXTERNALS: &[&str] =
     &["jiff", "serde", "sha2", "thiserror", "unicode-normalization", "utoipa", "uuid"];
 
 const LAYERS: &[Layer] = &[
-    Layer { name: "domain", uses: &[], externals: Some(DOMAIN_EXTERNALS), tests_are_free: false },
-    Layer { name: "app", uses: &["domain"], externals: None, tests_are_free: true },
-    Layer { name: "adapters", uses: &["app", "domain"], externals: None, tests_are_free: true },
     Layer {
-        name: "server",
-        uses: &["adapters", "app", "domain", "load"],
+        name: "podo-domain",
+        uses: &[],
+        externals: Some(DOMAIN_EXTERNALS),
+        tests_are_free: false,
+    },
+    Layer { name: "podo-app", uses: &["podo-domain"], externals: None, tests_are_free: true },
+    Layer {
+        name: "podo-adapters",
+        uses: &["podo-app", "podo-domain"],
         externals: None,
         tests_are_free: true,
     },
-    Layer { name: "load", uses: &["domain"], externals: None, tests_are_free: true },
     Layer {
-        name: "sim",
-        uses: &["adapters", "app", "domain", "testbed"],
+        name: "podo",
+        uses: &["podo-adapters", "podo-app", "podo-domain", "podo-load"],
         externals: None,
         tests_are_free: true,
     },
-    Layer { name: "testbed", uses: &[], externals: None, tests_are_free: true },
+    Layer { name: "podo-load", uses: &["podo-domain"], externals: None, tests_are_free: true },
+    Layer {
+        name: "podo-sim",
+        uses: &["podo-adapters", "podo-app", "podo-domain", "podo-testbed"],
+        externals: None,
+        tests_are_free: true,
+    },
+    Layer { name: "podo-testbed", uses: &[], externals: None, tests_are_free: true },
 ];
 
 pub(super) fn check(manifest: &File) -> Vec<Violation> {
@@ -48,7 +58,7 @@ pub(super) fn check(manifest: &File) -> Vec<Violation> {
     broken.map(|(line, what)| manifest.violation(line, what)).collect()
 }
 
-/// `app` for `crates/app/Cargo.toml`.
+/// `podo-app` for `crates/podo-app/Cargo.toml`.
 fn crate_of(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")
 }
@@ -66,32 +76,32 @@ fn complaint(layer: &Layer, dependency: &Dependency) -> Option<String> {
     }
     let externals = layer.externals.filter(|_| !is_test)?;
     (!externals.contains(&to)).then(|| {
-        format!("`{from}` must not use `{to}`; keep it pure and do this in `app` or `adapters`")
+        format!("`{from}` must not use `{to}`; keep it pure and do this in `podo-app` or `podo-adapters`")
     })
 }
 
 #[cfg(test)]
 fn layers(name: &str, text: &str, printed: &[&str]) {
-    super::expect(check, &format!("crates/{name}/Cargo.toml"), text, printed);
+    crate::tidy::expect(check, &format!("crates/{name}/Cargo.toml"), text, printed);
 }
 
 #[test]
 fn the_arrow_between_layers_points_one_way() {
-    layers("app", "[dependencies]\ndomain.workspace = true\n", &[]);
-    layers("server", "[dependencies]\nload.workspace = true\n", &[]);
+    layers("podo-app", "[dependencies]\npodo-domain.workspace = true\n", &[]);
+    layers("podo", "[dependencies]\npodo-load.workspace = true\n", &[]);
     layers(
-        "app",
-        "[dependencies]\nadapters.workspace = true\n",
+        "podo-app",
+        "[dependencies]\npodo-adapters.workspace = true\n",
         &[
-            "crates/app/Cargo.toml:2: `app` must not use `adapters`; it may use domain: move the code \
+            "crates/podo-app/Cargo.toml:2: `podo-app` must not use `podo-adapters`; it may use podo-domain: move the code \
          to its layer",
         ],
     );
     layers(
-        "testbed",
-        "[dependencies]\ndomain.workspace = true\n",
+        "podo-testbed",
+        "[dependencies]\npodo-domain.workspace = true\n",
         &[
-            "crates/testbed/Cargo.toml:2: `testbed` must not use `domain`; it may use none of ours: \
+            "crates/podo-testbed/Cargo.toml:2: `podo-testbed` must not use `podo-domain`; it may use none of ours: \
          move the code to its layer",
         ],
     );
@@ -99,25 +109,27 @@ fn the_arrow_between_layers_points_one_way() {
 
 #[test]
 fn tests_may_use_any_crate_except_in_the_domain() {
-    layers("server", "[dev-dependencies]\ntestbed.workspace = true\n", &[]);
-    layers("domain", "[dev-dependencies]\nproptest.workspace = true\n", &[]);
+    layers("podo", "[dev-dependencies]\npodo-testbed.workspace = true\n", &[]);
+    layers("podo-domain", "[dev-dependencies]\nproptest.workspace = true\n", &[]);
     layers(
-        "domain",
-        "[dev-dependencies]\ntestbed.workspace = true\n",
-        &["crates/domain/Cargo.toml:2: `domain` must not use `testbed`; it may use none of ours: \
-         move the code to its layer"],
+        "podo-domain",
+        "[dev-dependencies]\npodo-testbed.workspace = true\n",
+        &[
+            "crates/podo-domain/Cargo.toml:2: `podo-domain` must not use `podo-testbed`; it may use none of ours: \
+         move the code to its layer",
+        ],
     );
 }
 
 #[test]
 fn nothing_that_does_io_enters_the_domain() {
-    layers("domain", "[dependencies]\njiff.workspace = true\n", &[]);
+    layers("podo-domain", "[dependencies]\njiff.workspace = true\n", &[]);
     layers(
-        "domain",
+        "podo-domain",
         "[dependencies]\ntokio.workspace = true\n",
         &[
-            "crates/domain/Cargo.toml:2: `domain` must not use `tokio`; keep it pure and do this in \
-         `app` or `adapters`",
+            "crates/podo-domain/Cargo.toml:2: `podo-domain` must not use `tokio`; keep it pure and do this in \
+         `podo-app` or `podo-adapters`",
         ],
     );
 }
@@ -131,5 +143,5 @@ fn a_new_crate_needs_a_place_among_the_layers() {
             "crates/extra/Cargo.toml:1: say in xtask/src/tidy/layers.rs which crates `extra` may use",
         ],
     );
-    super::expect(check, "Cargo.toml", "[dependencies]\ntokio = \"1\"\n", &[]);
+    crate::tidy::expect(check, "Cargo.toml", "[dependencies]\ntokio = \"1\"\n", &[]);
 }

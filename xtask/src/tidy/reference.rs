@@ -1,7 +1,7 @@
 //! docs/configuration.md says what the manual of the settings says.
 
-use super::{File, Violation};
-use crate::configuration::{MANUAL, STORED, describe};
+use crate::steps::configuration::{MANUAL, STORED, describe};
+use crate::tidy::{File, Violation};
 
 pub(super) fn check(files: &[File]) -> Vec<Violation> {
     let find = |path: &str| files.iter().find(|file| file.path == path);
@@ -24,12 +24,12 @@ pub(super) fn check(files: &[File]) -> Vec<Violation> {
 
 #[test]
 fn a_reference_that_is_stale_or_missing_is_found() {
-    let manual = super::file(MANUAL, "# How long.\nx = 5\n");
+    let manual = crate::tidy::file(MANUAL, "# How long.\nx = 5\n");
     assert_eq!(check(&[]), []);
-    assert_eq!(check(&[super::file(STORED, "")]), []);
-    let stored = super::file(STORED, &describe(&manual.text));
-    let changed = super::file(STORED, &describe("# How long.\nx = 6\n"));
-    assert_eq!(check(&[super::file(MANUAL, &manual.text), stored]), []);
-    assert_eq!(check(&[super::file(MANUAL, &manual.text), changed])[0].line, 11);
+    assert_eq!(check(&[crate::tidy::file(STORED, "")]), []);
+    let stored = crate::tidy::file(STORED, &describe(&manual.text));
+    let changed = crate::tidy::file(STORED, &describe("# How long.\nx = 6\n"));
+    assert_eq!(check(&[crate::tidy::file(MANUAL, &manual.text), stored]), []);
+    assert_eq!(check(&[crate::tidy::file(MANUAL, &manual.text), changed])[0].line, 11);
     assert_eq!(check(&[manual])[0].line, 1);
 }

@@ -1,6 +1,6 @@
 //! Two types of one name overwrite each other in the OpenAPI document without a word.
 
-use super::{File, Violation};
+use crate::tidy::{File, Violation};
 use std::collections::BTreeMap;
 
 const DERIVE: &str = "ToSchema";
@@ -46,9 +46,9 @@ fn declared(line: &str) -> Option<&str> {
 #[test]
 fn two_schemas_of_one_name_are_found() {
     let derived = "#[derive(Serialize, ToSchema)]\n#[serde(rename_all = \"camelCase\")]\n";
-    let one = super::file("a.rs", &format!("{derived}pub struct Body {{\n"));
-    let other = super::file("b.rs", &format!("{derived}pub(super) struct Body<T> {{\n"));
-    let plain = super::file("c.rs", "#[derive(Debug)]\nstruct Body {\n");
+    let one = crate::tidy::file("a.rs", &format!("{derived}pub struct Body {{\n"));
+    let other = crate::tidy::file("b.rs", &format!("{derived}pub(super) struct Body<T> {{\n"));
+    let plain = crate::tidy::file("c.rs", "#[derive(Debug)]\nstruct Body {\n");
     let found = check(&[one, other, plain]);
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].path.as_str(), found[0].line), ("b.rs", 3));

@@ -1,6 +1,6 @@
 //! Words that must not appear: unfinished work, silenced checks, inline code in pages.
 
-use super::{File, Violation};
+use crate::tidy::{File, Violation};
 
 struct Ban {
     /// In files with one of these endings.
@@ -44,7 +44,7 @@ pub(super) fn check(file: &File) -> Vec<Violation> {
 
 #[cfg(test)]
 fn words(path: &str, text: &str, n_lines: &[usize]) {
-    let found = check(&super::file(path, text));
+    let found = check(&crate::tidy::file(path, text));
     assert_eq!(found.iter().map(|it| it.line).collect::<Vec<_>>(), n_lines, "{path}: {text}");
 }
 
@@ -63,5 +63,5 @@ fn every_ban_is_found_in_its_files_and_only_there() {
 fn what_to_do_is_said() {
     let text = concat!("#[", "allow(dead_code)]\n");
     let printed = concat!("a.rs:1: `#[", "allow(`: use `#[expect(…, reason = \"…\")]`");
-    super::expect(check, "a.rs", text, &[printed]);
+    crate::tidy::expect(check, "a.rs", text, &[printed]);
 }

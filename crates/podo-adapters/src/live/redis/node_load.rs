@@ -1,0 +1,31 @@
+//! The load of the nodes on Redis: one small hash for all of them.
+
+use crate::live::redis::Connection;
+use async_trait::async_trait;
+use podo_app::Result;
+use podo_app::operations::port::node_load;
+use podo_app::operations::port::node_load::{HEARD_FOR, Heard};
+use podo_domain::{NodeId, Timestamp};
+use redis::Script;
+
+pub struct NodeLoad {
+    connection: Connection,
+    share: Script,
+}
+
+impl NodeLoad {
+    pub fn new(connection: Connection) -> NodeLoad {
+        NodeLoad { connection, share: Script::new(include_str!("share.lua")) }
+    }
+}
+
+#[async_trait]
+impl node_load::NodeLoad for NodeLoad {
+    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<Heard> {
+        let mut call = self.share.key(self.connection.key(format_args!("strains")));
+        call.arg(node.uuid().as_bytes()).arg(percent).arg(now.ms());
+        call.arg(HEARD_FOR.as_millis() as u64);
+        let (percent, n_nodes) = self.connection.run(&call).await?;
+        Ok(Heard { percent, n_nodes })
+    }
+}

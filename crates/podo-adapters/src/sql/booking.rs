@@ -1,0 +1,5 @@
+//! Reservations, the standby list, and the seats that the filter is reconciled with.
+
+pub(crate) mod reconciliation;
+pub(crate) mod reservations;
+pub(crate) mod standby;

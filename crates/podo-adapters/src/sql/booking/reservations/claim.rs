@@ -1,0 +1,152 @@
+//! Turns a claim on seats into a reservation, for a fan who chose them or for a standby entry.
+
+use crate::sql::booking::reservations::{Change, tell};
+use crate::sql::engine::tx::Tx;
+use crate::sql::engine::value::{Row, params};
+use podo_app::booking::port::reservations::{Held, ReservedSeat};
+use podo_app::{Error, Result};
+use podo_domain::booking::reservations::{Reservation, ReservationStatus};
+use podo_domain::booking::seats::SeatPick;
+use podo_domain::id::SeatIndex;
+use podo_domain::messaging::messages::MessageKind;
+use podo_domain::waiting_room::PlaceNumber;
+use podo_domain::{Refusal, ReservationId, SeatId, Timestamp, UserId, Won};
+
+/// Who claims which seats, and on which entry.
+pub(crate) struct Claim<'a> {
+    pub(crate) reservation: ReservationId,
+    pub(crate) user: UserId,
+    pub(crate) pick: &'a SeatPick,
+    /// The place number whose entry permits the claim.
+    pub(crate) place: PlaceNumber,
+    pub(crate) until: Timestamp,
+    pub(crate) now: Timestamp,
+}
+
+pub(crate) struct Claimed {
+    pub(crate) seat: ReservedSeat,
+    pub(crate) fence: i64,
+}
+
+pub(crate) fn read_claim(id: SeatId, row: &Row) -> Result<Claimed> {
+    let seat = ReservedSeat {
+        id,
+        number: row.get("number")?,
+        grade: row.get("grade")?,
+        price: row.get("price")?,
+    };
+    Ok(Claimed { seat, fence: row.get("fence")? })
+}
+
+/// Claims seats for a standby entry, from which they aren't withheld.
+pub(crate) async fn take_free_seats(tx: &mut dyn Tx, claim: &Claim<'_>) -> Result<Vec<Claimed>> {
+    let sql = "update seats
+                  set state = 'HELD', claim = $3, expires_at = $4, fence = fence + 1
+                where schedule_id = $1 and seat_index = $2 and state = 'FREE'
+               returning number, grade, price, fence";
+    let schedule = claim.pick.schedule();
+    let set =
+        |index: &SeatIndex| params![schedule, *index, claim.reservation, claim.until].to_vec();
+    let indexes = claim.pick.indexes();
+    let found = tx.query_each(sql, indexes.iter().map(set).collect()).await?;
+    let mut claimed = Vec::with_capacity(indexes.len());
+    for (index, rows) in indexes.iter().zip(found) {
+        let seat = schedule.seat(*index);
+        let row = rows.first().ok_or_else(|| Refusal::seat_taken(vec![seat]))?;
+        claimed.push(read_claim(seat, row)?);
+    }
+    Ok(claimed)
+}
+
+/// Stores the reservation of newly claimed seats, with its history row and its message.
+pub(crate) async fn store_claimed(
+    tx: &mut dyn Tx,
+    command: &Claim<'_>,
+    claimed: Vec<Claimed>,
+) -> Result<Held> {
+    let amount = Won::sum(claimed.iter().map(|claim| claim.seat.price))
+        .filter(|amount| *amount <= Won::PER_PAYMENT_MAX)
+        .ok_or_else(|| Error::broken("the seats' total exceeds the maximum of one payment"))?;
+    let reservation = Reservation {
+        id: command.reservation,
+        user: command.user,
+        schedule: command.pick.schedule(),
+        place: command.place,
+        status: ReservationStatus::Held,
+        hold_expires_at: command.until,
+        amount,
+        version: 1,
+        payment_window_given: false,
+        retry_window_given: false,
+    };
+    insert(tx, &reservation, claimed.len(), command.now).await?;
+    insert_seats(tx, &reservation, &claimed).await?;
+    let seats: Vec<ReservedSeat> = claimed.into_iter().map(|claim| claim.seat).collect();
+    let kind = MessageKind::ReservationHeld;
+    let change = Change { reservation: &reservation, seats: &seats, booking: None, kind };
+    tell(tx, change, command.now).await?;
+    Ok(Held {
+        reservation_id: reservation.id,
+        status: reservation.status,
+        seats,
+        amount,
+        hold_expires_at: reservation.hold_expires_at,
+    })
+}
+
+async fn insert(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    n_seats: usize,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "insert into reservations
+                 (id, user_id, schedule_id, status, amount, n_seats, hold_expires_at, place_number,
+                  version, created_at, updated_at)
+               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8)";
+    let values = params![
+        reservation.id,
+        reservation.user,
+        reservation.schedule,
+        reservation.amount,
+        n_seats,
+        reservation.hold_expires_at,
+        reservation.place,
+        now
+    ];
+    Ok(tx.add(sql, vec![values.to_vec()]).await?)
+}
+
+async fn insert_seats(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    claimed: &[Claimed],
+) -> Result<()> {
+    let sql = "insert into reservation_seats
+                 (reservation_id, schedule_id, seat_index, number, grade, price, fence, active)
+               values ($1, $2, $3, $4, $5, $6, $7, $8)";
+    let set = |claim: &Claimed| {
+        let seat = &claim.seat;
+        params![
+            reservation.id,
+            reservation.schedule,
+            seat.id.index(),
+            &seat.number,
+            &seat.grade,
+            seat.price,
+            claim.fence,
+            true
+        ]
+        .to_vec()
+    };
+    tx.add(sql, claimed.iter().map(set).collect()).await.map_err(|error| {
+        // The last line of defence: the unique index holds even if every check above fails.
+        if error.is_constraint("reservation_seats_one_claim") {
+            let taken = claimed.iter().map(|claim| claim.seat.id).collect();
+            Error::from(Refusal::seat_taken(taken))
+        } else {
+            error.into()
+        }
+    })?;
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! Reservations as their owners see them.
+
+use crate::sql::booking::reservations::{ReservationOf, ReservationsOf, SeatsHeldBy, seats_of};
+use crate::sql::engine::tx::Tx;
+use crate::sql::engine::value::{Row, params};
+use podo_app::Result;
+use podo_app::booking::port::reservations::ReservationView;
+use podo_domain::booking::reservations::ReservationStatus;
+use podo_domain::id::SeatIndex;
+use podo_domain::{ReservationId, ScheduleId};
+use uuid::Uuid;
+
+pub(super) async fn list(
+    tx: &mut dyn Tx,
+    question: &ReservationsOf,
+) -> Result<Vec<ReservationView>> {
+    let sql = "select id, schedule_id, status, amount, hold_expires_at, booking_number, created_at
+                 from reservations where user_id = $1 and id < $2 order by id desc limit $3";
+    let before = question.page.after.unwrap_or(Uuid::max());
+    let values = params![question.user, before, question.page.limit + 1];
+    let rows = tx.query(sql, values).await?;
+    let mut views = Vec::with_capacity(rows.len());
+    for row in &rows {
+        views.push(view(tx, row).await?);
+    }
+    Ok(views)
+}
+
+pub(super) async fn one(
+    tx: &mut dyn Tx,
+    question: &ReservationOf,
+) -> Result<Option<ReservationView>> {
+    let sql = "select id, schedule_id, status, amount, hold_expires_at, booking_number, created_at
+                 from reservations where id = $1 and user_id = $2";
+    match tx.row(sql, params![question.reservation, question.user]).await? {
+        Some(row) => view(tx, &row).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn view(tx: &mut dyn Tx, row: &Row) -> Result<ReservationView> {
+    let (id, schedule): (ReservationId, ScheduleId) = (row.get("id")?, row.get("schedule_id")?);
+    Ok(ReservationView {
+        id,
+        schedule_id: schedule,
+        status: row.parse("status", ReservationStatus::parse)?,
+        seats: seats_of(tx, id, schedule).await?,
+        amount: row.get("amount")?,
+        hold_expires_at: row.get("hold_expires_at")?,
+        booking_number: row.get("booking_number")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+pub(super) async fn seats_held(tx: &mut dyn Tx, question: &SeatsHeldBy) -> Result<Vec<SeatIndex>> {
+    let sql = "select s.seat_index
+                 from reservations r join reservation_seats s on s.reservation_id = r.id
+                where r.schedule_id = $1 and r.user_id = $2
+                  and r.status in ('HELD', 'PAYING', 'CONFIRMED')";
+    let rows = tx.query(sql, params![question.schedule, question.user]).await?;
+    rows.iter().map(|row| Ok(row.get("seat_index")?)).collect()
+}

@@ -1,0 +1,236 @@
+//! Organisers' changes and removals. What fans rely on can't be changed, and what was ever held
+//! can't be removed.
+
+use crate::sql::catalog::create::{json_text, words};
+use crate::sql::catalog::told::note_told;
+use crate::sql::engine::tx::Tx;
+use crate::sql::engine::value::{Row, params};
+use podo_app::Result;
+use podo_app::catalog::port::{
+    CancelSchedule, ChangeSchedule, EditEvent, EditHall, EditVenue, Remove, Unwanted,
+};
+use podo_domain::catalog::{
+    ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatTemplate, price_seats,
+};
+use podo_domain::{Refusal, ScheduleId, Won};
+use serde_json::json;
+use std::collections::BTreeMap;
+
+pub(super) async fn edit_venue(tx: &mut dyn Tx, command: &EditVenue) -> Result<()> {
+    let sql = "update venues set name = coalesce($2, name), address = coalesce($3, address),
+                      city = coalesce($4, city), updated_at = $5
+                where id = $1";
+    let EditVenue { name, address, city, .. } = command;
+    let values = params![command.venue, name.clone(), address.clone(), city.clone(), command.now];
+    found(tx.execute(sql, values).await?)?;
+    let details = json!({ "name": name, "address": address, "city": city });
+    note_told(tx, (command.actor, "venue.edit"), command.venue.uuid(), details, command.now).await
+}
+
+pub(super) async fn edit_hall(tx: &mut dyn Tx, command: &EditHall) -> Result<()> {
+    let sql = "update halls set name = coalesce($2, name), capacity = coalesce($3, capacity),
+                      updated_at = $4
+                where id = $1";
+    let values = params![command.hall, command.name.clone(), command.capacity, command.now];
+    let changed = tx.execute(sql, values).await.map_err(|error| {
+        if error.is_constraint("halls_name") {
+            podo_app::Error::from(Refusal::NameTaken)
+        } else {
+            error.into()
+        }
+    })?;
+    found(changed)?;
+    if let Some(template) = &command.template {
+        let sql = "update halls set seat_template = $2, updated_at = $3 where id = $1";
+        tx.execute(sql, &[command.hall.into(), json_text(template)?, command.now.into()]).await?;
+    }
+    let details = json!({ "name": command.name, "capacity": command.capacity });
+    note_told(tx, (command.actor, "hall.edit"), command.hall.uuid(), details, command.now).await
+}
+
+pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<()> {
+    let sql = "update events set title = coalesce($2, title), artist = coalesce($3, artist),
+                      description = coalesce($4, description), updated_at = $5,
+                      transferable = coalesce($6, transferable)
+                where id = $1
+               returning title, artist, transferable";
+    let EditEvent { title, artist, description, transferable, .. } = command;
+    let values = params![
+        command.event,
+        title.clone(),
+        artist.clone(),
+        description.clone(),
+        command.now,
+        *transferable
+    ];
+    let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
+    let (title, artist): (String, String) = (row.get("title")?, row.get("artist")?);
+    let sql = "update events_search set words = $2 where id = $1";
+    tx.execute(sql, params![command.event, words(&title, &artist)]).await?;
+    let transferable: bool = row.get("transferable")?;
+    let details = json!({ "title": title, "artist": artist, "transferable": transferable });
+    note_told(tx, (command.actor, "event.edit"), command.event.uuid(), details, command.now).await
+}
+
+fn found(n_changed: u64) -> Result<()> {
+    if n_changed == 0 { Err(Refusal::NotFound.into()) } else { Ok(()) }
+}
+
+pub(super) async fn change_schedule(
+    tx: &mut dyn Tx,
+    command: &ChangeSchedule,
+) -> Result<ScheduleTerms> {
+    let sql = "select starts_at, ends_at, sale_starts_at, sale_ends_at, seats_per_person, prices,
+                      resale_min_seconds, resale_max_seconds, seat_template
+                 from event_schedules where id = $1";
+    let row = tx.row(sql, params![command.schedule]).await?.ok_or(Refusal::NotFound)?;
+    let terms = read_terms(&row)?;
+    let next = terms.change(&command.change, command.now)?;
+    if next.prices != terms.prices {
+        let template: SeatTemplate = row.json("seat_template")?;
+        set_prices(tx, command.schedule, &template, &next.prices).await?;
+    }
+    store_terms(tx, command, &terms, &next).await?;
+    let details = json!({
+        "startsAt": next.times.starts_at, "endsAt": next.times.ends_at,
+        "saleStartsAt": next.times.sale_starts_at, "saleEndsAt": next.times.sale_ends_at,
+        "seatsPerPerson": next.seats_per_person, "prices": next.prices,
+        "resaleDelay": next.resale_delay,
+    });
+    note_told(
+        tx,
+        (command.actor, "schedule.change"),
+        command.schedule.uuid(),
+        details,
+        command.now,
+    )
+    .await?;
+    Ok(next)
+}
+
+fn read_terms(row: &Row) -> Result<ScheduleTerms> {
+    Ok(ScheduleTerms {
+        times: ScheduleTimes {
+            starts_at: row.get("starts_at")?,
+            ends_at: row.get("ends_at")?,
+            sale_starts_at: row.get("sale_starts_at")?,
+            sale_ends_at: row.get("sale_ends_at")?,
+        },
+        seats_per_person: row.get("seats_per_person")?,
+        prices: row.json("prices")?,
+        resale_delay: ResaleDelay {
+            min_seconds: row.get("resale_min_seconds")?,
+            max_seconds: row.get("resale_max_seconds")?,
+        },
+    })
+}
+
+/// Allowed only before the sale opens, so no seat has been held at the old price.
+async fn set_prices(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+    template: &SeatTemplate,
+    prices: &BTreeMap<String, Won>,
+) -> Result<()> {
+    price_seats(&template.plan()?, prices)?;
+    let sql = "update seats set price = $3 where schedule_id = $1 and grade = $2";
+    for (grade, price) in prices {
+        tx.execute(sql, params![schedule, grade, *price]).await?;
+    }
+    Ok(())
+}
+
+async fn store_terms(
+    tx: &mut dyn Tx,
+    command: &ChangeSchedule,
+    before: &ScheduleTerms,
+    next: &ScheduleTerms,
+) -> Result<()> {
+    let sql = "update event_schedules
+                  set starts_at = $2, ends_at = $3, sale_starts_at = $4, sale_ends_at = $5,
+                      seats_per_person = $6, prices = $7, resale_min_seconds = $8,
+                      resale_max_seconds = $9, updated_at = $10,
+                      status = case status when 'CANCELLED' then status else $13 end
+                where id = $1 and sale_starts_at = $11 and seats_per_person = $12";
+    let values = &[
+        command.schedule.into(),
+        next.times.starts_at.into(),
+        next.times.ends_at.into(),
+        next.times.sale_starts_at.into(),
+        next.times.sale_ends_at.into(),
+        next.seats_per_person.into(),
+        json_text(&next.prices)?,
+        next.resale_delay.min_seconds.into(),
+        next.resale_delay.max_seconds.into(),
+        command.now.into(),
+        before.times.sale_starts_at.into(),
+        before.seats_per_person.into(),
+        next.times.sale().status_at(command.now).as_str().into(),
+    ];
+    match tx.execute(sql, values).await? {
+        0 => Err(podo_app::Error::Conflict("a concurrent command changed the schedule".into())),
+        _ => Ok(()),
+    }
+}
+
+pub(super) async fn cancel_schedule(tx: &mut dyn Tx, command: &CancelSchedule) -> Result<()> {
+    let status = "select status from event_schedules where id = $1";
+    let row = tx.row(status, params![command.schedule]).await?.ok_or(Refusal::NotFound)?;
+    if row.parse("status", ScheduleStatus::parse)? == ScheduleStatus::Cancelled {
+        return Ok(());
+    }
+    let sql = "update event_schedules set status = 'CANCELLED', updated_at = $2 where id = $1";
+    tx.execute(sql, params![command.schedule, command.now]).await?;
+    note_told(
+        tx,
+        (command.actor, "schedule.cancel"),
+        command.schedule.uuid(),
+        json!({}),
+        command.now,
+    )
+    .await
+}
+
+/// Refuses while other rows refer to it; the foreign keys are the last line of defence.
+pub(super) async fn remove(tx: &mut dyn Tx, command: &Remove) -> Result<()> {
+    let (actor, now) = (command.actor, command.now);
+    let (uuid, users, deletes, action): (_, _, &[&str], _) = match command.what {
+        Unwanted::Venue(venue) => (
+            venue.uuid(),
+            "select 1 from halls where venue_id = $1 limit 1",
+            &["delete from venues where id = $1"],
+            "venue.remove",
+        ),
+        Unwanted::Hall(hall) => (
+            hall.uuid(),
+            "select 1 from events where hall_id = $1 limit 1",
+            &["delete from halls where id = $1"],
+            "hall.remove",
+        ),
+        Unwanted::Event(event) => (
+            event.uuid(),
+            "select 1 from event_schedules where event_id = $1 limit 1",
+            &["delete from events_search where id = $1", "delete from events where id = $1"],
+            "event.remove",
+        ),
+        Unwanted::Schedule(schedule) => (
+            schedule.uuid(),
+            // A seat that was ever held has a fence above zero.
+            "select 1 from seats where schedule_id = $1 and fence > 0 limit 1",
+            &[
+                "delete from seats where schedule_id = $1",
+                "delete from event_schedules where id = $1",
+            ],
+            "schedule.remove",
+        ),
+    };
+    if tx.row(users, params![uuid]).await?.is_some() {
+        return Err(Refusal::InUse.into());
+    }
+    let mut n_deleted = 0;
+    for sql in deletes {
+        n_deleted = tx.execute(sql, params![uuid]).await?;
+    }
+    found(n_deleted)?;
+    note_told(tx, (actor, action), uuid, json!({}), now).await
+}

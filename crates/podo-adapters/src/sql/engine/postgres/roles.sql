@@ -1,0 +1,132 @@
+-- The grants of each service. Runs after every migration and is idempotent: it first revokes what
+-- an earlier version granted, so a role has exactly the grants below.
+
+revoke all on all tables in schema user_service, event_service, reservation_service,
+    payment_service, common
+    from podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
+
+revoke all on all functions in schema user_service
+    from podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
+
+-- Every node reads the schema's version before it starts.
+grant usage on schema common to podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
+grant select on common.refinery_schema_history
+    to podo_user, podo_event, podo_sales, podo_worker, podo_readonly;
+
+-- ── user: accounts, sessions, log-ins ───────────────────────────────────────────────────────────
+
+grant usage on schema user_service to podo_user;
+grant select, insert, update on user_service.users, user_service.auth_tokens to podo_user;
+grant select, insert, delete on user_service.login_history, user_service.social_accounts to podo_user;
+grant select, insert, update, delete on user_service.notification_settings, user_service.devices,
+    user_service.sign_ups to podo_user;
+grant insert on common.outbox to podo_user;
+-- An account that couldn't be erased is skipped during its back-off.
+grant select on common.job_failures to podo_user;
+-- One role re-encrypts every encrypted field.
+grant usage on schema reservation_service to podo_user;
+grant select (id, appeal), update (appeal, updated_at) on reservation_service.bot_signals to podo_user;
+grant usage on schema event_service to podo_user;
+grant select (id, secret, previous_secret), update (secret, previous_secret, updated_at)
+    on event_service.webhook_endpoints to podo_user;
+-- A change of role adds an audit entry.
+grant select, insert on common.audit_log to podo_user;
+
+-- ── event: the catalog and the seats' description ───────────────────────────────────────────────
+
+grant usage on schema event_service to podo_event;
+grant select, insert, update, delete on all tables in schema event_service to podo_event;
+grant insert on common.outbox to podo_event;
+-- The chain is append-only.
+grant select, insert on common.audit_log to podo_event;
+
+-- ── sales: reservations and payments, one transaction ───────────────────────────────────────────
+
+grant usage on schema event_service, reservation_service, payment_service to podo_sales;
+grant select on event_service.venues, event_service.events, event_service.event_schedules,
+    event_service.seats to podo_sales;
+-- Who has a seat, never its label or price.
+grant update (state, claim, fence, expires_at) on event_service.seats to podo_sales;
+grant select, insert, update on reservation_service.reservations,
+    reservation_service.reservation_seats, reservation_service.queue_history,
+    reservation_service.queue_blocks, reservation_service.standbys, reservation_service.bot_signals to podo_sales;
+grant select, insert, update on payment_service.payments, payment_service.refunds,
+    payment_service.wallets, payment_service.tickets, payment_service.sandbox_book,
+    payment_service.wallet_charges, payment_service.webhook_events to podo_sales;
+grant select, insert, delete on payment_service.refund_approvals to podo_sales;
+grant select, insert, update on payment_service.moved_alone to podo_sales;
+grant select, update on payment_service.refund_runs to podo_sales;
+grant select, insert on common.audit_log to podo_sales;
+-- Ledgers are append-only.
+grant select, insert on reservation_service.reservation_history, payment_service.payment_history,
+    payment_service.wallet_ledger to podo_sales;
+grant select, insert, update on common.idempotency_keys to podo_sales;
+grant insert on common.outbox to podo_sales;
+grant select on common.mailbox to podo_sales;
+grant select, insert on reservation_service.queue_log to podo_sales;
+
+-- ── worker: what the jobs do ────────────────────────────────────────────────────────────────────
+
+grant usage on schema event_service, reservation_service, payment_service to podo_worker;
+grant select on event_service.events, event_service.event_schedules, event_service.seats
+    to podo_worker;
+-- Only the monthly partitions of log-ins, which the worker creates and drops.
+grant usage on schema user_service to podo_worker;
+grant execute on function user_service.keep_login_months(timestamptz, timestamptz, bigint)
+    to podo_worker;
+grant update (state, claim, fence, expires_at) on event_service.seats to podo_worker;
+grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
+    reservation_service.queue_history, reservation_service.standbys to podo_worker;
+grant select, update on payment_service.payments, payment_service.wallet_charges,
+    payment_service.webhook_events to podo_worker;
+grant delete on payment_service.webhook_events to podo_worker;
+-- Tickets of a canceled date end; no job reads their codes.
+grant select (reservation_id, user_id, seat_index, status, used_at, updated_at),
+    update (status, updated_at) on payment_service.tickets to podo_worker;
+grant select, insert, update on payment_service.wallets, payment_service.refunds,
+    payment_service.refund_runs to podo_worker;
+grant select, insert on reservation_service.reservation_history, payment_service.payment_history,
+    payment_service.wallet_ledger to podo_worker;
+grant select, delete on common.idempotency_keys to podo_worker;
+grant select, delete on reservation_service.queue_log to podo_worker;
+grant select, insert, update, delete on common.outbox to podo_worker;
+grant select, insert, delete on common.processed_messages to podo_worker;
+grant insert on common.mailbox to podo_worker;
+grant select, insert, update on common.dead_letters, common.job_runs, common.notifications
+    to podo_worker;
+grant delete on common.dead_letters, common.notifications to podo_worker;
+grant select, insert, update on reservation_service.booked, reservation_service.sales_by_grade
+    to podo_worker;
+grant select, update on event_service.webhook_endpoints to podo_worker;
+grant select, insert, update, delete on event_service.webhook_deliveries to podo_worker;
+grant select, insert, update on common.leases to podo_worker;
+grant select, insert, update, delete on common.job_failures to podo_worker;
+-- Deletes records whose retention period is over; triggers protect younger records from every role.
+grant delete on reservation_service.reservations, reservation_service.reservation_seats,
+    reservation_service.reservation_history, reservation_service.standbys,
+    reservation_service.booked, payment_service.payments, payment_service.payment_history,
+    payment_service.refunds, payment_service.refund_approvals, payment_service.moved_alone,
+    payment_service.wallet_charges, payment_service.tickets, payment_service.sandbox_book,
+    common.mailbox to podo_worker;
+grant select (payment_id) on payment_service.refund_approvals, payment_service.sandbox_book
+    to podo_worker;
+grant select (kind, subject_id) on payment_service.moved_alone to podo_worker;
+grant select (message_id, channel, user_id) on common.mailbox to podo_worker;
+-- The hourly check stores its findings and stops the sale of a date with a broken money invariant.
+grant select, insert, delete on common.verifications to podo_worker;
+grant update (stopped_at, stopped_why, updated_at) on event_service.event_schedules to podo_worker;
+grant select, insert on common.audit_log to podo_worker;
+
+-- ── read-only: lists, reports, the invariants; nothing personal and no secret of a session ──────
+
+grant usage on schema user_service, event_service, reservation_service, payment_service
+    to podo_readonly;
+grant select (id, role, status, created_at, updated_at, last_login_at, deleted_at)
+    on user_service.users to podo_readonly;
+grant select (id, user_id, session_id, issued_at, expires_at, spent_at, revoked_at)
+    on user_service.auth_tokens to podo_readonly;
+grant select on all tables in schema event_service, reservation_service, payment_service, common
+    to podo_readonly;
+revoke select on event_service.webhook_endpoints from podo_readonly;
+grant select (id, url, kinds, status, created_at, updated_at)
+    on event_service.webhook_endpoints to podo_readonly;

@@ -1,0 +1,7 @@
+//! The outbox, notifications, webhook endpoints and dead letters.
+
+pub(crate) mod dead_letters;
+pub(crate) mod messages;
+pub(crate) mod notifications;
+pub(crate) mod outbox;
+pub(crate) mod webhook_endpoints;

@@ -1,0 +1,242 @@
+//! Search for organisers. A query uses an index if one leads to its rows; otherwise it walks the
+//! primary key downwards and stops after a fixed number of rows.
+
+use crate::sql::engine::commands::commands;
+use crate::sql::engine::tx::Tx;
+use crate::sql::engine::value::{Row, Value, params};
+use podo_app::Result;
+use podo_app::operations::port::admin_search::{
+    AdminSearch, Found, Look, NotificationRow, PaymentRow, PaymentSearch, PersonRow, PersonSearch,
+    ROWS_LOOKED_AT_MAX, ReservationRow, ReservationSearch,
+};
+use podo_domain::booking::reservations::ReservationStatus;
+use podo_domain::identity::Role;
+use podo_domain::payments::{PaymentMethod, PaymentStatus};
+use podo_domain::{ReservationId, ScheduleId, UserId};
+use uuid::Uuid;
+
+commands! {
+    impl AdminSearch for SqlStore {
+        read find_reservations(FindReservations { search: ReservationSearch, look: Look })
+            -> Found<ReservationRow> as ReadOnly or_replica => reservations;
+        read find_payments(FindPayments { search: PaymentSearch, look: Look })
+            -> Found<PaymentRow> as ReadOnly or_replica => payments;
+        // Only the accounts' role can read encrypted names and addresses.
+        read find_people(FindPeople { search: PersonSearch, look: Look })
+            -> Found<PersonRow> as User => people;
+        read all_notifications(AllNotifications { look: Look })
+            -> Found<NotificationRow> as ReadOnly or_replica => notifications;
+    }
+}
+
+/// The limit of a scan without an index: the last of `ROWS_LOOKED_AT_MAX` ids on the primary key,
+/// or nil if fewer remain.
+async fn floor(tx: &mut dyn Tx, sql: &'static str, look: Look) -> Result<Uuid> {
+    let before = look.before.unwrap_or(Uuid::max());
+    let row = tx.row(sql, params![before, ROWS_LOOKED_AT_MAX - 1]).await?;
+    Ok(row.map(|row| row.get("id")).transpose()?.unwrap_or(Uuid::nil()))
+}
+
+/// Cuts the extra row that was fetched beyond the limit.
+fn cut<T>(mut rows: Vec<T>, floor: Uuid, look: &Look, id: fn(&T) -> Uuid) -> Found<T> {
+    let is_full = rows.len() > look.limit as usize;
+    rows.truncate(look.limit as usize);
+    let floor = Some(floor).filter(|floor| !floor.is_nil());
+    let next = if is_full { rows.last().map(id) } else { floor };
+    Found { rows, next }
+}
+
+/// Selects reservations by one more condition, with or without an index.
+macro_rules! select_reservations {
+    ($condition:literal) => {
+        concat!(
+            "select r.id, r.user_id, r.schedule_id, e.title, s.starts_at, r.status, r.amount,
+                    r.booking_number, r.created_at
+               from reservations r
+               join event_schedules s on s.id = r.schedule_id
+               join events e on e.id = s.event_id
+              where r.id < $1 and r.id >= $2
+                and (cast($3 as text) is null or r.status = $3)
+                and (not $4 or r.schedule_id = $5) ",
+            $condition,
+            " order by r.id desc limit $6"
+        )
+    };
+}
+
+async fn reservations(
+    tx: &mut dyn Tx,
+    question: &FindReservations,
+) -> Result<Found<ReservationRow>> {
+    let FindReservations { search, look } = question;
+    let (sql, key) = match (search.id, &search.booking_number, search.user) {
+        (Some(id), _, _) => (select_reservations!("and r.id = $7"), Some(Value::from(id))),
+        (None, Some(number), _) => {
+            (select_reservations!("and r.booking_number = $7"), Some(Value::from(number)))
+        }
+        (None, None, Some(user)) => {
+            (select_reservations!("and r.user_id = $7"), Some(Value::from(user)))
+        }
+        (None, None, None) => (select_reservations!(""), None),
+    };
+    let deep = "select id from reservations where id < $1 order by id desc limit 1 offset $2";
+    let floor = if key.is_some() { Uuid::nil() } else { floor(tx, deep, *look).await? };
+    let mut values = params![
+        look.before.unwrap_or(Uuid::max()),
+        floor,
+        search.status.map(ReservationStatus::as_str),
+        search.schedule.is_some(),
+        search.schedule.map_or(Uuid::nil(), ScheduleId::uuid),
+        look.limit + 1,
+    ]
+    .to_vec();
+    values.extend(key);
+    let rows = tx.query(sql, &values).await?;
+    let found: Vec<ReservationRow> = rows.iter().map(read_reservation).collect::<Result<_>>()?;
+    let mut found = cut(found, floor, look, |row| row.id.uuid());
+    for row in &mut found.rows {
+        row.seats = seats_of(tx, row.id).await?;
+    }
+    Ok(found)
+}
+
+async fn seats_of(tx: &mut dyn Tx, reservation: ReservationId) -> Result<Vec<String>> {
+    let sql = "select number from reservation_seats where reservation_id = $1 order by seat_index";
+    let rows = tx.query(sql, params![reservation]).await?;
+    rows.iter().map(|row| Ok(row.get("number")?)).collect()
+}
+
+fn read_reservation(row: &Row) -> Result<ReservationRow> {
+    Ok(ReservationRow {
+        id: row.get("id")?,
+        user: row.get("user_id")?,
+        schedule: row.get("schedule_id")?,
+        event_title: row.get("title")?,
+        starts_at: row.get("starts_at")?,
+        status: row.parse("status", ReservationStatus::parse)?,
+        seats: Vec::new(),
+        amount: row.get("amount")?,
+        booking_number: row.get("booking_number")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+/// Selects payments in the same way.
+macro_rules! select_payments {
+    ($condition:literal) => {
+        concat!(
+            "select p.id, p.reservation_id, r.booking_number, p.user_id, p.method, p.gateway,
+                    p.status, p.amount, p.captured, p.refunded, p.created_at
+               from payments p join reservations r on r.id = p.reservation_id
+              where p.id < $1 and p.id >= $2
+                and (cast($3 as text) is null or p.status = $3)
+                and (not $4 or p.user_id = $5) ",
+            $condition,
+            " order by p.id desc limit $6"
+        )
+    };
+}
+
+async fn payments(tx: &mut dyn Tx, question: &FindPayments) -> Result<Found<PaymentRow>> {
+    let FindPayments { search, look } = question;
+    let (sql, key) = match (search.id, search.reservation, &search.booking_number) {
+        (Some(id), _, _) => (select_payments!("and p.id = $7"), Some(Value::from(id))),
+        (None, Some(reservation), _) => {
+            (select_payments!("and p.reservation_id = $7"), Some(Value::from(reservation)))
+        }
+        (None, None, Some(number)) => {
+            (select_payments!("and r.booking_number = $7"), Some(Value::from(number)))
+        }
+        (None, None, None) => (select_payments!(""), None),
+    };
+    let deep = "select id from payments where id < $1 order by id desc limit 1 offset $2";
+    let floor = if key.is_some() { Uuid::nil() } else { floor(tx, deep, *look).await? };
+    let mut values = params![
+        look.before.unwrap_or(Uuid::max()),
+        floor,
+        search.status.map(PaymentStatus::as_str),
+        search.user.is_some(),
+        search.user.map_or(Uuid::nil(), UserId::uuid),
+        look.limit + 1,
+    ]
+    .to_vec();
+    values.extend(key);
+    let rows = tx.query(sql, &values).await?;
+    let found: Vec<PaymentRow> = rows.iter().map(read_payment).collect::<Result<_>>()?;
+    Ok(cut(found, floor, look, |row| row.id.uuid()))
+}
+
+fn read_payment(row: &Row) -> Result<PaymentRow> {
+    Ok(PaymentRow {
+        id: row.get("id")?,
+        reservation_id: row.get("reservation_id")?,
+        booking_number: row.get("booking_number")?,
+        user_id: row.get("user_id")?,
+        method: row.parse("method", PaymentMethod::parse)?,
+        gateway: row.get("gateway")?,
+        status: row.parse("status", PaymentStatus::parse)?,
+        amount: row.get("amount")?,
+        captured: row.get("captured")?,
+        refunded: row.get("refunded")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+macro_rules! select_people {
+    ($condition:literal) => {
+        concat!(
+            "select id, email, name, role, status, created_at from users
+              where id < $1 and status <> 'DELETED' ",
+            $condition,
+            " order by id desc limit $2"
+        )
+    };
+}
+
+async fn people(tx: &mut dyn Tx, question: &FindPeople) -> Result<Found<PersonRow>> {
+    let FindPeople { search, look } = question;
+    let (sql, key) = match (search.id, search.email_hash) {
+        (Some(id), _) => (select_people!("and id = $3"), Some(Value::from(id))),
+        (None, Some(hash)) => (select_people!("and email_hash = $3"), Some(Value::from(hash))),
+        (None, None) => (select_people!(""), None),
+    };
+    let mut values = params![look.before.unwrap_or(Uuid::max()), look.limit + 1].to_vec();
+    values.extend(key);
+    let rows = tx.query(sql, &values).await?;
+    let found: Vec<PersonRow> = rows.iter().map(read_person).collect::<Result<_>>()?;
+    Ok(cut(found, Uuid::nil(), look, |row| row.user.uuid()))
+}
+
+fn read_person(row: &Row) -> Result<PersonRow> {
+    Ok(PersonRow {
+        user: row.get("id")?,
+        email: row.get("email")?,
+        name: row.get("name")?,
+        role: row.parse("role", Role::parse)?,
+        status: row.get("status")?,
+        created_at: row.get("created_at")?,
+    })
+}
+
+async fn notifications(
+    tx: &mut dyn Tx,
+    question: &AllNotifications,
+) -> Result<Found<NotificationRow>> {
+    let AllNotifications { look } = question;
+    let sql = "select message_id, user_id, channel, subject, body, created_at from mailbox
+                where message_id < $1 order by message_id desc limit $2";
+    let read = |row: &Row| {
+        Ok(NotificationRow {
+            id: row.get("message_id")?,
+            user_id: row.get("user_id")?,
+            channel: row.get("channel")?,
+            subject: row.get("subject")?,
+            body: row.get("body")?,
+            created_at: row.get("created_at")?,
+        })
+    };
+    let values = params![look.before.unwrap_or(Uuid::max()), look.limit + 1];
+    let found: Vec<NotificationRow> =
+        tx.query(sql, values).await?.iter().map(read).collect::<Result<_>>()?;
+    Ok(cut(found, Uuid::nil(), look, |row| row.id))
+}

@@ -1,0 +1,121 @@
+//! I7–I13: payments, refunds, wallets, the gateway's book and idempotency keys.
+
+use crate::sql::operations::invariants::{Check, Names};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        id: "I7",
+        names: Names::Payment,
+        rule: "refunds, made and due, equal their rows and never exceed what was captured",
+        population: "select count(*) as n from payments",
+        broken: "select id, status, amount, captured, refunded from payments
+                  where refunded < 0 or promised < 0 or refunded + promised > captured
+                     or promised <> coalesce((select sum(f.amount) from refunds f
+                                               where f.payment_id = payments.id
+                                                 and f.status = 'DUE'), 0)
+                     or refunded <> coalesce((select sum(f.amount) from refunds f
+                                               where f.payment_id = payments.id
+                                                 and f.status = 'REFUNDED'), 0)
+                     or (promised > 0) <> (status = 'REFUND_DUE')
+                     or (captured not in (0, amount) and status not in ('REFUND_DUE', 'REFUNDED'))
+                     or (captured > 0) <> (status in ('CAPTURED', 'PARTIALLY_REFUNDED',
+                                                      'REFUND_DUE', 'REFUNDED'))",
+    },
+    Check {
+        id: "I8",
+        names: Names::Reservation,
+        rule: "charged money is a ticket, a fee, or on its way back",
+        population: "select count(*) as n from reservations",
+        broken: "select r.id, r.status, r.amount
+                   from reservations r
+                  where case when r.status = 'CONFIRMED' then r.amount else 0 end
+                        + coalesce((select sum(f.fee) from refunds f
+                                     where f.reservation_id = r.id), 0)
+                        <> coalesce((select sum(p.captured - p.refunded) from payments p
+                                      where p.reservation_id = r.id), 0)
+                         - coalesce((select sum(f.amount) from refunds f
+                                      where f.reservation_id = r.id and f.status = 'DUE'), 0)
+                     or case when r.status = 'CONFIRMED' then r.n_seats else 0 end
+                        <> (select count(*) from tickets t
+                             where t.reservation_id = r.id and t.status <> 'VOID')",
+    },
+    Check {
+        id: "I9",
+        names: Names::Reservation,
+        rule: "a reservation has at most one live and one captured payment",
+        population: "select count(*) as n from payments",
+        broken: "select reservation_id from payments
+                  where status in ('READY', 'REQUESTED', 'UNKNOWN')
+                  group by reservation_id having count(*) > 1
+                  union all
+                 select reservation_id from payments
+                  where status in ('CAPTURED', 'PARTIALLY_REFUNDED')
+                  group by reservation_id having count(*) > 1",
+    },
+    Check {
+        id: "I10",
+        names: Names::Other,
+        rule: "a wallet is the sum of its ledger, never negative, and every movement sums to zero",
+        population: "select count(*) as n from wallets",
+        broken: "select w.user_id, w.balance
+                   from wallets w
+                  where w.balance < 0
+                     or w.balance <> (select coalesce(sum(l.amount), 0) from wallet_ledger l
+                                       where l.user_id = w.user_id and l.account = 'WALLET')
+                     or w.version <> (select count(*) from wallet_ledger l
+                                       where l.user_id = w.user_id and l.account = 'WALLET')
+                  union all
+                 select user_id, version from wallet_ledger
+                  group by user_id, version having sum(amount) <> 0
+                  union all
+                 select a.user_id, a.version
+                   from wallet_ledger a
+                   left join wallet_ledger b
+                     on b.user_id = a.user_id and b.account = 'WALLET' and b.version = a.version - 1
+                  where a.account = 'WALLET'
+                    and a.balance_after <> coalesce(b.balance_after, 0) + a.amount",
+    },
+    Check {
+        id: "I11",
+        names: Names::Payment,
+        rule: "our book and the sandbox gateway's book agree on settled payments",
+        population: "select count(*) as n from sandbox_book",
+        broken: "select p.id, p.captured, b.captured
+                   from payments p
+                   join sandbox_book b on b.payment_id = p.id
+                  where p.status not in ('READY', 'REQUESTED', 'UNKNOWN')
+                    and (p.captured <> b.captured
+                         or coalesce((select sum(f.amount) from refunds f
+                                       where f.payment_id = p.id and f.status = 'REFUNDED'
+                                         and f.destination = 'ORIGINAL'
+                                         and not f.by_hand), 0) > b.refunded)",
+    },
+    Check {
+        id: "I12",
+        names: Names::Payment,
+        rule: "no gateway charged without our intent stored first",
+        population: "select count(*) as n from sandbox_book",
+        broken: "select b.payment_id from sandbox_book b
+                  where b.captured > 0
+                    and not exists (select 1 from payments p
+                                     where p.id = b.payment_id
+                                       and p.requested_at is not null)
+                    and not exists (select 1 from wallet_charges c
+                                     where c.id = b.payment_id
+                                       and c.requested_at is not null)",
+    },
+    Check {
+        id: "I13",
+        names: Names::Other,
+        rule: "a key without an answer belongs to a payment that is still open",
+        population: "select count(*) as n from idempotency_keys",
+        broken: "select k.user_id, k.endpoint, k.key from idempotency_keys k
+                  where k.status is null
+                    and not exists (select 1 from payments p
+                                     where p.user_id = k.user_id and p.confirm_key = k.key
+                                       and p.status in ('REQUESTED', 'UNKNOWN'))
+                    and not exists (select 1 from wallet_charges c
+                                     where c.user_id = k.user_id and c.confirm_key = k.key
+                                       and c.status in ('REQUESTED', 'UNKNOWN'))",
+    },
+];

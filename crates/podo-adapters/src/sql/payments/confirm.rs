@@ -1,0 +1,97 @@
+//! Confirms a payment. A wallet pays in this transaction; for a card, the intent is stored so that
+//! the gateway can be called.
+
+use crate::sql::booking::reservations;
+use crate::sql::engine::tx::Tx;
+use crate::sql::engine::value::params;
+use crate::sql::operations::idempotency;
+use crate::sql::payments::settle::sell;
+use crate::sql::payments::wallets;
+use crate::sql::payments::wallets::Move;
+use crate::sql::payments::{PaymentRow, Purchase, load_purchase, store};
+use podo_app::operations::port::idempotency::Idempotent;
+use podo_app::payments::port::payments::{AskGateway, Capture, ConfirmPayment};
+use podo_app::{Error, Result};
+use podo_domain::Refusal;
+use podo_domain::booking::reservations::Reservation;
+use podo_domain::booking::seats::SeatState;
+use podo_domain::messaging::messages::MessageKind;
+use podo_domain::payments::PaymentMethod;
+use podo_domain::payments::wallet::Change;
+
+pub(super) async fn confirm(
+    tx: &mut dyn Tx,
+    command: &ConfirmPayment,
+) -> Result<Idempotent<Capture>> {
+    if let Some(answer) = idempotency::find(tx, &command.key).await? {
+        return Ok(Idempotent::Replay(answer));
+    }
+    let found = load_purchase(tx, command.payment).await?;
+    let found = found.filter(|purchase| purchase.row.user == command.user);
+    let purchase = found.ok_or(Refusal::NotFound)?;
+    purchase.row.payment.check_confirm(command.amount)?;
+    purchase.date.refuse_canceled()?;
+    let capture = match purchase.row.payment.method {
+        PaymentMethod::Wallet => pay_from_wallet(tx, &purchase, command).await?,
+        PaymentMethod::Card => {
+            start_capture(tx, &purchase.row, &purchase.reservation, command).await?
+        }
+    };
+    Ok(Idempotent::Fresh(capture))
+}
+
+async fn pay_from_wallet(
+    tx: &mut dyn Tx,
+    purchase: &Purchase,
+    command: &ConfirmPayment,
+) -> Result<Capture> {
+    let row = &purchase.row;
+    let paid = purchase.reservation.pay_at_once(command.now)?;
+    let movement = Move {
+        user: command.user,
+        change: Change::Debit(row.payment.amount),
+        reference: row.payment.id.uuid(),
+        now: command.now,
+    };
+    wallets::apply(tx, &movement).await?;
+    store(tx, &row.payment, &row.payment.captured_from_wallet(), command.now).await?;
+    let sold = sell(tx, purchase, &paid, command.now).await?;
+    idempotency::store(
+        tx,
+        (&command.key, Some(command.payment.uuid())),
+        &sold.confirmed,
+        command.now,
+    )
+    .await?;
+    Ok(Capture::Sold(Box::new(sold)))
+}
+
+async fn start_capture(
+    tx: &mut dyn Tx,
+    row: &PaymentRow,
+    reservation: &Reservation,
+    command: &ConfirmPayment,
+) -> Result<Capture> {
+    let gateway =
+        row.gateway.clone().ok_or_else(|| Error::broken("a card payment has a gateway"))?;
+    // What the gateway sent us itself takes precedence over what the fan's browser sent.
+    let approval = row.gateway_ref.clone().or_else(|| command.payment_key.clone());
+    let payment_key = approval.ok_or(Refusal::PaymentKeyMissing)?;
+    let paying = reservation.start_paying(command.now)?;
+    let kind = MessageKind::ReservationPaying;
+    let seats = reservations::store(tx, &paying, kind, command.now).await?;
+    reservations::set_seats(tx, &paying, &seats, SeatState::Paying, None).await?;
+    store(tx, &row.payment, &row.payment.requested(), command.now).await?;
+    let sql = "update payments set gateway_ref = $2, confirm_key = $3, requested_at = $4,
+                                   asked_at = $4, updated_at = $4
+                where id = $1";
+    let values = params![row.payment.id, &payment_key, &command.key.key, command.now];
+    tx.execute(sql, values).await?;
+    idempotency::start(tx, &command.key, command.payment.uuid(), command.now).await?;
+    Ok(Capture::Ask(AskGateway {
+        payment: row.payment.id,
+        gateway,
+        payment_key: Some(payment_key),
+        amount: row.payment.amount,
+    }))
+}

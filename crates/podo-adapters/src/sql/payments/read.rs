@@ -1,0 +1,114 @@
+//! Queries for payments' owners and the reconciler.
+
+use crate::sql::engine::tx::Tx;
+use crate::sql::engine::value::{Row, params};
+use crate::sql::payments::{CapturedPaymentOf, PaymentOf, TakeUnsettled};
+use podo_app::Result;
+use podo_app::payments::port::payments::{
+    AskGateway, NeverMade, PaymentStep, PaymentView, RefundView, Unsettled,
+};
+use podo_domain::PaymentId;
+use podo_domain::payments::refunds::{RefundStatus, RefundTo};
+use podo_domain::payments::{PaymentMethod, PaymentStatus};
+
+/// Marks the payments as queried, so that two nodes don't query the gateway for the same one.
+pub(super) async fn take_unsettled(
+    tx: &mut dyn Tx,
+    command: &TakeUnsettled,
+) -> Result<Vec<Unsettled>> {
+    let sql = "update payments set asked_at = $2, updated_at = $2
+                where id in (select id from payments p
+                              where status in ('REQUESTED', 'UNKNOWN') and asked_at <= $1
+                                and coalesce((select f.next_at from job_failures f
+                                                 where f.job = 'settle' and f.item = p.id), $2) <= $2
+                              order by asked_at limit $3 /* skip locked */)
+               returning id, gateway, gateway_ref, amount, requested_at";
+    let values = params![command.asked_before, command.now, command.limit];
+    tx.query(sql, values).await?.iter().map(read_unsettled).collect()
+}
+
+pub(super) async fn take_never_made(tx: &mut dyn Tx, asked: &NeverMade) -> Result<Vec<Unsettled>> {
+    let sql = "update payments set asked_at = $2, updated_at = $2
+                where id in (select id from payments
+                              where status = 'FAILED' and failure_reason = 'NOT_FOUND'
+                                and asked_at <= $1 and requested_at > $3
+                              order by asked_at limit $4 /* skip locked */)
+               returning id, gateway, gateway_ref, amount, requested_at";
+    let values = params![asked.asked_before, asked.now, asked.requested_after, asked.limit];
+    tx.query(sql, values).await?.iter().map(read_unsettled).collect()
+}
+
+fn read_unsettled(row: &Row) -> Result<Unsettled> {
+    let gateway: Option<String> = row.get("gateway")?;
+    Ok(Unsettled {
+        ask: AskGateway {
+            payment: row.get("id")?,
+            gateway: gateway.unwrap_or_default(),
+            payment_key: row.get("gateway_ref")?,
+            amount: row.get("amount")?,
+        },
+        requested_at: row.get("requested_at")?,
+    })
+}
+
+pub(super) async fn view(tx: &mut dyn Tx, question: &PaymentOf) -> Result<Option<PaymentView>> {
+    let sql = "select id, reservation_id, method, gateway, status, amount, refunded, created_at
+                 from payments where id = $1 and user_id = $2";
+    let Some(row) = tx.row(sql, params![question.payment, question.user]).await? else {
+        return Ok(None);
+    };
+    Ok(Some(PaymentView {
+        id: row.get("id")?,
+        reservation_id: row.get("reservation_id")?,
+        method: row.parse("method", PaymentMethod::parse)?,
+        gateway: row.get("gateway")?,
+        status: row.parse("status", PaymentStatus::parse)?,
+        amount: row.get("amount")?,
+        refunded: row.get("refunded")?,
+        refunds: refunds(tx, question.payment).await?,
+        history: history(tx, question.payment).await?,
+        created_at: row.get("created_at")?,
+    }))
+}
+
+async fn refunds(tx: &mut dyn Tx, payment: PaymentId) -> Result<Vec<RefundView>> {
+    let sql = "select id, status, amount, fee, destination, reason, created_at from refunds
+                where payment_id = $1 order by id";
+    let read = |row: &Row| {
+        Ok(RefundView {
+            id: row.get("id")?,
+            status: row.parse("status", RefundStatus::parse)?,
+            amount: row.get("amount")?,
+            fee: row.get("fee")?,
+            to: row.parse("destination", RefundTo::parse)?,
+            reason: row.get("reason")?,
+            created_at: row.get("created_at")?,
+        })
+    };
+    tx.query(sql, params![payment]).await?.iter().map(read).collect()
+}
+
+async fn history(tx: &mut dyn Tx, payment: PaymentId) -> Result<Vec<PaymentStep>> {
+    let sql = "select status, amount, created_at from payment_history
+                where payment_id = $1 order by step";
+    let read = |row: &Row| {
+        Ok(PaymentStep {
+            status: row.parse("status", PaymentStatus::parse)?,
+            amount: row.get("amount")?,
+            at: row.get("created_at")?,
+        })
+    };
+    tx.query(sql, params![payment]).await?.iter().map(read).collect()
+}
+
+pub(super) async fn captured_payment(
+    tx: &mut dyn Tx,
+    question: &CapturedPaymentOf,
+) -> Result<Option<PaymentId>> {
+    let sql = "select id from payments
+                where reservation_id = $1 and user_id = $2
+                  and status in ('CAPTURED', 'PARTIALLY_REFUNDED', 'REFUND_DUE')
+                order by captured - refunded - promised desc limit 1";
+    let row = tx.row(sql, params![question.reservation, question.user]).await?;
+    Ok(row.map(|row| row.get("id")).transpose()?)
+}

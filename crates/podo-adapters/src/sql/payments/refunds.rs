@@ -1,0 +1,146 @@
+//! Refund policies, organisers' refunds, and the refunds of a canceled date.
+
+pub(crate) mod organiser;
+mod runs;
+
+use crate::sql::catalog::note_told;
+use crate::sql::engine::commands::commands;
+use crate::sql::engine::tx::Tx;
+use crate::sql::engine::value::{Value, params};
+use crate::sql::payments::cancel::load_paid;
+use podo_app::booking::port::reservations::Freed;
+use podo_app::operations::port::idempotency::Idempotent;
+use podo_app::payments::port::refunds::{
+    OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun, Refunds, SetPolicy,
+};
+use podo_app::{Error, Result};
+use podo_domain::catalog::ScheduleStatus;
+use podo_domain::payments::refunds::{RefundPolicy, quote};
+use podo_domain::{EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, Timestamp};
+use serde_json::json;
+
+commands! {
+    impl Refunds for SqlStore {
+        read preview_refund(PreviewRefund) -> RefundPreview as Sales => preview;
+        write refund_by_organiser(RefundByOrganiser)
+            -> Idempotent<OrganiserRefund> as Sales => organiser::refund;
+        read refund_policy(PolicyOf { event: EventId })
+            -> Option<RefundPolicy> as Event => policy_of;
+        write set_refund_policy(SetPolicy) -> () as Event => set_policy;
+        read to_refund(ToRefund { schedule: ScheduleId, now: Timestamp, limit: u32 })
+            -> Vec<ReservationId> as Worker => runs::to_refund;
+        write refund_canceled(RefundCanceled {
+            reservation: ReservationId, refund: RefundId, now: Timestamp,
+        }) -> Option<Freed> as Worker => runs::refund;
+        write finish_run(FinishRun { schedule: ScheduleId, now: Timestamp })
+            -> bool as Worker => runs::finish;
+        read refund_run(RunOf { schedule: ScheduleId })
+            -> Option<RefundRun> as ReadOnly or_replica => runs::view;
+
+        command RunsToStart {} -> Vec<ScheduleId> as Worker => runs::runs_to_start;
+        command StartRun { schedule: ScheduleId, now: Timestamp } -> () as Worker => runs::start;
+        command RunsToDo {} -> Vec<ScheduleId> as Worker => runs::runs_to_do;
+
+        async fn runs_to_do(&self, now: Timestamp) -> Result<Vec<ScheduleId>> {
+            for schedule in self.read(RunsToStart {}).await? {
+                self.write(StartRun { schedule, now }).await?;
+            }
+            self.read(RunsToDo {}).await
+        }
+    }
+}
+
+/// The refund terms of a date.
+pub(crate) struct Terms {
+    starts_at: Timestamp,
+    is_canceled: bool,
+    policy: RefundPolicy,
+}
+
+impl Terms {
+    /// A canceled show has no cancellation fee.
+    pub(crate) fn fee_percent(&self, now: Timestamp) -> Result<u32> {
+        if self.is_canceled {
+            return Ok(0);
+        }
+        Ok(self.policy.fee_percent(self.starts_at, now)?)
+    }
+}
+
+pub(crate) async fn terms_of(tx: &mut dyn Tx, schedule: ScheduleId) -> Result<Terms> {
+    let sql = "select s.starts_at, s.status, e.refund_policy
+                 from event_schedules s join events e on e.id = s.event_id
+                where s.id = $1";
+    let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
+    let is_canceled = row.parse("status", ScheduleStatus::parse)? == ScheduleStatus::Cancelled;
+    Ok(Terms {
+        starts_at: row.get("starts_at")?,
+        is_canceled,
+        policy: read_policy(row.get("refund_policy")?)?,
+    })
+}
+
+fn read_policy(text: Option<String>) -> Result<RefundPolicy> {
+    match text {
+        Some(text) => serde_json::from_str(&text).map_err(Error::broken),
+        None => Ok(RefundPolicy::default()),
+    }
+}
+
+async fn preview(tx: &mut dyn Tx, question: &PreviewRefund) -> Result<RefundPreview> {
+    let payment = payment_to_refund(tx, question.reservation).await?;
+    let paid = load_paid(tx, payment.ok_or(Refusal::NotFound)?).await?;
+    if paid.row.user != question.user {
+        return Err(Refusal::NotFound.into());
+    }
+    paid.refuse_unless_paid()?;
+    let terms = terms_of(tx, paid.reservation.schedule).await?;
+    let fee_percent = terms.fee_percent(question.now)?;
+    let seats = paid.choose(&question.seats)?;
+    let quote = quote(seats.iter().map(|seat| seat.price), fee_percent);
+    Ok(RefundPreview {
+        reservation_id: question.reservation,
+        seat_ids: seats.iter().map(|seat| seat.id).collect(),
+        refund_amount: quote.refund,
+        fee: quote.fee,
+        fee_percent,
+        policy: terms.policy,
+        now: question.now,
+    })
+}
+
+/// The payment that bought a reservation: the one with the most left to refund, because a late
+/// payment already owes all of its money back.
+async fn payment_to_refund(
+    tx: &mut dyn Tx,
+    reservation: ReservationId,
+) -> Result<Option<PaymentId>> {
+    let sql = "select id from payments where reservation_id = $1 and captured > 0
+                order by captured - refunded - promised desc limit 1";
+    let row = tx.row(sql, params![reservation]).await?;
+    Ok(row.map(|row| row.get("id")).transpose()?)
+}
+
+async fn policy_of(tx: &mut dyn Tx, question: &PolicyOf) -> Result<Option<RefundPolicy>> {
+    let sql = "select refund_policy from events where id = $1";
+    let row = tx.row(sql, params![question.event]).await?;
+    row.map(|row| read_policy(row.get("refund_policy")?)).transpose()
+}
+
+async fn set_policy(tx: &mut dyn Tx, command: &SetPolicy) -> Result<()> {
+    let text = serde_json::to_string(&command.policy).map_err(Error::broken)?;
+    let sql = "update events set refund_policy = $2, updated_at = $3 where id = $1";
+    let values = params![command.event, Value::Json(text), command.now];
+    if tx.execute(sql, values).await? == 0 {
+        return Err(Refusal::NotFound.into());
+    }
+    let details = json!(command.policy);
+    note_told(
+        tx,
+        (command.actor, "event.refund-policy"),
+        command.event.uuid(),
+        details,
+        command.now,
+    )
+    .await
+}

@@ -1,0 +1,7 @@
+//! Ports of booking: the store and the live engines.
+
+pub mod reconciliation;
+pub mod reservations;
+pub mod seat_filter;
+pub mod seat_versions;
+pub mod standby;

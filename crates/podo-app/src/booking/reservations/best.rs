@@ -1,0 +1,89 @@
+//! Holding the best available seats.
+
+use crate::booking::port::reservations::Held;
+use crate::booking::reservations::select::{Holder, hold, with_alternatives};
+use crate::booking::seat_map::Snapshot;
+use crate::context::AppContext;
+use crate::error::{Error, Result};
+use crate::identity::sessions::Caller;
+use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
+use crate::waiting_room::require_entry;
+use podo_domain::booking::best::{Orphans, Wish, best_seats};
+use podo_domain::booking::seats::{SEATS_PER_PICK_MAX, SeatPick};
+use podo_domain::id::SeatIndex;
+use podo_domain::{Refusal, ScheduleId, SeatId};
+use std::collections::HashSet;
+
+/// How many next-best picks are tried after losing races.
+const TRIES_MAX: usize = 12;
+
+/// A best-seats request of an admitted fan.
+pub struct BestSeats<'a> {
+    pub key: IdempotencyKey,
+    pub fan: Caller,
+    pub schedule: ScheduleId,
+    pub count: usize,
+    pub grade: Option<&'a str>,
+    pub orphans: Orphans,
+    pub across_rows: bool,
+    pub wheelchairs: usize,
+    pub entry_token: Option<&'a str>,
+}
+
+/// Chooses from the seat map and holds. After losing a race it tries the next-best seats instead of
+/// refusing.
+pub async fn hold_best_seats(
+    context: &AppContext,
+    asked: BestSeats<'_>,
+) -> Result<Idempotent<Held>> {
+    let now = context.now();
+    match asked.count {
+        0 => return Err(Refusal::NoSeats.into()),
+        1..=SEATS_PER_PICK_MAX => {}
+        _ => return Err(Refusal::TooManySeats { max: SEATS_PER_PICK_MAX }.into()),
+    }
+    let entry = require_entry(context, asked.fan, asked.schedule, asked.entry_token, now).await?;
+    let holder = Holder { key: &asked.key, fan: asked.fan.user, entry, now };
+    let mut lost: HashSet<SeatIndex> = HashSet::new();
+    let mut refusal: Error = Refusal::NoneTogether.into();
+    for _ in 0..TRIES_MAX {
+        let map = context.booking.seat_maps.snapshot(context, asked.schedule).await?;
+        let Some(pick) = choose(&map, &asked, &lost)? else { break };
+        match hold(context, &holder, &pick).await {
+            Err(Error::Refused(Refusal::SeatTaken { taken, alternatives })) => {
+                lost.extend(taken.iter().map(|seat| seat.index()));
+                let error = Refusal::SeatTaken { taken, alternatives }.into();
+                refusal = with_alternatives(context, &pick, error);
+            }
+            held => return held,
+        }
+    }
+    // A repeated request gets its first answer even if nothing is left by now.
+    match context.store.stored_answer(&asked.key).await? {
+        Some(answer) => Ok(Idempotent::Replay(answer)),
+        None => Err(refusal),
+    }
+}
+
+fn choose(
+    map: &Snapshot,
+    asked: &BestSeats<'_>,
+    lost: &HashSet<SeatIndex>,
+) -> Result<Option<SeatPick>> {
+    let hall = map.hall();
+    let grade = match asked.grade {
+        Some(name) => Some(hall.grade(name).ok_or(Refusal::UnknownGrade)?),
+        None => None,
+    };
+    let wish = Wish {
+        count: asked.count,
+        grade,
+        orphans: asked.orphans,
+        across_rows: asked.across_rows,
+        wheelchairs: asked.wheelchairs,
+    };
+    let is_free = |seat: SeatIndex| map.is_available(seat) && !lost.contains(&seat);
+    let Some(seats) = best_seats(hall, is_free, &wish) else { return Ok(None) };
+    let seats: Vec<SeatId> = seats.iter().map(|seat| asked.schedule.seat(*seat)).collect();
+    Ok(Some(SeatPick::new(asked.schedule, &seats)?))
+}

@@ -1,0 +1,128 @@
+//! Holding the seats that a fan picked.
+
+use crate::booking::port::reservations::{Held, HoldSeats};
+use crate::booking::port::seat_filter::Taken;
+use crate::booking::reservations::tell_nodes;
+use crate::context::AppContext;
+use crate::error::{Error, Result};
+use crate::identity::bot_signals;
+use crate::identity::sessions::Caller;
+use crate::operations::failpoints;
+use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
+use crate::waiting_room::{entry_number, require_entry};
+use podo_domain::booking::seats::SeatPick;
+use podo_domain::id::SeatIndex;
+use podo_domain::identity::bot_signals::SignalKind;
+use podo_domain::waiting_room::Entry;
+use podo_domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId};
+
+/// A seat request of an admitted fan.
+pub struct SelectSeats<'a> {
+    pub key: IdempotencyKey,
+    pub fan: Caller,
+    pub schedule: ScheduleId,
+    pub seats: &'a [SeatId],
+    pub entry_token: Option<&'a str>,
+}
+
+/// Refuses most losers of a race from this node's memory, without a call to the store or the live
+/// engine. It checks the entry token first, so that a forged token reveals nothing.
+pub fn refuse_from_cache(context: &AppContext, asked: &SelectSeats<'_>) -> Result<()> {
+    let now = context.now();
+    let pick = SeatPick::new(asked.schedule, asked.seats)?;
+    entry_number(context, asked.fan, asked.schedule, asked.entry_token)?;
+    match context.booking.seat_filter.refusal_at_hand(&pick, asked.fan.user, now) {
+        Some(seats) => Err(taken(context, &pick, seats)),
+        None => Ok(()),
+    }
+}
+
+/// Holds the seats, all or none. The filter refuses most losers of a race in memory; the database
+/// decides among the rest.
+pub async fn select_seats(
+    context: &AppContext,
+    asked: SelectSeats<'_>,
+) -> Result<Idempotent<Held>> {
+    let now = context.now();
+    let pick = SeatPick::new(asked.schedule, asked.seats)?;
+    let entry = require_entry(context, asked.fan, asked.schedule, asked.entry_token, now).await?;
+    let holder = Holder { key: &asked.key, fan: asked.fan.user, entry, now };
+    let held = hold(context, &holder, &pick).await;
+    held.map_err(|error| with_alternatives(context, &pick, error))
+}
+
+/// An admitted fan who is about to hold seats.
+pub(crate) struct Holder<'a> {
+    pub(crate) key: &'a IdempotencyKey,
+    pub(crate) fan: UserId,
+    pub(crate) entry: Entry,
+    pub(crate) now: Timestamp,
+}
+
+pub(crate) async fn hold(
+    context: &AppContext,
+    holder: &Holder<'_>,
+    pick: &SeatPick,
+) -> Result<Idempotent<Held>> {
+    let (schedule, fan, now) = (pick.schedule(), holder.fan, holder.now);
+    let until = now.plus(context.rules.hold_length);
+    let taken = context.booking.seat_filter.take(pick, fan, until, now).await?;
+    // A fan who is blocked by their own hold most likely repeats a request: the database has its
+    // answer, even if the first request is still on its way there. Other fans are refused without
+    // touching the database.
+    if let Taken::Blocked { seats, by_self: false } = taken {
+        return Err(Refusal::seat_taken(ids(schedule, &seats)).into());
+    }
+    failpoints::reach(failpoints::HOLD_FILTERED);
+    let command = HoldSeats {
+        key: holder.key.clone(),
+        reservation: ReservationId::new(context.rng.id(now)),
+        user: fan,
+        pick: pick.clone(),
+        entry: holder.entry,
+        until,
+        limits_churn: context.rules.limits_on,
+        now,
+    };
+    let held = context.store.hold_seats(command).await;
+    failpoints::reach(failpoints::HOLD_STORED);
+    if let Err(Error::Refused(Refusal::HoldChurn { .. })) = &held {
+        let reason = "Held seats repeatedly without buying".to_owned();
+        bot_signals::note(context, (fan, schedule), SignalKind::HoldsWithoutBuying, reason).await;
+    }
+    let is_ours = matches!(held, Ok(Idempotent::Fresh(_)));
+    let is_promised = taken == Taken::Yes;
+    if is_promised && !is_ours {
+        // The filter accepted what the database refused.
+        context.booking.seat_filter.release(schedule, pick.indexes(), fan).await?;
+    }
+    if !is_promised && is_ours {
+        // The filter held an older claim.
+        context.booking.seat_filter.keep(schedule, pick.indexes(), fan, until).await?;
+    }
+    if is_ours {
+        tell_nodes(context, schedule, pick.indexes()).await;
+    }
+    held
+}
+
+fn ids(schedule: ScheduleId, seats: &[SeatIndex]) -> Vec<SeatId> {
+    seats.iter().map(|seat| schedule.seat(*seat)).collect()
+}
+
+fn taken(context: &AppContext, pick: &SeatPick, seats: Vec<SeatIndex>) -> Error {
+    let refusal = Refusal::seat_taken(ids(pick.schedule(), &seats));
+    with_alternatives(context, pick, refusal.into())
+}
+
+/// Adds seats near the lost ones, from the cached seat map. They are a hint, so a loser costs no
+/// read of the store.
+pub(crate) fn with_alternatives(context: &AppContext, pick: &SeatPick, error: Error) -> Error {
+    let Error::Refused(Refusal::SeatTaken { taken, .. }) = error else { return error };
+    let schedule = pick.schedule();
+    let known = context.booking.seat_maps.known(schedule);
+    let found = known.map(|map| map.alternatives(pick.indexes()));
+    let alternatives = found.iter().flat_map(|found| found.iter());
+    let alternatives = alternatives.map(|seats| ids(schedule, seats)).collect();
+    Refusal::SeatTaken { taken, alternatives }.into()
+}

@@ -1,0 +1,374 @@
+//! The catalog: what organisers create and the public sees.
+
+mod cache;
+mod changes;
+pub mod invalidation;
+pub mod jobs;
+pub mod layouts;
+pub mod port;
+pub mod schedules;
+
+pub use cache::CatalogCache;
+pub use changes::{
+    EventEdit, HallView, TemplatePreview, VenueEdit, VenueView, cancel_schedule, change_schedule,
+    edit_event, edit_hall, edit_venue, hall_template, list_all_events, list_venues,
+    preview_template, remove, show_any_event,
+};
+
+use crate::catalog::port::{
+    ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventFilter,
+    EventRecord, EventVerb, ScheduleRecord,
+};
+use crate::context::AppContext;
+use crate::error::Result;
+use crate::store::{Page, PageAsk};
+use podo_domain::catalog::text::{Line, Prose};
+use podo_domain::catalog::{
+    EventStatus, ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatPlan, SeatTemplate,
+    ShowStatus,
+};
+use podo_domain::payments::refunds::RefundPolicy;
+use podo_domain::waiting_room::{QueueMode, QueueSettings};
+use podo_domain::{EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventView {
+    pub id: EventId,
+    pub title: String,
+    pub artist: String,
+    pub description: String,
+    pub status: EventStatus,
+    pub venue_name: String,
+    pub hall_name: String,
+    pub city: String,
+    /// Whether its tickets can be transferred.
+    pub transferable: bool,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventDetail {
+    #[serde(flatten)]
+    pub event: EventView,
+    pub schedules: Vec<ScheduleView>,
+    /// What is retained of a canceled ticket's price, by days before the show.
+    pub refund_rules: RefundPolicy,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScheduleView {
+    pub id: ScheduleId,
+    pub event_id: EventId,
+    pub event_title: String,
+    pub sequence: u32,
+    pub starts_at: Timestamp,
+    pub ends_at: Timestamp,
+    pub sale_starts_at: Timestamp,
+    pub sale_ends_at: Timestamp,
+    /// The status of the sale.
+    pub status: ScheduleStatus,
+    /// The status of the show.
+    pub show_status: ShowStatus,
+    pub prices: BTreeMap<String, Won>,
+    pub seats: u32,
+    pub seats_per_person: u32,
+    pub queue_mode: QueueMode,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScheduleDetail {
+    #[serde(flatten)]
+    pub schedule: ScheduleView,
+    /// Available seats by grade.
+    pub seats_left: BTreeMap<String, u32>,
+}
+
+/// The layout of a schedule: it never changes, so it can be cached indefinitely.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LayoutView {
+    pub schedule_id: ScheduleId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<podo_domain::catalog::Stage>,
+    /// Seats in layout order, grouped into consecutive sections.
+    pub sections: Vec<SectionView>,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SectionView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    pub seats: Vec<LayoutSeat>,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LayoutSeat {
+    pub row: String,
+    pub y: i32,
+    pub grade: String,
+    pub accessible: bool,
+    pub companion: bool,
+    pub restricted_view: bool,
+    /// A place in a standing zone; its number is the order of entry.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub standing: bool,
+    // Fields that differ from seat to seat are adjacent, because a stadium compresses better that
+    // way.
+    pub number: String,
+    pub x: i32,
+    pub id: SeatId,
+}
+
+pub struct NewVenue {
+    pub name: Line<200>,
+    pub address: Line<300>,
+    pub city: Line<100>,
+}
+
+pub async fn create_venue(context: &AppContext, actor: UserId, asked: NewVenue) -> Result<VenueId> {
+    let now = context.now();
+    let venue = VenueId::new(context.rng.id(now));
+    let command = CreateVenue {
+        actor,
+        venue,
+        name: asked.name.into(),
+        address: asked.address.into(),
+        city: asked.city.into(),
+        now,
+    };
+    context.store.create_venue(command).await?;
+    Ok(venue)
+}
+
+/// Creates a hall from a template; returns its number of seats.
+pub async fn create_hall(
+    context: &AppContext,
+    actor: UserId,
+    venue: VenueId,
+    name: Line<200>,
+    template: SeatTemplate,
+) -> Result<(HallId, u32)> {
+    let capacity = u32::try_from(template.plan()?.seats.len()).unwrap_or(u32::MAX);
+    let now = context.now();
+    let hall = HallId::new(context.rng.id(now));
+    let command = CreateHall { actor, hall, venue, name: name.into(), template, capacity, now };
+    context.store.create_hall(command).await?;
+    Ok((hall, capacity))
+}
+
+pub struct NewEvent {
+    pub title: Line<300>,
+    pub artist: Line<200>,
+    pub description: Prose<5000>,
+    pub venue: VenueId,
+    pub hall: HallId,
+    pub transferable: bool,
+}
+
+pub async fn create_event(context: &AppContext, actor: UserId, asked: NewEvent) -> Result<EventId> {
+    let now = context.now();
+    let event = EventId::new(context.rng.id(now));
+    let command = CreateEvent {
+        actor,
+        event,
+        title: asked.title.into(),
+        artist: asked.artist.into(),
+        description: asked.description.into(),
+        venue: asked.venue,
+        hall: asked.hall,
+        transferable: asked.transferable,
+        now,
+    };
+    context.store.create_event(command).await?;
+    context.catalog.cache.invalidate(context).await;
+    Ok(event)
+}
+
+pub struct NewSchedule {
+    pub times: ScheduleTimes,
+    pub prices: BTreeMap<String, Won>,
+    pub seats_per_person: u32,
+    pub resale_delay: ResaleDelay,
+    pub queue: QueueSettings,
+}
+
+/// Creates a date of an event with all its seats; returns how many.
+pub async fn create_schedule(
+    context: &AppContext,
+    actor: UserId,
+    event: EventId,
+    asked: NewSchedule,
+) -> Result<(ScheduleId, u32)> {
+    asked.queue.check()?;
+    let terms = ScheduleTerms {
+        times: asked.times,
+        seats_per_person: asked.seats_per_person,
+        prices: asked.prices,
+        resale_delay: asked.resale_delay,
+    };
+    terms.check()?;
+    let now = context.now();
+    let schedule = ScheduleId::with_room_for_seats(context.rng.id(now));
+    let command = CreateSchedule {
+        actor,
+        schedule,
+        event,
+        times: asked.times,
+        prices: terms.prices,
+        seats_per_person: asked.seats_per_person,
+        resale_delay: asked.resale_delay,
+        queue: asked.queue,
+        draw_seed: context.rng.secret(),
+        now,
+    };
+    let n_seats = context.store.create_schedule(command).await?;
+    context.catalog.cache.invalidate(context).await;
+    Ok((schedule, n_seats))
+}
+
+pub async fn change_event(
+    context: &AppContext,
+    actor: UserId,
+    event: EventId,
+    verb: EventVerb,
+) -> Result<EventStatus> {
+    let command = ChangeEvent { actor, event, verb, now: context.now() };
+    let status = context.store.change_event(command).await?;
+    for schedule in context.store.schedules_of(event).await? {
+        context.catalog.schedules.forget(schedule.schedule);
+    }
+    context.catalog.cache.invalidate(context).await;
+    Ok(status)
+}
+
+pub async fn change_queue(
+    context: &AppContext,
+    actor: UserId,
+    schedule: ScheduleId,
+    settings: QueueSettings,
+) -> Result<()> {
+    settings.check()?;
+    let command = ChangeQueue { actor, schedule, settings, now: context.now() };
+    context.store.change_queue(command).await?;
+    context.catalog.schedules.forget(schedule);
+    context.catalog.cache.invalidate(context).await;
+    Ok(())
+}
+
+/// The public events: all but those in preparation.
+pub async fn list_events(
+    context: &AppContext,
+    filter: EventFilter,
+    page: PageAsk,
+) -> Result<Page<EventView>> {
+    let only = Some(filter.only.filter(is_public).unwrap_or(EventStatus::Open));
+    let filter = EventFilter { only, ..filter };
+    let events = context.catalog.cache.list(context, filter, page).await?;
+    let views = events.iter().map(view_event).collect();
+    Ok(Page::cut(views, page.limit, |event| event.id.uuid()))
+}
+
+fn is_public(status: &EventStatus) -> bool {
+    match status {
+        EventStatus::Preparing => false,
+        EventStatus::Open | EventStatus::Ended | EventStatus::Cancelled => true,
+    }
+}
+
+pub async fn show_event(context: &AppContext, event: EventId) -> Result<EventDetail> {
+    let records = context.catalog.cache.event(context, event).await?;
+    if !is_public(&records.event.status) {
+        return Err(Refusal::NotFound.into());
+    }
+    let now = context.now();
+    let schedules = records.schedules.iter().map(|schedule| view_schedule(schedule, now));
+    Ok(EventDetail {
+        event: view_event(&records.event),
+        schedules: schedules.collect(),
+        refund_rules: records.refund_policy.clone(),
+    })
+}
+
+pub async fn show_schedule(context: &AppContext, schedule: ScheduleId) -> Result<ScheduleDetail> {
+    let now = context.now();
+    let record = context.catalog.schedules.get(&*context.store, schedule, now).await?;
+    let snapshot = context.booking.seat_maps.snapshot(context, schedule).await?;
+    let schedule = view_schedule(&record, now);
+    Ok(ScheduleDetail { schedule, seats_left: snapshot.left.clone() })
+}
+
+/// The layout of a schedule that fans may see.
+pub async fn show_layout(context: &AppContext, schedule: ScheduleId) -> Result<LayoutView> {
+    context.catalog.schedules.get(&*context.store, schedule, context.now()).await?;
+    let template = context.store.template_of(schedule).await?.ok_or(Refusal::NotFound)?;
+    Ok(view_layout(schedule, template.plan()?))
+}
+
+pub fn view_layout(schedule: ScheduleId, plan: SeatPlan) -> LayoutView {
+    let mut sections: Vec<SectionView> = Vec::new();
+    for (index, seat) in (0..).zip(plan.seats) {
+        let is_next = sections.last().is_none_or(|last| last.name != seat.section);
+        if is_next {
+            sections.push(SectionView { name: seat.section, seats: Vec::new() });
+        }
+        let view = LayoutSeat {
+            id: schedule.seat(index),
+            number: seat.number,
+            row: seat.row,
+            grade: seat.grade,
+            x: seat.x,
+            y: seat.y,
+            accessible: seat.accessible,
+            companion: seat.companion,
+            restricted_view: seat.restricted_view,
+            standing: seat.standing,
+        };
+        if let Some(section) = sections.last_mut() {
+            section.seats.push(view);
+        }
+    }
+    LayoutView { schedule_id: schedule, stage: plan.stage, sections }
+}
+
+fn view_event(record: &EventRecord) -> EventView {
+    EventView {
+        id: record.event,
+        title: record.title.clone(),
+        artist: record.artist.clone(),
+        description: record.description.clone(),
+        status: record.status,
+        venue_name: record.venue_name.clone(),
+        hall_name: record.hall_name.clone(),
+        city: record.city.clone(),
+        transferable: record.transferable,
+    }
+}
+
+fn view_schedule(record: &ScheduleRecord, now: Timestamp) -> ScheduleView {
+    ScheduleView {
+        id: record.schedule,
+        event_id: record.event,
+        event_title: record.event_title.clone(),
+        sequence: record.sequence,
+        starts_at: record.times.starts_at,
+        ends_at: record.times.ends_at,
+        sale_starts_at: record.times.sale_starts_at,
+        sale_ends_at: record.times.sale_ends_at,
+        status: record.status.at(&record.times, now),
+        show_status: record.times.show_at(now),
+        prices: record.prices.clone(),
+        seats: record.n_seats,
+        seats_per_person: record.seats_per_person,
+        queue_mode: record.queue.mode,
+        now,
+    }
+}

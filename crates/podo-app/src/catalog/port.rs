@@ -1,0 +1,307 @@
+//! Venues, halls, events, schedules and their seats in the store.
+
+use crate::error::Result;
+use crate::store::PageAsk;
+use async_trait::async_trait;
+use podo_domain::booking::seats::{Seat, SeatStanding};
+use podo_domain::catalog::{
+    EventStatus, ResaleDelay, ScheduleChange, ScheduleStatus, ScheduleTerms, ScheduleTimes,
+    SeatTemplate,
+};
+use podo_domain::id::SeatIndex;
+use podo_domain::waiting_room::QueueSettings;
+use podo_domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug)]
+pub struct CreateVenue {
+    pub actor: UserId,
+    pub venue: VenueId,
+    pub name: String,
+    pub address: String,
+    pub city: String,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct CreateHall {
+    pub actor: UserId,
+    pub hall: HallId,
+    pub venue: VenueId,
+    pub name: String,
+    pub template: SeatTemplate,
+    pub capacity: u32,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct CreateEvent {
+    pub actor: UserId,
+    pub event: EventId,
+    pub title: String,
+    pub artist: String,
+    pub description: String,
+    pub venue: VenueId,
+    pub hall: HallId,
+    /// Whether its tickets can be transferred.
+    pub transferable: bool,
+    pub now: Timestamp,
+}
+
+/// A date of an event; its seats are created from the hall's template in the same transaction.
+#[derive(Clone, Debug)]
+pub struct CreateSchedule {
+    pub actor: UserId,
+    pub schedule: ScheduleId,
+    pub event: EventId,
+    pub times: ScheduleTimes,
+    pub prices: BTreeMap<String, Won>,
+    pub seats_per_person: u32,
+    pub resale_delay: ResaleDelay,
+    pub queue: QueueSettings,
+    pub draw_seed: [u8; 32],
+    pub now: Timestamp,
+}
+
+/// An organiser's action on an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventVerb {
+    Open,
+    End,
+    Cancel,
+}
+
+#[derive(Clone, Debug)]
+pub struct ChangeEvent {
+    pub actor: UserId,
+    pub event: EventId,
+    pub verb: EventVerb,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct ChangeQueue {
+    pub actor: UserId,
+    pub schedule: ScheduleId,
+    pub settings: QueueSettings,
+    pub now: Timestamp,
+}
+
+/// Absent fields stay as they are.
+#[derive(Clone, Debug)]
+pub struct EditVenue {
+    pub actor: UserId,
+    pub venue: VenueId,
+    pub name: Option<String>,
+    pub address: Option<String>,
+    pub city: Option<String>,
+    pub now: Timestamp,
+}
+
+/// A new template applies to schedules created from now on; existing ones keep theirs.
+#[derive(Clone, Debug)]
+pub struct EditHall {
+    pub actor: UserId,
+    pub hall: HallId,
+    pub name: Option<String>,
+    pub template: Option<SeatTemplate>,
+    pub capacity: Option<u32>,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct EditEvent {
+    pub actor: UserId,
+    pub event: EventId,
+    pub title: Option<String>,
+    pub artist: Option<String>,
+    pub description: Option<String>,
+    pub transferable: Option<bool>,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct ChangeSchedule {
+    pub actor: UserId,
+    pub schedule: ScheduleId,
+    pub change: ScheduleChange,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct CancelSchedule {
+    pub actor: UserId,
+    pub schedule: ScheduleId,
+    pub now: Timestamp,
+}
+
+/// Something created by mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unwanted {
+    Venue(VenueId),
+    Hall(HallId),
+    Event(EventId),
+    Schedule(ScheduleId),
+}
+
+#[derive(Clone, Debug)]
+pub struct Remove {
+    pub actor: UserId,
+    pub what: Unwanted,
+    pub now: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct VenueRecord {
+    pub venue: VenueId,
+    pub name: String,
+    pub address: String,
+    pub city: String,
+    pub halls: Vec<HallRecord>,
+}
+
+#[derive(Clone, Debug)]
+pub struct HallRecord {
+    pub hall: HallId,
+    pub name: String,
+    pub capacity: u32,
+}
+
+#[derive(Clone, Debug)]
+pub struct EventRecord {
+    pub event: EventId,
+    pub title: String,
+    pub artist: String,
+    pub description: String,
+    pub status: EventStatus,
+    pub venue_name: String,
+    pub city: String,
+    pub hall_name: String,
+    pub transferable: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct ScheduleRecord {
+    pub schedule: ScheduleId,
+    pub event: EventId,
+    pub event_status: EventStatus,
+    pub event_title: String,
+    pub sequence: u32,
+    pub times: ScheduleTimes,
+    pub status: ScheduleStatus,
+    pub prices: BTreeMap<String, Won>,
+    pub n_seats: u32,
+    pub seats_per_person: u32,
+    pub resale_delay: ResaleDelay,
+    pub queue: QueueSettings,
+    pub draw_seed: [u8; 32],
+}
+
+impl ScheduleRecord {
+    /// The date was canceled, by itself or with its event.
+    pub fn is_canceled(&self) -> bool {
+        self.status == ScheduleStatus::Cancelled
+    }
+}
+
+/// The public seat counts of one grade, and the revenue of those sold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GradeSales {
+    pub grade: String,
+    pub available: u32,
+    pub held: u32,
+    pub sold: u32,
+    pub revenue: Won,
+}
+
+/// Selects events. Fans see only open ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EventFilter {
+    pub query: Option<String>,
+    pub city: Option<String>,
+    pub only: Option<EventStatus>,
+    /// Events that have a date with this sale status.
+    pub schedule_status: Option<ScheduleStatus>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+}
+
+#[async_trait]
+pub trait Catalog: Send + Sync {
+    async fn create_venue(&self, command: CreateVenue) -> Result<()>;
+
+    /// Refusals: `NotFound` (venue), `NameTaken`.
+    async fn create_hall(&self, command: CreateHall) -> Result<()>;
+
+    /// Refusals: `NotFound` (hall, or a hall of another venue).
+    async fn create_event(&self, command: CreateEvent) -> Result<()>;
+
+    /// Creates the schedule and all of its seats; returns how many. Refusals: `NotFound`,
+    /// `WrongEventState`, `InvalidSchedule`.
+    async fn create_schedule(&self, command: CreateSchedule) -> Result<u32>;
+
+    async fn change_event(&self, command: ChangeEvent) -> Result<EventStatus>;
+
+    async fn change_queue(&self, command: ChangeQueue) -> Result<()>;
+
+    /// Refusals: `NotFound`.
+    async fn edit_venue(&self, command: EditVenue) -> Result<()>;
+
+    /// Refusals: `NotFound`, `NameTaken`.
+    async fn edit_hall(&self, command: EditHall) -> Result<()>;
+
+    /// Refusals: `NotFound`.
+    async fn edit_event(&self, command: EditEvent) -> Result<()>;
+
+    /// Refusals: `NotFound`, `SaleBegun`, `InvalidSchedule`, `InvalidTemplate` (prices).
+    async fn change_schedule(&self, command: ChangeSchedule) -> Result<ScheduleTerms>;
+
+    /// Stops the sale; every payment will be refunded. Idempotent. Refusals: `NotFound`.
+    async fn cancel_schedule(&self, command: CancelSchedule) -> Result<()>;
+
+    /// Refusals: `NotFound`, `InUse` if anything depends on it or one of its seats was ever held.
+    async fn remove(&self, command: Remove) -> Result<()>;
+
+    /// Venues with their halls, newest first.
+    async fn venues(&self, page: PageAsk) -> Result<Vec<VenueRecord>>;
+
+    async fn hall_template(&self, hall: HallId) -> Result<Option<SeatTemplate>>;
+
+    async fn events(&self, filter: EventFilter, page: PageAsk) -> Result<Vec<EventRecord>>;
+
+    async fn event(&self, event: EventId) -> Result<Option<EventRecord>>;
+
+    async fn schedules_of(&self, event: EventId) -> Result<Vec<ScheduleRecord>>;
+
+    async fn schedule(&self, schedule: ScheduleId) -> Result<Option<ScheduleRecord>>;
+
+    /// The template that the schedule's seats were created from.
+    async fn template_of(&self, schedule: ScheduleId) -> Result<Option<SeatTemplate>>;
+
+    /// How many seats of each grade are available, held and sold, and for how much.
+    async fn seats_by_grade(&self, schedule: ScheduleId, now: Timestamp)
+    -> Result<Vec<GradeSales>>;
+
+    /// Every seat in layout order.
+    async fn seats_of(&self, schedule: ScheduleId) -> Result<Vec<Seat>>;
+
+    /// Every claimed seat, including those with an expired hold.
+    async fn claimed_seats(&self, schedule: ScheduleId) -> Result<Vec<SeatStanding>>;
+
+    /// The state of these seats; unknown seats are left out.
+    async fn seats_at(
+        &self,
+        schedule: ScheduleId,
+        seats: Vec<SeatIndex>,
+    ) -> Result<Vec<SeatStanding>>;
+
+    /// Schedules with a live queue: gathering, selling, or just over.
+    async fn schedules_alive(&self, now: Timestamp) -> Result<Vec<ScheduleRecord>>;
+
+    /// Stores the current status of dates whose sale has opened or ended since; returns how many
+    /// changed.
+    async fn update_schedule_statuses(&self, limit: u32, now: Timestamp) -> Result<u64>;
+
+    /// Schedules that ended between the two.
+    async fn schedules_ended(&self, from: Timestamp, to: Timestamp) -> Result<Vec<ScheduleId>>;
+}

@@ -1,0 +1,62 @@
+//! The external channels of notifications.
+
+use crate::messaging::port::notifications::ChannelKind;
+use async_trait::async_trait;
+use podo_domain::Timestamp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A notification with its address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mail {
+    /// Stable for one notification, for channels that can detect repeats by it.
+    pub id: String,
+    /// An e-mail address, a phone number or a device token.
+    pub to: String,
+    pub subject: String,
+    pub body: String,
+}
+
+/// The result of sending.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sent {
+    Accepted,
+    /// Certainly not accepted; a later attempt may succeed.
+    NotNow {
+        error: String,
+        after: Option<Duration>,
+    },
+    /// Permanently refused.
+    Refused {
+        error: String,
+    },
+    /// The address no longer exists.
+    Gone {
+        error: String,
+    },
+    /// It may have been accepted.
+    Unknown {
+        error: String,
+    },
+}
+
+#[async_trait]
+pub trait Channel: Send + Sync {
+    fn kind(&self) -> ChannelKind;
+
+    async fn send(&self, mail: &Mail, now: Timestamp) -> Sent;
+}
+
+/// The configured channels.
+#[derive(Clone, Default)]
+pub struct Channels(pub Vec<Arc<dyn Channel>>);
+
+impl Channels {
+    pub fn kinds(&self) -> Vec<ChannelKind> {
+        self.0.iter().map(|channel| channel.kind()).collect()
+    }
+
+    pub fn get(&self, kind: ChannelKind) -> Option<&Arc<dyn Channel>> {
+        self.0.iter().find(|channel| channel.kind() == kind)
+    }
+}

@@ -1,0 +1,145 @@
+//! The organisers' search, with decrypted personal fields.
+
+use crate::context::AppContext;
+use crate::error::Result;
+use crate::identity::accounts;
+use crate::operations::port::admin_search::{
+    Found, Look, NotificationRow, PaymentRow, PaymentSearch, PersonRow, PersonSearch,
+    ReservationRow, ReservationSearch,
+};
+use crate::store::Page;
+use podo_domain::booking::reservations::ReservationStatus;
+use podo_domain::identity::Role;
+use podo_domain::{ReservationId, ScheduleId, Timestamp, UserId, Won};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use utoipa::ToSchema;
+
+/// A reservation as organisers see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReservationLine {
+    pub id: ReservationId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub booking_number: Option<String>,
+    pub status: ReservationStatus,
+    pub schedule_id: ScheduleId,
+    pub event_title: String,
+    pub starts_at: Timestamp,
+    /// Its seat numbers, including returned seats.
+    pub seats: Vec<String>,
+    pub amount: Won,
+    pub user_id: UserId,
+    /// Absent if the account was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    pub created_at: Timestamp,
+}
+
+/// A person as organisers see them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonLine {
+    pub id: UserId,
+    pub email: String,
+    pub name: String,
+    pub role: Role,
+    pub status: String,
+    /// The wallet balance.
+    pub balance: Won,
+    pub created_at: Timestamp,
+}
+
+pub async fn reservations(
+    context: &AppContext,
+    search: ReservationSearch,
+    look: Look,
+) -> Result<Page<ReservationLine>> {
+    let found = context.store.find_reservations(search, look).await?;
+    let mut emails: HashMap<UserId, Option<String>> = HashMap::new();
+    let mut items = Vec::with_capacity(found.rows.len());
+    for row in found.rows {
+        let email = match emails.entry(row.user) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let user = accounts::user_view(context, row.user).await?;
+                new.insert(user.map(|user| user.email)).clone()
+            }
+        };
+        items.push(reservation_line(row, email));
+    }
+    Ok(Page { items, next_cursor: found.next.map(|id| id.to_string()) })
+}
+
+fn reservation_line(row: ReservationRow, email: Option<String>) -> ReservationLine {
+    ReservationLine {
+        id: row.id,
+        booking_number: row.booking_number,
+        status: row.status,
+        schedule_id: row.schedule,
+        event_title: row.event_title,
+        starts_at: row.starts_at,
+        seats: row.seats,
+        amount: row.amount,
+        user_id: row.user,
+        email,
+        created_at: row.created_at,
+    }
+}
+
+pub async fn payments(
+    context: &AppContext,
+    search: PaymentSearch,
+    look: Look,
+) -> Result<Page<PaymentRow>> {
+    Ok(as_page(context.store.find_payments(search, look).await?))
+}
+
+/// Finds people by full e-mail address or id: other fields are encrypted.
+pub async fn people(
+    context: &AppContext,
+    search: PersonSearch,
+    look: Look,
+) -> Result<Page<PersonLine>> {
+    let found = context.store.find_people(search, look).await?;
+    let mut items = Vec::with_capacity(found.rows.len());
+    for row in found.rows {
+        let balance = context.store.balance(row.user).await?;
+        items.push(person_line(context, &row, balance)?);
+    }
+    Ok(Page { items, next_cursor: found.next.map(|id| id.to_string()) })
+}
+
+fn person_line(context: &AppContext, row: &PersonRow, balance: Won) -> Result<PersonLine> {
+    Ok(PersonLine {
+        id: row.user,
+        email: accounts::open(context, "email", row.user, &row.email)?,
+        name: accounts::open(context, "name", row.user, &row.name)?,
+        role: row.role,
+        status: row.status.clone(),
+        balance,
+        created_at: row.created_at,
+    })
+}
+
+/// Parses an organiser's search text: an id or a full e-mail address.
+pub fn person_search(context: &AppContext, text: &str) -> PersonSearch {
+    let text = text.trim();
+    match text.parse() {
+        Ok(id) => PersonSearch { id: Some(id), email_hash: None },
+        Err(_) if text.is_empty() => PersonSearch::default(),
+        Err(_) => {
+            let email = text.to_lowercase();
+            PersonSearch { id: None, email_hash: Some(context.keyring.lookup("email", &email)) }
+        }
+    }
+}
+
+pub async fn letters(context: &AppContext, look: Look) -> Result<Page<NotificationRow>> {
+    Ok(as_page(context.store.all_notifications(look).await?))
+}
+
+fn as_page<T>(found: Found<T>) -> Page<T> {
+    Page { items: found.rows, next_cursor: found.next.map(|id| id.to_string()) }
+}

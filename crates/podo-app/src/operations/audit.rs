@@ -1,0 +1,31 @@
+//! The audit log as organisers read it.
+
+use crate::context::AppContext;
+use crate::error::Result;
+use crate::operations::port::audit::{AuditAsk, AuditNote, AuditView};
+use crate::store::Page;
+use podo_domain::UserId;
+use serde_json::Value;
+
+/// A page of entries, newest first.
+pub async fn entries(context: &AppContext, asked: AuditAsk) -> Result<Page<AuditView>> {
+    let limit = asked.limit;
+    let mut rows = context.store.audit_entries(AuditAsk { limit: limit + 1, ..asked }).await?;
+    let has_more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let next_cursor = rows.last().map(|row| row.seq.to_string()).filter(|_| has_more);
+    Ok(Page { items: rows, next_cursor })
+}
+
+/// Records that an organiser reads personal data (`read`) or requests a change (`call`), before it
+/// happens. A successful change writes an entry of its own as well.
+pub async fn note_call(
+    context: &AppContext,
+    actor: UserId,
+    action: &'static str,
+    subject: String,
+    details: Value,
+) -> Result<()> {
+    let note = AuditNote { actor, action, subject, details, now: context.now() };
+    context.store.note(note).await
+}

@@ -1,0 +1,127 @@
+//! Organisers' search: reservations, payments, people and notifications, newest first.
+
+use crate::error::Result;
+use async_trait::async_trait;
+use podo_domain::booking::reservations::ReservationStatus;
+use podo_domain::identity::Role;
+use podo_domain::payments::{PaymentMethod, PaymentStatus};
+use podo_domain::{PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// Most rows that one query scans, so that a filter that matches nothing doesn't read everything. A
+/// page can therefore be short, or even empty, and still have a successor.
+pub const ROWS_LOOKED_AT_MAX: u32 = 5_000;
+
+/// The rows found, and where to continue.
+#[derive(Clone, Debug)]
+pub struct Found<T> {
+    pub rows: Vec<T>,
+    /// The last row scanned; absent if there are no more.
+    pub next: Option<Uuid>,
+}
+
+/// Rows before `before`, at most `limit`.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    pub before: Option<Uuid>,
+    pub limit: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ReservationSearch {
+    pub status: Option<ReservationStatus>,
+    pub schedule: Option<ScheduleId>,
+    pub user: Option<UserId>,
+    pub id: Option<ReservationId>,
+    pub booking_number: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReservationRow {
+    pub id: ReservationId,
+    pub user: UserId,
+    pub schedule: ScheduleId,
+    pub event_title: String,
+    pub starts_at: Timestamp,
+    pub status: ReservationStatus,
+    pub seats: Vec<String>,
+    pub amount: Won,
+    pub booking_number: Option<String>,
+    pub created_at: Timestamp,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct PaymentSearch {
+    pub status: Option<PaymentStatus>,
+    pub user: Option<UserId>,
+    pub id: Option<PaymentId>,
+    pub reservation: Option<ReservationId>,
+    pub booking_number: Option<String>,
+}
+
+/// A payment as organisers see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PaymentRow {
+    pub id: PaymentId,
+    pub reservation_id: ReservationId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub booking_number: Option<String>,
+    pub user_id: UserId,
+    pub method: PaymentMethod,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway: Option<String>,
+    pub status: PaymentStatus,
+    pub amount: Won,
+    pub captured: Won,
+    pub refunded: Won,
+    pub created_at: Timestamp,
+}
+
+/// Personal fields are encrypted, so only a full address can be searched for.
+#[derive(Clone, Debug, Default)]
+pub struct PersonSearch {
+    pub id: Option<UserId>,
+    pub email_hash: Option<[u8; 32]>,
+}
+
+#[derive(Clone, Debug)]
+pub struct PersonRow {
+    pub user: UserId,
+    pub email: Vec<u8>,
+    pub name: Vec<u8>,
+    pub role: Role,
+    pub status: String,
+    pub created_at: Timestamp,
+}
+
+/// A notification in the built-in mailbox. Generated clients know it as `LetterRow`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = LetterRow)]
+pub struct NotificationRow {
+    #[schema(value_type = String, format = Uuid)]
+    pub id: Uuid,
+    pub user_id: UserId,
+    pub channel: String,
+    pub subject: String,
+    pub body: String,
+    pub created_at: Timestamp,
+}
+
+#[async_trait]
+pub trait AdminSearch: Send + Sync {
+    async fn find_reservations(
+        &self,
+        search: ReservationSearch,
+        look: Look,
+    ) -> Result<Found<ReservationRow>>;
+
+    async fn find_payments(&self, search: PaymentSearch, look: Look) -> Result<Found<PaymentRow>>;
+
+    async fn find_people(&self, search: PersonSearch, look: Look) -> Result<Found<PersonRow>>;
+
+    async fn all_notifications(&self, look: Look) -> Result<Found<NotificationRow>>;
+}

@@ -1,0 +1,54 @@
+//! The audit log: what organisers changed and read.
+
+use crate::error::Result;
+use async_trait::async_trait;
+use podo_domain::{Timestamp, UserId};
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// One entry of the hash chain.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditView {
+    /// Consecutive, without gaps.
+    pub seq: i64,
+    pub actor_id: UserId,
+    /// `event.open`, `wallet.adjust`, `read` …
+    pub action: String,
+    /// The object of the action.
+    pub subject: String,
+    pub details: Value,
+    pub at: Timestamp,
+}
+
+/// Selects entries, newest first.
+#[derive(Clone, Debug)]
+pub struct AuditAsk {
+    pub actor: Option<UserId>,
+    /// The full action, or its prefix up to a dot.
+    pub action: Option<String>,
+    pub subject: Option<String>,
+    pub from: Timestamp,
+    pub to: Timestamp,
+    /// Only entries with a smaller number.
+    pub before: i64,
+    pub limit: u32,
+}
+
+/// An action of an organiser that no other command records.
+#[derive(Clone, Debug)]
+pub struct AuditNote {
+    pub actor: UserId,
+    pub action: &'static str,
+    pub subject: String,
+    pub details: Value,
+    pub now: Timestamp,
+}
+
+#[async_trait]
+pub trait AuditLog: Send + Sync {
+    async fn note(&self, note: AuditNote) -> Result<()>;
+
+    async fn audit_entries(&self, asked: AuditAsk) -> Result<Vec<AuditView>>;
+}

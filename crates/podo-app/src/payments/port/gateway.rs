@@ -1,0 +1,111 @@
+//! Payment gateways.
+
+use crate::error::Result;
+use crate::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use async_trait::async_trait;
+use podo_domain::payments::Outcome;
+use podo_domain::{PaymentId, Refusal, Timestamp, UserId, Won};
+
+/// The order that a fan is about to pay.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'o> {
+    pub payment: PaymentId,
+    pub amount: Won,
+    pub name: &'o str,
+    pub customer: UserId,
+}
+
+/// A gateway's answer, and the part of it that may be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    pub outcome: Outcome,
+    /// JSON of allow-listed fields.
+    pub answer: Option<String>,
+    /// The gateway's id of the charge, if refunds use another id than the approval.
+    pub reference: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefundOutcome {
+    Refunded,
+    /// Not yet, or unknown: retry with the same id.
+    Later {
+        why: String,
+    },
+}
+
+/// A payment in the gateway's records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Booked {
+    pub captured: Won,
+    pub refunded: Won,
+}
+
+/// A request to our webhook.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery<'d> {
+    pub headers: &'d [(String, String)],
+    pub body: &'d [u8],
+    pub now: Timestamp,
+}
+
+/// A webhook proves nothing; it names a payment to query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// The same for every delivery of one event.
+    pub id: String,
+    pub kind: String,
+    /// `None` for events that don't concern us.
+    pub payment: Option<PaymentId>,
+}
+
+/// What the gateway's page returned through the fan's browser. Nothing is charged yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Returned {
+    pub payment: PaymentId,
+    /// The key to request the charge with, or the code of the refusal.
+    pub approval: std::result::Result<String, String>,
+}
+
+/// Every gateway keeps these rules:
+/// - a call that may have charged and wasn't answered is `Unknown`, never "declined";
+/// - our ids are the idempotency keys where a gateway supports them: asking twice charges once;
+/// - `void` answers `NotCaptured` only if it's certain that nothing was or will be charged.
+#[async_trait]
+pub trait Gateway: Send + Sync {
+    fn name(&self) -> &'static str;
+
+    /// What the fan's browser needs to approve the payment.
+    fn checkout(&self, order: &Order<'_>) -> Checkout;
+
+    /// Registers the amount with the gateway, so that the browser can't change it.
+    async fn prepare(&self, _order: &Order<'_>, _now: Timestamp) -> Result<()> {
+        Ok(())
+    }
+
+    /// Charges what the fan approved.
+    async fn capture(&self, ask: &AskGateway, now: Timestamp) -> Answered;
+
+    /// Queries the gateway about our payment.
+    async fn find(&self, ask: &AskGateway, now: Timestamp) -> Answered;
+
+    /// Makes sure that nothing is or will be charged, or reports that it was.
+    async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered;
+
+    /// Refunds. The caller has read the gateway's records first, and resends only if they haven't
+    /// changed.
+    async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome;
+
+    /// The payment in the gateway's records; `None` if they can't be read.
+    async fn booked(&self, ask: &AskGateway, now: Timestamp) -> Option<Booked>;
+
+    /// Reads a webhook. Refusals: `WebhookInvalid`, `UnknownGateway`.
+    fn read_webhook(&self, _delivery: &Delivery<'_>) -> std::result::Result<Hint, Refusal> {
+        Err(Refusal::UnknownGateway)
+    }
+
+    /// Reads what the browser brings back; `None` if it isn't ours.
+    fn read_return(&self, _fields: &[(String, String)]) -> Option<Returned> {
+        None
+    }
+}

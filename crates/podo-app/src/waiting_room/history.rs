@@ -1,0 +1,121 @@
+//! Admissions: who was admitted, until when, and how the entry ended.
+
+use crate::context::AppContext;
+use crate::error::Result;
+use crate::store::Page;
+use crate::waiting_room::port::history::{PlaceRecord, Places};
+use crate::waiting_room::rules_now;
+use podo_domain::waiting_room::{PlaceNumber, QueuePosition};
+use podo_domain::{ScheduleId, Timestamp, UserId};
+use serde::Serialize;
+use std::time::Duration;
+use utoipa::ToSchema;
+
+/// One place of a fan: waiting, admitted or over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlaceView {
+    pub schedule_id: ScheduleId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<UserId>,
+    /// Absent in the lobby, where numbers haven't been drawn yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<PlaceNumber>,
+    /// `LOBBY`, `WAITING`, `ACTIVE` or `EXPIRED`.
+    pub state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activated_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extensions_left: Option<u8>,
+    /// Why an entry ended: `PAID`, `LEFT`, `TIME_UP`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_reason: Option<String>,
+}
+
+impl PlaceView {
+    fn waiting(schedule_id: ScheduleId, state: &str, number: Option<PlaceNumber>) -> PlaceView {
+        PlaceView {
+            schedule_id,
+            user_id: None,
+            number,
+            state: state.to_owned(),
+            activated_at: None,
+            expires_at: None,
+            extensions_left: None,
+            ended_reason: None,
+        }
+    }
+
+    fn of(record: PlaceRecord) -> PlaceView {
+        PlaceView {
+            schedule_id: record.schedule,
+            user_id: Some(record.user),
+            number: Some(record.number),
+            state: record.state,
+            activated_at: record.activated_at,
+            expires_at: record.expires_at,
+            extensions_left: Some(record.extensions_left),
+            ended_reason: record.ended_reason,
+        }
+    }
+}
+
+/// Later than any stored event, even if clocks disagree.
+const AHEAD: Duration = Duration::from_secs(3_600);
+
+/// A fan's own places, newest first: the current ones, then every admission.
+pub async fn my_places(
+    context: &AppContext,
+    fan: UserId,
+    before: Option<(Timestamp, PlaceNumber)>,
+    limit: u32,
+) -> Result<Page<PlaceView>> {
+    let now = context.now();
+    let newest = (now.plus(AHEAD), 1 << 53);
+    let asked = before.unwrap_or(newest);
+    let mut rows = context.store.places_of(fan, asked, limit + 1).await?;
+    let has_more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let cursor = |row: &PlaceRecord| format!("{}-{}", row.created_at.ms(), row.number);
+    let next_cursor = rows.last().map(cursor).filter(|_| has_more);
+    let mut items = match before {
+        Some(_) => Vec::new(),
+        None => waits_of(context, fan, now).await?,
+    };
+    items.extend(rows.into_iter().map(|row| PlaceView { user_id: None, ..PlaceView::of(row) }));
+    Ok(Page { items, next_cursor })
+}
+
+/// The fan's current places. Only the live engine knows them.
+async fn waits_of(context: &AppContext, fan: UserId, now: Timestamp) -> Result<Vec<PlaceView>> {
+    let mut waits = Vec::new();
+    for record in context.store.schedules_alive(now).await? {
+        let rules = rules_now(context, &record);
+        let schedule = record.schedule;
+        match context.waiting_room.queue.position(&rules, fan, None, now).await?.position {
+            QueuePosition::Lobby { .. } => waits.push(PlaceView::waiting(schedule, "LOBBY", None)),
+            QueuePosition::Waiting { number, .. } => {
+                waits.push(PlaceView::waiting(schedule, "WAITING", Some(number)));
+            }
+            QueuePosition::Inside(_) | QueuePosition::Expired | QueuePosition::Absent => {}
+        }
+    }
+    Ok(waits)
+}
+
+/// Admissions to a schedule, highest number first; optionally of one fan.
+pub async fn places_in(
+    context: &AppContext,
+    schedule: ScheduleId,
+    fan: Option<UserId>,
+    (before, limit): (Option<PlaceNumber>, u32),
+) -> Result<Page<PlaceView>> {
+    let asked = Places { schedule, fan, before, limit: limit + 1 };
+    let mut rows = context.store.places_in(asked).await?;
+    let has_more = rows.len() > limit as usize;
+    rows.truncate(limit as usize);
+    let next_cursor = rows.last().map(|row| row.number.to_string()).filter(|_| has_more);
+    Ok(Page { items: rows.into_iter().map(PlaceView::of).collect(), next_cursor })
+}

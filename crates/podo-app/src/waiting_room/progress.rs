@@ -1,0 +1,128 @@
+//! Progress of a queue. It is identical for every fan, so each node caches it.
+
+use crate::catalog::port::ScheduleRecord;
+use crate::context::AppContext;
+use crate::single_flight::SingleFlight;
+use podo_domain::booking::seats::SeatFace;
+use podo_domain::waiting_room::QueueCounts;
+use podo_domain::{ScheduleId, Timestamp};
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+/// Age from which a caller refreshes the entry.
+const FRESH_FOR: Duration = Duration::from_millis(500);
+
+/// Entries older than this don't count as cached, so a caller has to query the engine.
+const KNOWN_FOR: Duration = Duration::from_secs(1);
+
+/// Schedules kept; unknown schedules never get this far.
+const KEPT_MAX: usize = 10_000;
+
+/// Seat counts as the map shows them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SeatsLeft {
+    pub available: u32,
+    pub held: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    pub counts: QueueCounts,
+    /// `None` until the first read, and while the store doesn't answer.
+    pub seats: Option<SeatsLeft>,
+    /// The engine doesn't answer; these are the last known values.
+    pub is_away: bool,
+    asked_at: Option<Timestamp>,
+}
+
+/// Whether the last query is less than `length` ago.
+fn is_within(asked_at: Option<Timestamp>, length: Duration, now: Timestamp) -> bool {
+    asked_at.is_some_and(|at| now < at.plus(length))
+}
+
+#[derive(Default)]
+struct CacheEntry {
+    progress: RwLock<Arc<Progress>>,
+    is_renewing: AtomicBool,
+}
+
+impl CacheEntry {
+    fn progress(&self) -> Arc<Progress> {
+        self.progress.read().expect("the lock is never poisoned").clone()
+    }
+}
+
+#[derive(Default)]
+pub struct Progresses {
+    cached: RwLock<HashMap<ScheduleId, Arc<CacheEntry>>>,
+}
+
+impl Progresses {
+    /// The cached progress, without I/O.
+    pub fn cached(&self, schedule: ScheduleId, now: Timestamp) -> Option<Arc<Progress>> {
+        let cached = self.cached.read().expect("the lock is never poisoned");
+        let progress = cached.get(&schedule)?.progress();
+        is_within(progress.asked_at, KNOWN_FOR, now).then_some(progress)
+    }
+
+    /// One caller refreshes while the others use the cached value, which is empty at first.
+    pub async fn get(
+        &self,
+        context: &AppContext,
+        record: &ScheduleRecord,
+        now: Timestamp,
+    ) -> Arc<Progress> {
+        let cached = self.entry(record.schedule);
+        let before = cached.progress();
+        if is_within(before.asked_at, FRESH_FOR, now) {
+            return before;
+        }
+        let Some(_flight) = SingleFlight::take(&cached.is_renewing) else { return before };
+        let progress = Arc::new(renewed(context, record, &before, now).await);
+        *cached.progress.write().expect("the lock is never poisoned") = progress.clone();
+        progress
+    }
+
+    pub fn forget(&self, schedule: ScheduleId) {
+        self.cached.write().expect("the lock is never poisoned").remove(&schedule);
+    }
+
+    fn entry(&self, schedule: ScheduleId) -> Arc<CacheEntry> {
+        let found = self.cached.read().expect("the lock is never poisoned").get(&schedule).cloned();
+        found.unwrap_or_else(|| {
+            let mut all = self.cached.write().expect("the lock is never poisoned");
+            if all.len() >= KEPT_MAX {
+                all.clear();
+            }
+            all.entry(schedule).or_default().clone()
+        })
+    }
+}
+
+async fn renewed(
+    context: &AppContext,
+    record: &ScheduleRecord,
+    before: &Progress,
+    now: Timestamp,
+) -> Progress {
+    let counts = context.waiting_room.queue.counts(record.schedule, now).await;
+    let is_away = counts.is_err();
+    let counts = counts.unwrap_or(before.counts);
+    // Only a hint: without it the answer has no `chance`.
+    let map = context.booking.seat_maps.snapshot(context, record.schedule).await.ok();
+    let seats = map.map(|map| SeatsLeft::on(map.letters()));
+    Progress { counts, is_away, seats, asked_at: Some(now) }
+}
+
+impl SeatsLeft {
+    /// Counts the letters of a seat map.
+    fn on(letters: &[u8]) -> SeatsLeft {
+        let count = |face: SeatFace| {
+            let n_seats = letters.iter().filter(|letter| **letter == face.letter()).count();
+            u32::try_from(n_seats).unwrap_or(u32::MAX)
+        };
+        SeatsLeft { available: count(SeatFace::Available), held: count(SeatFace::Held) }
+    }
+}

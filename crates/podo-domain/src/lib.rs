@@ -1,0 +1,59 @@
+//! The rules of Podo: types and pure functions.
+//!
+//! A rule belongs here if it decides something about seats, money, queues or people and needs
+//! nothing but its arguments. It reads no file, socket or clock and draws no random number: callers
+//! pass `now` and random bits as values. A use case in `podo-app` loads the facts, calls the rule,
+//! and stores what it decided in one transaction. Rules are therefore tested in microseconds, and
+//! the simulation in `podo-sim` replays them exactly.
+//!
+//! ```
+//! use podo_domain::payments::refunds::{FeeStep, RefundPolicy, quote};
+//! use podo_domain::{Refusal, Timestamp, Won};
+//! use std::time::Duration;
+//!
+//! let step = |days_before, fee_percent| FeeStep { days_before, fee_percent };
+//! let policy = RefundPolicy { steps: vec![step(7, 10), step(1, 30)] };
+//! policy.check()?;
+//!
+//! let show = Timestamp::from_ms(1_800_000_000_000);
+//! let three_days_before = show.minus(Duration::from_secs(3 * 86_400));
+//! let fee_percent = policy.fee_percent(show, three_days_before)?;
+//! let price = Won::new(150_000).expect("it is positive");
+//! assert_eq!(quote([price], fee_percent).refund, Won::new(135_000).expect("it is positive"));
+//!
+//! // An expected no is a value: the caller shows it to the fan, and nothing has changed.
+//! assert_eq!(policy.fee_percent(show, show), Err(Refusal::CancelClosed));
+//! # Ok::<(), Refusal>(())
+//! ```
+//!
+//! Conventions:
+//! - Each room has a module: [`identity`], [`catalog`], [`waiting_room`], [`booking`],
+//!   [`payments`], [`tickets`], [`messaging`], [`operations`]. `podo-app`, the SQL store and the
+//!   routes use the same names.
+//! - Ids are one type per thing ([`id`]), amounts are [`Won`], times are [`Timestamp`]; none of
+//!   them is a bare number, and none is a float.
+//! - A type is checked once, when it is made. A state that must not exist can't be written down.
+//! - Every expected failure is a variant of [`Refusal`] with a stable code for the API.
+//! - `cargo xtask tidy` rejects dependencies that could do I/O.
+
+pub mod booking;
+pub mod catalog;
+pub mod id;
+pub mod identity;
+pub mod messaging;
+pub mod money;
+pub mod operations;
+pub mod payments;
+pub mod refusal;
+pub mod tickets;
+pub mod time;
+pub mod waiting_room;
+
+pub use id::{
+    DeadLetterId, DeliveryId, DeviceId, EndpointId, EventId, HallId, LedgerId, LoginId, MessageId,
+    NodeId, PaymentId, RefundId, ReservationId, ScheduleId, SeatId, SessionId, SignalId, StandbyId,
+    TicketId, UserId, VenueId,
+};
+pub use money::Won;
+pub use refusal::Refusal;
+pub use time::Timestamp;

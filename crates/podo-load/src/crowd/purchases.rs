@@ -1,0 +1,49 @@
+//! A crowd that pays: fills wallets, holds seats, and then buys everything at once.
+
+use crate::crowd::{Crowd, read_all};
+use crate::http::answers::{Held, Requested};
+use crate::http::client::Call;
+use crate::load_run::LoadRun;
+use podo_domain::payments::wallet;
+use serde_json::json;
+use std::io::Result;
+use std::ops::Range;
+
+/// Seats per purchase.
+const SEATS: usize = 2;
+
+/// Fans who hold seats and have the money for them.
+pub struct ReadyToPay {
+    fans: Range<usize>,
+    held: Vec<Held>,
+}
+
+impl Crowd {
+    /// These fans fill their wallets and hold two seats each.
+    pub async fn prepare_to_pay(&self, fans: Range<usize>) -> Result<ReadyToPay> {
+        let charge = Call::post("/api/wallet/charge", &json!({ "amount": wallet::CHARGE_MAX }));
+        let charges = fans.clone().map(|fan| self.ask(fan, "charge", &charge));
+        self.fire(charges.collect()).await?;
+        let held = read_all(&self.hold(fans.clone(), SEATS).await?)?;
+        Ok(ReadyToPay { fans, held })
+    }
+
+    /// Requests and confirms the payments. The latencies cover both calls, the answers are those of
+    /// the second.
+    pub async fn pay(&self, ready: ReadyToPay) -> Result<LoadRun> {
+        let requests = ready.fans.clone().zip(&ready.held).map(|(fan, held)| {
+            let body = json!({ "reservationId": held.reservation_id, "method": "WALLET" });
+            self.ask(fan, "request", &Call::post("/api/payment/request", &body))
+        });
+        let requested = self.fire_keeping(requests.collect()).await?;
+        let payments: Vec<Requested> = read_all(&requested)?;
+        let confirms = ready.fans.zip(&payments).map(|(fan, payment)| {
+            let body = json!({ "paymentId": payment.payment_id, "amount": payment.amount });
+            self.ask(fan, "confirm", &Call::post("/api/payment/confirm", &body))
+        });
+        let mut confirmed = self.fire(confirms.collect()).await?;
+        confirmed.elapsed += requested.elapsed;
+        confirmed.latencies.add_all(&requested.latencies);
+        Ok(confirmed)
+    }
+}

@@ -1,0 +1,6 @@
+//! One simulated fan: account, address, journey and the log of their places.
+
+pub(crate) mod account;
+pub(crate) mod journey;
+pub(crate) mod places;
+pub(crate) mod source_address;

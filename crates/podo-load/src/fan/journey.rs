@@ -1,0 +1,281 @@
+//! One fan's journey: wait, look, hold, pay.
+
+use crate::http::answers::{
+    Confirmed, ConfirmedReservation, Held, PaymentNow, Place, QueueState, Requested, SandboxChoice,
+    SeatMap, Wallet,
+};
+use crate::http::caller::Caller;
+use crate::http::client::Call;
+use crate::plan::{Favour, LoadPlan, Means, Wish, pick_seats};
+use crate::report::stats::{Ending, Purchase, Step};
+use podo_domain::payments::wallet;
+use podo_domain::{PaymentId, SeatId};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The poll interval if the server gives none.
+const POLL_AFTER: Duration = Duration::from_secs(2);
+
+/// How long a fan waits for an unknown payment outcome: the server voids what its gateway doesn't
+/// know after three minutes.
+const PAYMENT_WAIT_MAX: Duration = Duration::from_secs(240);
+
+pub(crate) struct Journey {
+    plan: Arc<LoadPlan>,
+    caller: Caller,
+    wish: Wish,
+    /// When the fan was due to arrive.
+    due: Instant,
+}
+
+impl Journey {
+    pub(crate) fn new(plan: Arc<LoadPlan>, caller: Caller, due: Instant) -> Journey {
+        let wish = plan.wish_of(caller.fan);
+        Journey { plan, caller, wish, due }
+    }
+
+    /// The whole journey. An early end is an `Err`, so that every step can end it with `?`.
+    pub(crate) async fn live(mut self) -> Ending {
+        let (Ok(ending) | Err(ending)) = self.buy().await;
+        if ending != Ending::Bought && self.caller.entry.is_some() {
+            self.leave().await;
+        }
+        ending
+    }
+
+    /// Frees the slot. A failure here doesn't change the fan's result.
+    async fn leave(&self) {
+        self.caller.shared.places.note_leaving();
+        let path = format!("/api/queue/leave?scheduleId={}", self.plan.schedule);
+        let _ = self.caller.call(Step::Leave, Call::delete(path)).await;
+    }
+
+    async fn buy(&mut self) -> Result<Ending, Ending> {
+        self.wait_for_entry().await?;
+        let held = self.hold_seats().await?;
+        self.think().await;
+        if self.wish.abandons {
+            self.give_back(&held).await?;
+            return Ok(Ending::Abandoned);
+        }
+        match self.pay(&held).await {
+            Err(Ending::Declined) => {
+                // A fan without a working card would keep the seats from others until the hold
+                // expires.
+                self.give_back(&held).await?;
+                Err(Ending::Declined)
+            }
+            paid => paid.map(|()| Ending::Bought),
+        }
+    }
+
+    async fn think(&self) {
+        if !self.plan.think_time.is_zero() && !self.wish.is_bot {
+            tokio::time::sleep(self.plan.think_time).await;
+        }
+    }
+
+    async fn wait_for_entry(&mut self) -> Result<(), Ending> {
+        let body = json!({ "scheduleId": self.plan.schedule });
+        let call = Call::post("/api/queue/enter", &body);
+        let answer = self.caller.call_due(Step::Enter, call, None, self.due).await?;
+        let entered = Instant::now();
+        let mut place: Place = self.caller.read(Step::Enter, &answer)?;
+        self.note(&mut place);
+        while !place.can_enter {
+            self.keep_waiting(&place, entered).await?;
+            let path = format!("/api/queue/status?scheduleId={}", self.plan.schedule);
+            let answer = self.caller.call(Step::Poll, Call::get(path)).await?;
+            place = self.caller.read(Step::Poll, &answer)?;
+            self.note(&mut place);
+        }
+        self.caller.entry = place.entry_token;
+        let stats = &self.caller.shared.stats;
+        stats.time(Step::Waited, entered.elapsed());
+        stats.n_admitted.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Keeps the place token: the draw issues a new one.
+    fn note(&mut self, place: &mut Place) {
+        self.caller.shared.places.note(self.caller.fan, place);
+        if let Some(token) = place.token.take() {
+            self.caller.place = Some(token);
+        }
+    }
+
+    async fn keep_waiting(&self, place: &Place, entered: Instant) -> Result<(), Ending> {
+        match place.state {
+            QueueState::Expired | QueueState::Closed => return Err(Ending::TurnedAway),
+            QueueState::Lobby | QueueState::Waiting | QueueState::Admitted => {}
+        }
+        if self.plan.patience <= entered.elapsed() {
+            return Err(Ending::TurnedAway);
+        }
+        let asked = place.poll_after_ms.map_or(POLL_AFTER, Duration::from_millis);
+        tokio::time::sleep(asked.min(self.plan.poll_cap.unwrap_or(asked))).await;
+        Ok(())
+    }
+
+    async fn hold_seats(&mut self) -> Result<Held, Ending> {
+        for _ in 0..self.plan.picks_max.max(1) {
+            let seats = self.choose_seats().await?;
+            self.think().await;
+            let body = json!({ "scheduleId": self.plan.schedule, "seatIds": seats });
+            let call = Call::post("/api/booking/seats/select", &body);
+            match self.caller.call_once(Step::Select, call).await {
+                Ok(answer) => return self.caller.read(Step::Select, &answer),
+                Err(Ending::Outrun) => {}
+                Err(ending) => return Err(ending),
+            }
+        }
+        Err(Ending::Outrun)
+    }
+
+    async fn choose_seats(&mut self) -> Result<Vec<SeatId>, Ending> {
+        let call = Call::get(format!("/api/schedules/{}/seats", self.plan.schedule));
+        let answer = self.caller.call(Step::Seats, call).await?;
+        let map: SeatMap = self.caller.read(Step::Seats, &answer)?;
+        let Wish { n_seats, rng, is_bot, .. } = &mut self.wish;
+        let favour = if *is_bot { Favour::Front } else { self.plan.favour };
+        let picked = pick_seats(&map.seats, favour, *n_seats, rng);
+        if picked.is_empty() {
+            return Err(Ending::SoldOut);
+        }
+        Ok(picked.into_iter().map(|index| self.plan.schedule.seat(index)).collect())
+    }
+
+    async fn give_back(&self, held: &Held) -> Result<(), Ending> {
+        let path = format!("/api/booking/seats/release?reservationId={}", held.reservation_id);
+        self.caller.call(Step::Release, Call::delete(path)).await?;
+        Ok(())
+    }
+
+    async fn pay(&mut self, held: &Held) -> Result<(), Ending> {
+        if self.wish.payment == Means::Wallet {
+            self.fill_wallet(held.amount).await?;
+        }
+        let method = match self.wish.payment {
+            Means::Wallet => "WALLET",
+            Means::Card | Means::LateCard | Means::BadCard => "CARD",
+        };
+        let body = json!({ "reservationId": held.reservation_id, "method": method });
+        let call = Call::post("/api/payment/request", &body);
+        let answer = self.caller.call_once(Step::Request, call).await?;
+        let requested: Requested = self.caller.read(Step::Request, &answer)?;
+        let payment_key = self.visit_gateway(&requested).await?;
+        self.think().await;
+        self.confirm(held, &requested, payment_key).await
+    }
+
+    /// Charges the missing amount, in as many parts as the limit per charge requires.
+    async fn fill_wallet(&mut self, amount: i64) -> Result<(), Ending> {
+        let answer = self.caller.call(Step::Wallet, Call::get("/api/wallet")).await?;
+        let mut wallet: Wallet = self.caller.read(Step::Wallet, &answer)?;
+        while wallet.balance < amount {
+            let part = (amount - wallet.balance).min(wallet::CHARGE_MAX.get());
+            let call = Call::post("/api/wallet/charge", &json!({ "amount": part }));
+            self.caller.call_once(Step::Charge, call).await?;
+            wallet.balance += part;
+        }
+        Ok(())
+    }
+
+    /// Presses a button on the sandbox gateway's page; a wallet has no page.
+    async fn visit_gateway(&mut self, requested: &Requested) -> Result<Option<String>, Ending> {
+        let choice = match self.wish.payment {
+            Means::Wallet => return Ok(None),
+            Means::Card => "APPROVE",
+            Means::LateCard => "LATE",
+            Means::BadCard => "DECLINE",
+        };
+        let path = format!("/api/payment/sandbox/{}", requested.order_id);
+        let call = Call::post(path, &json!({ "choice": choice }));
+        let answer = self.caller.call(Step::Sandbox, call).await?;
+        let chosen: SandboxChoice = self.caller.read(Step::Sandbox, &answer)?;
+        self.tell_server(requested).await?;
+        Ok(Some(chosen.payment_key))
+    }
+
+    /// Sends the gateway's webhook: one event, as often as the plan says.
+    async fn tell_server(&self, requested: &Requested) -> Result<(), Ending> {
+        let order = &requested.order_id;
+        let body = json!({ "id": format!("event-{order}"), "orderId": order });
+        for _ in 0..self.plan.webhooks {
+            let call = Call::post("/api/payment/webhooks/sandbox", &body);
+            self.caller.call(Step::Sandbox, call).await?;
+        }
+        Ok(())
+    }
+
+    async fn confirm(
+        &mut self,
+        held: &Held,
+        requested: &Requested,
+        payment_key: Option<String>,
+    ) -> Result<(), Ending> {
+        let mut body = json!({ "paymentId": requested.payment_id, "amount": requested.amount });
+        if let Some(key) = payment_key {
+            body["paymentKey"] = key.into();
+        }
+        self.caller.shared.places.note_leaving();
+        let call = Call::post("/api/payment/confirm", &body);
+        let answer = self.caller.call_once(Step::Confirm, call).await?;
+        let mut confirmed: Confirmed = match answer.is_success() {
+            true => self.caller.read(Step::Confirm, &answer)?,
+            false => Confirmed::unknown(),
+        };
+        if self.wish.payment != Means::Wallet {
+            self.tell_server(requested).await?;
+        }
+        if confirmed.status == "UNKNOWN" {
+            let poll_after = confirmed.poll_after_ms.map_or(POLL_AFTER, Duration::from_millis);
+            confirmed.reservation = Some(self.wait_for_outcome(held, requested, poll_after).await?);
+        }
+        let booking_number = confirmed.reservation.and_then(|own| own.booking_number);
+        self.acknowledge(held, requested.payment_id, booking_number);
+        Ok(())
+    }
+
+    /// The gateway hasn't answered the server yet: poll until it has.
+    async fn wait_for_outcome(
+        &self,
+        held: &Held,
+        requested: &Requested,
+        poll_after: Duration,
+    ) -> Result<ConfirmedReservation, Ending> {
+        let deadline = Instant::now() + PAYMENT_WAIT_MAX;
+        while Instant::now() < deadline {
+            tokio::time::sleep(poll_after.min(self.plan.poll_cap.unwrap_or(poll_after))).await;
+            let call = Call::get(format!("/api/payment/{}", requested.payment_id));
+            let answer = self.caller.call(Step::Payment, call).await?;
+            let now: PaymentNow = self.caller.read(Step::Payment, &answer)?;
+            match now.status.as_str() {
+                "REQUESTED" | "UNKNOWN" => {}
+                "CAPTURED" => {
+                    let path = format!("/api/booking/reservations/{}", held.reservation_id);
+                    let answer = self.caller.call(Step::Payment, Call::get(path)).await?;
+                    return self.caller.read(Step::Payment, &answer);
+                }
+                _ => return Err(Ending::Declined),
+            }
+        }
+        Err(Ending::TurnedAway)
+    }
+
+    fn acknowledge(&self, held: &Held, payment_id: PaymentId, booking_number: Option<String>) {
+        let stats = &self.caller.shared.stats;
+        stats.time(Step::Bought, self.due.elapsed());
+        stats.acknowledge(Purchase {
+            fan: self.caller.fan,
+            reservation_id: held.reservation_id,
+            payment_id,
+            booking_number: booking_number.unwrap_or_default(),
+            seat_ids: held.seats.iter().map(|seat| seat.id).collect(),
+            amount: held.amount,
+        });
+    }
+}

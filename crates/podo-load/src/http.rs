@@ -1,0 +1,5 @@
+//! The HTTP client of the simulated fans.
+
+pub(crate) mod answers;
+pub(crate) mod caller;
+pub(crate) mod client;

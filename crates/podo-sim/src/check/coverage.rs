@@ -1,0 +1,147 @@
+//! Counts of rare events: a simulation that never meets them has not tested them.
+
+macro_rules! coverage {
+    ($($(#[$about:meta])* $name:ident),+ $(,)?) => {
+        /// An event that must occur over the seeds.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Coverage {
+            $($(#[$about])* $name),+
+        }
+
+        impl Coverage {
+            pub const ALL: &[Coverage] = &[$(Coverage::$name),+];
+        }
+    };
+}
+
+coverage! {
+    /// A fan selected a seat that another fan had.
+    RaceLost,
+    /// A seat was taken from an expired hold that wasn't swept yet.
+    HoldTakenOver,
+    /// A fan tried to pay in the very millisecond in which the hold ended.
+    PayingAtExpiry,
+    /// A fan started to pay in the last millisecond of the hold.
+    PayingJustInTime,
+    /// Money arrived after the hold's expiry, for a payment started in time.
+    LateApproval,
+    Declined,
+    /// A second payment after a declined one was confirmed.
+    SecondCard,
+    /// The gateway captured another amount than requested.
+    WrongAmount,
+    /// A charge bought nothing and was refunded.
+    RefundDue,
+    OutcomeUnknown,
+    /// The gateway got two capture requests for the same payment.
+    CaptureAskedTwice,
+    /// The company sent a webhook.
+    Webhook,
+    /// The fan's call returned an outcome that another path had settled.
+    WebhookFirst,
+    /// The reconciler found the outcome of a lost answer.
+    ReconcilerConfirmed,
+    Voided,
+    /// The capture request arrived after the void.
+    HeardAfterVoid,
+    /// A refund succeeded, but its answer was lost.
+    RefundAnswerLost,
+    /// A refund with a lost answer was found in the gateway's ledger, and not made again.
+    RefundFoundInBook,
+    PaidFromWallet,
+    WalletTooSmall,
+    /// A paid reservation was canceled.
+    Canceled,
+    /// A ticket was transferred to another fan.
+    Transferred,
+    /// A ticket opened a gate.
+    CheckedIn,
+    /// A used ticket was shown at another gate.
+    TicketUsed,
+    /// A fan joined the standby list.
+    StoodBy,
+    /// Returned seats were offered to a fan on the list.
+    Offered,
+    /// An offer was paid for.
+    OfferTaken,
+    /// The date was canceled while it was on sale.
+    CalledOff,
+    /// A payment in progress when the date was canceled was refunded.
+    CalledOffWhilePaying,
+    /// Releasing seats under payment was refused.
+    ReleaseRefused,
+    /// A second payment of a reservation under payment was refused.
+    SecondTabRefused,
+    /// A repeated request got the answer of the first.
+    Replayed,
+    /// The first request was still in progress when its repeat came.
+    KeyRunning,
+    /// The same key with another body was refused.
+    KeyReused,
+    /// The answer of a completed request was lost.
+    AnswerLost,
+    /// A node crashed.
+    Crash,
+    /// A node crashed while it charged a card.
+    CrashWhilePaying,
+    /// A machine's clock was behind until it was synchronised with the store's.
+    ClockJumped,
+    EnginesForgot,
+    /// The waiting rooms lost their last writes.
+    TailLost,
+    /// The waiting rooms lost their last writes while fans waited in line.
+    TailLostWhileWaiting,
+    /// A fan admitted in the lost writes got the entry back.
+    EntryOfTailRestored,
+    /// A fan got a place back that was assigned in the lost writes.
+    PlaceOfTailBroughtBack,
+    /// A new fan joined after a tail was lost.
+    JoinedAfterTail,
+    /// A lost waiting room was opened with its live entries.
+    RoomRestored,
+    /// A fan got a place back that the engine had lost.
+    PlaceBroughtBack,
+    /// Fans waited in the lobby before the opening.
+    Lobby,
+    /// Seats were selected with an expired entry.
+    EntryOver,
+    /// A fan selected more seats than allowed.
+    LimitReached,
+    /// Seats were selected after the end of the sale.
+    TooLateForSale,
+    /// A message was published without an acknowledgement, and published again.
+    PublishedTwice,
+    /// A worker got messages that it had already processed.
+    MessageTwice,
+}
+
+/// The number of occurrences of each.
+#[derive(Clone, Debug)]
+pub struct CoverageCounts([u64; Coverage::ALL.len()]);
+
+impl Default for CoverageCounts {
+    fn default() -> CoverageCounts {
+        CoverageCounts([0; Coverage::ALL.len()])
+    }
+}
+
+impl CoverageCounts {
+    pub fn count(&self, coverage: Coverage) -> u64 {
+        self.0[coverage as usize]
+    }
+
+    pub fn add(&mut self, other: &CoverageCounts) {
+        for (own, others) in self.0.iter_mut().zip(other.0) {
+            *own += others;
+        }
+    }
+
+    /// The events that never occurred.
+    pub fn missing(&self) -> Vec<Coverage> {
+        Coverage::ALL.iter().copied().filter(|coverage| self.count(*coverage) == 0).collect()
+    }
+
+    pub(crate) fn saw(&mut self, coverage: Coverage) {
+        self.0[coverage as usize] += 1;
+    }
+}

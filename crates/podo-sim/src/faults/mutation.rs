@@ -1,0 +1,163 @@
+//! Guards that can be removed, to test that the checkers notice.
+
+use podo_adapters::sql::{Edit, Guard};
+
+macro_rules! mutations {
+    ($($(#[$about:meta])* $name:ident = $text:literal caught as $($rule:literal)|+),+ $(,)?) => {
+        /// A removed guard.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Mutation {
+            /// All guards are on.
+            None,
+            $($(#[$about])* $name),+
+        }
+
+        impl Mutation {
+            pub const ALL: &[Mutation] = &[$(Mutation::$name),+];
+
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    Mutation::None => "none",
+                    $(Mutation::$name => $text),+
+                }
+            }
+
+            /// The rules by which the checkers may notice it.
+            pub const fn caught_as(self) -> &'static [&'static str] {
+                match self {
+                    Mutation::None => &[],
+                    $(Mutation::$name => &[$($rule),+]),+
+                }
+            }
+        }
+    };
+}
+
+mutations! {
+    /// A claim doesn't compare the seat's state, and the unique index is gone.
+    SeatsAreNotCompared = "seats-are-not-compared" caught as "I1" | "I2" | "I3" | "Q1" | "bug",
+    /// The sweeper frees seats with an expired hold, even during a payment.
+    SweeperTakesPaying = "sweeper-takes-paying" caught as "Q1" | "I9" | "I2" | "I5",
+    /// A fan's seats aren't counted.
+    NoSeatLimit = "no-seat-limit" caught as "I4",
+    /// Seats can be held before the opening and after the end.
+    NoSaleWindow = "no-sale-window" caught as "I6",
+    /// An entry never expires, in the engine and in the store.
+    EntryNeverEnds = "entry-never-ends" caught as "I19",
+    /// A repeated request is executed again.
+    KeysAreForgotten = "keys-are-forgotten" caught as "I13",
+    /// Changes have no message.
+    NoMessages = "no-messages" caught as "I14",
+    /// Changes have no history.
+    NoHistory = "no-history" caught as "I5",
+    /// Wallets move without their ledger.
+    NoLedger = "no-ledger" caught as "I10",
+    /// An owed refund isn't queued.
+    RefundForgotten = "refund-forgotten" caught as "I7" | "I8",
+    /// A reservation that ends doesn't free its seats.
+    SeatsStayBehind = "seats-stay-behind" caught as "I2",
+    /// A paid reservation gets no tickets.
+    NoTickets = "no-tickets" caught as "I8",
+    /// A timeout counts as a refusal.
+    TimeoutIsFailure = "timeout-is-failure" caught as "Q1" | "I11",
+    /// A captured payment confirms whatever the amount.
+    AnyAmountWillDo = "any-amount-will-do" caught as "I11",
+    /// Each node uses its own clock.
+    NodesTrustTheirClocks = "nodes-trust-their-clocks" caught as "I6" | "I14" | "I16" | "I17" | "I18" | "I19" | "L1" | "L2" | "Q1",
+    /// The settling job finds no payment without an answer.
+    UnknownIsNotAsked = "unknown-is-not-asked" caught as "L1",
+    /// The refund job finds no refund that is due.
+    RefundsAreNotTaken = "refunds-are-not-taken" caught as "L1" | "L3",
+    /// The sweeper finds no expired hold.
+    HoldsAreNotSwept = "holds-are-not-swept" caught as "L2",
+    /// The relay finds no message.
+    OutboxIsNotRead = "outbox-is-not-read" caught as "I14",
+    /// A gate opens for a used ticket.
+    GateOpensTwice = "gate-opens-twice" caught as "T1",
+    /// A transferred ticket keeps its code.
+    OldCodeStays = "old-code-stays" caught as "T1",
+    /// A payment doesn't see that its date was canceled, and a refund run neither waits for it nor
+    /// resumes.
+    CalledOffIsPaid = "called-off-is-paid" caught as "L3",
+    /// More fans are admitted than allowed.
+    QueueIgnoresCap = "queue-ignores-cap" caught as "I16",
+    /// A lost room is opened without its live entries.
+    EntriesAreNotRestored = "entries-are-not-restored" caught as "I16" | "I17",
+    /// An engine that lost its last writes continues in the same epoch.
+    LostTailUnnoticed = "lost-tail-unnoticed" caught as "I17",
+}
+
+impl Mutation {
+    pub fn parse(text: &str) -> Option<Mutation> {
+        let mut all = Mutation::ALL.iter().copied().chain([Mutation::None]);
+        all.find(|mutation| mutation.as_str() == text)
+    }
+
+    /// The guards of the store that it switches off.
+    pub(crate) fn guards_off(self) -> Vec<Guard> {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "most mutations are of other things")]
+        match self {
+            Mutation::SeatsAreNotCompared => vec![Guard::SeatIsCompared, Guard::OneClaimPerSeat],
+            Mutation::SweeperTakesPaying => vec![Guard::SweepSparesPaying],
+            Mutation::NoSeatLimit => vec![Guard::SeatLimit],
+            Mutation::NoSaleWindow => vec![Guard::SaleWindow],
+            Mutation::EntryNeverEnds => vec![Guard::EntryIsChecked],
+            Mutation::KeysAreForgotten => vec![Guard::KeyIsRemembered],
+            Mutation::NoMessages => vec![Guard::MessageIsWritten],
+            Mutation::NoHistory => vec![Guard::HistoryIsWritten],
+            Mutation::NoLedger => vec![Guard::LedgerIsWritten],
+            Mutation::RefundForgotten => vec![Guard::RefundIsOwed],
+            Mutation::SeatsStayBehind => vec![Guard::SeatsAreFreed],
+            Mutation::NoTickets => vec![Guard::TicketsAreMade],
+            _ => Vec::new(),
+        }
+    }
+
+    /// What it removes from the product's statements.
+    pub(crate) fn edits(self) -> Vec<Edit> {
+        let edit = |from, to| vec![Edit { from, to }];
+        #[expect(clippy::wildcard_enum_match_arm, reason = "most mutations are not of statements")]
+        match self {
+            Mutation::UnknownIsNotAsked => edit(
+                "where status in ('REQUESTED', 'UNKNOWN') and asked_at",
+                "where 1 = 2 and asked_at",
+            ),
+            Mutation::RefundsAreNotTaken => {
+                edit("where r.status = 'DUE' and r.next_at", "where 1 = 2 and r.next_at")
+            }
+            Mutation::HoldsAreNotSwept => edit(
+                "where status = 'HELD' and hold_expires_at <= $1",
+                "where hold_expires_at < 0 * $1",
+            ),
+            Mutation::OutboxIsNotRead => {
+                edit("where o.status = 'PENDING' and o.next_at", "where 1 = 2 and o.next_at")
+            }
+            Mutation::GateOpensTwice => edit(
+                "where id = $1 and code = $2 and status = 'VALID'",
+                "where id = $1 and code = $2",
+            ),
+            Mutation::OldCodeStays => {
+                edit("set user_id = $2, code = $3", "set user_id = $2, code = coalesce(code, $3)")
+            }
+            Mutation::CalledOffIsPaid => vec![
+                Edit {
+                    from: "s.status as schedule_status, s.event_id",
+                    to: "'ONGOING' as schedule_status, s.event_id",
+                },
+                Edit {
+                    from: "c.schedule_id = $1 and c.active)",
+                    to: "c.schedule_id = $1 and 1 = 2)",
+                },
+                Edit {
+                    from: "r.schedule_id = s.id and r.status = 'RUNNING')",
+                    to: "r.schedule_id = s.id)",
+                },
+            ],
+            Mutation::EntriesAreNotRestored => edit(
+                "where schedule_id = $1 and state = 'ACTIVE' and expires_at",
+                "where schedule_id = $1 and 1 = 2 and expires_at",
+            ),
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The rules hold over 2,000 seeds, every rare event occurs, and the checkers notice each removed
+//! guard. Parts of it run in parallel.
+
+use crate::*;
+use std::ops::Range;
+
+/// The maximum number of seeds to catch a mutation.
+const CAUGHT_WITHIN: u64 = 5_000;
+
+#[track_caller]
+fn hold_over(seeds: Range<u64>) -> CoverageCounts {
+    let mut sightings = CoverageCounts::default();
+    for seed in seeds {
+        match simulate(seed, Mutation::None) {
+            Ok(run) => sightings.add(&run.sightings),
+            Err(violation) => panic!("{violation}"),
+        }
+    }
+    sightings
+}
+
+#[test]
+fn every_rare_moment_was_seen() {
+    let sightings = hold_over(0..250);
+    assert_eq!(sightings.missing(), Vec::new(), "never seen in 250 seeds");
+    const { assert!(Coverage::ALL.len() >= 25) };
+}
+
+macro_rules! every_rule_holds {
+    ($($name:ident: $seeds:expr,)+) => {
+        $(#[test]
+        fn $name() {
+            hold_over($seeds);
+        })+
+    };
+}
+
+every_rule_holds! {
+    every_rule_holds_from_250: 250..500,
+    every_rule_holds_from_500: 500..750,
+    every_rule_holds_from_750: 750..1_000,
+    every_rule_holds_from_1000: 1_000..1_250,
+    every_rule_holds_from_1250: 1_250..1_500,
+    every_rule_holds_from_1500: 1_500..1_750,
+    every_rule_holds_from_1750: 1_750..2_000,
+}
+
+#[test]
+fn seeds_that_once_broke_a_rule_hold() {
+    let seeds = REGRESS.lines().filter(|line| !line.starts_with('#'));
+    for line in seeds {
+        let seed = line.split_whitespace().next().and_then(|word| word.parse().ok());
+        let seed: u64 = seed.unwrap_or_else(|| panic!("no seed in `{line}`"));
+        hold_over(seed..seed + 1);
+    }
+}
+
+#[test]
+fn a_seed_replays_its_run_exactly() {
+    let told = |seed| trace(seed, Mutation::None).unwrap().trace;
+    for seed in [3, 4, 5, 6] {
+        assert_eq!(told(seed), told(seed));
+    }
+    assert_ne!(told(3), told(4));
+}
+
+/// Every mutation is noticed, and by the right rule.
+#[test]
+fn every_guard_that_is_taken_away_is_missed() {
+    assert!(Mutation::ALL.len() >= 15);
+    for mutation in Mutation::ALL {
+        let found = (0..CAUGHT_WITHIN).find_map(|seed| holds(seed, *mutation).err());
+        let rule = found.map(|violation| violation.rule);
+        let is_known = rule.is_some_and(|rule| mutation.caught_as().contains(&rule));
+        assert!(is_known, "{}: caught as {rule:?}", mutation.as_str());
+    }
+}

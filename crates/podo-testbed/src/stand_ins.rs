@@ -1,0 +1,4 @@
+//! Stand-ins for services that tests can't reach.
+
+pub mod identity_provider;
+pub mod post_box;

@@ -1,0 +1,377 @@
+//! `podo bench`: simulates fans over HTTP, against its own server or a running one.
+
+mod all;
+mod attack;
+mod drain;
+mod figure;
+mod memory;
+mod opening;
+mod page;
+mod process;
+mod rates;
+mod seats;
+mod table;
+mod yardsticks;
+
+use crate::bootstrap;
+use crate::cli::stage;
+use crate::cli::stage::Show;
+use crate::cli::stage::fans;
+use crate::cli::stage::own_server::{OwnServer, program};
+use crate::cli::verify;
+use crate::config::Config;
+use crate::simulated_fans;
+use anyhow::{Context, Result};
+use clap::Args;
+use figure::Figure;
+use page::{Findings, Sale};
+use podo_domain::ScheduleId;
+use podo_domain::waiting_room::QueueSettings;
+use podo_load::{Arrival, FanAccount, LoadPlan, Target};
+use process::Meter;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+use table::PER_SECOND;
+use yardsticks::Yardsticks;
+
+/// What the fans do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Profile {
+    /// Queue, choose seats and pay.
+    Sale,
+    /// Gather in the lobby, get drawn, poll at the given intervals, choose seats and pay, and log
+    /// every position.
+    Opening,
+    /// Wait and poll, compared with as many requests to a bare hyper server.
+    Polls,
+    /// Poll with ten thousand waiting, then with all of them: does a poll cost more?
+    Growth,
+    /// All attempt the same seat, compared with as many requests to a bare hyper server.
+    OneSeat,
+    /// Hold four separate seats each, compared with as many requests to a bare hyper server.
+    Holds,
+    /// Pay for two seats from the wallet (request and confirm), compared with `pgbench` if given.
+    Wallet,
+    /// Wait on open connections: how much server memory does one take?
+    Connections,
+    /// Read the seat map, compared with as many requests to a bare hyper server.
+    SeatMap,
+    /// Poll while hostile connections don't read their responses: do the fans get theirs within
+    /// twice the time?
+    Attack,
+    /// Leave a message each while the bus is down: how fast does the relay publish them afterwards?
+    Drain,
+}
+
+#[derive(Args, Clone)]
+pub(super) struct Bench {
+    /// What the fans do.
+    #[arg(long, value_enum, default_value_t = Profile::Sale)]
+    profile: Profile,
+    /// Run every profile in turn, with the numbers of fans and seats that its figure needs.
+    #[arg(long, conflicts_with_all = ["profile", "url", "fans", "seats"])]
+    all: bool,
+    /// Write one page with all figures and the course of the sale.
+    #[arg(long, value_name = "FILE")]
+    report: Option<std::path::PathBuf>,
+    /// Number of fans.
+    #[arg(long, default_value_t = 2_000)]
+    fans: u32,
+    /// Seats of the arena on a server started for the benchmark.
+    #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    seats: u32,
+    /// Most seats that one fan selects.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=4))]
+    seats_per_fan: u32,
+    /// Spread the arrivals over this many seconds; 0 means all at once.
+    #[arg(long, default_value_t = 0)]
+    over: u64,
+    /// Share of fans who give their seats back.
+    #[arg(long, default_value_t = 0.0)]
+    abandon: f64,
+    /// Share of fans whose card is declined.
+    #[arg(long, default_value_t = 0.0)]
+    decline: f64,
+    /// Share of fans who pay by card instead of from the wallet.
+    #[arg(long, default_value_t = 0.0)]
+    card: f64,
+    /// Use a running server; needs --schedule.
+    #[arg(long, requires = "schedule", conflicts_with = "profile", value_name = "URL")]
+    url: Option<String>,
+    /// The schedule to buy from on that server.
+    #[arg(long, value_name = "ID")]
+    schedule: Option<ScheduleId>,
+    /// Connections that the fans share in all profiles except a sale.
+    #[arg(long, default_value_t = 64)]
+    connections: usize,
+    /// A database initialized by `pgbench --initialize`, to measure its commits for comparison.
+    #[arg(long, value_name = "URL")]
+    pgbench: Option<String>,
+    /// A Redis server, to measure its reads for comparison.
+    #[arg(long, value_name = "URL")]
+    redis: Option<String>,
+    /// Count the server's instructions per response with valgrind's callgrind. Slow: use few fans.
+    #[arg(long, conflicts_with_all = ["all", "url"])]
+    instructions: bool,
+    /// Also write the figures, and the report of a sale, as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<std::path::PathBuf>,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
+    match (&bench.url, bench.schedule) {
+        (Some(url), Some(schedule)) => {
+            let sale = play(sale(&bench, schedule), Target::at(url)?, Vec::new()).await;
+            keep(&bench, &Findings { figures: vec![purchases(&sale)], sale: Some(sale) })?;
+            Ok(ExitCode::SUCCESS)
+        }
+        _ => {
+            config.data = config.data.join(format!("bench-{}", std::process::id()));
+            let found = match bench.all {
+                true => Box::pin(all::run(&bench, &config)).await,
+                false => Box::pin(against_own_server(&bench, &config)).await,
+            };
+            let _ = std::fs::remove_dir_all(&config.data);
+            let (findings, is_clean) = found?;
+            keep(&bench, &findings)?;
+            Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+        }
+    }
+}
+
+/// Writes the findings to the files named on the command line.
+fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
+    let write = |file: &Path, text: String| {
+        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+    };
+    if let Some(file) = &bench.json {
+        let sale = findings.sale.as_ref().map(|sale| &sale.report);
+        let all = serde_json::json!({ "figures": findings.figures, "sale": sale });
+        write(file, serde_json::to_string_pretty(&all)?)?;
+    }
+    if let Some(file) = &bench.report {
+        write(file, page::html(findings))?;
+    }
+    Ok(())
+}
+
+/// Creates a show with its fans, starts a server, runs the profile, stops the server and checks all
+/// invariants. Returns the findings, and whether every limit and invariant holds.
+async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings, bool)> {
+    if bench.profile == Profile::Drain {
+        let figure = drain::measure(config, bench.fans).await?;
+        println!("{figure}");
+        return Ok((Findings { figures: vec![figure], sale: None }, true));
+    }
+    let (schedule, accounts) = prepare(bench, config).await?;
+    let meter = match bench.instructions {
+        true => Meter::Instructions(config.data.clone()),
+        false => Meter::Time,
+    };
+    let mut server = start(&config.data, bench.profile.limits(), &meter)?;
+    let target = Target::at(&server.url)?;
+    let (findings, is_kept) = match bench.profile {
+        Profile::Sale => {
+            let sale = play(sale(bench, schedule), target, accounts).await;
+            (Findings { figures: vec![purchases(&sale)], sale: Some(sale) }, true)
+        }
+        Profile::Opening => {
+            let sale = play(opening::plan(bench, schedule), target, accounts).await;
+            let is_kept = opening::judge(&sale.report);
+            (Findings { figures: vec![purchases(&sale)], sale: Some(sale) }, is_kept)
+        }
+        Profile::Connections => {
+            let process = server.process.id();
+            let figures =
+                memory::connections(target, schedule, &accounts, bench.connections, process)
+                    .await?;
+            (Findings { figures, sale: None }, true)
+        }
+        Profile::Attack => {
+            let n_connections = bench.connections;
+            let (figures, is_kept) =
+                attack::measure(target, schedule, &accounts, n_connections, &server).await?;
+            (Findings { figures, sale: None }, is_kept)
+        }
+        Profile::Polls
+        | Profile::Growth
+        | Profile::OneSeat
+        | Profile::Holds
+        | Profile::Wallet
+        | Profile::SeatMap
+        | Profile::Drain => {
+            let yardsticks = yardsticks(bench, config, server.process.id(), meter);
+            let figures = measure(bench, target, schedule, &accounts, &yardsticks).await?;
+            (Findings { figures, sale: None }, true)
+        }
+    };
+    server.stop()?;
+    for figure in &findings.figures {
+        println!("{figure}");
+    }
+    let bootstrapped = bootstrap::context(config).await?;
+    let invariants = bootstrapped.context.store.check_all(bootstrapped.context.now()).await?;
+    verify::print(&invariants);
+    Ok((findings, is_kept && invariants.iter().all(|invariant| invariant.n_broken == 0)))
+}
+
+/// Creates the fans' accounts and their show.
+async fn prepare(bench: &Bench, config: &Config) -> Result<(ScheduleId, Vec<FanAccount>)> {
+    let context = bootstrap::context(config).await?.context;
+    let bar = fans::bar(u64::from(bench.fans), "accounts");
+    let progress = |n| bar.set_position(u64::from(n));
+    let accounts = simulated_fans::accounts(&context, bench.fans, progress).await?;
+    bar.finish_and_clear();
+    stage::settle(&context).await?;
+    let show = Show {
+        title: "Benchmark".into(),
+        opens_in: bench.profile.opens_in(bench.fans),
+        n_seats: bench.seats,
+        queue: bench.profile.queue(),
+    };
+    let schedule = stage::set(&context, &show).await?;
+    Ok((schedule, accounts))
+}
+
+fn yardsticks(bench: &Bench, config: &Config, server: u32, meter: Meter) -> Yardsticks {
+    Yardsticks {
+        n_connections: bench.connections,
+        pgbench: bench.pgbench.clone(),
+        redis: bench.redis.clone(),
+        folder: config.data.clone(),
+        server,
+        meter,
+    }
+}
+
+fn purchases(sale: &Sale) -> Figure {
+    let report = &sale.report;
+    let what = format!("purchases in a sale with {} fans", report.fans);
+    Figure::alone(what, report.purchases_per_second, PER_SECOND)
+}
+
+async fn measure(
+    bench: &Bench,
+    target: Target,
+    schedule: ScheduleId,
+    accounts: &[FanAccount],
+    yardsticks: &Yardsticks,
+) -> Result<Vec<Figure>> {
+    match bench.profile {
+        Profile::Polls => rates::polls(target, schedule, accounts, yardsticks).await,
+        Profile::Growth => rates::growth(target, schedule, accounts, yardsticks).await,
+        Profile::OneSeat => rates::one_seat(target, schedule, accounts, yardsticks).await,
+        Profile::Holds => seats::holds(target, schedule, accounts, yardsticks).await,
+        Profile::Wallet => seats::purchases(target, schedule, accounts, yardsticks).await,
+        Profile::SeatMap => seats::map(target, schedule, accounts, yardsticks).await,
+        Profile::Sale
+        | Profile::Opening
+        | Profile::Connections
+        | Profile::Attack
+        | Profile::Drain => Ok(Vec::new()),
+    }
+}
+
+/// All fans at once, or over some seconds, with short pauses between polls.
+fn sale(bench: &Bench, schedule: ScheduleId) -> LoadPlan {
+    let arrival = match bench.over {
+        0 => Arrival::AtOnce,
+        seconds => Arrival::Over(Duration::from_secs(seconds)),
+    };
+    LoadPlan {
+        fans: bench.fans,
+        seats_per_fan_max: bench.seats_per_fan,
+        arrival,
+        abandon_share: bench.abandon,
+        card_share: bench.card,
+        decline_share: bench.decline,
+        poll_cap: Some(Duration::from_millis(200)),
+        seed: bench.seed,
+        ..LoadPlan::for_schedule(schedule)
+    }
+}
+
+async fn play(plan: LoadPlan, target: Target, accounts: Vec<FanAccount>) -> Sale {
+    let (report, course) = fans::play(plan, target, accounts).await;
+    println!("{report}");
+    Sale { report, course }
+}
+
+impl Profile {
+    /// Polls are rate limited as in production, but the crowd's few addresses get higher limits.
+    /// The other profiles do in a second what takes people an hour, so they run without limits.
+    fn limits(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Profile::Polls | Profile::Growth => &[
+                ("PODO_LIMITS", "on"),
+                ("PODO_REQUESTS_PER_SECOND_PER_IP", "10000000"),
+                ("PODO_REQUESTS_PER_MINUTE_PER_USER", "10000000"),
+                ("PODO_CONNECTIONS_PER_IP", "10000"),
+            ],
+            // Attackers face the default limits.
+            Profile::Attack => &[
+                ("PODO_LIMITS", "on"),
+                ("PODO_REQUESTS_PER_SECOND_PER_IP", "10000000"),
+                ("PODO_REQUESTS_PER_MINUTE_PER_USER", "10000000"),
+            ],
+            Profile::Sale
+            | Profile::Opening
+            | Profile::OneSeat
+            | Profile::Holds
+            | Profile::Wallet
+            | Profile::Connections
+            | Profile::SeatMap
+            | Profile::Drain => &[("PODO_LIMITS", "off")],
+        }
+    }
+
+    fn opens_in(self, n_fans: u32) -> Duration {
+        match self {
+            Profile::Opening => opening::opens_in(n_fans),
+            Profile::Sale
+            | Profile::Polls
+            | Profile::Growth
+            | Profile::OneSeat
+            | Profile::Holds
+            | Profile::Wallet
+            | Profile::Connections
+            | Profile::SeatMap
+            | Profile::Attack
+            | Profile::Drain => Duration::ZERO,
+        }
+    }
+
+    /// Polls need waiting fans; all other profiles need admitted ones.
+    fn queue(self) -> QueueSettings {
+        match self {
+            Profile::Opening => opening::queue(),
+            Profile::Polls | Profile::Growth | Profile::Connections | Profile::Attack => {
+                QueueSettings { max_active: 1, ..QueueSettings::default() }
+            }
+            Profile::Sale
+            | Profile::OneSeat
+            | Profile::Holds
+            | Profile::Wallet
+            | Profile::SeatMap
+            | Profile::Drain => QueueSettings {
+                max_active: 100_000,
+                admit_per_second: 100_000,
+                ..QueueSettings::default()
+            },
+        }
+    }
+}
+
+/// Starts the server under test on a free port.
+fn start(data: &Path, settings: &[(&str, &str)], meter: &Meter) -> Result<OwnServer> {
+    let mut program = program()?;
+    if let Some(mut runner) = meter.runner() {
+        runner.arg(program.get_program());
+        program = runner;
+    }
+    program.envs(settings.iter().copied()).env("RUST_LOG", "warn");
+    OwnServer::start(program, "127.0.0.1:0", data)
+}

@@ -1,0 +1,138 @@
+//! One figure of a benchmark, and its yardsticks.
+
+use serde::Serialize;
+use std::fmt;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Figure {
+    pub(super) what: String,
+    pub(super) value: f64,
+    pub(super) unit: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) times: Option<Times>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cost: Option<Cost>,
+    pub(super) beside: Vec<Beside>,
+}
+
+/// The server's CPU cost of one response.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Cost {
+    pub(super) each: f64,
+    pub(super) unit: &'static str,
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", number(self.each), self.unit)
+    }
+}
+
+/// Latencies in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Times {
+    pub(super) p50_us: u64,
+    pub(super) p99_us: u64,
+}
+
+impl Times {
+    pub(super) fn of(latencies: &podo_load::Latencies) -> Option<Times> {
+        (latencies.count() > 0).then(|| Times {
+            p50_us: latencies.percentile_us(50.0),
+            p99_us: latencies.percentile_us(99.0),
+        })
+    }
+}
+
+/// A yardstick measured in the same run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Beside {
+    pub(super) what: String,
+    pub(super) value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) times: Option<Times>,
+}
+
+impl Figure {
+    /// A figure without a yardstick.
+    pub(super) fn alone(what: impl Into<String>, value: f64, unit: &'static str) -> Figure {
+        let (times, cost) = (None, None);
+        Figure { what: what.into(), value, unit, times, cost, beside: Vec::new() }
+    }
+
+    /// Our value relative to the yardstick's.
+    pub(super) fn ratio_to(&self, beside: &Beside) -> f64 {
+        self.value / beside.value
+    }
+}
+
+/// Fewer decimals for larger values.
+pub(super) fn number(value: f64) -> String {
+    match value {
+        large if large >= 100.0 => format!("{large:.0}"),
+        middle if middle >= 1.0 => format!("{middle:.1}"),
+        small => format!("{small:.3}"),
+    }
+}
+
+fn ms(times: Option<Times>, read: impl Fn(Times) -> u64) -> String {
+    times.map_or(String::new(), |times| format!("{:.2}", read(times) as f64 / 1e3))
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, ours) = (self.unit, "ratio to yardstick");
+        writeln!(f, "{:<40}{unit:>12}{:>10}{:>10}{ours:>22}", "", "p50 ms", "p99 ms")?;
+        let line = |f: &mut fmt::Formatter<'_>, what: &str, value: f64, times, ratio: &str| {
+            let (p50, p99) = (ms(times, |it| it.p50_us), ms(times, |it| it.p99_us));
+            writeln!(f, "{what:<40}{:>12}{p50:>10}{p99:>10}{ratio:>22}", number(value))
+        };
+        let cost = self.cost.map_or(String::new(), |cost| format!("costs {cost}"));
+        line(f, &self.what, self.value, self.times, &cost)?;
+        for beside in &self.beside {
+            let ratio = format!("{:.2}", self.ratio_to(beside));
+            line(f, &beside.what, beside.value, beside.times, &ratio)?;
+        }
+        Ok(())
+    }
+}
+
+/// The figures as a Markdown table.
+pub(super) fn markdown(figures: &[Figure]) -> String {
+    let mut text = String::from(
+        "| | | p50 ms | p99 ms | processor | × yardstick |\n|---|---|---|---|---|---|\n",
+    );
+    for figure in figures {
+        let ratios: Vec<String> = figure
+            .beside
+            .iter()
+            .map(|it| format!("{:.2} × {} ({})", figure.ratio_to(it), it.what, number(it.value)))
+            .collect();
+        let (value, unit) = (number(figure.value), figure.unit);
+        let (p50, p99) = (ms(figure.times, |it| it.p50_us), ms(figure.times, |it| it.p99_us));
+        let (what, ratios) = (&figure.what, ratios.join(", "));
+        let cost = figure.cost.map_or(String::new(), |cost| cost.to_string());
+        text.push_str(&format!(
+            "| {what} | {value} {unit} | {p50} | {p99} | {cost} | {ratios} |\n"
+        ));
+    }
+    text
+}
+
+#[test]
+fn a_figure_is_told_in_terms_of_its_yardsticks() {
+    let times = Some(Times { p50_us: 1_500, p99_us: 20_000 });
+    let beside = vec![Beside { what: "hello".into(), value: 80_000.0, times }];
+    let cost = Some(Cost { each: 7.25, unit: "µs" });
+    let (what, unit) = ("polls".into(), "per s");
+    let figure = Figure { what, value: 60_000.0, unit, times, cost, beside };
+    assert!(figure.to_string().contains("0.75"), "{figure}");
+    let table = markdown(&[figure, Figure::alone("binary", 48.25, "MB")]);
+    assert!(
+        table.contains("| polls | 60000 per s | 1.50 | 20.00 | 7.2 µs | 0.75 × hello (80000) |")
+    );
+    assert!(table.contains("| binary | 48.2 MB |  |  |  |  |"), "{table}");
+}

@@ -1,0 +1,495 @@
+//! Settings: built-in defaults, then a file, then the environment, then flags.
+
+mod bus;
+mod channels;
+pub(crate) mod data_folder;
+mod gateways;
+mod people;
+mod retention;
+pub mod roles;
+pub(crate) mod secret;
+
+pub use bus::Bus;
+pub use channels::Channels;
+pub use gateways::Gateways;
+pub use people::{ConfirmEmail, People};
+pub use retention::Retention;
+
+use crate::config::roles::Roles;
+use crate::http::proxies::{ForwardedHeader, Proxies};
+use anyhow::{Context, Result, anyhow, bail};
+use podo_adapters::gateways::GatewaySettings;
+use podo_adapters::notify::ChannelSettings;
+use podo_adapters::sql::{Connections, DEADLINE_EXTRA, Logins, PostgresSettings};
+use podo_domain::waiting_room::HealthLimits;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use toml::{Table, Value};
+
+/// Both the manual and the defaults.
+pub const DEFAULT: &str = include_str!("config.default.toml");
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct Config {
+    pub listen: String,
+    pub listen_admin: String,
+    pub roles: Roles,
+    pub data: PathBuf,
+    pub store_url: String,
+    pub store_connections: u32,
+    pub store_roles: StoreRoles,
+    pub store_logins: Vec<String>,
+    pub store_role_connections: String,
+    pub store_statement_timeout_ms: u32,
+    pub store_lock_timeout_ms: u32,
+    pub store_deadline_ms: u32,
+    pub replica_urls: Vec<String>,
+    pub replica_lag_max_ms: u32,
+    pub store_ca: String,
+    pub live_url: String,
+    pub live_ca: PathBuf,
+    #[serde(flatten)]
+    pub bus: Bus,
+    #[serde(flatten)]
+    pub channels: Channels,
+    pub hold_seconds: u32,
+    pub offer_seconds: u32,
+    pub admit_every_ms: u32,
+    pub slow_down_p99_ms: u32,
+    pub slow_down_errors_percent: u32,
+    pub token_secret: SecretString,
+    pub token_secret_previous: SecretString,
+    pub field_secret: SecretString,
+    pub field_secret_previous: SecretString,
+    pub sweep_every_ms: u32,
+    pub reconcile_every_seconds: u32,
+    pub verify_every_seconds: u32,
+    pub limits: Switch,
+    pub requests_per_second_per_ip: u32,
+    pub requests_per_minute_per_user: u32,
+    pub connections_per_ip: u32,
+    pub streams_per_ip: u32,
+    pub unsent_mb_per_ip: u32,
+    pub header_seconds: u32,
+    pub request_seconds: u32,
+    pub idle_seconds: u32,
+    pub send_stall_seconds: u32,
+    pub trusted_proxies: Vec<String>,
+    pub forwarded_header: ForwardedHeader,
+    pub public_url: String,
+    pub sandbox: SandboxMode,
+    pub sandbox_beside_real_gateways: SandboxBesideReal,
+    pub gateway_timeout_seconds: u32,
+    #[serde(flatten)]
+    pub gateways: Gateways,
+    #[serde(flatten)]
+    pub people: People,
+    #[serde(flatten)]
+    pub retention: Retention,
+    pub ticket_codes: TicketCodes,
+    pub log: LogStyle,
+    pub otlp_endpoint: String,
+    pub otlp_percent: u32,
+    pub admin_email: String,
+    pub admin_password: SecretString,
+    #[serde(skip)]
+    shown: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    On,
+    Off,
+}
+
+/// The PostgreSQL users that the services connect as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StoreRoles {
+    /// Every service connects as the URL's user.
+    Off,
+    /// Every service switches to its role.
+    On,
+    /// Every service switches to its role if the URL's user is a member of it.
+    Auto,
+    /// Every service logs in with its own credentials.
+    Logins,
+}
+
+/// When the built-in payment sandbox, which moves no money, is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxMode {
+    /// While no real gateway is configured.
+    Auto,
+    On,
+    Off,
+}
+
+/// Whether the sandbox may run beside a real gateway, where fans could choose to pay nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum SandboxBesideReal {
+    #[serde(rename = "refuse")]
+    Refuse,
+    #[serde(rename = "fans may buy for nothing")]
+    FansMayBuyForNothing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogStyle {
+    Auto,
+    Pretty,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TicketCodes {
+    Fixed,
+    Rotating,
+}
+
+/// Settings given on the command line, and the settings file.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    pub file: Option<PathBuf>,
+    pub listen: Option<String>,
+    pub roles: Option<String>,
+    pub data: Option<PathBuf>,
+}
+
+impl Config {
+    /// Reads all sources. `variable` looks up the environment.
+    pub fn load(
+        overrides: &Overrides,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Config> {
+        let mut table: Table = DEFAULT.parse().context("the built-in defaults do not parse")?;
+        let file = overrides.file.clone().or_else(|| variable("PODO_CONFIG").map(PathBuf::from));
+        if let Some(file) = file {
+            merge(&mut table, read_file(&file)?, &file.display().to_string())?;
+        }
+        merge_environment(&mut table, variable)?;
+        if let Some(listen) = &overrides.listen {
+            table.insert("listen".into(), Value::String(listen.clone()));
+        }
+        if let Some(roles) = &overrides.roles {
+            table.insert("roles".into(), Value::String(roles.clone()));
+        }
+        if let Some(data) = &overrides.data {
+            table.insert("data".into(), Value::String(data.display().to_string()));
+        }
+        let shown = describe(&table);
+        let config: Config = table.try_into().context("a setting has the wrong type")?;
+        config.check()?;
+        Ok(Config { shown, ..config })
+    }
+
+    /// Whether the payment sandbox is offered.
+    pub fn has_sandbox(&self) -> bool {
+        match self.sandbox {
+            SandboxMode::Auto => !self.gateways.is_any(),
+            SandboxMode::On => true,
+            SandboxMode::Off => false,
+        }
+    }
+
+    fn check_sandbox(&self) -> Result<()> {
+        let may_stand_beside =
+            self.sandbox_beside_real_gateways == SandboxBesideReal::FansMayBuyForNothing;
+        match (self.has_sandbox(), self.gateways.is_any()) {
+            (false, false) => {
+                bail!("sandbox: it is off, and no payment gateway is configured")
+            }
+            (true, true) if !may_stand_beside => bail!(
+                "sandbox: it is on beside a real payment gateway, so any fan could choose it and buy \
+                 for nothing; set sandbox = \"auto\", or if that is meant \
+                 sandbox_beside_real_gateways = \"fans may buy for nothing\""
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.hold_seconds == 0 || self.hold_seconds > 3_600 {
+            bail!("hold_seconds: must be 1 to 3600, is {}", self.hold_seconds);
+        }
+        if self.offer_seconds == 0 || self.offer_seconds > 86_400 {
+            bail!("offer_seconds: must be 1 to 86400, is {}", self.offer_seconds);
+        }
+        if !(10..=1_000).contains(&self.admit_every_ms) {
+            bail!(
+                "admit_every_ms: must be 10 to 1000: a free slot must be filled within two seconds"
+            );
+        }
+        if self.sweep_every_ms < 10 {
+            bail!("sweep_every_ms: must be at least 10");
+        }
+        if self.slow_down_errors_percent > 100 {
+            bail!("slow_down_errors_percent: must be 0 to 100");
+        }
+        if self.verify_every_seconds < 60 {
+            bail!("verify_every_seconds: must be at least 60");
+        }
+        if self.reconcile_every_seconds == 0 {
+            bail!("reconcile_every_seconds: must be at least 1");
+        }
+        if !(1..=1_000).contains(&self.store_connections) {
+            bail!("store_connections: must be 1 to 1000, is {}", self.store_connections);
+        }
+        if self.store_statement_timeout_ms < 100 || self.store_lock_timeout_ms < 100 {
+            bail!("store_statement_timeout_ms and store_lock_timeout_ms: must be at least 100");
+        }
+        self.postgres(&self.store_url)?;
+        if self.requests_per_second_per_ip == 0 {
+            bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` disables it");
+        }
+        if self.requests_per_minute_per_user == 0 {
+            bail!(
+                "requests_per_minute_per_user: must be at least 1; `limits = \"off\"` disables it"
+            );
+        }
+        if self.connections_per_ip == 0 {
+            bail!("connections_per_ip: must be at least 1; `limits = \"off\"` disables it");
+        }
+        if self.streams_per_ip == 0 || self.unsent_mb_per_ip == 0 {
+            bail!("streams_per_ip and unsent_mb_per_ip: must be at least 1");
+        }
+        self.check_patience()?;
+        self.proxies()?;
+        if self.live_url == "memory:" && !self.roles.is_complete() {
+            bail!(
+                "roles: `{}` leaves a part to other nodes, but live_url = \"memory:\" keeps the \
+                 waiting room inside this process, where they cannot see it: no fan would be \
+                 admitted. Give all nodes one `live_url = \"redis://…\"`, or run all roles here",
+                self.roles
+            );
+        }
+        if self.otlp_percent > 100 {
+            bail!("otlp_percent: must be 0 to 100");
+        }
+        self.bus.check()?;
+        self.channels.check()?;
+        self.gateways.check(&self.public_url)?;
+        self.check_sandbox()?;
+        self.people.check(&self.public_url)?;
+        self.retention.check()?;
+        if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
+            bail!("admin_email and admin_password: set both or neither");
+        }
+        Ok(())
+    }
+
+    fn check_patience(&self) -> Result<()> {
+        let times = [
+            ("header_seconds", self.header_seconds),
+            ("request_seconds", self.request_seconds),
+            ("idle_seconds", self.idle_seconds),
+            ("send_stall_seconds", self.send_stall_seconds),
+        ];
+        for (name, seconds) in times {
+            if !(1..=3_600).contains(&seconds) {
+                bail!("{name}: must be 1 to 3600, is {seconds}");
+            }
+        }
+        if self.request_seconds < self.header_seconds {
+            bail!("request_seconds: must not be less than header_seconds, which is a part of it");
+        }
+        Ok(())
+    }
+
+    /// Whether an e-mail address must be confirmed before the account is created.
+    pub fn confirms_email(&self) -> bool {
+        match self.people.confirm_email {
+            ConfirmEmail::Auto => !self.channels.smtp_url.expose_secret().is_empty(),
+            ConfirmEmail::On => true,
+            ConfirmEmail::Off => false,
+        }
+    }
+
+    pub fn offer_length(&self) -> Duration {
+        Duration::from_secs(u64::from(self.offer_seconds))
+    }
+
+    pub fn hold_length(&self) -> Duration {
+        Duration::from_secs(u64::from(self.hold_seconds))
+    }
+
+    /// The load above which fewer fans are admitted; `None` if both limits are 0.
+    pub fn health_limits(&self) -> Option<HealthLimits> {
+        let or_never = |limit: u64| if limit == 0 { u64::MAX / 10 } else { limit };
+        let p99_ms = u64::from(self.slow_down_p99_ms);
+        let percent = u64::from(self.slow_down_errors_percent);
+        let limits =
+            HealthLimits { p99_ms: or_never(p99_ms), failed_per_mille: or_never(percent * 10) };
+        (p99_ms > 0 || percent > 0).then_some(limits)
+    }
+
+    pub fn verify_every(&self) -> Duration {
+        Duration::from_secs(u64::from(self.verify_every_seconds))
+    }
+
+    pub fn reconcile_every(&self) -> Duration {
+        Duration::from_secs(u64::from(self.reconcile_every_seconds))
+    }
+
+    /// How to connect to PostgreSQL.
+    pub fn postgres(&self, url: &str) -> Result<PostgresSettings> {
+        let n_all = self.store_connections as usize;
+        let connections = match (self.store_roles, self.store_role_connections.as_str()) {
+            (StoreRoles::Off, _) => Connections::Shared(n_all),
+            (_, "") => Connections::per_role(n_all),
+            (_, split) => {
+                let split = split.parse().map_err(|error: String| anyhow!(error));
+                Connections::PerRole(split.context("store_role_connections")?)
+            }
+        };
+        let logins = match self.store_roles {
+            StoreRoles::Logins => {
+                let logins = Logins::read(&self.store_logins).map_err(|error| anyhow!(error));
+                Some(logins.context("store_logins")?)
+            }
+            StoreRoles::Off | StoreRoles::On | StoreRoles::Auto => None,
+        };
+        let ms = |ms: u32| Duration::from_millis(u64::from(ms));
+        let statement_timeout = ms(self.store_statement_timeout_ms);
+        let deadline = match self.store_deadline_ms {
+            0 => statement_timeout + DEADLINE_EXTRA,
+            set => ms(set),
+        };
+        if deadline <= statement_timeout {
+            bail!("store_deadline_ms: must be more than store_statement_timeout_ms, or 0");
+        }
+        Ok(PostgresSettings {
+            are_roles_optional: self.store_roles == StoreRoles::Auto,
+            logins,
+            statement_timeout,
+            deadline,
+            lock_timeout: ms(self.store_lock_timeout_ms),
+            replica_urls: self.replica_urls.clone(),
+            replica_lag_max: ms(self.replica_lag_max_ms),
+            ca: (!self.store_ca.is_empty()).then(|| PathBuf::from(&self.store_ca)),
+            ..PostgresSettings::new(url, connections)
+        })
+    }
+
+    /// The configured payment gateways.
+    pub fn gateways(&self) -> GatewaySettings {
+        let seconds = u64::from(self.gateway_timeout_seconds);
+        GatewaySettings {
+            public_url: self.public_url.trim_end_matches('/').to_owned(),
+            patience: (seconds > 0).then(|| Duration::from_secs(seconds)),
+            ..self.gateways.settings()
+        }
+    }
+
+    /// How to connect to Kafka.
+    #[cfg(feature = "kafka")]
+    pub fn kafka(&self) -> Result<podo_adapters::kafka::KafkaSettings> {
+        self.bus.kafka()
+    }
+
+    /// The channels that notifications are sent through.
+    pub fn channels(&self) -> Result<ChannelSettings> {
+        self.channels.settings()
+    }
+
+    /// Private networks that organisers' webhooks may reach.
+    pub fn webhook_networks(&self) -> Result<Vec<ipnet::IpNet>> {
+        self.channels.networks()
+    }
+
+    /// The effective settings, without secrets.
+    pub fn describe(&self) -> &str {
+        &self.shown
+    }
+
+    /// The trusted proxies.
+    pub fn proxies(&self) -> Result<Proxies> {
+        Proxies::parse(&self.trusted_proxies, self.forwarded_header)
+            .map_err(|error| anyhow!(error))
+            .context("trusted_proxies")
+    }
+}
+
+/// All settings as TOML. A secret shows only whether it is set.
+fn describe(table: &Table) -> String {
+    let is_secret = |key: &str| {
+        ["secret", "password", "_key", "smtp_url", "bus_options", "store_logins"]
+            .iter()
+            .any(|word| key.contains(word))
+    };
+    let line = |(key, value): (&String, &Value)| match (value.as_str(), value.as_array()) {
+        (Some(""), _) => format!("{key} = \"\"\n"),
+        (Some(_), _) if is_secret(key) => format!("{key} = \"(set)\"\n"),
+        (Some(text), _) => format!("{key} = {:?}\n", without_password(text)),
+        (None, Some(items)) if is_secret(key) && !items.is_empty() => {
+            format!("{key} = \"(set)\"\n")
+        }
+        (None, Some(items)) => {
+            let items = items.iter().filter_map(Value::as_str).map(without_password);
+            format!("{key} = {:?}\n", items.collect::<Vec<_>>())
+        }
+        (None, None) => format!("{key} = {value}\n"),
+    };
+    table.iter().map(line).collect::<String>().trim_end().to_owned()
+}
+
+/// The URL with its password masked.
+fn without_password(url: &str) -> String {
+    let hidden = url.split_once("://").and_then(|(scheme, rest)| {
+        let (person, host) = rest.rsplit_once('@')?;
+        let (user, _) = person.split_once(':')?;
+        Some(format!("{scheme}://{user}:***@{host}"))
+    });
+    hidden.unwrap_or_else(|| url.to_owned())
+}
+
+/// The environment of this process.
+#[expect(clippy::disallowed_methods, reason = "this is where settings are read")]
+pub fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn read_file(file: &Path) -> Result<Table> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("cannot read the settings file {}", file.display()))?;
+    text.parse().with_context(|| format!("{} is not TOML", file.display()))
+}
+
+fn merge(table: &mut Table, more: Table, source: &str) -> Result<()> {
+    for (key, value) in more {
+        if !table.contains_key(&key) {
+            bail!("{source}: unknown setting `{key}`; `podo check-config --manual` lists all");
+        }
+        table.insert(key, value);
+    }
+    Ok(())
+}
+
+/// `PODO_HOLD_SECONDS=2` sets `hold_seconds`. The value takes the default's type; lists are
+/// comma-separated.
+fn merge_environment(table: &mut Table, variable: impl Fn(&str) -> Option<String>) -> Result<()> {
+    for (key, value) in table.iter_mut() {
+        let name = format!("PODO_{}", key.to_uppercase());
+        let Some(text) = variable(&name) else { continue };
+        *value = if value.is_integer() {
+            let number =
+                text.parse().with_context(|| format!("{name}: `{text}` is not a number"))?;
+            Value::Integer(number)
+        } else if value.is_array() {
+            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+            Value::Array(parts.map(|part| Value::String(part.to_owned())).collect())
+        } else {
+            Value::String(text)
+        };
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,319 @@
+//! The steps around every request: the address's rate limit, the node's roles, latency, security
+//! headers and problem responses. One function around the router instead of layers in it, because a
+//! layer costs more than most handlers.
+
+mod common_headers;
+mod detach;
+mod fast_path;
+mod host;
+mod origin;
+mod request_id;
+mod routes;
+mod spans;
+mod transport;
+
+pub use fast_path::{
+    FastRequest, FastResponse, FastRoute, Headers, schedule_in_body, schedule_in_query,
+    seats_in_body,
+};
+pub use request_id::RequestId;
+pub use spans::Tracing;
+
+use crate::http::address_budgets::Share;
+use crate::http::listener::{Connection, HeldBack, Patience};
+use crate::http::problem::{ApiError, Failure, render};
+use crate::http::proxies::ForwardedHeader;
+use crate::routes::{App, AppState};
+use axum::Router;
+use axum::extract::ConnectInfo;
+use axum::http::{Request, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use common_headers::CommonHeaders;
+use detach::DetachOnDrop;
+use futures::future::Either;
+use hyper::body::{Body, Incoming};
+use podo_app::operations::throttling::limits::Quota;
+use podo_app::operations::traces::{TraceParent, within};
+use podo_domain::{Refusal, Timestamp};
+use request_id::RequestIds;
+use routes::Routes;
+use spans::Begun;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tower::Service;
+use transport::Transport;
+
+/// Smaller responses don't count as unsent bytes.
+const SMALL: u64 = 4 * 1024;
+
+/// What a response without a length counts as.
+const OF_STREAM: u64 = 64 * 1024;
+
+const TOO_MUCH_UNSENT: Refusal = Refusal::TooManyRequests { retry_after_s: 1 };
+
+/// When the request must have arrived with its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline(pub(crate) Instant);
+
+/// The budget that a response holds until it is sent.
+pub(crate) struct Room {
+    _of_connection: HeldBack,
+    _of_address: Share,
+}
+
+/// The entrance to the router.
+pub struct Edge {
+    state: App,
+    router: Router,
+    routes: Routes,
+    request_ids: RequestIds,
+    /// Whether this is the admin listener.
+    is_inner: bool,
+    common_headers: CommonHeaders,
+}
+
+impl Edge {
+    pub fn new(state: App) -> Edge {
+        let router = crate::routes::router(state.clone());
+        Edge::around(router, state, false)
+    }
+
+    /// The entrance of the admin listener.
+    pub fn inner(state: App) -> Edge {
+        let router = crate::routes::inner_router(state.clone());
+        Edge::around(router, state, true)
+    }
+
+    fn around(router: Router, state: App, is_inner: bool) -> Edge {
+        let is_encrypted = state.home.starts_with("https://");
+        let common_headers = CommonHeaders::new(is_encrypted, state.requests_per_second_per_ip);
+        let request_ids = RequestIds::new(&*state.context.rng);
+        Edge { state, router, routes: Routes::default(), request_ids, is_inner, common_headers }
+    }
+
+    /// Whether the address is a trusted proxy.
+    pub fn is_proxy(&self, ip: IpAddr) -> bool {
+        self.state.proxies.trusts(ip)
+    }
+
+    /// Most open connections per address.
+    pub fn connections_per_ip(&self) -> u32 {
+        match self.state.context.rules.limits_on {
+            true => self.state.connections_per_ip,
+            false => u32::MAX,
+        }
+    }
+
+    /// The deadlines for clients.
+    pub fn patience(&self) -> Patience {
+        self.state.patience
+    }
+
+    /// Unsent bytes that one connection may have: a part of its address's budget, so that a stalled
+    /// connection doesn't block the others.
+    pub fn unsent_per_connection(&self) -> u64 {
+        self.state.unsent.max() / 4
+    }
+
+    /// Handles a request whose body must arrive by `deadline`. The response releases its budget
+    /// when it is sent.
+    pub(crate) async fn answer(
+        &self,
+        mut request: Request<Incoming>,
+        connection: &Arc<Connection>,
+        deadline: Instant,
+    ) -> (Response, Option<Room>) {
+        let started = Instant::now();
+        let mut peer = connection.peer;
+        peer.set_ip(self.client_of(&request, peer.ip()));
+        let route = self.routes.find(request.uri().path());
+        let method = routes::known_method(request.method());
+        let is_inside = is_of_those_inside(request.uri().path());
+        let manner = Transport::of(request.headers());
+        let id = self.request_ids.of(request.headers());
+        let begun = self.begin_span(&request, &id);
+        let trace = begun.as_ref().and_then(Begun::followed);
+        let is_api = request.uri().path().starts_with("/api/");
+        let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip()) {
+            Ok(n_left) if !host::is_one(&request) => {
+                (ApiError::from(Failure::Host).into_response(), n_left)
+            }
+            Ok(n_left) if !origin::is_ours(&request, &self.state.home) => {
+                (ApiError::from(Failure::ForeignOrigin).into_response(), n_left)
+            }
+            Ok(n_left) => {
+                request.extensions_mut().insert(Deadline(deadline));
+                (self.hand_over(request, peer, trace).await, n_left)
+            }
+            Err(error) => (error.into_response(), Some(0)),
+        };
+        let room = self.find_room(&response, peer.ip(), connection);
+        if room.is_err() {
+            response = ApiError::from(TOO_MUCH_UNSENT).into_response();
+        }
+        if let Some(error) = response.extensions_mut().remove::<ApiError>() {
+            // axum names the allowed methods.
+            let allow = response.headers_mut().remove(header::ALLOW);
+            response = render(&error, manner.language(), id.as_str());
+            response.headers_mut().extend(allow.map(|methods| (header::ALLOW, methods)));
+        }
+        response.headers_mut().insert(request_id::HEADER, id.header());
+        self.common_headers.add_to(response.headers_mut(), n_left.filter(|_| is_api));
+        if is_inside {
+            record_latency(&self.state, response.status(), started.elapsed());
+        }
+        let took = started.elapsed();
+        route.count(&self.state.metrics, method, response.status(), took);
+        if let (Some(tracing), Some(begun)) = (&self.state.tracing, begun) {
+            tracing.end(&begun, route.name(method), response.status(), took);
+        }
+        (response, room.ok().flatten())
+    }
+
+    /// Reserves unsent bytes of the connection and the address for a response. Small responses need
+    /// none: even a second's worth of requests from one address does no harm.
+    fn find_room(
+        &self,
+        response: &Response,
+        client: IpAddr,
+        connection: &Arc<Connection>,
+    ) -> Result<Option<Room>, ()> {
+        let n_bytes = response.body().size_hint().exact().unwrap_or(OF_STREAM);
+        if n_bytes < SMALL || !self.state.context.rules.limits_on {
+            return Ok(None);
+        }
+        let of_connection = connection.hold_back(n_bytes).ok_or(())?;
+        let of_address = self.state.unsent.take(network_of(client), n_bytes).ok_or(())?;
+        Ok(Some(Room { _of_connection: of_connection, _of_address: of_address }))
+    }
+
+    /// The client's address behind the proxies. A header line that is not text is ignored.
+    fn client_of(&self, request: &Request<Incoming>, peer: IpAddr) -> IpAddr {
+        let proxies = &self.state.proxies;
+        let name = match proxies.header() {
+            ForwardedHeader::XForwardedFor => "x-forwarded-for",
+            ForwardedHeader::Forwarded => "forwarded",
+        };
+        let lines = request.headers().get_all(name).iter();
+        proxies.client(peer, lines.map(|line| line.to_str().unwrap_or("?")))
+    }
+
+    /// `None` unless tracing is on.
+    fn begin_span(&self, request: &Request<Incoming>, id: &RequestId) -> Option<Begun> {
+        let tracing = self.state.tracing.as_ref()?;
+        let context = &self.state.context;
+        let span = context.rng.number() | 1;
+        Some(tracing.begin(request.headers(), id, span, context.now()))
+    }
+
+    /// Handles an enter, poll or select request, unless it needs the ordinary path. This is decided
+    /// before the rate limit, so that each request counts once.
+    pub async fn answer_fast(
+        &self,
+        request: &FastRequest<'_>,
+        peer: SocketAddr,
+    ) -> Option<FastResponse> {
+        // Traces cover everything but polls.
+        let is_followed = request.route != FastRoute::Status && self.state.tracing.is_some();
+        if self.is_inner || is_followed || !request.is_ours(&self.state.home) {
+            return None;
+        }
+        let started = Instant::now();
+        let proxies = &self.state.proxies;
+        let line = match proxies.header() {
+            ForwardedHeader::XForwardedFor => request.headers.forwarded_for,
+            ForwardedHeader::Forwarded => request.headers.forwarded,
+        };
+        let client = proxies.client(peer.ip(), line.into_iter());
+        let response = match self.let_in(request.route.path(), client) {
+            Ok(n_left) => request.answer(&self.state, n_left).await,
+            Err(error) => request.refuse(error, Some(0)),
+        };
+        let took = started.elapsed();
+        if is_of_those_inside(request.route.path()) {
+            record_latency(&self.state, response.status(), took);
+        }
+        self.routes.fast(request.route).count(&self.state.metrics, response.status(), took);
+        Some(response)
+    }
+
+    /// Writes the common headers.
+    pub fn write_common_headers(&self, head: &mut Vec<u8>, response: &FastResponse) {
+        self.common_headers.write_to(head, response.n_left());
+    }
+
+    /// The request's id.
+    pub fn request_id(&self, request: &FastRequest<'_>) -> RequestId {
+        let own = request.headers.request_id.map(str::as_bytes);
+        self.request_ids.given(request.headers.trace_parent.map(str::as_bytes), own)
+    }
+
+    /// The current time, for the `Date` header.
+    pub fn now(&self) -> Timestamp {
+        self.state.context.now()
+    }
+
+    /// Checks the address's rate limit and whether this node serves the path. Returns how many
+    /// requests remain, if they are counted.
+    fn let_in(&self, path: &str, peer: IpAddr) -> Result<Option<u32>, ApiError> {
+        let n_left = check_limit(&self.state, peer)?;
+        match self.state.roles.serves(path) {
+            true => Ok(n_left),
+            // The load balancer should have routed this elsewhere.
+            false => Err(Failure::NotServedHere.into()),
+        }
+    }
+
+    async fn hand_over(
+        &self,
+        mut request: Request<Incoming>,
+        peer: SocketAddr,
+        trace: Option<TraceParent>,
+    ) -> Response {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let is_safe = request.method().is_safe();
+        let work = self.router.clone().call(request);
+        let work = match trace {
+            Some(trace) => Either::Left(within(trace, work)),
+            None => Either::Right(work),
+        };
+        if is_safe {
+            return work.await.unwrap_or_else(|never| match never {});
+        }
+        DetachOnDrop::new(work, self.state.tasks.clone()).await
+    }
+}
+
+/// Whether an admitted fan makes this call.
+fn is_of_those_inside(path: &str) -> bool {
+    path.starts_with("/api/booking/") || path.starts_with("/api/payment/")
+}
+
+/// The latency of admitted fans' calls controls the admission rate.
+fn record_latency(state: &AppState, status: StatusCode, took: Duration) {
+    let context = &state.context;
+    context.operations.latency_window.note(took, status.is_server_error(), context.now());
+}
+
+fn check_limit(state: &AppState, peer: IpAddr) -> Result<Option<u32>, ApiError> {
+    let context = &state.context;
+    if !context.rules.limits_on {
+        return Ok(None);
+    }
+    let quota = Quota::per_second(state.requests_per_second_per_ip);
+    let addresses = &context.operations.rate_limits.addresses;
+    let allowance = addresses.take(&network_of(peer), quota, context.now())?;
+    Ok(Some(allowance.or_refuse()?))
+}
+
+/// An IPv6 network counts as one address, because its owner controls all of it.
+pub(crate) fn network_of(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => {
+            let network = u128::from(address) & (u128::MAX << 64);
+            IpAddr::V6(network.into())
+        }
+    }
+}

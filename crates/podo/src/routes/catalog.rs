@@ -1,0 +1,8 @@
+//! Events, schedules, halls and the seat map.
+
+pub(crate) mod admin;
+pub(crate) mod events;
+pub mod layouts;
+pub(crate) mod seat_feed;
+pub(crate) mod seats;
+pub(crate) mod templates;

@@ -1,0 +1,456 @@
+//! How organisers manage venues, events and their dates.
+
+use crate::http::extract::{
+    AuditedAdmin, Body, Id, PageParams, Params, RequireRecentAuth, Viewer, guarded, page,
+};
+use crate::http::problem::{ApiResult, Problem};
+use crate::routes::App;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use podo_app::catalog;
+use podo_app::catalog::port::{EventFilter, EventVerb, Unwanted};
+use podo_app::catalog::{
+    EventDetail, EventEdit, EventView, NewEvent, NewSchedule, NewVenue, ScheduleView, VenueEdit,
+    VenueView,
+};
+use podo_app::store::Page;
+use podo_domain::catalog::text::{Line, Prose};
+use podo_domain::catalog::{EventStatus, ResaleDelay, ScheduleChange, ScheduleTimes};
+use podo_domain::waiting_room::QueueSettings;
+use podo_domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use uuid::Uuid;
+
+pub(crate) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(guarded!(create_venue))
+        .routes(guarded!(list_venues))
+        .routes(guarded!(edit_venue))
+        .routes(guarded!(remove_venue))
+        .routes(guarded!(remove_hall))
+        .routes(guarded!(create_event))
+        .routes(guarded!(list_events))
+        .routes(guarded!(show_event))
+        .routes(guarded!(edit_event))
+        .routes(guarded!(remove_event))
+        .routes(guarded!(create_schedule))
+        .routes(guarded!(change_schedule))
+        .routes(guarded!(remove_schedule))
+        .routes(guarded!(cancel_schedule))
+        .routes(guarded!(open_event))
+        .routes(guarded!(end_event))
+        .routes(guarded!(cancel_event))
+}
+
+/// The id of the created object.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Made<T> {
+    id: T,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VenueBody {
+    name: Line<200>,
+    address: Line<300>,
+    city: Line<100>,
+}
+
+/// Creates a venue.
+#[utoipa::path(post, path = "/api/admin/venues", tag = "admin", security(("accessToken" = [])),
+    request_body = VenueBody,
+    responses((status = 201, body = Made<VenueId>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn create_venue(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    body: Body<VenueBody>,
+) -> ApiResult<(StatusCode, Json<Made<VenueId>>)> {
+    let VenueBody { name, address, city } = body.value;
+    let asked = NewVenue { name, address, city };
+    let id = catalog::create_venue(&app.context, actor, asked).await?;
+    Ok((StatusCode::CREATED, Json(Made { id })))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct EventBody {
+    title: Line<300>,
+    artist: Line<200>,
+    #[serde(default)]
+    description: Prose<5000>,
+    venue_id: VenueId,
+    hall_id: HallId,
+    /// Whether tickets are transferable; true by default.
+    #[serde(default)]
+    transferable: Option<bool>,
+}
+
+/// Creates an event; fans see it once it is opened.
+#[utoipa::path(post, path = "/api/admin/events", tag = "admin", security(("accessToken" = [])),
+    request_body = EventBody,
+    responses((status = 201, body = Made<EventId>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
+pub(crate) async fn create_event(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    body: Body<EventBody>,
+) -> ApiResult<(StatusCode, Json<Made<EventId>>)> {
+    let EventBody { title, artist, description, venue_id: venue, hall_id: hall, transferable } =
+        body.value;
+    let transferable = transferable.unwrap_or(true);
+    let asked = NewEvent { title, artist, description, venue, hall, transferable };
+    let id = catalog::create_event(&app.context, actor, asked).await?;
+    Ok((StatusCode::CREATED, Json(Made { id })))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CreateScheduleBody {
+    starts_at: Timestamp,
+    ends_at: Timestamp,
+    sale_starts_at: Timestamp,
+    sale_ends_at: Timestamp,
+    /// The price of every grade in the hall.
+    prices: BTreeMap<String, Won>,
+    #[serde(default)]
+    seats_per_person: Option<u32>,
+    /// How long the seats of canceled bookings are withheld before they are sold again; not at all
+    /// by default.
+    #[serde(default)]
+    resale_delay: Option<ResaleDelay>,
+    #[serde(default)]
+    queue: Option<QueueSettings>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MadeSchedule {
+    id: ScheduleId,
+    seats: u32,
+}
+
+/// Creates a date of an event with all its seats.
+#[utoipa::path(post, path = "/api/admin/events/{id}/schedules", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = CreateScheduleBody,
+    responses((status = 201, body = MadeSchedule), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn create_schedule(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(event): Id<EventId>,
+    body: Body<CreateScheduleBody>,
+) -> ApiResult<(StatusCode, Json<MadeSchedule>)> {
+    let asked = body.value;
+    let asked = NewSchedule {
+        times: ScheduleTimes {
+            starts_at: asked.starts_at,
+            ends_at: asked.ends_at,
+            sale_starts_at: asked.sale_starts_at,
+            sale_ends_at: asked.sale_ends_at,
+        },
+        prices: asked.prices,
+        seats_per_person: asked.seats_per_person.unwrap_or(4),
+        resale_delay: asked.resale_delay.unwrap_or_default(),
+        queue: asked.queue.unwrap_or_default(),
+    };
+    let (id, seats) = catalog::create_schedule(&app.context, actor, event, asked).await?;
+    Ok((StatusCode::CREATED, Json(MadeSchedule { id, seats })))
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EventState {
+    id: EventId,
+    status: EventStatus,
+}
+
+async fn change(
+    app: &App,
+    actor: UserId,
+    id: EventId,
+    verb: EventVerb,
+) -> ApiResult<Json<EventState>> {
+    let status = catalog::change_event(&app.context, actor, id, verb).await?;
+    Ok(Json(EventState { id, status }))
+}
+
+/// Shows the event to fans.
+#[utoipa::path(post, path = "/api/admin/events/{id}/open", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = EventState), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem)))]
+pub(crate) async fn open_event(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<EventState>> {
+    change(&app, actor, event, EventVerb::Open).await
+}
+
+/// Ends the event: its sale stops.
+#[utoipa::path(post, path = "/api/admin/events/{id}/end", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = EventState), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem)))]
+pub(crate) async fn end_event(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<EventState>> {
+    change(&app, actor, event, EventVerb::End).await
+}
+
+/// Cancels the event: its sale stops.
+#[utoipa::path(post, path = "/api/admin/events/{id}/cancel", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = EventState), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem)))]
+pub(crate) async fn cancel_event(
+    State(app): State<App>,
+    RequireRecentAuth(actor): RequireRecentAuth,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<EventState>> {
+    change(&app, actor, event, EventVerb::Cancel).await
+}
+
+/// Venues with their halls, newest first.
+#[utoipa::path(get, path = "/api/admin/venues", tag = "admin", security(("accessToken" = [])),
+    params(PageParams),
+    responses((status = 200, body = Page<VenueView>), (status = 401, body = Problem),
+              (status = 403, body = Problem)))]
+pub(crate) async fn list_venues(
+    State(app): State<App>,
+    _: Viewer,
+    Params(params): Params<PageParams>,
+) -> ApiResult<Json<Page<VenueView>>> {
+    let page = page(params.limit, params.cursor)?;
+    Ok(Json(catalog::list_venues(&app.context, page).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VenuePatch {
+    #[serde(default)]
+    name: Option<Line<200>>,
+    #[serde(default)]
+    address: Option<Line<300>>,
+    #[serde(default)]
+    city: Option<Line<100>>,
+}
+
+/// Changes a venue; omitted fields keep their values.
+#[utoipa::path(patch, path = "/api/admin/venues/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = VenueId, Path)), request_body = VenuePatch,
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn edit_venue(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(venue): Id<VenueId>,
+    body: Body<VenuePatch>,
+) -> ApiResult<StatusCode> {
+    let VenuePatch { name, address, city } = body.value;
+    catalog::edit_venue(&app.context, actor, venue, VenueEdit { name, address, city }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+async fn remove(app: &App, actor: UserId, what: Unwanted) -> ApiResult<StatusCode> {
+    catalog::remove(&app.context, actor, what).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Deletes a venue without halls.
+#[utoipa::path(delete, path = "/api/admin/venues/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = VenueId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn remove_venue(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(venue): Id<VenueId>,
+) -> ApiResult<StatusCode> {
+    remove(&app, actor, Unwanted::Venue(venue)).await
+}
+
+/// Deletes a hall that no event uses.
+#[utoipa::path(delete, path = "/api/admin/halls/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = HallId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn remove_hall(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(hall): Id<HallId>,
+) -> ApiResult<StatusCode> {
+    remove(&app, actor, Unwanted::Hall(hall)).await
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AllEventsParams {
+    /// Part of a title or an artist's name.
+    #[param(value_type = Option<String>, max_length = 100)]
+    query: Option<Line<100>>,
+    status: Option<EventStatus>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    cursor: Option<Uuid>,
+}
+
+/// All events, including those that fans don't see yet, newest first.
+#[utoipa::path(get, path = "/api/admin/events", operation_id = "list_all_events", tag = "admin", security(("accessToken" = [])),
+    params(AllEventsParams),
+    responses((status = 200, body = Page<EventView>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn list_events(
+    State(app): State<App>,
+    _: Viewer,
+    Params(params): Params<AllEventsParams>,
+) -> ApiResult<Json<Page<EventView>>> {
+    let page = page(params.limit, params.cursor)?;
+    let filter = EventFilter {
+        query: params.query.map(String::from),
+        only: params.status,
+        ..EventFilter::default()
+    };
+    Ok(Json(catalog::list_all_events(&app.context, filter, page).await?))
+}
+
+/// An event with its dates, in any state.
+#[utoipa::path(get, path = "/api/admin/events/{id}", operation_id = "show_any_event", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = EventDetail), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn show_event(
+    State(app): State<App>,
+    _: Viewer,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<EventDetail>> {
+    Ok(Json(catalog::show_any_event(&app.context, event).await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventPatch {
+    #[serde(default)]
+    title: Option<Line<300>>,
+    #[serde(default)]
+    artist: Option<Line<200>>,
+    #[serde(default)]
+    description: Option<Prose<5000>>,
+    /// Whether tickets are transferable.
+    #[serde(default)]
+    transferable: Option<bool>,
+}
+
+/// Changes an event's title, description and whether its tickets are transferable; omitted fields
+/// keep their values.
+#[utoipa::path(patch, path = "/api/admin/events/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = EventPatch,
+    responses((status = 200, body = EventDetail), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
+pub(crate) async fn edit_event(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(event): Id<EventId>,
+    body: Body<EventPatch>,
+) -> ApiResult<Json<EventDetail>> {
+    let EventPatch { title, artist, description, transferable } = body.value;
+    let edit = EventEdit { title, artist, description, transferable };
+    Ok(Json(catalog::edit_event(&app.context, actor, event, edit).await?))
+}
+
+/// Deletes an event without dates.
+#[utoipa::path(delete, path = "/api/admin/events/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn remove_event(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(event): Id<EventId>,
+) -> ApiResult<StatusCode> {
+    remove(&app, actor, Unwanted::Event(event)).await
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct SchedulePatch {
+    #[serde(default)]
+    starts_at: Option<Timestamp>,
+    #[serde(default)]
+    ends_at: Option<Timestamp>,
+    #[serde(default)]
+    sale_starts_at: Option<Timestamp>,
+    #[serde(default)]
+    sale_ends_at: Option<Timestamp>,
+    #[serde(default)]
+    seats_per_person: Option<u32>,
+    #[serde(default)]
+    prices: Option<BTreeMap<String, Won>>,
+    #[serde(default)]
+    resale_delay: Option<ResaleDelay>,
+}
+
+/// Changes a date; omitted fields keep their values. Once the sale has opened, its opening and its
+/// prices are fixed, and the seats per person can only be raised.
+#[utoipa::path(patch, path = "/api/admin/schedules/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    request_body = SchedulePatch,
+    responses((status = 200, body = ScheduleView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn change_schedule(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(schedule): Id<ScheduleId>,
+    body: Body<SchedulePatch>,
+) -> ApiResult<Json<ScheduleView>> {
+    let asked = body.value;
+    let change = ScheduleChange {
+        starts_at: asked.starts_at,
+        ends_at: asked.ends_at,
+        sale_starts_at: asked.sale_starts_at,
+        sale_ends_at: asked.sale_ends_at,
+        seats_per_person: asked.seats_per_person,
+        prices: asked.prices,
+        resale_delay: asked.resale_delay,
+    };
+    Ok(Json(catalog::change_schedule(&app.context, actor, schedule, change).await?))
+}
+
+/// Deletes a date of which no seat was ever held.
+#[utoipa::path(delete, path = "/api/admin/schedules/{id}", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn remove_schedule(
+    State(app): State<App>,
+    AuditedAdmin(actor): AuditedAdmin,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<StatusCode> {
+    remove(&app, actor, Unwanted::Schedule(schedule)).await
+}
+
+/// Cancels a date: its sale stops, and all fans get a full refund.
+#[utoipa::path(post, path = "/api/admin/schedules/{id}/cancel", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = ScheduleView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn cancel_schedule(
+    State(app): State<App>,
+    RequireRecentAuth(actor): RequireRecentAuth,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<Json<ScheduleView>> {
+    Ok(Json(catalog::cancel_schedule(&app.context, actor, schedule).await?))
+}

@@ -1,0 +1,81 @@
+//! Events and schedules: the public part.
+
+use crate::http::extract::{Id, Params, page};
+use crate::http::problem::{ApiResult, Problem};
+use crate::routes::App;
+use axum::Json;
+use axum::extract::State;
+use podo_app::catalog;
+use podo_app::catalog::port::EventFilter;
+use podo_app::catalog::{EventDetail, EventView, ScheduleDetail};
+use podo_app::store::Page;
+use podo_domain::catalog::text::Line;
+use podo_domain::catalog::{EventStatus, ScheduleStatus};
+use podo_domain::{EventId, ScheduleId, Timestamp};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use uuid::Uuid;
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventParams {
+    /// Part of a title or an artist's name.
+    #[param(value_type = Option<String>, max_length = 100)]
+    query: Option<Line<100>>,
+    #[param(value_type = Option<String>, max_length = 100)]
+    city: Option<Line<100>>,
+    status: Option<EventStatus>,
+    /// Events with a date in this sale status.
+    #[serde(rename = "scheduleStatus")]
+    schedule_status: Option<ScheduleStatus>,
+    /// Shows at or after this time.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Timestamp>,
+    /// Shows before this time.
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Timestamp>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    cursor: Option<Uuid>,
+}
+
+/// Published events, newest first.
+#[utoipa::path(get, path = "/api/events", tag = "catalog", params(EventParams),
+    responses((status = 200, body = Page<EventView>), (status = 422, body = Problem)))]
+pub(crate) async fn list_events(
+    State(app): State<App>,
+    Params(params): Params<EventParams>,
+) -> ApiResult<Json<Page<EventView>>> {
+    let page = page(params.limit, params.cursor)?;
+    let filter = EventFilter {
+        query: params.query.map(String::from),
+        city: params.city.map(String::from),
+        only: params.status,
+        schedule_status: params.schedule_status,
+        from: params.from,
+        to: params.to,
+    };
+    Ok(Json(catalog::list_events(&app.context, filter, page).await?))
+}
+
+/// An event with its schedules.
+#[utoipa::path(get, path = "/api/events/{id}", tag = "catalog", params(("id" = EventId, Path)),
+    responses((status = 200, body = EventDetail), (status = 404, body = Problem)))]
+pub(crate) async fn show_event(
+    State(app): State<App>,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<EventDetail>> {
+    Ok(Json(catalog::show_event(&app.context, event).await?))
+}
+
+/// A schedule with its prices, sale window and seats left per grade.
+#[utoipa::path(get, path = "/api/schedules/{id}", tag = "catalog",
+    params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = ScheduleDetail), (status = 404, body = Problem)))]
+pub(crate) async fn show_schedule(
+    State(app): State<App>,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<Json<ScheduleDetail>> {
+    Ok(Json(catalog::show_schedule(&app.context, schedule).await?))
+}

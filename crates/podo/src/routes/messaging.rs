@@ -1,0 +1,5 @@
+//! Notification settings, webhook endpoints and dead letters.
+
+pub(crate) mod dead_letters;
+pub(crate) mod notifications;
+pub(crate) mod webhook_endpoints;

@@ -1,0 +1,174 @@
+//! Pages without JavaScript: the list, an event, the waiting room, the standby list, tickets, and
+//! sign-up and login. With JavaScript, the app takes over at the same addresses.
+
+mod entrance;
+mod form;
+mod html;
+mod next;
+mod refunds;
+mod session;
+mod standby;
+mod waiting;
+
+use crate::http::extract::Id;
+use crate::http::language::Language;
+use crate::http::problem::ApiError;
+use crate::routes::App;
+use crate::routes::tickets::qr_picture;
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use html::{Html, day, escape, link, money};
+use podo_app::Error;
+use podo_app::catalog;
+use podo_app::catalog::EventDetail;
+use podo_app::catalog::port::EventFilter;
+use podo_app::store::PageAsk;
+use podo_app::tickets::holders;
+use podo_domain::{EventId, Won};
+
+pub(crate) fn routes() -> Router<App> {
+    Router::new()
+        .route("/", get(list))
+        .route("/events/{id}", get(event))
+        .route("/queue/{id}", get(waiting::show).post(waiting::enter))
+        .route("/standby/{id}", get(standby::show).post(standby::join))
+        .route("/tickets", get(my_tickets))
+        .route("/enter", get(entrance::show_log_in).post(entrance::log_in))
+        .route("/join", get(entrance::show_sign_up).post(entrance::sign_up))
+        .route("/join/confirm", post(entrance::confirm))
+}
+
+/// Events on the home page.
+const LISTED: u32 = 50;
+
+async fn list(State(app): State<App>, headers: HeaderMap) -> Response {
+    let language = Language::of(&headers);
+    let page = PageAsk { limit: LISTED, after: None };
+    let title = language.choose("공연", "Concerts");
+    let events = match catalog::list_events(&app.context, EventFilter::default(), page).await {
+        Ok(page) => page.items,
+        Err(error) => return trouble(language, error),
+    };
+    let items = events.iter().map(|event| {
+        let where_to = format!("/events/{}", event.id);
+        let place = format!("{} · {} · {}", event.artist, event.venue_name, event.city);
+        format!(
+            "<li class=\"card pad stack tight\"><h2><a href=\"{where_to}\">{}</a></h2>\
+             <p class=\"quiet\">{}</p></li>",
+            escape(&event.title),
+            escape(&place)
+        )
+    });
+    let body = format!("<h1>{title}</h1><ul class=\"events\">{}</ul>", items.collect::<String>());
+    Html::new(language, title).body(&body).reply(&headers)
+}
+
+async fn event(State(app): State<App>, headers: HeaderMap, Id(event): Id<EventId>) -> Response {
+    let language = Language::of(&headers);
+    match catalog::show_event(&app.context, event).await {
+        Ok(detail) => event_page(language, &detail).reply(&headers),
+        Err(error) => trouble(language, error),
+    }
+}
+
+fn event_page(language: Language, detail: &EventDetail) -> Html {
+    let event = &detail.event;
+    let place = format!("{} · {} · {}", event.artist, event.venue_name, event.city);
+    let dates = detail.schedules.iter().map(|schedule| {
+        let mut prices: Vec<_> = schedule.prices.iter().collect();
+        prices.sort_by_key(|(_, price)| std::cmp::Reverse(**price));
+        let price =
+            |(grade, price): (&String, &Won)| format!("{} {}", escape(grade), money(*price));
+        let prices: Vec<String> = prices.into_iter().map(price).collect();
+        let enter = language.choose("예매하기", "Book");
+        format!(
+            "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\
+             <p>{}</p><h3>{}</h3><ul>{}</ul></section>",
+            day(schedule.starts_at),
+            language.choose("예매 시작", "Sale starts"),
+            day(schedule.sale_starts_at),
+            prices.join(" · "),
+            link(&format!("/queue/{}", schedule.id), enter),
+            language.choose("취소와 환불", "Canceling and refunds"),
+            refunds::lines(language, &detail.refund_rules, schedule.starts_at)
+        )
+    });
+    let bound = match event.transferable {
+        true => String::new(),
+        false => {
+            let ko = "다른 사람에게 보낼 수 없는 티켓이에요.";
+            let en = "Tickets for this concert can't be transferred.";
+            format!("<p>{}</p>", language.choose(ko, en))
+        }
+    };
+    let body = format!(
+        "<h1>{}</h1><p>{}</p><p class=\"prose\">{}</p>{bound}{}",
+        escape(&event.title),
+        escape(&place),
+        escape(&event.description),
+        dates.collect::<String>()
+    );
+    Html::new(language, &event.title).about(&place).body(&body)
+}
+
+async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
+    let language = Language::of(&headers);
+    let Some(visitor) = session::visitor(&app, &headers).await else {
+        return to_form(language, "/tickets");
+    };
+    let page = PageAsk { limit: LISTED, after: None };
+    let owned = match holders::my_tickets(&app.context, visitor.caller.user, page).await {
+        Ok(page) => page.items,
+        Err(error) => return trouble(language, error),
+    };
+    let title = language.choose("내 티켓", "My tickets");
+    let items = owned.iter().map(|ticket| {
+        let picture = qr_picture(&holders::qr_text(&app.context, ticket)).unwrap_or_default();
+        // An inline SVG must not have the XML declaration of a file.
+        let picture = picture.find("<svg").map_or("", |at| &picture[at..]);
+        format!(
+            "<li class=\"card pad stack\"><h2>{}</h2><p class=\"num\">{} · {} · {}</p>\
+             <div class=\"code\">{picture}</div></li>",
+            escape(&ticket.event_title),
+            day(ticket.starts_at),
+            escape(&ticket.seat_number),
+            escape(&ticket.booking_number)
+        )
+    });
+    let nothing = language.choose("아직 티켓이 없어요.", "You have no tickets yet.");
+    let list = match owned.is_empty() {
+        true => format!("<p>{nothing}</p>"),
+        false => format!("<ul class=\"tickets\">{}</ul>", items.collect::<String>()),
+    };
+    let body = format!("<h1>{title}</h1>{list}");
+    visitor.keep(Html::new(language, title).body(&body))
+}
+
+fn to_form(language: Language, next: &str) -> Response {
+    let title = language.choose("로그인이 필요해요", "Please log in first");
+    let to = |page: &str| format!("{page}?next={next}");
+    let body = format!(
+        "<section class=\"card pad stack\"><h1>{title}</h1><p class=\"row\">{} {}</p></section>",
+        link(&to("/enter"), language.choose("로그인", "Log in")),
+        link(&to("/join"), language.choose("회원가입", "Sign up"))
+    );
+    Html::new(language, title).body(&body).into_response()
+}
+
+/// A page instead of a problem, because people read it.
+fn trouble(language: Language, error: Error) -> Response {
+    let (status, words) = ApiError::from(error).told(language);
+    let title = match status {
+        StatusCode::NOT_FOUND => language.choose("없는 페이지예요", "There is no such page"),
+        _ => language.choose("지금은 할 수 없어요", "This cannot be done now"),
+    };
+    let body = format!(
+        "<section class=\"card pad stack\"><h1>{title}</h1><p>{}</p><p>{}</p></section>",
+        escape(&words),
+        link("/", language.choose("공연 목록으로", "To the concerts"))
+    );
+    (status, Html::new(language, title).body(&body)).into_response()
+}

@@ -1,0 +1,216 @@
+//! Login and sign-up without JavaScript: forms, and then the browser's cookies.
+
+use crate::http::extract::{CameFrom, Raw};
+use crate::http::language::Language;
+use crate::http::problem::ApiError;
+use crate::routes::App;
+use crate::routes::no_js::form::{Field, Form};
+use crate::routes::no_js::html::{escape, link};
+use crate::routes::no_js::next::Next;
+use crate::routes::no_js::{session, trouble};
+use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use podo_app::identity::accounts;
+use podo_app::identity::accounts::{Credentials, Origin, SignUp, SignedUp};
+use podo_app::{Error, Result};
+use podo_domain::catalog::text::Line;
+use podo_domain::identity::{Email, NewPassword, PASSWORD_CHARS_MIN, Role};
+use podo_domain::{Refusal, UserId};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+#[derive(Deserialize)]
+pub(crate) struct NextParams {
+    #[serde(default)]
+    next: Next,
+}
+
+pub(crate) async fn show_log_in(headers: HeaderMap, Query(params): Query<NextParams>) -> Response {
+    log_in_form(Language::of(&headers), &Given::to(&params.next), None)
+}
+
+pub(crate) async fn show_sign_up(headers: HeaderMap, Query(params): Query<NextParams>) -> Response {
+    sign_up_form(Language::of(&headers), &Given::to(&params.next), None)
+}
+
+/// The submitted fields; a field that the form doesn't have is empty.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Given {
+    email: String,
+    password: String,
+    name: String,
+    code: String,
+    next: Next,
+}
+
+impl Given {
+    fn to(next: &Next) -> Given {
+        Given { next: next.clone(), ..Given::default() }
+    }
+}
+
+fn read<T: DeserializeOwned + Default>(body: &[u8]) -> T {
+    serde_urlencoded::from_bytes(body).unwrap_or_default()
+}
+
+const EMAIL: &str = "email";
+
+fn email_field(language: Language) -> Field {
+    let label = language.choose("이메일", "Email");
+    Field { name: EMAIL, kind: "email", fills: "email", label, hint: None, at_least: 1 }
+}
+
+fn password_field(language: Language, is_new: bool) -> Field {
+    let hint = language.choose("8자 이상이어야 해요.", "At least eight characters.");
+    Field {
+        name: "password",
+        kind: "password",
+        fills: if is_new { "new-password" } else { "current-password" },
+        label: language.choose("비밀번호", "Password"),
+        hint: is_new.then_some(hint),
+        at_least: if is_new { PASSWORD_CHARS_MIN } else { 1 },
+    }
+}
+
+fn code_field(label: &'static str) -> Field {
+    Field { name: "code", kind: "text", fills: "one-time-code", label, hint: None, at_least: 1 }
+}
+
+fn log_in_form(language: Language, given: &Given, error: Option<Error>) -> Response {
+    let wants_code =
+        matches!(error, Some(Error::Refused(Refusal::CodeRequired))) || !given.code.is_empty();
+    let told = error.map(|error| ApiError::from(error).told(language).1);
+    let title = language.choose("로그인", "Log in");
+    let form = Form::new(language, title, "/enter")
+        .problem(told)
+        .carry("next", given.next.or(""))
+        .ask(&email_field(language), &given.email)
+        .ask(&password_field(language, false), "");
+    let code = code_field(language.choose("인증 앱의 코드", "Code from your authenticator app"));
+    let form = if wants_code { form.ask(&code, "") } else { form };
+    let other = link(&address("/join", &given.next), language.choose("회원가입", "Sign up"));
+    form.then(&other).page()
+}
+
+fn sign_up_form(language: Language, given: &Given, error: Option<Error>) -> Response {
+    let told = error.map(|error| ApiError::from(error).told(language).1);
+    let title = language.choose("회원가입", "Sign up");
+    let label = language.choose("이름", "Name");
+    let name = Field { name: "name", kind: "text", fills: "name", label, hint: None, at_least: 1 };
+    let other = link(&address("/enter", &given.next), language.choose("로그인", "Log in"));
+    Form::new(language, title, "/join")
+        .problem(told)
+        .carry("next", given.next.or(""))
+        .ask(&email_field(language), &given.email)
+        .ask(&password_field(language, true), "")
+        .ask(&name, &given.name)
+        .then(&other)
+        .page()
+}
+
+fn address(page: &str, next: &Next) -> String {
+    match next.or("") {
+        "" => page.to_owned(),
+        next => format!("{page}?next={next}"),
+    }
+}
+
+pub(crate) async fn log_in(
+    State(app): State<App>,
+    headers: HeaderMap,
+    CameFrom(origin): CameFrom,
+    Raw(body): Raw,
+) -> Response {
+    let (language, given): (_, Given) = (Language::of(&headers), read(&body));
+    match begin(&app, &given, origin).await {
+        Ok(response) => response,
+        Err(error @ Error::Refused(_)) => log_in_form(language, &given, Some(error)),
+        Err(error) => trouble(language, error),
+    }
+}
+
+async fn begin(app: &App, given: &Given, origin: Origin) -> Result<Response> {
+    let email = Email::try_from(given.email.clone()).map_err(|_error| Refusal::LoginFailed)?;
+    let code = Some(given.code.clone()).filter(|code| !code.is_empty());
+    let credentials = Credentials { email, password: given.password.clone(), code };
+    let logged_in = accounts::log_in(&app.context, credentials, origin).await?;
+    Ok(session::begin(&logged_in, &given.next))
+}
+
+/// Creates the account and logs in, or first asks for the code from the e-mail.
+pub(crate) async fn sign_up(
+    State(app): State<App>,
+    headers: HeaderMap,
+    CameFrom(origin): CameFrom,
+    Raw(body): Raw,
+) -> Response {
+    let (language, given): (_, Given) = (Language::of(&headers), read(&body));
+    let made = match make(&app, &given, language, &origin).await {
+        Ok(SignedUp::Made(_)) => begin(&app, &given, origin).await,
+        Ok(SignedUp::Asked { sign_up, .. }) => {
+            let asked =
+                Asked { sign_up: sign_up.to_string(), next: given.next, code: String::new() };
+            return code_form(language, &asked, None);
+        }
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(response) => response,
+        Err(error @ Error::Refused(_)) => sign_up_form(language, &given, Some(error)),
+        Err(error) => trouble(language, error),
+    }
+}
+
+async fn make(app: &App, given: &Given, language: Language, origin: &Origin) -> Result<SignedUp> {
+    let wrong = |field| move |problem| Refusal::Invalid { field, problem };
+    let asked = SignUp {
+        email: Email::try_from(given.email.clone()).map_err(wrong(EMAIL))?,
+        password: NewPassword::try_from(given.password.clone()).map_err(wrong("password"))?,
+        name: Line::try_from(given.name.clone()).map_err(wrong("name"))?,
+        phone: None,
+        role: Role::User,
+    };
+    accounts::sign_up(&app.context, asked, language.of_notifications(), origin).await
+}
+
+/// A sign-up that waits for its code.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    sign_up: String,
+    code: String,
+    next: Next,
+}
+
+fn code_form(language: Language, asked: &Asked, error: Option<Error>) -> Response {
+    let told = error.map(|error| ApiError::from(error).told(language).1);
+    let words = language.choose(
+        "이메일로 보낸 6자리 코드를 적어 주세요.",
+        "Enter the six-digit code we emailed you.",
+    );
+    Form::new(language, language.choose("이메일 확인", "Confirm your email"), "/join/confirm")
+        .problem(told)
+        .carry("sign_up", &asked.sign_up)
+        .carry("next", asked.next.or(""))
+        .say(&escape(words))
+        .ask(&code_field(language.choose("코드", "Code")), "")
+        .page()
+}
+
+pub(crate) async fn confirm(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Response {
+    let (language, asked): (_, Asked) = (Language::of(&headers), read(&body));
+    let Ok(sign_up) = asked.sign_up.parse::<UserId>() else {
+        return trouble(language, Refusal::CodeWrong.into());
+    };
+    match accounts::confirm_sign_up(&app.context, sign_up, asked.code.trim()).await {
+        Ok(_) => log_in_form(language, &Given::to(&asked.next), None),
+        Err(error @ Error::Refused(_)) => code_form(language, &asked, Some(error)),
+        Err(error) => trouble(language, error),
+    }
+}

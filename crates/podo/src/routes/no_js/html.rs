@@ -1,0 +1,168 @@
+//! The page around its content. All user input is escaped.
+
+use crate::http::assets;
+use crate::http::language::Language;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use podo_domain::{Timestamp, Won};
+use std::time::Duration;
+
+/// The fans' page, whose empty main element is filled here.
+const SHELL: &str = "fan/index.html";
+const MIDDLE: &str = "<main id=\"main\" tabindex=\"-1\">";
+const MENU: &str = "<nav id=\"nav\" aria-label=\"podo\">";
+
+pub(crate) struct Html {
+    language: Language,
+    title: String,
+    about: String,
+    body: String,
+    again_in_s: Option<u32>,
+}
+
+impl Html {
+    pub(crate) fn new(language: Language, title: &str) -> Html {
+        Html {
+            language,
+            title: escape(title),
+            about: String::new(),
+            body: String::new(),
+            again_in_s: None,
+        }
+    }
+
+    /// The description for link previews.
+    pub(crate) fn about(mut self, words: &str) -> Html {
+        self.about = escape(words);
+        self
+    }
+
+    pub(crate) fn body(mut self, html: &str) -> Html {
+        self.body = format!("<div class=\"stack\">{html}</div>");
+        self
+    }
+
+    /// Browsers without JavaScript reload after this time.
+    pub(crate) fn again_in(mut self, seconds: u32) -> Html {
+        self.again_in_s = Some(seconds);
+        self
+    }
+
+    /// The page with its tag, or 304 if the client has it.
+    pub(crate) fn reply(self, headers: &HeaderMap) -> Response {
+        let text = self.write();
+        let hash = podo_app::identity::keyring::sha256(text.as_bytes());
+        let hash: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        let tag = format!("\"{hash}\"");
+        let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+        let mut response = match known == Some(tag.as_str()) {
+            true => StatusCode::NOT_MODIFIED.into_response(),
+            false => page(text),
+        };
+        if let Ok(tag) = HeaderValue::try_from(tag) {
+            response.headers_mut().insert(header::ETAG, tag);
+        }
+        response
+    }
+
+    fn write(&self) -> String {
+        let (title, about) = (&self.title, &self.about);
+        let again = self.again_in_s.map_or(String::new(), |seconds| {
+            format!("<noscript><meta http-equiv=\"refresh\" content=\"{seconds}\"></noscript>")
+        });
+        let head = format!("<title>{title} — podo</title>{again}");
+        let page = assets::page_text(SHELL)
+            .replace("<title>podo</title>", &head)
+            .replace(
+                "<html lang=\"ko\">",
+                self.language.choose("<html lang=\"ko\">", "<html lang=\"en\">"),
+            )
+            .replace("content=\"podo — 공연 예매\"", &format!("content=\"{title}\""))
+            .replace(MENU, &format!("{MENU}{}", menu(self.language)))
+            .replace(MIDDLE, &format!("{MIDDLE}{}", self.body));
+        match about.is_empty() {
+            true => page,
+            false => page.replace("순번은 지키고, 좌석은 실시간으로.", about),
+        }
+    }
+}
+
+impl IntoResponse for Html {
+    fn into_response(self) -> Response {
+        page(self.write())
+    }
+}
+
+/// The app replaces it with its own menu.
+fn menu(language: Language) -> String {
+    let (events, tickets) =
+        (language.choose("공연", "Concerts"), language.choose("내 티켓", "My tickets"));
+    format!("<a href=\"/\">{events}</a><a href=\"/tickets\">{tickets}</a>")
+}
+
+fn page(text: String) -> Response {
+    let kind = (header::CONTENT_TYPE, "text/html; charset=utf-8");
+    let kept = (header::CACHE_CONTROL, "no-cache");
+    let varies = (header::VARY, "Accept-Language, Cookie");
+    ([kind, kept, varies], text).into_response()
+}
+
+pub(crate) fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+pub(crate) fn link(address: &str, words: &str) -> String {
+    format!("<a class=\"btn\" href=\"{}\">{}</a>", escape(address), escape(words))
+}
+
+/// `2026-12-16 17:02 KST`.
+pub(crate) fn day(moment: Timestamp) -> String {
+    let in_seoul = moment.plus(Duration::from_secs(9 * 3_600)).to_string();
+    let text = in_seoul.get(..16).unwrap_or(&in_seoul).replace('T', " ");
+    format!("{text} KST")
+}
+
+/// `150,000원`.
+pub(crate) fn money(amount: Won) -> String {
+    let digits = amount.get().to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    format!("{text}원")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_wrote_is_text() {
+        assert_eq!(escape("<b onload='x'>\"&"), "&lt;b onload=&#39;x&#39;&gt;&quot;&amp;");
+        let page = Html::new(Language::English, "</title><script>").body("<p>x</p>").write();
+        assert!(page.contains("&lt;/title&gt;&lt;script&gt;") && page.contains("<p>x</p>"));
+        assert!(page.contains("<html lang=\"en\">"), "{page}");
+    }
+
+    #[test]
+    fn money_and_days_are_written_as_people_read_them() {
+        let won = |amount| money(Won::new(amount).unwrap());
+        assert_eq!((won(0), won(99_000)), ("0원".to_owned(), "99,000원".to_owned()));
+        assert_eq!(won(1_234_567), "1,234,567원");
+        assert_eq!(day(Timestamp::from_ms(0)), "1970-01-01 09:00 KST");
+    }
+}

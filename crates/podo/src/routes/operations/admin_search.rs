@@ -1,0 +1,275 @@
+//! Organisers' searches, as pages and as files.
+
+use crate::http::extract::{AuditedAdmin, AuditedExport, PageParams, Params, guarded, page_limit};
+use crate::http::problem::{ApiResult, Problem};
+use crate::http::respond::csv;
+use crate::http::respond::csv::{Asked, Exports, Format};
+use crate::routes::App;
+use axum::Json;
+use axum::extract::State;
+use axum::response::Response;
+use podo_app::operations::admin_search;
+use podo_app::operations::admin_search::{PersonLine, ReservationLine};
+use podo_app::operations::port::admin_search::{
+    Look, NotificationRow, PaymentRow, PaymentSearch, ReservationSearch,
+};
+use podo_app::store::Page;
+use podo_domain::booking::reservations::ReservationStatus;
+use podo_domain::catalog::text::Line;
+use podo_domain::payments::PaymentStatus;
+use podo_domain::{ScheduleId, UserId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use uuid::Uuid;
+
+pub(crate) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(guarded!(find_reservations))
+        .routes(guarded!(find_payments))
+        .routes(guarded!(find_people))
+        .routes(guarded!(all_notifications))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ReservationParams {
+    /// A complete booking number or id.
+    query: Option<String>,
+    #[param(inline)]
+    status: Option<ReservationStatus>,
+    #[param(value_type = Option<String>, format = Uuid)]
+    schedule_id: Option<ScheduleId>,
+    #[param(value_type = Option<String>, format = Uuid)]
+    user_id: Option<UserId>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the previous page.
+    cursor: Option<Uuid>,
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+    /// Why the file is exported; recorded in the audit log.
+    #[param(value_type = Option<String>, max_length = 200)]
+    reason: Option<Line<200>>,
+}
+
+impl Exports for ReservationParams {
+    fn format(&self) -> Format {
+        self.format
+    }
+}
+
+impl ReservationParams {
+    fn search(&self) -> ReservationSearch {
+        let text = self.query.as_deref().map(str::trim).filter(|text| !text.is_empty());
+        let id = text.and_then(|text| text.parse().ok());
+        ReservationSearch {
+            status: self.status,
+            schedule: self.schedule_id,
+            user: self.user_id,
+            booking_number: text.filter(|_| id.is_none()).map(str::to_uppercase),
+            id,
+        }
+    }
+}
+
+const RESERVATION_COLUMNS: &[&str] = &[
+    "id",
+    "bookingNumber",
+    "status",
+    "scheduleId",
+    "eventTitle",
+    "startsAt",
+    "seats",
+    "amount",
+    "userId",
+    "email",
+    "createdAt",
+];
+
+/// All reservations, newest first; `format=csv` returns a file of all of them. A page examines at
+/// most 5,000 rows, so it may be short and still have a `nextCursor`.
+#[utoipa::path(get, path = "/api/admin/reservations", tag = "admin",
+    security(("accessToken" = [])), params(ReservationParams),
+    responses((status = 200, content((Page<ReservationLine> = "application/json"),
+                                     (String = "text/csv"))),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 422, body = Problem)))]
+pub(crate) async fn find_reservations(
+    State(app): State<App>,
+    AuditedExport(params): AuditedExport<ReservationParams>,
+) -> ApiResult<Response> {
+    let search = params.search();
+    let asked = Asked {
+        format: params.format,
+        reason: params.reason,
+        before: params.cursor,
+        limit: params.limit,
+    };
+    let page = move |before, limit| {
+        let (app, search) = (app.clone(), search.clone());
+        async move { admin_search::reservations(&app.context, search, Look { before, limit }).await }
+    };
+    csv::page_or_file("reservations", RESERVATION_COLUMNS, asked, page).await
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PaymentParams {
+    /// A complete payment id, reservation id or booking number.
+    query: Option<String>,
+    #[param(inline)]
+    status: Option<PaymentStatus>,
+    #[param(value_type = Option<String>, format = Uuid)]
+    user_id: Option<UserId>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the previous page.
+    cursor: Option<Uuid>,
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+    /// Why the file is exported; recorded in the audit log.
+    #[param(value_type = Option<String>, max_length = 200)]
+    reason: Option<Line<200>>,
+}
+
+impl Exports for PaymentParams {
+    fn format(&self) -> Format {
+        self.format
+    }
+}
+
+/// The query may be the id of a payment or of a reservation: this tries both.
+async fn payments(
+    app: &App,
+    params: &PaymentParams,
+    look: Look,
+) -> podo_app::Result<Page<PaymentRow>> {
+    let text = params.query.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let search =
+        PaymentSearch { status: params.status, user: params.user_id, ..Default::default() };
+    let Some(text) = text else {
+        return admin_search::payments(&app.context, search, look).await;
+    };
+    let Ok(id) = text.parse::<Uuid>() else {
+        let search = PaymentSearch { booking_number: Some(text.to_uppercase()), ..search };
+        return admin_search::payments(&app.context, search, look).await;
+    };
+    let by_id = PaymentSearch { id: Some(podo_domain::PaymentId::new(id)), ..search.clone() };
+    let found = admin_search::payments(&app.context, by_id, look).await?;
+    if !found.items.is_empty() {
+        return Ok(found);
+    }
+    let search = PaymentSearch { reservation: Some(podo_domain::ReservationId::new(id)), ..search };
+    admin_search::payments(&app.context, search, look).await
+}
+
+const PAYMENT_COLUMNS: &[&str] = &[
+    "id",
+    "reservationId",
+    "bookingNumber",
+    "userId",
+    "method",
+    "gateway",
+    "status",
+    "amount",
+    "captured",
+    "refunded",
+    "createdAt",
+];
+
+/// All payments, newest first; `format=csv` returns a file of all of them.
+#[utoipa::path(get, path = "/api/admin/payments", tag = "admin",
+    security(("accessToken" = [])), params(PaymentParams),
+    responses((status = 200, content((Page<PaymentRow> = "application/json"),
+                                     (String = "text/csv"))),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 422, body = Problem)))]
+pub(crate) async fn find_payments(
+    State(app): State<App>,
+    AuditedExport(params): AuditedExport<PaymentParams>,
+) -> ApiResult<Response> {
+    let asked = Asked {
+        format: params.format,
+        reason: params.reason.clone(),
+        before: params.cursor,
+        limit: params.limit,
+    };
+    let params = std::sync::Arc::new(params);
+    let page = move |before, limit| {
+        let (app, params) = (app.clone(), params.clone());
+        async move { payments(&app, &params, Look { before, limit }).await }
+    };
+    csv::page_or_file("payments", PAYMENT_COLUMNS, asked, page).await
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PeopleParams {
+    /// An id or a complete e-mail address, because personal fields are encrypted.
+    query: Option<String>,
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the previous page.
+    cursor: Option<Uuid>,
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+    /// Why the file is exported; recorded in the audit log.
+    #[param(value_type = Option<String>, max_length = 200)]
+    reason: Option<Line<200>>,
+}
+
+impl Exports for PeopleParams {
+    fn format(&self) -> Format {
+        self.format
+    }
+}
+
+const PERSON_COLUMNS: &[&str] = &["id", "email", "name", "role", "status", "balance", "createdAt"];
+
+/// All accounts, newest first; `format=csv` returns a file of all of them.
+#[utoipa::path(get, path = "/api/admin/users", tag = "admin",
+    security(("accessToken" = [])), params(PeopleParams),
+    responses((status = 200, content((Page<PersonLine> = "application/json"),
+                                     (String = "text/csv"))),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 422, body = Problem)))]
+pub(crate) async fn find_people(
+    State(app): State<App>,
+    AuditedExport(params): AuditedExport<PeopleParams>,
+) -> ApiResult<Response> {
+    let text = params.query.unwrap_or_default();
+    let search = admin_search::person_search(&app.context, &text);
+    let asked = Asked {
+        format: params.format,
+        reason: params.reason,
+        before: params.cursor,
+        limit: params.limit,
+    };
+    let page = move |before, limit| {
+        let (app, search) = (app.clone(), search.clone());
+        async move { admin_search::people(&app.context, search, Look { before, limit }).await }
+    };
+    csv::page_or_file("users", PERSON_COLUMNS, asked, page).await
+}
+
+/// The notifications in all mailboxes, newest first. While no provider is configured, notifications
+/// only go there.
+#[utoipa::path(get, path = "/api/admin/mailbox", tag = "admin", operation_id = "all_letters",
+    security(("accessToken" = [])), params(PageParams),
+    responses((status = 200, body = Page<NotificationRow>), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn all_notifications(
+    State(app): State<App>,
+    _: AuditedAdmin,
+    Params(params): Params<PageParams>,
+) -> ApiResult<Json<Page<NotificationRow>>> {
+    let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
+    Ok(Json(admin_search::letters(&app.context, look).await?))
+}

@@ -1,0 +1,165 @@
+//! Payments and cancellations.
+
+use crate::http::extract::{Body, Fan, Id, key_of};
+use crate::http::problem::{ApiResult, Problem};
+use crate::http::respond::idempotent::{json, once, replay};
+use crate::routes::App;
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use podo_app::operations::idempotency::{CANCEL, CONFIRM, REQUEST};
+use podo_app::operations::port::idempotency::Idempotent;
+use podo_app::payments;
+use podo_app::payments::port::payments::{Canceled, Confirmed, PaymentReady, PaymentView};
+use podo_app::payments::{AskToCancel, AskToConfirm, AskToPay, ConfirmOutcome};
+use podo_domain::catalog::text::Line;
+use podo_domain::payments::refunds::RefundTo;
+use podo_domain::payments::{PaymentMethod, PaymentStatus};
+use podo_domain::{PaymentId, ReservationId, SeatId, Won};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The configured payment gateways, the default one first.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct GatewayNames {
+    gateways: Vec<&'static str>,
+}
+
+/// The gateways for card payments.
+#[utoipa::path(get, path = "/api/payment/gateways", tag = "payment",
+    responses((status = 200, body = GatewayNames)))]
+pub(crate) async fn gateways(State(app): State<App>) -> Json<GatewayNames> {
+    let gateways = app.context.payments.gateways.iter().map(|gateway| gateway.name()).collect();
+    Json(GatewayNames { gateways })
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct RequestBody {
+    reservation_id: ReservationId,
+    method: PaymentMethod,
+    /// The payment gateway of a card; the first of `GET /api/payment/gateways` by default.
+    #[serde(default)]
+    gateway: Option<Line<20>>,
+}
+
+/// Prepares a payment: extends the hold to at least five more minutes, once.
+#[utoipa::path(post, path = "/api/payment/request", tag = "payment",
+    security(("accessToken" = [])), request_body = RequestBody,
+    params(("Idempotency-Key" = String, Header)),
+    responses((status = 201, body = PaymentReady), (status = 400, body = Problem),
+              (status = 401, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn request(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    headers: HeaderMap,
+    body: Body<RequestBody>,
+) -> ApiResult<Response> {
+    let asked = AskToPay {
+        key: key_of(&headers, caller.user, REQUEST, &body.bytes)?,
+        fan: caller.user,
+        reservation: body.value.reservation_id,
+        method: body.value.method,
+        gateway: body.value.gateway.as_ref().map(Line::as_str),
+    };
+    once(payments::request_payment(&app.context, asked).await?)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct ConfirmPaymentBody {
+    payment_id: PaymentId,
+    /// The gateway's key of the approved payment; not for the wallet.
+    #[serde(default)]
+    payment_key: Option<Line<300>>,
+    /// Must equal the payment's amount.
+    amount: Won,
+}
+
+/// The outcome is not known yet: poll the payment.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StillUnknown {
+    payment_id: PaymentId,
+    status: PaymentStatus,
+    poll_after_ms: u32,
+}
+
+/// Confirms the payment. A retry with the same key has no further effect.
+#[utoipa::path(post, path = "/api/payment/confirm", operation_id = "confirm_payment", tag = "payment",
+    security(("accessToken" = [])), request_body = ConfirmPaymentBody,
+    params(("Idempotency-Key" = String, Header)),
+    responses((status = 200, body = Confirmed), (status = 202, body = StillUnknown),
+              (status = 400, body = Problem), (status = 401, body = Problem),
+              (status = 402, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn confirm(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    headers: HeaderMap,
+    body: Body<ConfirmPaymentBody>,
+) -> ApiResult<Response> {
+    let asked = AskToConfirm {
+        key: key_of(&headers, caller.user, CONFIRM, &body.bytes)?,
+        fan: caller.user,
+        payment: body.value.payment_id,
+        payment_key: body.value.payment_key.map(String::from),
+        amount: body.value.amount,
+    };
+    match payments::confirm_payment(&app.context, asked).await? {
+        Idempotent::Replay(stored) => replay(stored),
+        Idempotent::Fresh(ConfirmOutcome::Paid(confirmed)) => json(200, &confirmed),
+        Idempotent::Fresh(ConfirmOutcome::Unknown(payment_id)) => {
+            let status = PaymentStatus::Unknown;
+            json(202, &StillUnknown { payment_id, status, poll_after_ms: 2_000 })
+        }
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CancelPaymentBody {
+    payment_id: PaymentId,
+    reason: Line<200>,
+    /// The seats to cancel; all of them by default.
+    #[serde(default)]
+    #[schema(max_items = 4)]
+    seat_ids: Vec<SeatId>,
+    #[serde(default)]
+    refund_to: RefundTo,
+}
+
+/// Cancels a payment or some of its seats, and refunds it minus the fee of the event's refund
+/// policy.
+#[utoipa::path(post, path = "/api/payment/cancel", operation_id = "cancel_payment", tag = "payment",
+    security(("accessToken" = [])), request_body = CancelPaymentBody,
+    params(("Idempotency-Key" = String, Header)),
+    responses((status = 200, body = Canceled), (status = 400, body = Problem),
+              (status = 401, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    headers: HeaderMap,
+    body: Body<CancelPaymentBody>,
+) -> ApiResult<Response> {
+    let key = key_of(&headers, caller.user, CANCEL, &body.bytes)?;
+    let CancelPaymentBody { payment_id, reason, seat_ids: seats, refund_to: to } = body.value;
+    let asked = AskToCancel { key, fan: caller.user, reason: reason.into(), seats, to };
+    once(payments::cancel_payment(&app.context, payment_id, asked).await?)
+}
+
+/// One of the fan's payments with its history.
+#[utoipa::path(get, path = "/api/payment/{id}", tag = "payment",
+    security(("accessToken" = [])), params(("id" = PaymentId, Path)),
+    responses((status = 200, body = PaymentView), (status = 401, body = Problem),
+              (status = 404, body = Problem)))]
+pub(crate) async fn my_payment(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(payment): Id<PaymentId>,
+) -> ApiResult<Json<PaymentView>> {
+    Ok(Json(payments::my_payment(&app.context, caller.user, payment).await?))
+}

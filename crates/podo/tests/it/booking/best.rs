@@ -1,0 +1,117 @@
+//! The best free seats, and alternatives after a lost race.
+
+use crate::support::client::Answer;
+use crate::support::world::{Plan, Show, World};
+use futures::future::join_all;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// Two rows of ten, a wheelchair platform, and five fans.
+async fn show(world: &World) -> Show {
+    let line = |y: i32| json!({ "x": 0, "y": y, "dx": 10, "dy": 0 });
+    let template = json!({ "layoutType": "sections",
+        "stage": { "x": 20, "y": -40, "width": 50, "height": 20 },
+        "sections": [
+            { "name": "1", "grade": "R", "rows": [
+                { "label": "1", "count": 10, "line": line(0) },
+                { "label": "2", "count": 10, "line": line(10) }] },
+            { "name": "W", "grade": "R", "rows": [
+                { "label": "1", "count": 4, "line": line(50), "accessible": [2], "companion": [1, 3] }] },
+            { "name": "F", "grade": "ST",
+              "standing": { "count": 5, "x": 0, "y": 60, "width": 100, "height": 40 } }] });
+    world.show_in(template, json!({ "R": 50_000, "ST": 50_000 }), Plan::default()).await
+}
+
+#[track_caller]
+fn numbers(answer: &Answer) -> Vec<String> {
+    let held = answer.expect(201);
+    let seats = held["seats"].as_array().unwrap();
+    seats.iter().map(|seat| seat["number"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_party_gets_the_best_seats_together() {
+    let world = World::start().await;
+    let show = show(&world).await;
+    let fan = world.fan_inside(&show).await;
+    let first = fan.best(&show, json!({ "count": 4 })).await;
+    assert_eq!(numbers(&first), ["1-1-4", "1-1-5", "1-1-6", "1-1-7"]);
+    let crowd = world.fan_inside(&show).await;
+    assert_eq!(
+        numbers(&crowd.best(&show, json!({ "count": 2, "grade": "ST" })).await),
+        ["F-1", "F-2"]
+    );
+    let chair = world.fan_inside(&show).await;
+    let wish = json!({ "count": 2, "wheelchairs": 1 });
+    assert_eq!(numbers(&chair.best(&show, wish).await), ["W-1-1", "W-1-2"]);
+    World::assert_sound(&world.findings().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wish_that_cannot_be_met_says_why() {
+    let world = World::start().await;
+    let show = show(&world).await;
+    let fan = world.fan_inside(&show).await;
+    let refused = async |wish: Value, status, code| {
+        fan.best(&show, wish).await.refused(status, code);
+    };
+    refused(json!({ "count": 0 }), 422, "NO_SEATS").await;
+    refused(json!({ "count": 5 }), 422, "TOO_MANY_SEATS").await;
+    refused(json!({ "count": 1, "grade": "VIP" }), 422, "UNKNOWN_GRADE").await;
+    refused(json!({ "count": 3, "wheelchairs": 2 }), 409, "NO_SEATS_TOGETHER").await;
+    let body = json!({ "scheduleId": show.schedule, "count": 1 });
+    let outside = fan.api.without_entry();
+    let answer = outside.post_new("/api/booking/seats/best", &body).await;
+    answer.refused(403, "ENTRY_REQUIRED");
+    assert_eq!(numbers(&fan.best(&show, json!({ "count": 1 })).await).len(), 1);
+    refused(json!({ "count": 4 }), 409, "SEAT_LIMIT").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_wish_gets_its_first_answer() {
+    let world = World::start().await;
+    let show = show(&world).await;
+    let fan = world.fan_inside(&show).await;
+    let body = json!({ "scheduleId": show.schedule, "count": 3 });
+    let first = fan.api.post_once("/api/booking/seats/best", "same", &body).await;
+    let again = fan.api.post_once("/api/booking/seats/best", "same", &body).await;
+    assert_eq!(
+        (first.expect(201), again.header("idempotency-replayed")),
+        (again.expect(201), "true")
+    );
+    let other = json!({ "scheduleId": show.schedule, "count": 2 });
+    let answer = fan.api.post_once("/api/booking/seats/best", "same", &other).await;
+    answer.refused(422, "IDEMPOTENCY_KEY_REUSED");
+    World::assert_sound(&world.findings().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_who_wish_for_the_best_get_different_seats() {
+    let world = World::start().await;
+    let show = show(&world).await;
+    let mut fans = world.fans(10).await;
+    join_all(fans.iter_mut().map(|fan| fan.go_inside(&show))).await;
+    let wish = || json!({ "count": 2, "grade": "R" });
+    let answers = join_all(fans.iter().map(|fan| fan.best(&show, wish()))).await;
+    let seats: Vec<String> = answers.iter().flat_map(numbers).collect();
+    assert_eq!(seats.len(), 20);
+    assert_eq!(seats.iter().collect::<BTreeSet<_>>().len(), 20, "{seats:?}");
+    World::assert_sound(&world.findings().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_loses_is_offered_seats_nearby() {
+    let world = World::start().await;
+    let show = show(&world).await;
+    let (first, second) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    first.hold(&show, &[4, 5]).await;
+    show.wait_for_letter(&world.stranger, 4, 'H').await;
+    let problem = second.select(&show, &[5, 6]).await.refused(409, "SEAT_TAKEN");
+    assert_eq!(problem["taken"], json!([show.seat(5)]));
+    let offered: Vec<Vec<podo_domain::SeatId>> =
+        serde_json::from_value(problem["alternatives"].clone()).unwrap();
+    assert_eq!(offered.len(), 3);
+    let seats = &offered[0];
+    let body = json!({ "scheduleId": show.schedule, "seatIds": seats });
+    second.api.post_new("/api/booking/seats/select", &body).await.expect(201);
+}

@@ -1,0 +1,6 @@
+//! Events and seat maps.
+
+#[path = "catalog/events.rs"]
+pub(crate) mod events;
+#[path = "catalog/seat_map.rs"]
+pub(crate) mod seat_map;

@@ -1,0 +1,327 @@
+//! Permissions: every documented route, by every role, with every state of a token. A route without
+//! a declared policy fails here.
+
+use crate::support::client::{Answer, Api, send};
+use crate::support::world::{World, accounts};
+use podo_app::identity::keyring::Keyring;
+use podo_app::identity::sessions::{Caller, Sessions};
+use podo_app::operations::port::audit::{AuditAsk, AuditView};
+use podo_domain::identity::{ACCESS_TOKEN_LENGTH, Role};
+use podo_domain::{SessionId, Timestamp, UserId};
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// Routes without a login. Any other route without security is a mistake.
+const PUBLIC: [&str; 21] = [
+    "GET /api/auth/options",
+    "GET /api/auth/{provider}/callback",
+    "GET /api/auth/{provider}/start",
+    "GET /api/events",
+    "GET /api/events/{id}",
+    "GET /api/payment/gateways",
+    "GET /api/payment/return/{gateway}",
+    "GET /api/queue/{id}/draw",
+    "GET /api/queue/{id}/progress",
+    "GET /api/schedules/{id}",
+    "GET /api/schedules/{id}/layout",
+    "GET /api/schedules/{id}/layout/{hash}",
+    "GET /api/schedules/{id}/seats",
+    "GET /api/schedules/{id}/seats/stream",
+    "POST /api/auth/login",
+    "POST /api/auth/refresh",
+    "POST /api/auth/signup",
+    "POST /api/auth/signup/confirm",
+    "POST /api/payment/return/{gateway}",
+    "POST /api/payment/sandbox/{id}",
+    "POST /api/payment/webhooks/{gateway}",
+];
+
+struct Route {
+    method: Method,
+    template: String,
+    is_locked: bool,
+    /// The policy type in the handler's signature; organiser routes have one.
+    policy: Option<String>,
+}
+
+impl Route {
+    fn name(&self) -> String {
+        format!("{} {}", self.method, self.template)
+    }
+
+    /// The path, with an unknown id in each placeholder.
+    fn path(&self) -> String {
+        let nobody = "0190a000-0000-7000-8000-000000000000";
+        let fill =
+            |part: &str| if part.starts_with('{') { nobody.to_owned() } else { part.to_owned() };
+        self.template.split('/').map(fill).collect::<Vec<_>>().join("/")
+    }
+
+    async fn call(&self, api: &Api) -> Answer {
+        let call = api.call(self.method.clone(), &self.path()).header("Idempotency-Key", "key");
+        send(if self.method == Method::GET { call } else { call.json(&json!({})) }).await
+    }
+}
+
+async fn routes(world: &World) -> Vec<Route> {
+    let document = world.stranger.get("/api/openapi.json").await.expect(200);
+    let mut routes = Vec::new();
+    for (template, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let Ok(method) = method.to_uppercase().parse() else { continue };
+            let is_locked = operation["security"]
+                .as_array()
+                .is_some_and(|locks| locks.iter().any(|lock| lock.get("accessToken").is_some()));
+            let policy = operation["x-podo-policy"].as_str().map(str::to_owned);
+            routes.push(Route { method, template: template.clone(), is_locked, policy });
+        }
+    }
+    assert!(routes.len() > 50, "{} routes", routes.len());
+    routes
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_says_who_may_call_it() {
+    let world = World::start().await;
+    let open = routes(&world).await.into_iter().filter(|route| !route.is_locked);
+    let open: BTreeSet<String> = open.map(|route| route.name()).collect();
+    let public: BTreeSet<String> = PUBLIC.iter().map(ToString::to_string).collect();
+    assert_eq!(open, public);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_locked_route_opens_only_with_a_live_token_of_ours() {
+    let world = World::start().await;
+    let context = world.context();
+    let now = context.now();
+    let caller = Caller {
+        user: UserId::new(context.rng.id(now)),
+        session: SessionId::new(context.rng.id(now)),
+        role: Role::Admin,
+    };
+    let jti = context.rng.id(now);
+    let ours = context.identity.sessions.issue(caller, jti, now);
+    let hour_ago = now.minus(ACCESS_TOKEN_LENGTH + Duration::from_secs(1));
+    let (head, signature) = ours.rsplit_once('.').unwrap();
+    let (header, claims) = head.split_once('.').unwrap();
+    let unsigned = "eyJhbGciOiJub25lIiwidHlwIjoiYXQrand0In0";
+    let forged = [
+        ("old", context.identity.sessions.issue(caller, jti, hour_ago)),
+        (
+            "from tomorrow",
+            context.identity.sessions.issue(caller, jti, now.plus(ACCESS_TOKEN_LENGTH)),
+        ),
+        ("another house's", Sessions::new(&Keyring::new(&[9; 32])).issue(caller, jti, now)),
+        ("unsigned", format!("{unsigned}.{claims}.")),
+        ("signed, but it says that it is not", format!("{unsigned}.{claims}.{signature}")),
+        ("cut", ours[..ours.len() - 1].to_owned()),
+        ("without a signature", format!("{header}.{claims}.")),
+        ("nonsense", "nonsense".to_owned()),
+    ];
+    let ended = context.identity.sessions.issue(caller, jti, now);
+    let ended = world.stranger.with_token(&ended);
+    ended.post("/api/auth/logout", &json!({})).await.expect(204);
+    for route in routes(&world).await.iter().filter(|route| route.is_locked) {
+        let name = route.name();
+        let answer = route.call(&world.stranger).await;
+        assert_eq!(code_of(&answer), (401, "LOGIN_REQUIRED".to_owned()), "{name} without a token");
+        for (kind, token) in &forged {
+            let answer = route.call(&world.stranger.with_token(token)).await;
+            let expected = (401, "LOGIN_REQUIRED".to_owned());
+            assert_eq!(code_of(&answer), expected, "{name} with a token that is {kind}");
+        }
+        let answer = route.call(&ended).await;
+        assert!((400..500).contains(&answer.status), "{name} after logging out: {}", answer.text);
+        let may_tell = ["POST /api/booking/seats/select"].contains(&name.as_str());
+        assert!(may_tell || answer.status == 401, "{name} after logging out: {}", answer.text);
+    }
+}
+
+fn code_of(answer: &Answer) -> (u16, String) {
+    let problem: Value = serde_json::from_str(&answer.text).unwrap_or_default();
+    (answer.status, problem["code"].as_str().unwrap_or_default().to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fan_gets_into_no_room_of_the_organisers_and_nobody_finds_what_is_not_theirs() {
+    let world = World::start().await;
+    let fan = world.fan().await;
+    for route in routes(&world).await {
+        let name = route.name();
+        // A stream doesn't end, and a logout would end the session.
+        if route.template.ends_with("/stream") || route.template == "/api/auth/logout" {
+            continue;
+        }
+        let is_organisers = route.template.starts_with("/api/admin/");
+        let answer = route.call(&fan.api).await;
+        assert!(answer.status < 500, "{name}: {}", answer.text);
+        if is_organisers {
+            assert_eq!(code_of(&answer), (403, "ADMIN_ONLY".to_owned()), "{name}");
+        } else if route.method == Method::GET && route.template.contains("{id}") {
+            assert_eq!(answer.status, 404, "{name}: {}", answer.text);
+        }
+        let answer = route.call(&world.organiser).await;
+        assert!(answer.status < 500, "{name} by an organiser: {}", answer.text);
+    }
+}
+
+/// Undocumented routes, which the tests above don't call. None of them shows personal data without
+/// that person's session.
+const UNDOCUMENTED: [&str; 15] = [
+    "/",
+    "/api/layout.schema.json",
+    "/api/openapi.json",
+    "/enter",
+    "/events/{id}",
+    "/healthz",
+    "/join",
+    "/join/confirm",
+    "/livez",
+    "/metrics",
+    "/problems",
+    "/queue/{id}",
+    "/readyz",
+    "/standby/{id}",
+    "/tickets",
+];
+
+/// All paths that the code registers manually instead of through utoipa.
+fn registered_by_hand(folder: &Path) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.append(&mut registered_by_hand(&path));
+            continue;
+        }
+        let code = std::fs::read_to_string(&path).unwrap();
+        for other in [".nest(", ".nest_service(", ".route_service("] {
+            assert!(!code.contains(other), "{}: this test does not read {other}", path.display());
+        }
+        for call in code.split(".route(").skip(1) {
+            let text = call.trim_start().strip_prefix('"').and_then(|text| text.split_once('"'));
+            let (route, _) = text.unwrap_or_else(|| panic!("{}: not a literal", path.display()));
+            found.insert(route.to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn a_route_outside_the_document_is_a_known_one() {
+    let code = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    assert_eq!(registered_by_hand(&code), set(&UNDOCUMENTED));
+}
+
+const ADMIN: &str = "/api/admin/";
+
+/// Routes that need a recent login. One that leaves this list moves money with an old login.
+const RECENT_AUTH: [&str; 7] = [
+    "POST /api/admin/events/{id}/cancel",
+    "POST /api/admin/payments/{id}/refund",
+    "POST /api/admin/payments/{id}/refunds/{refund}/resolve",
+    "POST /api/admin/payments/{id}/resolve",
+    "POST /api/admin/schedules/{id}/cancel",
+    "POST /api/admin/users/{id}/wallet",
+    "PUT /api/admin/users/{id}/role",
+];
+
+/// Routes that are not audited: they change nothing and show no personal data.
+const UNAUDITED: [&str; 15] = [
+    "GET /api/admin/events",
+    "GET /api/admin/events/{id}",
+    "GET /api/admin/events/{id}/refund-policy",
+    "GET /api/admin/halls/{id}/template",
+    "GET /api/admin/jobs",
+    "GET /api/admin/reconciliation",
+    "GET /api/admin/schedules/{id}/live",
+    "GET /api/admin/schedules/{id}/live/stream",
+    "GET /api/admin/schedules/{id}/queue",
+    "GET /api/admin/schedules/{id}/refunds",
+    "GET /api/admin/schedules/{id}/statistics",
+    "GET /api/admin/simulation",
+    "GET /api/admin/venues",
+    "GET /api/admin/verify",
+    "POST /api/admin/layouts/preview",
+];
+
+/// The routes with one of these policies.
+fn with_policy(routes: &[Route], names: &[&str]) -> BTreeSet<String> {
+    let has = |route: &&Route| route.policy.as_deref().is_some_and(|it| names.contains(&it));
+    routes.iter().filter(has).map(Route::name).collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(ToString::to_string).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_route_of_the_organisers_declares_its_policy() {
+    let world = World::start().await;
+    let routes = routes(&world).await;
+    for route in &routes {
+        let is_organisers = route.template.starts_with(ADMIN);
+        assert_eq!(route.policy.is_some(), is_organisers, "{}: {:?}", route.name(), route.policy);
+    }
+    assert_eq!(with_policy(&routes, &["recent-auth"]), set(&RECENT_AUTH));
+    assert_eq!(with_policy(&routes, &["viewer", "admin"]), set(&UNAUDITED));
+    let lists = ["audit", "payments", "reservations", "users"];
+    let lists = lists.map(|list| format!("GET {ADMIN}{list}"));
+    assert_eq!(with_policy(&routes, &["audited-export"]), lists.into_iter().collect());
+    let known =
+        ["viewer", "audited-viewer", "admin", "audited-admin", "recent-auth", "audited-export"];
+    assert_eq!(
+        with_policy(&routes, &known).len(),
+        routes.iter().filter(|it| it.policy.is_some()).count()
+    );
+}
+
+/// The latest entries of the audit log, by number.
+async fn newest_entries(world: &World) -> Vec<AuditView> {
+    let everything = AuditAsk {
+        actor: None,
+        action: None,
+        subject: None,
+        from: Timestamp::from_ms(0),
+        to: Timestamp::FAR_FUTURE,
+        before: i64::MAX,
+        limit: 5,
+    };
+    podo_app::operations::audit::entries(world.context(), everything).await.unwrap().items
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_route_of_the_organisers_declares_is_what_it_does() {
+    let world = World::with(&[("PODO_ADMIN_PROOF_MINUTES", "10")]).await;
+    let staff = accounts(world.context(), 1, Role::Staff).await;
+    let staff = world.stranger.with_token(&staff[0].1);
+    for route in routes(&world).await {
+        let Some(policy) = route.policy.as_deref() else { continue };
+        // A stream doesn't end.
+        if route.template.ends_with("/stream") {
+            continue;
+        }
+        let name = route.name();
+        let answer = route.call(&staff).await;
+        let may_look = ["viewer", "audited-viewer", "audited-export"].contains(&policy);
+        let code = code_of(&answer).1;
+        let is_refused = ["READ_ONLY", "ADMIN_ONLY"].contains(&code.as_str());
+        assert_eq!(is_refused, !may_look, "{name} by staff: {}", answer.text);
+        let before = newest_entries(&world).await.first().map_or(0, |it| it.seq);
+        let answer = route.call(&world.organiser).await;
+        let asks_again = code_of(&answer).1 == "REAUTH_REQUIRED";
+        assert_eq!(asks_again, policy == "recent-auth", "{name}: {}", answer.text);
+        let entries = newest_entries(&world).await;
+        let is_call = |it: &&AuditView| before < it.seq && it.subject.ends_with(&route.path());
+        let is_noted = entries.iter().any(|it| is_call(&it));
+        assert_eq!(is_noted, policy.starts_with("audited"), "{name}: {entries:?}");
+        if policy == "audited-export" {
+            let path = format!("{}?format=%63sv&reason=x", route.path());
+            let file = world.organiser.get(&path).await;
+            assert_eq!(code_of(&file), (403, "REAUTH_REQUIRED".to_owned()), "{name}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Notifications by e-mail, SMS and push, to fakes that speak the real protocols.
+
+use crate::messaging::messages::{confirmed, one_seat};
+use crate::support::client::text;
+use crate::support::world::{Plan, World, until};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use podo_app::messaging::envelope::encode;
+use podo_testbed::stand_ins::post_box::Received;
+use podo_testbed::{MailServer, PostBox};
+use serde_json::{Value, json};
+use std::process::Command;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// The fake of SNS and Google: token, push, SMS.
+fn provider(received: &Received) -> (u16, String) {
+    match received.path.as_str() {
+        "/token" => (200, json!({ "access_token": "granted", "expires_in": 3600 }).to_string()),
+        "/v1/projects/podo/messages:send" if received.body.contains("old-phone") => {
+            let detail = json!({ "errorCode": "UNREGISTERED" });
+            (404, json!({ "error": { "status": "NOT_FOUND", "details": [detail] } }).to_string())
+        }
+        "/v1/projects/podo/messages:send" => (200, json!({ "name": "1" }).to_string()),
+        _ => (200, "<PublishResponse><MessageId>1</MessageId></PublishResponse>".to_owned()),
+    }
+}
+
+/// A service account with its own key; the test keeps the public key.
+fn service_account(folder: &TempDir, home: &str) -> String {
+    let key = folder.path().join("key.pem");
+    let made = Command::new("openssl")
+        .args(["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out"])
+        .arg(&key)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let account = json!({
+        "project_id": "podo",
+        "client_email": "podo@podo.iam.example",
+        "private_key": std::fs::read_to_string(&key).unwrap(),
+        "token_uri": format!("{home}/token"),
+    });
+    let file = folder.path().join("account.json");
+    std::fs::write(&file, account.to_string()).unwrap();
+    file.display().to_string()
+}
+
+/// Whether the assertion in a token request was signed with the account's key.
+fn is_signed(folder: &TempDir, assertion: &str) -> bool {
+    let (signed, signature) = assertion.rsplit_once('.').unwrap();
+    let file = |name: &str| folder.path().join(name);
+    std::fs::write(file("signed"), signed).unwrap();
+    std::fs::write(file("signature"), URL_SAFE_NO_PAD.decode(signature).unwrap()).unwrap();
+    let mut verify = Command::new("openssl");
+    verify.args(["dgst", "-sha256", "-prverify"]).arg(file("key.pem"));
+    verify.arg("-signature").arg(file("signature")).arg(file("signed"));
+    verify.output().unwrap().status.success()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_goes_out_once_over_every_channel_that_the_fan_wants() {
+    let folder = TempDir::with_prefix("podo-").unwrap();
+    let (mail, provider) = (MailServer::start().unwrap(), PostBox::start(provider).unwrap());
+    let account = service_account(&folder, &provider.url());
+    let settings = [
+        ("PODO_SMTP_URL", mail.url()),
+        ("PODO_SMTP_FROM", "Podo <tickets@podo.example>".to_owned()),
+        ("PODO_SNS_REGION", "ap-northeast-2".to_owned()),
+        ("PODO_SNS_URL", provider.url()),
+        ("PODO_SNS_ACCESS_KEY", "AKIDEXAMPLE".to_owned()),
+        ("PODO_SNS_SECRET_KEY", "secret".to_owned()),
+        ("PODO_FCM_URL", provider.url()),
+        ("PODO_FCM_ACCOUNT_FILE", account),
+    ];
+    let settings: Vec<(&str, &str)> =
+        settings.iter().map(|(key, it)| (*key, it.as_str())).collect();
+    let world = World::with(&settings).await;
+    let fan = world.fan().await;
+    // The welcome notification goes by e-mail only.
+    let path = "/api/users/me/notifications/sent";
+    until("the welcome is sent", async || {
+        let sent = fan.api.get(path).await.expect(200);
+        (sent["items"][0]["status"] == "SENT").then_some(())
+    })
+    .await;
+    let phone = json!({ "phone": "010-1234-5678" });
+    let changed = fan.api.call(reqwest::Method::PATCH, "/api/users/me").json(&phone);
+    crate::support::client::send(changed).await.expect(200);
+    let wishes = json!({ "language": "en", "email": true, "sms": true, "push": true });
+    fan.api.put("/api/users/me/notifications", &wishes).await.expect(200);
+    for token in ["new-phone", "old-phone"] {
+        fan.api.post("/api/users/me/devices", &json!({ "token": token })).await.expect(201);
+    }
+    // The mail server first responds with a temporary error.
+    mail.put_off(1);
+    let show = world.show(Plan::default()).await;
+    let mut data = one_seat();
+    data["userId"] = json!(fan.id);
+    data["seatIds"] = json!(["a", "b"]);
+    data["totalAmount"] = json!(300_000);
+    let message = confirmed(&world, &show, &data);
+    let envelope = encode(&message).unwrap();
+    let bus = &world.context().messaging.bus;
+    let sent = (0..1_000).map(|_| bus.publish(&envelope));
+    for sent in futures::future::join_all(sent).await {
+        sent.unwrap();
+    }
+    let statuses = until("every channel is done", async || {
+        world.clock.advance(Duration::from_secs(1));
+        let sent = fan.api.get(path).await.expect(200);
+        let mut sent = sent["items"].as_array().unwrap().clone();
+        sent.retain(|it| it["messageId"] == message.id.to_string());
+        let is_open = |it: &Value| it["status"] == "PENDING" || it["status"] == "SENDING";
+        (sent.len() == 4 && !sent.iter().any(is_open)).then_some(sent)
+    })
+    .await;
+    let mut seen: Vec<(String, String)> =
+        statuses.iter().map(|it| (text(it, "channel"), text(it, "status"))).collect();
+    seen.sort();
+    let expected = [("EMAIL", "SENT"), ("PUSH", "FAILED"), ("PUSH", "SENT"), ("SMS", "SENT")];
+    assert_eq!(seen, expected.map(|(channel, it)| (channel.to_owned(), it.to_owned())));
+    check_mail(&mail);
+    check_calls(&folder, &provider.received());
+}
+
+fn check_mail(mail: &MailServer) {
+    let mut mails = mail.letters();
+    mails.retain(|mail| mail.text.contains("Your booking"));
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    assert!(mails[0].to.ends_with("@podo.example"), "{mails:?}");
+    for part in ["Subject: Your booking is complete", "2 seats, 300,000 won paid.", "Message-ID: <"]
+    {
+        assert!(mails[0].text.contains(part), "{part}: {}", mails[0].text);
+    }
+}
+
+fn check_calls(folder: &TempDir, received: &[Received]) {
+    let of =
+        |path: &str| -> Vec<&Received> { received.iter().filter(|it| it.path == path).collect() };
+    let sms = of("/");
+    assert_eq!(sms.len(), 1, "one SMS");
+    assert!(sms[0].body.contains("PhoneNumber=%2B82101234567"), "{}", sms[0].body);
+    let signed = sms[0].header("authorization");
+    assert!(signed.starts_with("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"), "{signed}");
+    assert!(signed.contains("/ap-northeast-2/sns/aws4_request"), "{signed}");
+    let pushes = of("/v1/projects/podo/messages:send");
+    assert_eq!(pushes.len(), 2, "one push to each device");
+    assert!(pushes.iter().all(|it| it.header("authorization") == "Bearer granted"));
+    let tokens = of("/token");
+    assert_eq!(tokens.len(), 1, "the access token is kept");
+    let assertion = tokens[0].body.rsplit_once("assertion=").unwrap().1;
+    assert!(is_signed(folder, assertion), "{assertion}");
+    let claims = URL_SAFE_NO_PAD.decode(assertion.split('.').nth(1).unwrap()).unwrap();
+    let claims: Value = serde_json::from_slice(&claims).unwrap();
+    assert_eq!(claims["iss"], "podo@podo.iam.example");
+    assert_eq!(claims["scope"], "https://www.googleapis.com/auth/firebase.messaging");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_named_twice_keeps_its_id() {
+    let world = World::start().await;
+    let fan = world.fan().await;
+    let path = "/api/users/me/devices";
+    let first = fan.api.post(path, &json!({ "token": "my-phone" })).await.expect(201);
+    let again = fan.api.post(path, &json!({ "token": "my-phone" })).await.expect(201);
+    assert_eq!(first["id"], again["id"]);
+    let other = world.fan().await;
+    let theirs = other.api.post(path, &json!({ "token": "my-phone" })).await.expect(201);
+    assert_ne!(first["id"], theirs["id"], "a phone that changes hands is a new device");
+    let gone = format!("{path}/{}", text(&first, "id"));
+    fan.api.delete(&gone).await.expect(404);
+    other.api.delete(&format!("{path}/{}", text(&theirs, "id"))).await.expect(204);
+}

@@ -1,0 +1,10 @@
+//! Buying, refunds, gateways and idempotency.
+
+#[path = "payments/gateways.rs"]
+pub(crate) mod gateways;
+#[path = "payments/idempotency.rs"]
+pub(crate) mod idempotency;
+#[path = "payments/purchase.rs"]
+pub(crate) mod purchase;
+#[path = "payments/refunds.rs"]
+pub(crate) mod refunds;

@@ -1,0 +1,300 @@
+//! One failing item of a job: it is postponed with a back-off, and the rest continues.
+
+use crate::booking::standby::{sold_out, stand_by, wait_for};
+use crate::support::client::text;
+use crate::support::fan::Fan;
+use crate::support::world::{PRICE, Plan, Show, World, until};
+use podo_testbed::{MailServer, PostBox};
+use rusqlite::{Connection, types::FromSql};
+use serde_json::json;
+use std::time::Duration;
+
+/// The store's file, opened directly.
+fn open(world: &World) -> Connection {
+    let path = world._folder.as_ref().unwrap().path().join("podo.db");
+    let database = Connection::open(path).unwrap();
+    database.busy_timeout(Duration::from_secs(5)).unwrap();
+    database
+}
+
+/// Corrupts one item.
+fn spoil(world: &World, sql: &str) {
+    assert_eq!(open(world).execute(sql, []).unwrap(), 1, "{sql}");
+}
+
+fn look<T: FromSql>(world: &World, sql: &str) -> T {
+    open(world).query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Waits until the bad item of a job was tried twice, with a longer back-off the second time.
+async fn wait_until_put_off(world: &World, job: &str) {
+    let sql = format!(
+        "select count(*) from job_failures
+          where job = '{job}' and attempts >= 2 and next_at - updated_at > 2000"
+    );
+    until(&format!("the bad item of {job} is put off"), async || {
+        world.clock.advance(Duration::from_secs(2));
+        (look::<i64>(world, &sql) == 1).then_some(())
+    })
+    .await;
+    until("organisers see it", async || {
+        let metrics = world.stranger.get("/metrics").await.text;
+        metrics.contains(&format!("podo_job_items_put_off{{job=\"{job}\"}} 1")).then_some(())
+    })
+    .await;
+}
+
+/// Buys or tries to buy one seat by card; returns the payment and its reservation.
+async fn pay(world: &World, show: &Show, seat: u32, choice: &str) -> (Fan, String, String) {
+    let fan = world.fan_inside(show).await;
+    let reservation = fan.hold(show, &[seat]).await;
+    let ready = fan.request(&reservation, "CARD").await.expect(201);
+    let path = format!("/api/payment/sandbox/{}", text(&ready, "orderId"));
+    let chosen = fan.api.post(&path, &json!({ "choice": choice })).await.expect(200);
+    let body = json!({ "paymentId": ready["paymentId"], "amount": PRICE,
+        "paymentKey": chosen["paymentKey"] });
+    let answer = fan.api.post_new("/api/payment/confirm", &body).await;
+    assert!([200, 202].contains(&answer.status), "{}", answer.text);
+    (fan, text(&ready, "paymentId"), reservation)
+}
+
+async fn wait_for_payment(fan: &Fan, payment: &str, status: &str) {
+    let what = format!("the payment becomes {status}");
+    until(&what, async || (fan.payment(payment).await["status"] == status).then_some(())).await;
+}
+
+const FIRST_PAYMENT_LOSES_ITS_GATEWAY: &str =
+    "update payments set gateway = 'gone' where id = (select min(id) from payments)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refund_for_a_gateway_that_is_gone_stops_no_other() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let (bad, bad_payment, bad_reservation) = pay(&world, &show, 0, "APPROVE").await;
+    let (good, payment, reservation) = pay(&world, &show, 1, "APPROVE").await;
+    spoil(&world, FIRST_PAYMENT_LOSES_ITS_GATEWAY);
+    bad.cancel(&bad_reservation).await.expect(200);
+    good.cancel(&reservation).await.expect(200);
+    wait_for_payment(&good, &payment, "REFUNDED").await;
+    assert_eq!(bad.payment(&bad_payment).await["status"], "REFUND_DUE");
+    let put_off = "select count(*) from refunds where attempts >= 3 and next_at > updated_at
+                    and last_error like '%gone%'";
+    until("the bad one is put off", async || {
+        world.clock.advance(Duration::from_secs(2));
+        (look::<i64>(&world, put_off) == 1).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_payment_at_a_gateway_that_is_gone_stops_no_other() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    pay(&world, &show, 0, "LATE").await;
+    let (good, payment, _) = pay(&world, &show, 1, "LATE").await;
+    spoil(&world, FIRST_PAYMENT_LOSES_ITS_GATEWAY);
+    world.clock.advance(Duration::from_secs(70));
+    wait_for_payment(&good, &payment, "CAPTURED").await;
+    wait_until_put_off(&world, "settle").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_webhook_that_cannot_be_followed_stops_no_other() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    pay(&world, &show, 0, "LATE").await;
+    pay(&world, &show, 1, "LATE").await;
+    spoil(&world, FIRST_PAYMENT_LOSES_ITS_GATEWAY);
+    for (gateway, which, at) in [("gone", "min", 1), ("sandbox", "max", 2)] {
+        let sql = format!(
+            "insert into webhook_events (gateway, id, kind, payment_id, status, next_at, created_at,
+                                         updated_at)
+             select '{gateway}', 'w', 'CHANGED', {which}(id), 'RECEIVED', {at}, {at}, {at}
+               from payments"
+        );
+        spoil(&world, &sql);
+    }
+    let done = "select count(*) from webhook_events where gateway = 'sandbox' and status = 'DONE'";
+    until("the good one is followed", async || (look::<i64>(&world, done) == 1).then_some(()))
+        .await;
+    until("the bad one is put off", async || {
+        world.clock.advance(Duration::from_secs(20));
+        let sql = "select count(*) from job_failures where job = 'webhooks' and attempts >= 2";
+        (look::<i64>(&world, sql) == 1).then_some(())
+    })
+    .await;
+}
+
+/// The first reservation's next history entry already exists, so the change cannot be stored.
+const FIRST_RESERVATION_IS_STUCK: &str =
+    "insert into reservation_history (reservation_id, version, status, created_at)
+     select id, version + 1, 'HELD', 0 from reservations order by id limit 1";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hold_that_cannot_be_ended_keeps_no_other_from_ending() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let bad = world.fan_inside(&show).await;
+    let stuck = bad.hold(&show, &[0]).await;
+    let good = world.fan_inside(&show).await;
+    let reservation = good.hold(&show, &[1]).await;
+    spoil(&world, FIRST_RESERVATION_IS_STUCK);
+    world.clock.advance(Duration::from_secs(600));
+    until("the good one ends", async || {
+        (good.reservation(&reservation).await["status"] == "EXPIRED").then_some(())
+    })
+    .await;
+    assert_eq!(bad.reservation(&stuck).await["status"], "HELD");
+    wait_until_put_off(&world, "expire").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reservation_of_a_canceled_date_that_cannot_be_refunded_stops_no_other() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let bad = world.fan_inside(&show).await;
+    bad.buy(&show, 0).await;
+    let good = world.fan_inside(&show).await;
+    good.buy(&show, 1).await;
+    spoil(&world, FIRST_RESERVATION_IS_STUCK);
+    let path = format!("/api/admin/schedules/{}/cancel", show.schedule);
+    world.organiser.post(&path, &json!({})).await.expect(200);
+    until("the good one is refunded", async || (good.balance().await == PRICE).then_some(())).await;
+    assert_eq!(bad.balance().await, 0);
+    wait_until_put_off(&world, "refund-canceled").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_offer_that_cannot_be_made_stops_no_other() {
+    let world = World::start().await;
+    let (dear, dear_owner, dear_reservation) = sold_out(&world).await;
+    let (show, owner, reservation) = sold_out(&world).await;
+    let fans = world.fans(2).await;
+    stand_by(&fans[0], &dear, 1).await;
+    stand_by(&fans[1], &show, 1).await;
+    let broken = "create trigger no_offer before update on standbys
+                  when old.id = (select min(id) from standbys) and new.state = 'OFFERED'
+                  begin select json('broken'); end";
+    open(&world).execute_batch(broken).unwrap();
+    dear_owner.cancel(&dear_reservation).await.expect(200);
+    owner.cancel(&reservation).await.expect(200);
+    wait_for(&fans[1], &show, "OFFERED").await;
+    wait_until_put_off(&world, "offer").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_this_version_cannot_read_stops_no_other() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let id = format!("x'{}01'", "00".repeat(15));
+    let sql = format!(
+        "insert into outbox (id, aggregate_id, seq, topic, kind, key, payload, status, next_at,
+                             created_at)
+         values ({id}, {id}, 1, 'seat-sync', 'FromTheFuture', {id}, '{{}}', 'PENDING', 0, 0)"
+    );
+    spoil(&world, &sql);
+    let fan = world.fan_inside(&show).await;
+    fan.buy(&show, 0).await;
+    until("everything else is published", async || {
+        let published = "select count(*) from outbox where status = 'PUBLISHED'
+                          and kind = 'ReservationConfirmed'";
+        (look::<i64>(&world, published) == 1).then_some(())
+    })
+    .await;
+    let put_off = "select count(*) from outbox where status = 'PENDING' and attempts >= 2
+                    and next_at > 0 and last_error is not null and created_at = 0";
+    until("it is put off", async || {
+        world.clock.advance(Duration::from_secs(1));
+        (look::<i64>(&world, put_off) == 1).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_organisers_endpoint_whose_secret_is_lost_keeps_no_other_from_hearing() {
+    let theirs = PostBox::start(|_: &_| (204, String::new())).unwrap();
+    let world = World::with(&[("PODO_WEBHOOK_ALLOW", "127.0.0.0/8")]).await;
+    for name in ["bad", "good"] {
+        let url = format!("{}/{name}", theirs.url());
+        let body = json!({ "url": url, "types": ["ReservationConfirmed"] });
+        world.organiser.post("/api/admin/webhooks", &body).await.expect(201);
+    }
+    let lost = "update webhook_endpoints set secret = x'00' where url like '%/bad'";
+    spoil(&world, lost);
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    fan.buy(&show, 0).await;
+    until("the good one hears of it", async || {
+        theirs.received().iter().any(|it| it.path == "/good").then_some(())
+    })
+    .await;
+    let put_off = "select count(*) from webhook_deliveries
+                    where status = 'PENDING' and attempts >= 2 and last_error is not null";
+    until("the bad one is put off", async || {
+        world.clock.advance(Duration::from_secs(5));
+        (look::<i64>(&world, put_off) == 1).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fan_whose_address_is_lost_keeps_no_other_from_getting_mail() {
+    let mail = MailServer::start().unwrap();
+    let settings = [("PODO_SMTP_URL", mail.url()), ("PODO_SMTP_FROM", "a@podo.example".to_owned())];
+    let settings: Vec<(&str, &str)> =
+        settings.iter().map(|(key, it)| (*key, it.as_str())).collect();
+    let world = World::with(&settings).await;
+    let show = world.show(Plan::default()).await;
+    let bad = world.fan_inside(&show).await;
+    let sql = format!(
+        "update users set email = x'00' where hex(id) = '{}'",
+        bad.id.uuid().simple().to_string().to_uppercase()
+    );
+    spoil(&world, &sql);
+    let good = world.fan_inside(&show).await;
+    let n_before = mail.letters().len();
+    bad.buy(&show, 0).await;
+    good.buy(&show, 1).await;
+    until("the good one gets mail", async || {
+        let letters = mail.letters();
+        letters[n_before..].iter().any(|it| it.text.contains("Subject")).then_some(())
+    })
+    .await;
+    let put_off = "select count(*) from notifications
+                    where status = 'PENDING' and attempts >= 2 and last_error is not null";
+    until("the bad one is put off", async || {
+        world.clock.advance(Duration::from_secs(5));
+        (look::<i64>(&world, put_off) >= 1).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_that_cannot_be_erased_keeps_no_other_from_being_erased() {
+    let world = World::start().await;
+    let fans = world.fans(2).await;
+    for fan in &fans {
+        let id = fan.id.uuid().simple().to_string().to_uppercase();
+        spoil(
+            &world,
+            &format!("update users set status = 'DELETED', deleted_at = 1 where hex(id) = '{id}'"),
+        );
+    }
+    let stuck = "create trigger stays before update on users
+                 when old.id = (select min(id) from users where status = 'DELETED')
+                  and new.erased_at is not null
+                 begin select json('broken'); end";
+    open(&world).execute_batch(stuck).unwrap();
+    let run = async || {
+        let path = "/api/admin/jobs/retention/run";
+        world.organiser.post(path, &json!({})).await.expect(200)
+    };
+    // The daily round may interfere, so only what is left counts.
+    run().await;
+    let erased = "select count(*) from users where erased_at is not null";
+    assert_eq!(look::<i64>(&world, erased), 1);
+    let put_off = "select count(*) from job_failures where job = 'retention' and attempts = 1
+                      and next_at > updated_at";
+    assert_eq!(look::<i64>(&world, put_off), 1);
+    assert_eq!(run().await["failed"], 0, "it is not tried again at once");
+}

@@ -1,8 +1,0 @@
-//! The `podo` binary.
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-fn main() -> std::process::ExitCode {
-    server::cli::run()
-}

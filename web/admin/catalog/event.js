@@ -1,0 +1,134 @@
+// One concert: its dates, life cycle, refund policy, and copies of it.
+
+import { call, get, remove } from "../../shared/app/api.js";
+import { ask } from "../../shared/ui/dialog.js";
+import { el, icon } from "../../shared/ui/dom.js";
+import { count, moment, won } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
+import { area, badge, card, field, heading, tick } from "../form.js";
+import { policyCard } from "./policy.js";
+
+/** The actions in each state, and the style of their buttons. */
+const VERBS = {
+  PREPARING: [["open", "brand"]],
+  OPEN: [["end", ""], ["cancel", "stop"]],
+  ENDED: [],
+  CANCELLED: [],
+};
+
+export async function eventDetail(page) {
+  const event = await get(`/api/admin/events/${page.id}`, { signal: page.signal });
+  page.main.className = "wide";
+  page.main.replaceChildren(
+    heading(event.title, `${event.artist} · ${event.venueName} · ${event.hallName}`,
+      badge(event.status),
+      VERBS[event.status].map(([verb, kind]) => verbButton(page, verb, kind)),
+      el("button", { class: "btn", type: "button", onclick: () => edit(page, event) }, t("edit")),
+      el("a", { class: "btn", href: `#/events/new?from=${event.id}` }, t("clone")),
+      event.status === "PREPARING" ? deleteButton(page, `/api/admin/events/${page.id}`, "#/events") : null),
+    card(t("dates"), null, scheduleTable(page, event)),
+    await policyCard(page));
+}
+
+function verbButton(page, verb, kind) {
+  const act = async () => {
+    const done = await ask({
+      title: t(`event${verb}`),
+      content: el("p", {}, t(`eventWords${verb}`)),
+      yes: t(`event${verb}`),
+      isDanger: kind === "stop",
+      act: () => call("POST", `/api/admin/events/${page.id}/${verb}`, { body: {} }),
+    });
+    if (done) page.again();
+  };
+  return el("button", { class: `btn ${kind}`, type: "button", onclick: act }, t(`event${verb}`));
+}
+
+function deleteButton(page, path, back) {
+  const act = async () => {
+    const done = await ask({ title: t("deleteSure"), yes: t("delete"), isDanger: true, act: () => remove(path) });
+    if (done && back) page.go(back);
+    else if (done) page.again();
+  };
+  return el("button", { class: "btn stop small", type: "button", onclick: act }, t("delete"));
+}
+
+async function edit(page, event) {
+  const done = await ask({
+    title: t("edit"),
+    content: el("div", { class: "stack" },
+      field({ label: t("coltitle"), name: "title", value: event.title, required: true, maxlength: 200 }),
+      field({ label: t("colartist"), name: "artist", value: event.artist, required: true, maxlength: 200 }),
+      area({ label: t("description"), name: "description", value: event.description, maxlength: 5000 }),
+      tick({ label: t("transferable"), name: "transferable", checked: event.transferable })),
+    yes: t("saveIt"),
+    act: (form) => call("PATCH", `/api/admin/events/${page.id}`, { body: { ...Object.fromEntries(form), transferable: form.has("transferable") } }),
+  });
+  if (done) page.again();
+}
+
+function scheduleTable(page, event) {
+  if (!event.schedules.length) return el("p", { class: "quiet pad" }, t("noDatesYet"));
+  const heads = ["starts", "saleWindow", "prices", "seats", "status", "actions"];
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("dates") },
+    el("table", { class: "num" },
+      el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: head === "seats" ? "right" : null }, t(`col${head}`))))),
+      el("tbody", {}, event.schedules.map((it) => scheduleRow(page, event, it)))));
+}
+
+function scheduleRow(page, event, it) {
+  const prices = Object.entries(it.prices).sort((a, b) => b[1] - a[1]).map(([grade, price]) => `${grade} ${won(price)}`);
+  return el("tr", {},
+    el("th", { scope: "row" }, moment(it.startsAt)),
+    el("td", {}, moment(it.saleStartsAt), " –", el("br"), moment(it.saleEndsAt)),
+    el("td", { class: "num" }, prices.map((it) => el("div", {}, it))),
+    el("td", { class: "right num" }, count(it.seats)),
+    el("td", {}, badge(it.status)),
+    el("td", {},
+      el("div", { class: "row" },
+        el("a", { class: "btn small", href: `#/live/${it.id}` }, icon("chart"), t("monitor")),
+        el("button", { class: "btn small", type: "button", onclick: () => editTimes(page, it) }, t("edit")),
+        event.status === "PREPARING" ? deleteButton(page, `/api/admin/schedules/${it.id}`) : null,
+        it.status === "CANCELLED" ? null : cancelButton(page, it))));
+}
+
+function cancelButton(page, schedule) {
+  const act = async () => {
+    const live = await get(`/api/admin/schedules/${schedule.id}/live`).catch(() => null);
+    const done = await ask({
+      title: t("cancelDate"),
+      content: el("div", { class: "stack" },
+        el("p", {}, t("cancelDateWords")),
+        live ? el("p", { class: "note warn num" }, t("cancelDateDry", count(live.sold), won(live.revenue), count(live.held))) : null),
+      yes: t("cancelDate"),
+      isDanger: true,
+      act: () => call("POST", `/api/admin/schedules/${schedule.id}/cancel`, { body: {} }),
+    });
+    if (done) page.go(`#/refunds?schedule=${schedule.id}`);
+  };
+  return el("button", { class: "btn stop small", type: "button", onclick: act }, t("cancelDate"));
+}
+
+async function editTimes(page, schedule) {
+  const names = ["startsAt", "endsAt", "saleStartsAt", "saleEndsAt"];
+  const done = await ask({
+    title: t("edit"),
+    content: el("div", { class: "stack" }, names.map((name) =>
+      field({ label: t(name), name, type: "datetime-local", value: toLocal(schedule[name]), required: true }))),
+    yes: t("saveIt"),
+    act: (form) => {
+      const body = Object.fromEntries(names.map((name) => [name, fromLocal(form.get(name))]));
+      return call("PATCH", `/api/admin/schedules/${schedule.id}`, { body });
+    },
+  });
+  if (done) page.again();
+}
+
+/** The field shows Korean time, whatever the device's time zone. */
+export function toLocal(time) {
+  return new Date(Date.parse(time) + 9 * 3_600_000).toISOString().slice(0, 16);
+}
+
+export function fromLocal(text) {
+  return new Date(`${text}:00+09:00`).toISOString();
+}

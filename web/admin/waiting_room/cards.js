@@ -1,0 +1,69 @@
+// The six figures on top, each with its history of the last minutes.
+
+import { el, svg } from "../../shared/ui/dom.js";
+import { count } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
+
+/** Points of a chart, one per second. */
+const POINTS = 120;
+
+const FIGURES = [
+  { key: "waiting", colour: "var(--brand)", of: (it) => it.waiting + it.gathered },
+  { key: "active", colour: "var(--grade-1)", of: (it) => it.active },
+  { key: "admittedPerSecond", colour: "var(--ok)", of: (it) => it.admittedPerSecond, digits: 1 },
+  { key: "held", colour: "var(--grade-3)", of: (it) => it.held },
+  { key: "sold", colour: "var(--ok)", of: (it) => it.sold },
+  { key: "errors", colour: "var(--danger)", of: (it) => it.errorRatio * 100, digits: 2, unit: "%" },
+];
+
+/** The note below each figure. */
+const NOTES = {
+  waiting: (it) => (it.gathered ? t("noteGathered", count(it.gathered)) : t("noteLeft", count(it.left), count(it.expired))),
+  active: (it) => t("noteCap", count(it.settings.maxActive)),
+  admittedPerSecond: (it) => t("noteRate", count(it.settings.admitPerSecond), it.admitPercent),
+  held: (it) => t("noteHeld", count(it.available)),
+  sold: (it) => t("noteSold", share(it)),
+  errors: (it) => t("noteP99", count(it.p99Ms)),
+};
+
+const share = ({ sold, held, available }) => ((100 * sold) / Math.max(1, sold + held + available)).toFixed(1);
+
+export function cards() {
+  const made = FIGURES.map((figure) => ({ figure, ...card(figure) }));
+  const seen = [];
+  return {
+    element: el("div", { class: "kpis" }, made.map(({ element }) => element)),
+    take(view) {
+      seen.push(view);
+      for (const { figure, number, note, draw } of made) {
+        number.textContent = digits(figure, figure.of(view));
+        note.textContent = NOTES[figure.key](view);
+        draw(seen.slice(-POINTS).map(figure.of));
+      }
+    },
+    history: () => seen.map((it) => ({ now: it.now, ...Object.fromEntries(FIGURES.map(({ key, of }) => [key, of(it)])) })),
+  };
+}
+
+function digits({ digits = 0, unit = "" }, value) {
+  return digits ? `${value.toFixed(digits)}${unit}` : count(value);
+}
+
+function card({ key, colour }) {
+  const number = el("b", {});
+  const note = el("small", {});
+  const area = svg("path", { opacity: ".12", fill: "currentColor" });
+  const line = svg("path", { fill: "none", stroke: "currentColor", "stroke-width": "1.8", "vector-effect": "non-scaling-stroke" });
+  const chart = svg("svg", { viewBox: "0 0 100 28", preserveAspectRatio: "none", "aria-hidden": "true" }, area, line);
+  chart.style.color = colour;
+  const draw = (values) => {
+    const top = Math.max(...values, 1e-9);
+    const step = 100 / Math.max(1, values.length - 1);
+    const points = values.map((value, i) => `${(i * step).toFixed(1)} ${(26 - (value / top) * 23).toFixed(1)}`);
+    const path = `M${(points.length > 1 ? points : [points[0], `100 ${points[0].split(" ")[1]}`]).join("L")}`;
+    line.setAttribute("d", path);
+    area.setAttribute("d", `${path}L100 28L0 28Z`);
+  };
+  const element = el("section", { class: "card kpi num" }, el("h2", {}, t(`kpi${key}`)), number, note, chart);
+  return { element, number, note, draw };
+}

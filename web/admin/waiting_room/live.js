@@ -1,0 +1,130 @@
+// The live monitor: the queue, the seats and the revenue of one date, at most a second old.
+
+import { get, pushed } from "../../shared/app/api.js";
+import { every, pause, serverNow } from "../../shared/app/clock.js";
+import { el, icon } from "../../shared/ui/dom.js";
+import { moment } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
+import { save } from "../../shared/ui/table.js";
+import { badge } from "../form.js";
+import { cards } from "./cards.js";
+import { controls } from "./controls.js";
+import { gradeTable } from "./grades.js";
+import { heatMap } from "./heat.js";
+import { newsBox } from "./activity.js";
+import { allSchedules, mostWanted, schedulePicker } from "../catalog/schedules.js";
+
+const RETRY_MS = 2_000;
+
+/** After this long without data, the connection counts as broken. */
+const OLD_MS = 20_000;
+
+export async function live(page) {
+  const schedules = await allSchedules(page.signal);
+  if (!schedules.length) return showNothing(page);
+  const chosen = schedules.find(({ id }) => id === page.id) ?? mostWanted(schedules);
+  const first = await get(`/api/admin/schedules/${chosen.id}/live`, { signal: page.signal });
+  const parts = [
+    cards(),
+    gradeTable(chosen.prices),
+    controls(chosen.id, first.settings),
+    newsBox(),
+  ];
+  const [figures, grades, admission, news] = parts;
+  const age = ageOf(page);
+  const state = el("span", {});
+  page.main.className = "wide";
+  page.main.replaceChildren(
+    el("div", { class: "hd" },
+      el("div", {},
+        el("h1", {}, chosen.event.title),
+        el("p", { class: "quiet num" }, `${moment(chosen.startsAt)} · ${chosen.event.venueName} · `, sinceOpening(page, chosen))),
+      state,
+      age.element,
+      el("span", { class: "grow" }),
+      schedulePicker(schedules, chosen.id, (id) => page.go(`#/live/${id}`)),
+      el("a", { class: "btn", href: `#/live/${chosen.id}/admissions` }, icon("users"), t("admissions")),
+      csv(chosen, () => figures.history())),
+    figures.element,
+    el("div", { class: "monitor" },
+      heatMap(page, chosen),
+      el("div", { class: "stack slim" }, admission.element, grades.element, news.element)));
+  const take = (view) => {
+    age.fresh();
+    state.replaceChildren(badge(view.settings.mode));
+    parts.forEach((part) => part.take(view));
+  };
+  take(first);
+  follow(page, chosen.id, take, age).catch(page.fail);
+}
+
+async function follow(page, id, take, age) {
+  const path = `/api/admin/schedules/${id}/live`;
+  for (;;) {
+    for await (const view of pushed(`${path}/stream`, { signal: page.signal, onOpen: age.fresh })) take(view);
+    age.lost();
+    await pause(RETRY_MS, page.signal);
+    const view = await get(path, { signal: page.signal }).catch(() => null);
+    if (view) take(view);
+  }
+}
+
+/** The age of the figures. The server sends only heartbeats while nothing changes. */
+function ageOf(page) {
+  const element = el("span", { class: "badge num" });
+  let at = performance.now();
+  let isLost = false;
+  const show = () => {
+    const ms = performance.now() - at;
+    const isOld = isLost || OLD_MS < ms;
+    element.className = isOld ? "badge danger num" : "badge ok num";
+    element.textContent = isLost ? t("ageLost") : t("age", (ms / 1000).toFixed(1));
+  };
+  every(200, page.signal, show);
+  return {
+    element,
+    fresh() {
+      [at, isLost] = [performance.now(), false];
+      show();
+    },
+    lost: () => (isLost = true),
+  };
+}
+
+function sinceOpening(page, schedule) {
+  const text = el("span", {});
+  every(1_000, page.signal, () => {
+    const seconds = Math.floor((serverNow() - Date.parse(schedule.saleStartsAt)) / 1000);
+    const length = lengthOf(Math.abs(seconds));
+    text.textContent = seconds < 0 ? t("opensIn", length) : t("openFor", length);
+  });
+  return text;
+}
+
+/** The two largest units. */
+function lengthOf(seconds) {
+  const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60];
+  if (days) return t("lengthDays", days, hours);
+  return hours ? t("lengthHours", hours, minutes) : t("lengthMinutes", minutes, seconds % 60);
+}
+
+/** The data since the page was opened. */
+function csv(schedule, history) {
+  const button = el("button", { class: "btn", type: "button" }, icon("download"), t("csv"));
+  button.addEventListener("click", () => {
+    const rows = history();
+    const heads = Object.keys(rows[0] ?? {});
+    const text = [heads, ...rows.map((row) => heads.map((head) => row[head]))].map((row) => row.join(",")).join("\r\n");
+    save(new Blob([text], { type: "text/csv" }), `live-${schedule.id}.csv`);
+  });
+  return button;
+}
+
+function showNothing({ main }) {
+  main.className = "narrow";
+  main.replaceChildren(
+    el("div", { class: "card pad stack" },
+      el("h1", {}, t("navLive")),
+      el("p", { class: "quiet" }, t("noDatesYet")),
+      el("p", {}, el("a", { class: "btn primary", href: "#/events/new" }, t("newEvent")))));
+}

@@ -1,0 +1,169 @@
+// Tickets: the QR code, transfers, and cancellation with a refund preview.
+
+import { act, get, remove } from "../../shared/app/api.js";
+import { ask } from "../../shared/ui/dialog.js";
+import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
+import { moment, won } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
+import { user } from "../../shared/app/session.js";
+import { poster } from "../catalog/poster.js";
+import { calendarButton } from "./calendar.js";
+import { showCode } from "./code.js";
+
+export async function tickets(page) {
+  if (!user()) return page.login();
+  const [owned, reservations, offers] = await Promise.all([
+    get("/api/tickets?limit=100", { signal: page.signal }),
+    get("/api/booking/reservations?limit=50", { signal: page.signal }),
+    get("/api/users/me/offers", { signal: page.signal }),
+  ]);
+  const open = reservations.items.filter((it) => ["HELD", "PAYING"].includes(it.status));
+  const groups = new Map();
+  for (const ticket of owned.items) groups.set(ticket.reservationId, [...(groups.get(ticket.reservationId) ?? []), ticket]);
+  page.main.replaceChildren(
+    el("div", { class: "stack loose" },
+      el("h1", {}, t("myTickets")),
+      open.map((it) => el("p", { class: "note warn" }, el("a", { href: `#/checkout/${it.id}` }, t("unfinished")))),
+      emailHint(page),
+      offers.items.length ? offersCard(page, offers.items) : null,
+      owned.items.length ? null : nothing(),
+      [...groups].map(([id, list]) => bookingCard(page, list, reservations.items.find((it) => it.id === id)))));
+}
+
+/**
+ * Offers are shown only to accounts with a confirmed address: explains this where confirming is
+ * possible. The tickets don't wait for it.
+ */
+function emailHint(page) {
+  const hint = el("p", { class: "note", hidden: true }, el("a", { href: "#/me" }, t("offersNeedEmail")));
+  const options = { signal: page.signal };
+  Promise.all([get("/api/users/me", options), get("/api/auth/options", options)]).then(([profile, { confirmEmail: canMail }]) => {
+    hint.hidden = !profile.email || profile.emailVerified || !canMail;
+  }).catch(() => null);
+  return hint;
+}
+
+/** Tickets offered to this account's address. */
+function offersCard(page, offers) {
+  const item = (offer) => {
+    const problem = problemBox();
+    const button = el("button", { class: "btn primary", type: "button" }, t("transferAccept"));
+    button.addEventListener("click", () => whileBusy(button, async () => {
+      try {
+        await act(`/api/tickets/${offer.ticketId}/accept`, {});
+        page.again();
+      } catch (error) {
+        problem.show(error.message);
+      }
+    }));
+    return el("li", { class: "stack tight" },
+      el("b", {}, offer.eventTitle),
+      el("span", { class: "quiet num" }, `${moment(offer.startsAt)} · ${offer.venueName} · ${t("seatName", offer.seatNumber)} · ${offer.grade}`),
+      el("span", { class: "quiet num" }, t("offerUntil", moment(offer.expiresAt))),
+      problem.element,
+      el("div", { class: "row" }, button));
+  };
+  return el("section", { class: "card pad stack" }, el("h2", {}, t("sentToYou")), el("ul", { class: "stack" }, offers.map(item)));
+}
+
+function nothing() {
+  return el("div", { class: "card pad stack center-text" },
+    el("p", { class: "quiet" }, t("noTickets")),
+    el("p", {}, el("a", { class: "btn primary", href: "#/" }, t("toEvents"))));
+}
+
+function bookingCard(page, list, reservation) {
+  const [first] = list;
+  const isLive = list.some((it) => it.status === "VALID");
+  const isMine = reservation?.status === "CONFIRMED";
+  return el("section", { class: "card booking", "aria-label": `${first.eventTitle} ${first.bookingNumber}` },
+    el("div", { class: "head" },
+      poster(first.eventTitle, "poster"),
+      el("div", { class: "grow" },
+        el("h2", {}, first.eventTitle),
+        el("p", { class: "quiet num" }, `${moment(first.startsAt)} · ${first.venueName}`),
+        el("p", { class: "quiet num" }, `${t("bookingNumber")} ${first.bookingNumber}`)),
+      isLive ? el("div", { class: "row" }, calendarButton(first)) : null),
+    el("ul", { class: "tickets pad" }, list.map((ticket) => ticketItem(page, ticket))),
+    isLive && isMine ? el("div", { class: "pad row foot" },
+      el("button", { class: "btn danger", type: "button", onclick: () => cancel(page, reservation, list) }, t("cancelReservation"))) : null);
+}
+
+function ticketItem(page, ticket) {
+  const code = el("div", { class: "code" });
+  const isValid = ticket.status === "VALID";
+  if (isValid) showCode(page, ticket, code);
+  return el("li", { class: isValid ? "ticket" : "ticket over" },
+    el("div", { class: "stub" }, el("b", { class: "num" }, t("seatName", ticket.seatNumber)), el("span", { class: "quiet" }, ticket.grade)),
+    isValid ? code : el("span", { class: "badge" }, t(ticket.status === "USED" ? "ticketUsed" : "ticketOver")),
+    isValid ? el("div", { class: "row center" },
+      el("a", { class: "btn small", href: `#/tickets/${ticket.id}` }, icon("print"), t("print")),
+      ticket.transferable
+        ? el("button", { class: "btn small", type: "button", onclick: () => transfer(page, ticket) }, icon("send"), t("transfer"))
+        : el("small", { class: "quiet" }, t("transferOff"))) : null,
+    isValid && ticket.offeredUntil ? pendingOffer(page, ticket) : null);
+}
+
+function pendingOffer(page, ticket) {
+  const withdraw = el("button", { class: "link", type: "button" }, t("transferWithdraw"));
+  withdraw.addEventListener("click", () => whileBusy(withdraw, async () => {
+    // If the offer was accepted or has expired in the meantime, the list shows it.
+    await remove(`/api/tickets/${ticket.id}/transfer`).catch(() => null);
+    page.again();
+  }));
+  return el("p", { class: "quiet num center-text" }, t("transferPending", moment(ticket.offeredUntil)), " ", withdraw);
+}
+
+async function transfer(page, ticket) {
+  const done = await ask({
+    title: t("transfer"),
+    content: el("div", { class: "stack" },
+      el("p", {}, t("transferWords", t("seatName", ticket.seatNumber))),
+      el("label", { class: "field" }, t("transferTo"), el("input", { name: "email", type: "email", required: true }))),
+    yes: t("transfer"),
+    act: (form) => act(`/api/tickets/${ticket.id}/transfer`, { email: form.get("email") }),
+  });
+  if (done) page.again();
+}
+
+/**
+ * Loads a new refund preview whenever the selected seats change. The buyer cannot cancel seats
+ * whose tickets were transferred.
+ */
+async function cancel(page, reservation, tickets) {
+  const quote = el("p", { class: "note num", role: "status" }, t("loading"));
+  const isOwn = (seat) => tickets.some((it) => it.seatNumber === seat.number && it.status === "VALID");
+  const boxes = reservation.seats.filter(isOwn).map((seat) => el("label", { class: "choice" },
+    el("input", { type: "checkbox", name: "seat", value: seat.id, checked: true }), el("span", {}, `${t("seatName", seat.number)} · ${won(seat.price)}`)));
+  const content = el("div", { class: "stack" }, boxes, quote,
+    el("label", { class: "field" }, t("refundTo"),
+      el("select", { name: "refundTo" }, el("option", { value: "ORIGINAL" }, t("toOriginal")), el("option", { value: "WALLET" }, t("toWallet")))));
+  const chosen = () => [...content.querySelectorAll("input:checked")].map((it) => it.value);
+  const preview = async () => {
+    if (!chosen().length) return (quote.textContent = t("chooseSome"));
+    try {
+      const found = await get(`/api/booking/reservations/${reservation.id}/refund?seatIds=${chosen().join(",")}`);
+      quote.textContent = t("refundQuote", won(found.refundAmount), won(found.fee), found.feePercent);
+    } catch (error) {
+      quote.textContent = error.message;
+    }
+  };
+  content.addEventListener("change", preview);
+  preview();
+  let answer = null;
+  await ask({
+    title: t("cancelReservation"),
+    content,
+    yes: t("cancelYes"),
+    isDanger: true,
+    act: async (form) => {
+      const seatIds = chosen();
+      if (!seatIds.length) throw new Error(t("chooseSome"));
+      const body = { reason: t("cancelReason"), refundTo: form.get("refundTo"), ...(seatIds.length < reservation.seats.length ? { seatIds } : {}) };
+      answer = await act(`/api/booking/reservations/${reservation.id}/cancel`, body);
+    },
+  });
+  if (!answer) return;
+  await ask({ title: t("cancelReservation"), content: el("p", { class: "note ok", role: "status" }, t("canceledRefund", won(answer.refundAmount))), yes: t("fine") });
+  page.again();
+}

@@ -1,0 +1,56 @@
+// Formats amounts, times and waits. Times are Korean time and say so.
+
+import { language } from "./i18n.js";
+
+const ZONE = "Asia/Seoul";
+const locale = () => (language() === "ko" ? "ko-KR" : "en-GB");
+
+export function count(number) {
+  return Number(number).toLocaleString(locale());
+}
+
+export function won(amount) {
+  return language() === "ko" ? `${count(amount)}원` : `₩${count(amount)}`;
+}
+
+export function moment(time) {
+  const format = new Intl.DateTimeFormat(locale(), {
+    timeZone: ZONE,
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    weekday: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  });
+  return `${format.format(new Date(time))} KST`;
+}
+
+/** `3월 12일 (목)`: a day in Seoul. */
+export function seoulDay(time) {
+  return new Intl.DateTimeFormat(locale(), { timeZone: ZONE, month: "short", day: "numeric", weekday: "short" }).format(new Date(time));
+}
+
+/** A compact form for tables: day, and time to the second. */
+export function stamp(time) {
+  const format = new Intl.DateTimeFormat("sv-SE", { timeZone: ZONE, dateStyle: "short", timeStyle: "medium" });
+  return format.format(new Date(time));
+}
+
+/**
+ * `04:59`, or `1:04:59` from an hour on. Zero means expired; before that, our estimate of the
+ * server's clock may be half a second off, and five minutes should not start as 05:01.
+ */
+export function countdown(ms) {
+  const seconds = Math.max(0 < ms ? 1 : 0, Math.round(ms / 1000));
+  const two = (number) => String(number).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${two(minutes)}:${two(seconds % 60)}`;
+}
+
+/** `20:00:00.0`, because fans compare clocks before an opening. */
+export function clockTime(ms) {
+  const format = new Intl.DateTimeFormat("en-GB", { timeZone: ZONE, hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+  return `${format.format(ms)}.${Math.floor((ms % 1000) / 100)}`;
+}
