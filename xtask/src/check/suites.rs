@@ -5,6 +5,10 @@ use std::collections::BTreeSet;
 /// Unit tests that start PostgreSQL, Redis, Kafka, nginx or a built program.
 const ENGINES: &str = "package(podo-testbed)";
 
+/// Unit tests that compare an engine with its model, or play hundreds of seeds, for half a minute and
+/// longer.
+const LONG: &str = "(test(/::(machine|model)::/) + (package(podo-sim) & test(/^tests::every_/)))";
+
 /// Tests of `it` that start processes, try every pair of faults, send random bytes, or wait for
 /// deadlines.
 const SLOW: &str = "test(/^process::|^payments::gateways::|\
@@ -28,17 +32,21 @@ pub(super) fn targets(selected: &BTreeSet<&str>) -> Vec<&'static str> {
 /// The tests that are run, in nextest's language.
 pub(super) fn filter(selected: &BTreeSet<&str>) -> String {
     let packages: Vec<String> = selected.iter().map(|name| format!("package(={name})")).collect();
-    let suites =
-        format!("kind(lib) + kind(bin) + binary(store) + (binary(it) - {SLOW}) - {ENGINES}");
-    format!("({}) & ({suites})", packages.join(" + "))
+    // `-` binds more tightly than `+`.
+    let suites = format!("kind(lib) + kind(bin) + binary(store) + (binary(it) - {SLOW})");
+    format!("({}) & ({suites}) - {LONG} - {ENGINES}", packages.join(" + "))
 }
 
 /// What `cargo xtask test` would run besides.
 pub(super) fn left_out(selected: &BTreeSet<&str>) -> String {
     let mut suites = vec!["browser, generated clients, examples, packages, documents"];
     let of_packages = [
-        ("podo-adapters", "podo-adapters: the suites on PostgreSQL, Redis and Kafka"),
+        (
+            "podo-adapters",
+            "podo-adapters: the suites on PostgreSQL, Redis and Kafka; long properties",
+        ),
         ("podo", "podo: it_distributed, seeds, and the process and slow tests of `it`"),
+        ("podo-sim", "podo-sim: the seeds, and the mutations that the checkers must notice"),
         ("podo-testbed", "podo-testbed: all tests, because they start engines"),
     ];
     let concerned = of_packages.iter().filter(|(package, _)| selected.contains(package));
