@@ -37,9 +37,9 @@ pub(super) async fn erase(tx: &mut dyn Tx, command: &Erase) -> Result<()> {
                       di_hash = null, verified_at = null, totp_secret = null, totp_since = null,
                       erased_at = $4, updated_at = $4
                 where id = $1";
-    let mut nobody = [0_u8; 32];
-    tx.rng().fill(&mut nobody);
-    tx.execute(sql, params![command.user, [].as_slice(), nobody, command.now]).await?;
+    let mut unmatched_hash = [0_u8; 32];
+    tx.rng().fill(&mut unmatched_hash);
+    tx.execute(sql, params![command.user, [].as_slice(), unmatched_hash, command.now]).await?;
     Ok(())
 }
 
