@@ -61,9 +61,7 @@ echo "held         $(echo "$held" | jq --raw-output '[.seats[].number] | join(",
 
 post /api/wallet/charge "{\"amount\":$amount}" \
     --header "$fan" --header "Idempotency-Key: charge-$$" > /dev/null
-payment=$(post /api/payment/request "{\"reservationId\":\"$reservation\",\"method\":\"WALLET\"}" \
-    --header "$fan" --header "Idempotency-Key: request-$$" | jq --raw-output .paymentId)
-paid=$(post /api/payment/confirm "{\"paymentId\":\"$payment\",\"amount\":$amount}" \
-    --header "$fan" --header "Idempotency-Key: confirm-$$")
+paid=$(post /api/payment/wallet "{\"reservationId\":\"$reservation\",\"amount\":$amount}" \
+    --header "$fan" --header "Idempotency-Key: pay-$$")
 echo "booking      $(echo "$paid" | jq --raw-output .reservation.bookingNumber)"
 echo "tickets      $(echo "$paid" | jq --raw-output '.tickets | length')"

@@ -70,3 +70,102 @@ test("simulated fans are sent, watched, and leave a number", async () => {
   assert.equal(sum("captured"), (await show.live()).revenue, "the file and the ledger say the same");
   await context.close();
 });
+
+test("the first concert needs no detour: the hall is made in the wizard, and what was typed stays", async () => {
+  const empty = await openWorld();
+  try {
+    const { page, go } = await empty.room("#/events/new");
+    await page.locator("input[name=title]").fill("First night");
+    await page.locator("input[name=artist]").fill("The Grapes");
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.locator("input[name=hall]").waitFor();
+    await go("/admin#/venues");
+    await page.getByRole("heading", { level: 1, name: "Venues" }).waitFor();
+    await go("/admin#/events/new");
+    assert.equal(await page.locator("input[name=title]").inputValue(), "First night");
+    await page.getByRole("button", { name: "Next" }).click();
+    for (const [name, value] of [["name", "Vineyard"], ["address", "Road 3"], ["city", "Seoul"], ["hall", "Big hall"]]) {
+      await page.locator(`input[name=${name}]`).fill(value);
+    }
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.locator("input[name=startsAt]").waitFor();
+    assert.match(await page.locator("input[name=startsAt]").inputValue(), /T\d\d:00$/);
+    const prices = await page.locator("input[name^=price]").evaluateAll((all) => all.map((it) => [it.name, Number(it.value)]));
+    assert.deepEqual(prices.map(([name]) => name), ["price VIP", "price R", "price S", "price A"], "the dearest first");
+    assert.deepEqual(prices.map(([, value]) => value), [...prices.map(([, value]) => value)].sort((a, b) => b - a));
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("Vineyard · Big hall").waitFor();
+    await page.getByRole("button", { name: "Create" }).click();
+    await page.getByRole("heading", { level: 1, name: "First night" }).waitFor();
+  } finally {
+    await empty.close();
+  }
+});
+
+test("a refund names the booking and the fan, and its result has one button", async () => {
+  const show = await world.show({ title: "Refund night" });
+  const { account, tickets } = await world.buy(show, [0]);
+  const { page, context } = await world.room(`#/payments?query=${tickets[0].bookingNumber ?? ""}`);
+  await page.getByRole("button", { name: "Refund" }).first().click();
+  const dialog = page.locator("dialog");
+  await dialog.getByText(account.email).waitFor();
+  await dialog.getByText("Refund night").waitFor();
+  await dialog.locator("input[name=reason]").fill("a test");
+  await dialog.locator(".btn.stop").click();
+  const done = dialog.getByRole("button", { name: "Done" });
+  await done.waitFor();
+  assert.equal(await dialog.getByRole("button").count(), 1);
+  await done.click();
+  await context.close();
+});
+
+test("arrow keys move the rate, and only a press asks for the change", async () => {
+  const show = await world.show({ queue: { admitPerSecond: 20 } });
+  const { page, context } = await world.room(`#/live/${show.scheduleId}`);
+  const rate = page.getByRole("slider").first();
+  await rate.focus();
+  for (let i = 0; i < 3; i += 1) await page.keyboard.press("ArrowLeft");
+  assert.equal(await page.locator("dialog").count(), 0, "no dialog while the value still moves");
+  assert.equal(await rate.inputValue(), "17");
+  await page.waitForTimeout(1_500);
+  assert.equal(await rate.inputValue(), "17", "news from the server doesn't move it back");
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").getByRole("button", { name: "Change" }).click();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal((await show.live()).settings.admitPerSecond, 17);
+  await context.close();
+});
+
+test("the monitor says that a sale is ahead, and stays calm while nothing happens", async () => {
+  const show = await world.show({ opensInMs: 3_600_000 });
+  const { page, context } = await world.room(`#/live/${show.scheduleId}`);
+  await page.locator(".hd .badge", { hasText: "not on sale yet" }).waitFor();
+  await page.locator(".hd .badge.ok", { hasText: /s old/ }).waitFor();
+  // A heartbeat comes every fifteen seconds; the age starts again with it.
+  const ages = [];
+  for (let i = 0; i < 24; i += 1) {
+    ages.push(Number.parseFloat(await page.locator(".hd .badge.num").textContent()));
+    await page.waitForTimeout(1_000);
+  }
+  assert.ok(ages.some((age, i) => 0 < i && age < ages[i - 1]), `it starts again: ${ages}`);
+  assert.ok(Math.max(...ages) < 18, `${ages}`);
+  await context.close();
+});
+
+test("a generated plan is shown whole, with all its grades or a word about those left out", async () => {
+  const venue = await world.admin.call("POST", "/api/admin/venues", { name: "Plan venue", address: "Road 4", city: "대구" });
+  const { page, context } = await world.room(`#/halls/new?venue=${venue.id}`);
+  await page.locator(".counts b").first().waitFor();
+  for (const grade of ["VIP", "R", "S", "A"]) await page.locator(".counts span", { hasText: new RegExp(`^${grade} `) }).waitFor();
+  const isMoved = () => page.evaluate(() => document.querySelector("seat-map").view.isMoved);
+  await page.evaluate(() => document.querySelector("seat-map").zoomBy(2));
+  assert.ok(await isMoved());
+  await page.getByRole("button", { name: "Show all" }).click();
+  assert.ok(!(await isMoved()));
+  await page.evaluate(() => document.querySelector("seat-map").zoomBy(2));
+  await page.locator("input[name=rows]").fill("2");
+  await page.getByRole("button", { name: "Generate" }).click();
+  await page.getByText("too few rows").waitFor();
+  assert.ok(!(await isMoved()), "the new plan is shown whole");
+  await context.close();
+});

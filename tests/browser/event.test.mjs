@@ -80,7 +80,7 @@ test("a place in a standing zone is taken from the list", async () => {
   const { page, words } = fan;
   await fan.enter(show);
   await page.getByRole("button", { name: words.listView }).click();
-  await page.getByRole("button", { name: words.takeStanding }).click();
+  await page.locator(".list-view").getByRole("button", { name: `${words.zoneName("FLOOR")} ${words.oneMore}` }).click();
   await page.locator(".picks li b", { hasText: /FLOOR/ }).waitFor();
   await page.getByRole("button", { name: words.hold, exact: true }).click();
   await page.waitForURL(/#\/checkout\//);

@@ -8,7 +8,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { blocks, openWorld } from "./world.mjs";
+import { blocks, openWorld, pressPay } from "./world.mjs";
 
 /** What each company's script does once its fan said yes in its window; `asked` is noted for the test. */
 const SCRIPTS = {
@@ -92,7 +92,7 @@ test("a card goes through each company's own window, and the way back leads to t
     await page.getByRole("button", { name: words.best }).click();
     await page.waitForURL(/#\/checkout\//);
     await page.locator(`input[data-gateway=${company}]`).check();
-    await page.locator("form button.primary").click();
+    await pressPay(page);
     await page.getByRole("heading", { name: words.paidTitle }).waitFor();
     const asked = await page.evaluate(() => JSON.parse(sessionStorage.getItem("asked")));
     const amount = asked.amount?.value ?? Number(asked.totalAmount ?? asked.price ?? asked.good_mny);
@@ -112,7 +112,7 @@ test("a window that was closed costs nothing, and the wallet is filled through a
   await page.locator("input[data-gateway=toss]").check();
   // The page of the company opens its window again only when asked to.
   await page.evaluate(() => (window.name = "no"));
-  await page.locator("form button.primary").click();
+  await pressPay(page);
   await page.getByRole("alert").filter({ hasText: "You have not been charged" }).waitFor();
   assert.equal(new URL(page.url()).pathname, "/pay/gateway/toss");
   await page.getByRole("link", { name: "Back" }).click();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openWorld, pick } from "./world.mjs";
+import { openWorld, pick, pressPay } from "./world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));
@@ -43,7 +43,7 @@ for (const options of [{ language: "ko", width: 1280 }, { language: "en", width:
 
 async function payByCard({ page }, choice) {
   await page.locator("input[value=CARD]").check();
-  await page.locator("form button.primary").click();
+  await pressPay(page);
   await page.waitForURL(/pay\/sandbox/);
   await page.locator(`[aria-describedby=how-${choice}]`).click();
   await page.waitForURL(/#\/paid\//);
@@ -73,7 +73,10 @@ test("a fan buys with the keyboard alone", async () => {
   await page.waitForURL(/#\/checkout\//);
   await page.locator("form button.primary").waitFor();
   await press("button", /wallet|₩|Add/);
-  await page.locator(".choice .quiet").filter({ hasText: /300,000/ }).waitFor();
+  await page.locator("input[value=WALLET]:checked").waitFor();
+  const terms = page.locator("input[name=terms]");
+  for (let step = 0; step < 20 && !(await terms.evaluate((it) => it === document.activeElement)); step += 1) await page.keyboard.press("Tab");
+  await page.keyboard.press("Space");
   await press("button", /^Pay/);
   await page.getByRole("heading", { name: words.paidTitle }).waitFor();
   assert.equal((await show.live()).sold, 2);

@@ -108,11 +108,12 @@ test("a ticket held to the camera opens the gate once, and a typed code is refus
   writeFileSync(video, await film(await code(ticket)));
   const browser = await openBrowser(["--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream", `--use-file-for-fake-video-capture=${video}`]);
   const gate = await openTab({ ...world, browser }, { language: "en" });
-  await enterRoom(gate, world.admin, "#/checkin");
-  await gate.page.getByRole("button", { name: "Scan with camera" }).click();
-  await gate.page.locator(".gate.ok", { hasText: ticket.seatNumber }).waitFor();
-  // The same ticket is still in sight, and is told so.
-  await gate.page.locator(".gate.no").waitFor();
+  await enterRoom(gate, world.admin, "#/");
+  await gate.go(`/gate/#/scan/${show.scheduleId}?gate=1`);
+  await gate.page.getByRole("button", { name: "Turn on the camera" }).click();
+  await gate.page.locator(".verdict.ok", { hasText: ticket.seatNumber }).waitFor();
+  // The same ticket is still in sight.
+  await gate.page.locator(".verdict.no", { hasText: "Already used" }).waitFor();
   await gate.page.locator(".scan").fill("nonsense");
   await gate.page.keyboard.press("Enter");
   await gate.page.locator(".log li").nth(2).waitFor();

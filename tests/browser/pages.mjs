@@ -1,6 +1,6 @@
 // Every page there is, each brought into a state worth looking at.
 
-import { blocks, pick } from "./world.mjs";
+import { blocks, pick, pressPay } from "./world.mjs";
 
 /**
  * Visits all pages as a stranger, a fan and an organiser; `look(page, name)` is called on each.
@@ -10,12 +10,27 @@ export async function everyPage(world, options, look) {
   const show = options.show ?? (await world.show());
   const closed = await world.show({ queue: { mode: "PAUSED" }, title: "오늘의 대기실", venue: "포도 아레나" });
   const later = await world.show({ opensInMs: 3_600_000, title: "내일의 오픈", venue: "포도 아레나" });
+  const phased = await world.show({ opensInMs: 3_600_000, title: "단계별 오픈", venue: "포도 아레나" });
+  await dividePhases(world, phased);
   await strangersPages(world, show, options, look);
   const gone = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 }, title: "어제의 매진", venue: "무등 소극장" });
   await world.buy(gone, [0, 1]);
   await gone.setQueue({ mode: "PAUSED" });
-  await fanPages(world, { show, closed, later, gone }, options, look);
-  await adminPages(world, show, options, look);
+  await fanPages(world, { show, closed, later, gone, phased }, options, look);
+  await adminPages(world, { ...show, phased }, options, look);
+}
+
+/** A presale with codes, a member presale, then everybody. */
+async function dividePhases(world, { eventId, scheduleId }) {
+  const { schedules } = await world.admin.call("GET", `/api/admin/events/${eventId}`);
+  const { saleStartsAt, saleEndsAt } = schedules[0];
+  const at = (hours) => new Date(Date.parse(saleStartsAt) + hours * 3_600_000).toISOString();
+  const phase = (name, nameEn, audience, startsAt, endsAt) => ({ name, nameEn, audience, startsAt, endsAt, seatsPerPerson: 2 });
+  await world.admin.call("PUT", `/api/admin/schedules/${scheduleId}/phases`, { phases: [
+    phase("팬클럽 선예매", "Fan club presale", "MEMBERS", saleStartsAt, at(1)),
+    phase("카드사 선예매", "Card presale", "CODE", at(1), at(2)),
+    phase("일반예매", "General sale", "EVERYBODY", at(3), saleEndsAt),
+  ] });
 }
 
 async function visit({ page, go }, path, ready) {
@@ -41,6 +56,9 @@ async function strangersPages(world, show, options, look) {
     ["event", `/#/events/${show.eventId}`, ".rules"],
     ["login", "/#/login", "input[name=email]"],
     ["signup", "/#/login?new=yes", "input[name=name]"],
+    ["reset", "/#/reset", "input[name=email]"],
+    ["reset-new", "/#/reset/a-token", "input[name=password]"],
+    ["claim-over", "/#/claim/a-token", "[role=alert]"],
     ["missing", "/#/nowhere-at-all", "h1"],
     ["problems", "/problems", ".codes tbody tr"],
     ["docs", "/docs", ".call"],
@@ -54,9 +72,11 @@ async function strangersPages(world, show, options, look) {
   await stranger.context.close();
 }
 
-async function fanPages(world, { show, closed, later, gone }, options, look) {
+async function fanPages(world, { show, closed, later, gone, phased }, options, look) {
   const fan = await world.fan(options);
   const { page, words } = fan;
+  await visit(fan, `/#/events/${phased.eventId}`, ".phases form");
+  await look(page, "event-phases");
   await visit(fan, `/#/queue/${later.scheduleId}`, "main .btn.primary");
   await look(page, "door");
   await visitLine(fan, later, ".hero");
@@ -76,7 +96,7 @@ async function fanPages(world, { show, closed, later, gone }, options, look) {
   await page.locator("input[value=CARD]").waitFor();
   await look(page, "checkout");
   await page.locator("input[value=CARD]").check();
-  await page.locator("form button.primary").click();
+  await pressPay(page);
   await page.locator("[aria-describedby=how-APPROVE]").waitFor();
   await look(page, "sandbox");
   await page.locator("[aria-describedby=how-DECLINE]").click();
@@ -84,7 +104,7 @@ async function fanPages(world, { show, closed, later, gone }, options, look) {
   await look(page, "declined");
   await page.getByRole("link", { name: words.backToCheckout }).click();
   await page.locator("input[value=CARD]").check();
-  await page.locator("form button.primary").click();
+  await pressPay(page);
   await page.locator("[aria-describedby=how-APPROVE]").click();
   await page.getByRole("heading", { name: words.paidTitle }).waitFor();
   await look(page, "paid");
@@ -97,6 +117,17 @@ async function fanPages(world, { show, closed, later, gone }, options, look) {
   await page.getByRole("link", { name: words.print }).first().click();
   await page.locator(".sheet .code svg").waitFor();
   await look(page, "ticket");
+  await visit(fan, "/#/tickets", ".code svg");
+  await page.getByRole("link", { name: words.ticketFull }).first().click();
+  await page.locator(".full-ticket .code svg").waitFor();
+  await look(page, "ticket-full");
+  await postpone(world, show);
+  await visit(fan, "/#/tickets", ".note.warn .btn.primary");
+  await look(page, "tickets-changed");
+  await visit(fan, `/#/events/${later.eventId}`, "main button[aria-pressed=false]");
+  await look(page, "event-later");
+  await visit(fan, "/#/unsubscribe/AAAA", "main .btn.primary");
+  await look(page, "unsubscribe");
   await visit(fan, "/#/me", ".amount");
   await look(page, "me");
   await visit(fan, "/#/identity", "main .btn.primary");
@@ -108,11 +139,19 @@ async function fanPages(world, { show, closed, later, gone }, options, look) {
   await fan.context.close();
 }
 
+/** Moves a show to the next day, so that its fans may keep their seats or get everything back. */
+async function postpone(world, { scheduleId }) {
+  const { startsAt, endsAt } = await world.admin.call("GET", `/api/schedules/${scheduleId}`);
+  const later = (at) => new Date(Date.parse(at) + 86_400_000).toISOString();
+  await world.admin.call("PATCH", `/api/admin/schedules/${scheduleId}`, { startsAt: later(startsAt), endsAt: later(endsAt) });
+}
+
 const ROOM = [
   ["live", (show) => `#/live/${show.scheduleId}`, ".kpi b"],
   ["admin-admissions", (show) => `#/live/${show.scheduleId}/admissions`, "tbody tr"],
   ["admin-events", () => "#/events", "tbody tr"],
   ["admin-event", (show) => `#/events/${show.eventId}`, "tbody tr"],
+  ["admin-phases", ({ phased }) => `#/schedules/${phased.scheduleId}/phases?event=${phased.eventId}`, "fieldset"],
   ["admin-wizard", () => "#/events/new", "input[name=title]"],
   ["admin-venues", () => "#/venues", ".halls li"],
   ["admin-plan", () => null, ".counts b"],
@@ -121,21 +160,30 @@ const ROOM = [
   ["admin-refunds", () => "#/refunds", ".note"],
   ["admin-reconciliation", () => "#/reconciliation", ".kpi b"],
   ["admin-users", () => "#/users", "tbody tr"],
-  ["admin-checkin", () => "#/checkin", ".gate"],
+  ["admin-support", () => "#/support", "input[name=query]"],
+  ["admin-person", ({ booking }) => `#/support/people/${booking.userId}`, "tbody tr"],
+  ["admin-booking", ({ booking }) => `#/support/bookings/${booking.id}`, "tbody tr"],
   ["admin-simulation", () => "#/simulation", "input[name=fans]"],
   ["admin-mailbox", () => "#/mailbox", "tbody tr"],
+  ["admin-templates", () => "#/templates", ".mail-frame"],
   ["admin-messages", () => "#/messages", "table"],
   ["admin-webhooks", () => "#/webhooks", ".kinds"],
   ["admin-deliveries", ({ webhookId }) => `#/webhooks/${webhookId}`, "table"],
   ["admin-jobs", () => "#/jobs", "tbody tr"],
-  ["admin-promises", () => "#/promises", "tbody tr"],
+  ["admin-invariants", () => "#/invariants", "tbody tr"],
   ["admin-signals", () => "#/signals", "table"],
   ["admin-audit", () => "#/audit", "tbody tr"],
+  ["admin-pages", () => "#/pages", "textarea"],
+  ["admin-team", () => "#/team", ".rows li"],
+  ["admin-keys", () => "#/keys", ".rows li"],
 ];
 
 async function adminPages(world, show, options, look) {
   const hook = { url: "https://hooks.podo.example/tickets", types: ["ReservationConfirmed", "ReservationCanceled", "PaymentRefunded"] };
   world.webhookId ??= (await world.admin.call("POST", "/api/admin/webhooks", hook)).id;
+  world.keyId ??= (await world.admin.call("POST", "/api/admin/keys", { name: "입장 단말", role: "GATE", events: [show.eventId], days: 90 })).id;
+  world.invitationId ??= (await world.admin.call("POST", "/api/admin/team/invitations", { email: "gate@podo.example", role: "GATE" })).id;
+  const [booking] = (await world.admin.call("GET", "/api/admin/reservations?status=CONFIRMED&limit=1")).items;
   const { context, page } = await world.open(options);
   await page.goto(`${world.url}/admin`);
   await page.locator("input[name=email]").fill(world.admin.email);
@@ -144,12 +192,18 @@ async function adminPages(world, show, options, look) {
   await page.locator("form button.primary").click();
   await page.locator("nav a[aria-current]").waitFor();
   for (const [name, address, ready] of ROOM) {
-    const path = address({ ...show, webhookId: world.webhookId });
+    const path = address({ ...show, booking, webhookId: world.webhookId });
     if (path) await page.goto(`${world.url}/admin${path}`);
     else await page.locator(".halls a").first().click();
     await page.locator(`main ${ready}`).first().waitFor();
     await page.waitForTimeout(250);
     await look(page, name);
   }
+  await page.goto(`${world.url}/gate/`);
+  await page.locator("main h1").waitFor();
+  await look(page, "gate-shows");
+  await page.goto(`${world.url}/gate/#/scan/${show.scheduleId}?gate=1`);
+  await page.locator("main .verdict").waitFor();
+  await look(page, "gate-scan");
   await context.close();
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
-import { openWorld } from "./world.mjs";
+import { blocks, openWorld } from "./world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));
@@ -89,3 +89,117 @@ for (const options of [{ language: "ko", width: 1440 }, { language: "en", width:
     await Promise.all([owner.context.close(), friend.context.close()]);
   });
 }
+
+/** The token of the newest link to a ticket; no e-mail is configured, so it is in the mailbox. */
+async function claimToken() {
+  for (;;) {
+    const { items } = await world.admin.call("GET", "/api/admin/mailbox?limit=100");
+    const found = items.find(({ id, subject }) => !read.has(id) && ["티켓을 받아 주세요", "Claim your ticket"].includes(subject));
+    if (found) {
+      read.add(found.id);
+      return found.body.trim().split(/\s+/).at(-1).split("/").at(-1);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+for (const options of [{ language: "ko", width: 390, height: 844 }, { language: "en", width: 1280 }]) {
+  test(`a ticket is claimed with a link and a new account (${options.language}, ${options.width})`, async () => {
+    await world.restart({ PODO_CONFIRM_EMAIL: "off" });
+    const show = await world.show();
+    const [bought, owner] = [await world.buy(show, [0, 1]), await world.open(options)];
+    // A link proves an address, even if sign-ups need a code.
+    await world.restart({ PODO_CONFIRM_EMAIL: "on" });
+    await logIn(owner, bought.account);
+    const email = `stranger${Date.now()}@podo.example`;
+    await offer(owner, email);
+    const token = await claimToken();
+
+    const guest = await world.open(options);
+    const { page, words } = guest;
+    const asked = [];
+    page.on("request", (request) => asked.push(`${request.url()} ${request.headers().referer ?? ""}`));
+    await guest.go(`/#/claim/${token}`);
+    await page.getByRole("heading", { name: words.claimTitle }).waitFor();
+    await page.getByText(email).waitFor();
+    assert.deepEqual(await violations(page), [], "axe on the claim");
+    await page.locator("input[name=name]").fill("친구");
+    await page.locator("input[name=password]").fill("green-grapes-2026");
+    await page.getByRole("button", { name: words.claimSignUpTake }).click();
+    await page.locator(".ticket .code svg").waitFor();
+    assert.ok(!asked.some((it) => it.includes(token)), "the token is in no address and no Referer");
+
+    // The link worked once.
+    await guest.go("/#/nowhere");
+    await guest.go(`/#/claim/${token}`);
+    await page.getByText(words.claimInvalid).waitFor();
+    await owner.page.reload();
+    await owner.page.locator(".ticket .code svg").waitFor();
+    await Promise.all([owner.context.close(), guest.context.close()]);
+  });
+}
+
+test("the owner of an account that never proved its address logs in with the link", async () => {
+  await world.restart({ PODO_CONFIRM_EMAIL: "off" });
+  const options = { language: "en", width: 390, height: 844 };
+  const show = await world.show();
+  const [bought, friend] = [await world.buy(show, [0, 1]), await world.fan(options)];
+  const { email, password } = friend.account;
+  await friend.context.close();
+  const owner = await world.open(options);
+  await logIn(owner, bought.account);
+  await offer(owner, email);
+  const guest = await world.open(options);
+  await guest.go(`/#/claim/${await claimToken()}`);
+  await guest.page.locator("input[name=password]").fill("not the password");
+  await guest.page.getByRole("button", { name: guest.words.claimLoginTake }).click();
+  await guest.page.locator("main [role=alert]").filter({ hasText: /\S/ }).waitFor();
+  await guest.page.locator("input[name=password]").fill(password);
+  await guest.page.getByRole("button", { name: guest.words.claimLoginTake }).click();
+  await guest.page.locator(".ticket .code svg").waitFor();
+  await Promise.all([owner.context.close(), guest.context.close()]);
+});
+
+test("a ticket is given back, kept, given back again, and bought from the standby list", async () => {
+  await world.restart({ PODO_CONFIRM_EMAIL: "off" });
+  const options = { language: "en", width: 390, height: 844 };
+  const show = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 } });
+  // The taker has money in the wallet and waits for one seat.
+  const taker = await world.buy(await world.show(), [0, 1]);
+  const bought = await world.buy(show, [0, 1]);
+  const asked = await fetch(`${world.url}/api/booking/standby`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Authorization: `Bearer ${taker.token}` },
+    body: JSON.stringify({ scheduleId: show.scheduleId, grade: "VIP", count: 1 }),
+  });
+  assert.equal(asked.status, 200);
+  const owner = await world.open(options);
+  await logIn(owner, bought.account);
+  const { page, words } = owner;
+  const press = async (name) => {
+    await page.getByRole("button", { name, exact: true }).first().click();
+    await page.locator("dialog").getByRole("button", { name, exact: true }).click();
+    await page.locator("dialog").waitFor({ state: "detached" });
+  };
+  await press(words.resaleGive);
+  await page.getByRole("button", { name: words.resaleKeep }).waitFor();
+  assert.deepEqual(await violations(page), [], "axe on a listed ticket");
+  await press(words.resaleKeep);
+  await page.getByRole("button", { name: words.resaleKeep }).waitFor({ state: "detached" });
+  await press(words.resaleGive);
+
+  const guest = await world.open(options);
+  await logIn(guest, taker.account);
+  for (let tries = 0; tries < 50 && !(await guest.page.getByRole("heading", { name: words.resaleForYou }).count()); tries += 1) {
+    await guest.page.waitForTimeout(200);
+    await guest.page.reload();
+    await guest.page.locator(".ticket .code svg").nth(1).waitFor();
+  }
+  assert.deepEqual(await violations(guest.page), [], "axe on the offer");
+  await guest.page.getByRole("button", { name: words.resaleTake("₩150,000") }).click();
+  await guest.page.locator(".ticket .code svg").nth(2).waitFor();
+  await page.reload();
+  await page.locator(".ticket .code svg").waitFor();
+  assert.equal(await page.locator(".ticket .code svg").count(), 1, "the other seat is theirs");
+  await Promise.all([owner.context.close(), guest.context.close()]);
+});

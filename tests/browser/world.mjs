@@ -115,7 +115,7 @@ export function blocks(nBlocks, nRows, nSeats) {
 
 /** A tab that notes every broken rule: errors, policy violations, requests to other hosts. */
 export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light", keepsChoice, mayAsk } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500 });
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500, locale: language === "ko" ? "ko-KR" : "en-US" });
   if (!keepsChoice) await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
   const page = await context.newPage();
   watch(page, url, broken, mayAsk);
@@ -243,4 +243,25 @@ export async function pick(page, seat) {
   await page.waitForTimeout(100);
   const { x, y } = await placeOf(page, seat);
   await page.mouse.click(x, y);
+}
+
+/** Agrees to the terms and pays with the chosen method. */
+export async function pressPay(page) {
+  await page.locator("input[name=terms]").check();
+  await page.locator("form button.primary").click();
+}
+
+/** The text of a drawn code. */
+export async function read(page, drawing) {
+  return page.evaluate(async (svg) => {
+    const { decodeQR } = await import("/vendor/qr/decode.js");
+    const picture = new Image(400, 400);
+    picture.src = `data:image/svg+xml;utf8,${encodeURIComponent(svg)}`;
+    await picture.decode();
+    const canvas = new OffscreenCanvas(480, 480).getContext("2d");
+    canvas.fillStyle = "white";
+    canvas.fillRect(0, 0, 480, 480);
+    canvas.drawImage(picture, 40, 40, 400, 400);
+    return decodeQR(canvas.getImageData(0, 0, 480, 480));
+  }, drawing);
 }

@@ -7,19 +7,26 @@ import { language, t } from "../shared/ui/i18n.js";
 import { lazily, openPages } from "../shared/app/router.js";
 import { end, user } from "../shared/app/session.js";
 import { startApp } from "../shared/app/start.js";
+import { forgetTickets } from "./tickets/offline.js";
+import { showFooter } from "./identity/legal.js";
 
 const ROUTES = [
   [/^$/, lazily(() => import("./catalog/events.js"), "eventList")],
   [/^events\/([\w-]+)$/, lazily(() => import("./catalog/event.js"), "eventDetail")],
+  [/^(terms|privacy|business)$/, lazily(() => import("./identity/legal.js"), "legalPage")],
+  [/^reset(?:\/([\w-]+))?$/, lazily(() => import("./identity/reset.js"), "reset")],
   [/^login$/, lazily(() => import("./identity/login.js"), "login")],
   [/^queue\/([\w-]+)$/, lazily(() => import("./waiting_room/queue.js"), "waitingRoom")],
   [/^seats\/([\w-]+)$/, lazily(() => import("./booking/seats.js"), "seatMap")],
   [/^checkout\/([\w-]+)$/, lazily(() => import("./payments/checkout.js"), "checkout")],
   [/^paid\/([\w-]+)$/, lazily(() => import("./payments/paid.js"), "paid")],
+  [/^claim\/([\w-]+)$/, lazily(() => import("./tickets/claim.js"), "claim")],
   [/^tickets$/, lazily(() => import("./tickets/tickets.js"), "tickets")],
+  [/^tickets\/([\w-]+)\/full$/, lazily(() => import("./tickets/full.js"), "fullTicket")],
   [/^tickets\/([\w-]+)$/, lazily(() => import("./tickets/print.js"), "printTicket")],
   [/^identity$/, lazily(() => import("./identity/verification.js"), "identity")],
   [/^identity\/([\w.%-]+)$/, lazily(() => import("./identity/verification.js"), "identityReturn")],
+  [/^unsubscribe\/([\w-]+)$/, lazily(() => import("./identity/unsubscribe.js"), "unsubscribe")],
   [/^me$/, lazily(() => import("./identity/me.js"), "me")],
 ];
 
@@ -27,7 +34,7 @@ const words = async (language) => (await (language === "ko" ? import("./words/ko
 
 /** Maps the addresses of the no-JavaScript pages to views. */
 function adoptPlainAddress() {
-  const plain = location.pathname.match(/^\/(events|queue)\/([\w-]+)$/) ?? location.pathname.match(/^\/(tickets)$/);
+  const plain = location.pathname.match(/^\/(events|queue)\/([\w-]+)$/) ?? location.pathname.match(/^\/(tickets|terms|privacy|business)$/);
   if (plain && !location.hash) history.replaceState(null, "", `/#/${plain.slice(1).join("/")}`);
 }
 
@@ -53,12 +60,14 @@ function showHeader({ path }) {
   for (const button of document.querySelectorAll("[data-language]")) {
     button.setAttribute("aria-pressed", String(button.dataset.language === language()));
   }
+  showFooter();
 }
 
 async function logout() {
   // Even if the request fails, this tab drops its session.
   await call("POST", "/api/auth/logout", { body: {} }).catch(() => null);
   end();
+  forgetTickets();
   location.hash = "#/";
   show();
 }

@@ -17,7 +17,7 @@ pub(crate) fn run(stores: Stores, options: &[&str]) -> anyhow::Result<()> {
     let postgres = Postgres::durable()?;
     postgres.prepare_pgbench("yardstick")?;
     let redis = Redis::start()?;
-    let mut bench = command("cargo", &["run", "--release", "--", "bench"]);
+    let mut bench = command("cargo", &["run", "--profile", "dist", "--", "bench"]);
     bench.args(["--pgbench", &postgres.url("yardstick"), "--redis", &redis.url()]);
     bench.args(options);
     if stores == Stores::Embedded {

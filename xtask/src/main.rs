@@ -24,8 +24,8 @@ Usage: cargo xtask COMMAND
   check [--base REV]      the quick loop: formatting, lints, and the embedded tests of the packages
                           that differ from HEAD or REV and of all that depend on them
   test [--only STEP]...   run everything that CI runs, or only the named steps
-  dist [--profile release | dev]
-                          write a tarball, a Debian package, an SBOM and checksums to target/dist;
+  dist [--profile dist | dev]
+                          write a tarball, a Debian package, an SBOM and checksums to target/packages;
                           with dev from the debug binary that is already built
   engines up [--cluster] [--kafka]
                           start PostgreSQL and Redis to try things out, until Ctrl-C; with

@@ -51,6 +51,11 @@ const NEEDS: &[Need] = &[
         why: "signs the certificates of tests",
     },
     Need {
+        look_for: &[LookFor::Command("pdftotext")],
+        package: "poppler-utils",
+        why: "reads the printed tickets in tests",
+    },
+    Need {
         look_for: &[LookFor::Command("redis-server")],
         package: "redis-server",
         why: "is the live engine in tests, alone and as a cluster",

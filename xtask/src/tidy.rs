@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: what we promise about the shape of the tree, checked file by file.
+//! `cargo xtask tidy`: the rules for the shape of the tree, checked file by file.
 
 mod catalogues;
 mod files;
@@ -24,7 +24,7 @@ struct File {
     text: String,
 }
 
-/// One broken promise: where, what, and what to do about it.
+/// One broken rule: where, what, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
 struct Violation {
     path: String,

@@ -50,7 +50,7 @@ pub(crate) fn check(from: &str) -> anyhow::Result<()> {
     let kept = system.n_bought()?;
     ensure!(kept == n_bought, "{n_bought} purchases were acknowledged, {kept} are there");
     system.verify()?;
-    println!("{n_bought} purchases were acknowledged and all are there; every promise holds");
+    println!("{n_bought} purchases were acknowledged and all are there; every invariant holds");
     Ok(())
 }
 

@@ -137,7 +137,7 @@ fn holds(criterion: &mut Criterion) {
         });
     });
     criterion.bench_function("four seats that are taken: refuse", |bench| {
-        bench.iter(|| holds.refusal_at_hand(black_box(&taken), fan(1), NOW).expect("taken"));
+        bench.iter(|| holds.cached_refusal(black_box(&taken), fan(1), NOW).expect("taken"));
     });
 }
 

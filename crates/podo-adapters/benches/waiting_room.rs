@@ -100,7 +100,7 @@ fn positions(criterion: &mut Criterion, queue: &Queue, rules: &QueueRules, first
         bench.iter(|| {
             let number = any();
             let place = (first + number, fan(number));
-            black_box(queue.standing_now(rules.schedule, place, START))
+            black_box(queue.cached_position(rules.schedule, place, START))
         });
     });
     criterion.bench_function("position by name", |bench| {

@@ -68,4 +68,5 @@ pub mod kafka;
 pub mod live;
 pub mod notify;
 pub mod otlp;
+pub mod papers;
 pub mod sql;

@@ -2,3 +2,4 @@
 
 pub mod memory;
 pub mod redis;
+mod waiting_index;

@@ -1,19 +1,26 @@
 //! Outbound channels for notifications and webhooks.
 
+mod alimtalk;
+mod aws_credentials;
 mod fcm;
 mod http;
 mod sigv4;
+mod sms;
 mod smtp;
 mod sns;
 mod webhook_client;
 
+pub use alimtalk::{AlimtalkSettings, TEMPLATE_CODE_MAX, code};
+pub use aws_credentials::AwsSource;
 pub use fcm::FcmSettings;
 pub use smtp::SmtpSettings;
 pub use sns::SnsSettings;
 pub use webhook_client::HttpWebhookClient;
 
+use alimtalk::Alimtalk;
 use fcm::Fcm;
 use podo_app::messaging::port::channels::{Channel, Channels};
+use sms::Sms;
 use smtp::Smtp;
 use sns::Sns;
 use std::sync::Arc;
@@ -23,6 +30,7 @@ use std::sync::Arc;
 pub struct ChannelSettings {
     pub smtp: Option<SmtpSettings>,
     pub sns: Option<SnsSettings>,
+    pub alimtalk: Option<AlimtalkSettings>,
     pub fcm: Option<FcmSettings>,
 }
 
@@ -33,8 +41,10 @@ impl ChannelSettings {
         if let Some(settings) = self.smtp {
             channels.push(Arc::new(Smtp::open(settings)?));
         }
-        if let Some(settings) = self.sns {
-            channels.push(Arc::new(Sns::open(settings)?));
+        let sns = self.sns.map(Sns::open).transpose()?;
+        let alimtalk = self.alimtalk.map(Alimtalk::open).transpose()?;
+        if sns.is_some() || alimtalk.is_some() {
+            channels.push(Arc::new(Sms { alimtalk, sns }));
         }
         if let Some(settings) = self.fcm {
             channels.push(Arc::new(Fcm::open(settings)?));

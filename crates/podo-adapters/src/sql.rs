@@ -11,12 +11,13 @@ pub(crate) mod tickets;
 pub(crate) mod waiting_room;
 
 pub use engine::database_role::DatabaseRole;
+#[cfg(feature = "mutants")]
+pub use engine::mutants::{Edit, Guard};
 pub use engine::plan::{MigrationPlan, Step};
 pub use engine::postgres::{
     Connections, DEADLINE_EXTRA, Login, Logins, PerRole, PoolUsage, PostgresSettings, Replication,
     Roles, WaitCounts,
 };
 #[cfg(feature = "mutants")]
-pub use engine::sqlite::{Edit, FaultInjector};
+pub use engine::sqlite::FaultInjector;
 pub use engine::store::SqlStore;
-pub use engine::tx::Guard;

@@ -5,27 +5,29 @@ mod changes;
 pub mod invalidation;
 pub mod jobs;
 pub mod layouts;
+pub mod phases;
 pub mod port;
 pub mod schedules;
 
 pub use cache::CatalogCache;
 pub use changes::{
-    EventEdit, HallView, TemplatePreview, VenueEdit, VenueView, cancel_schedule, change_schedule,
-    edit_event, edit_hall, edit_venue, hall_template, list_all_events, list_venues,
-    preview_template, remove, show_any_event,
+    HallView, TemplatePreview, VenueEdit, VenueView, cancel_schedule, change_schedule, edit_event,
+    edit_hall, edit_venue, hall_template, list_all_events, list_venues, preview_template, remove,
+    show_any_event,
 };
 
+use crate::catalog::phases::PhaseView;
 use crate::catalog::port::{
     ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventFilter,
-    EventRecord, EventVerb, ScheduleRecord,
+    EventVerb, ScheduleRecord,
 };
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::store::{Page, PageAsk};
-use podo_domain::catalog::text::{Line, Prose};
+use podo_domain::catalog::text::Line;
 use podo_domain::catalog::{
-    EventStatus, ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatPlan, SeatTemplate,
-    ShowStatus,
+    EventStatus, NewEvent, ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatPlan,
+    SeatTemplate, ShowStatus, StandingZone,
 };
 use podo_domain::payments::refunds::RefundPolicy;
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
@@ -34,6 +36,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
+/// An event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventView {
@@ -77,6 +80,10 @@ pub struct ScheduleView {
     pub prices: BTreeMap<String, Won>,
     pub seats: u32,
     pub seats_per_person: u32,
+    /// Most seats in one order; a phase may say otherwise.
+    pub seats_per_order: u32,
+    /// The sale phases in order; empty if the whole sale is for everybody.
+    pub phases: Vec<PhaseView>,
     pub queue_mode: QueueMode,
     pub now: Timestamp,
 }
@@ -106,6 +113,9 @@ pub struct LayoutView {
 pub struct SectionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The area of a standing zone, whose places have no positions of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zone: Option<StandingZone>,
     pub seats: Vec<LayoutSeat>,
 }
 
@@ -165,30 +175,10 @@ pub async fn create_hall(
     Ok((hall, capacity))
 }
 
-pub struct NewEvent {
-    pub title: Line<300>,
-    pub artist: Line<200>,
-    pub description: Prose<5000>,
-    pub venue: VenueId,
-    pub hall: HallId,
-    pub transferable: bool,
-}
-
-pub async fn create_event(context: &AppContext, actor: UserId, asked: NewEvent) -> Result<EventId> {
+pub async fn create_event(context: &AppContext, actor: UserId, new: NewEvent) -> Result<EventId> {
     let now = context.now();
     let event = EventId::new(context.rng.id(now));
-    let command = CreateEvent {
-        actor,
-        event,
-        title: asked.title.into(),
-        artist: asked.artist.into(),
-        description: asked.description.into(),
-        venue: asked.venue,
-        hall: asked.hall,
-        transferable: asked.transferable,
-        now,
-    };
-    context.store.create_event(command).await?;
+    context.store.create_event(CreateEvent { actor, event, new, now }).await?;
     context.catalog.cache.invalidate(context).await;
     Ok(event)
 }
@@ -197,6 +187,7 @@ pub struct NewSchedule {
     pub times: ScheduleTimes,
     pub prices: BTreeMap<String, Won>,
     pub seats_per_person: u32,
+    pub seats_per_order: u32,
     pub resale_delay: ResaleDelay,
     pub queue: QueueSettings,
 }
@@ -212,6 +203,7 @@ pub async fn create_schedule(
     let terms = ScheduleTerms {
         times: asked.times,
         seats_per_person: asked.seats_per_person,
+        seats_per_order: asked.seats_per_order,
         prices: asked.prices,
         resale_delay: asked.resale_delay,
     };
@@ -225,6 +217,7 @@ pub async fn create_schedule(
         times: asked.times,
         prices: terms.prices,
         seats_per_person: asked.seats_per_person,
+        seats_per_order: asked.seats_per_order,
         resale_delay: asked.resale_delay,
         queue: asked.queue,
         draw_seed: context.rng.secret(),
@@ -273,8 +266,7 @@ pub async fn list_events(
     let only = Some(filter.only.filter(is_public).unwrap_or(EventStatus::Open));
     let filter = EventFilter { only, ..filter };
     let events = context.catalog.cache.list(context, filter, page).await?;
-    let views = events.iter().map(view_event).collect();
-    Ok(Page::cut(views, page.limit, |event| event.id.uuid()))
+    Ok(Page::cut(events.to_vec(), page.limit, |event| event.id.uuid()))
 }
 
 fn is_public(status: &EventStatus) -> bool {
@@ -292,7 +284,7 @@ pub async fn show_event(context: &AppContext, event: EventId) -> Result<EventDet
     let now = context.now();
     let schedules = records.schedules.iter().map(|schedule| view_schedule(schedule, now));
     Ok(EventDetail {
-        event: view_event(&records.event),
+        event: records.event.clone(),
         schedules: schedules.collect(),
         refund_rules: records.refund_policy.clone(),
     })
@@ -318,7 +310,8 @@ pub fn view_layout(schedule: ScheduleId, plan: SeatPlan) -> LayoutView {
     for (index, seat) in (0..).zip(plan.seats) {
         let is_next = sections.last().is_none_or(|last| last.name != seat.section);
         if is_next {
-            sections.push(SectionView { name: seat.section, seats: Vec::new() });
+            let zone = seat.section.as_ref().and_then(|name| plan.zones.get(name)).copied();
+            sections.push(SectionView { name: seat.section, zone, seats: Vec::new() });
         }
         let view = LayoutSeat {
             id: schedule.seat(index),
@@ -339,20 +332,6 @@ pub fn view_layout(schedule: ScheduleId, plan: SeatPlan) -> LayoutView {
     LayoutView { schedule_id: schedule, stage: plan.stage, sections }
 }
 
-fn view_event(record: &EventRecord) -> EventView {
-    EventView {
-        id: record.event,
-        title: record.title.clone(),
-        artist: record.artist.clone(),
-        description: record.description.clone(),
-        status: record.status,
-        venue_name: record.venue_name.clone(),
-        hall_name: record.hall_name.clone(),
-        city: record.city.clone(),
-        transferable: record.transferable,
-    }
-}
-
 fn view_schedule(record: &ScheduleRecord, now: Timestamp) -> ScheduleView {
     ScheduleView {
         id: record.schedule,
@@ -368,6 +347,8 @@ fn view_schedule(record: &ScheduleRecord, now: Timestamp) -> ScheduleView {
         prices: record.prices.clone(),
         seats: record.n_seats,
         seats_per_person: record.seats_per_person,
+        seats_per_order: record.seats_per_order,
+        phases: record.phases.iter().map(|phase| PhaseView::of(phase, now)).collect(),
         queue_mode: record.queue.mode,
         now,
     }

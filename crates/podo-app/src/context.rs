@@ -7,6 +7,7 @@ use crate::booking::seat_map::SeatMaps;
 use crate::catalog::CatalogCache;
 use crate::catalog::invalidation::Invalidation;
 use crate::catalog::layouts::LayoutCache;
+use crate::catalog::phases::EligibilityCache;
 use crate::catalog::schedules::Schedules;
 use crate::identity::accounts::IdentityCache;
 use crate::identity::bot_signals::Noted;
@@ -19,6 +20,7 @@ use crate::identity::sessions::Sessions;
 use crate::messaging::port::bus::Bus;
 use crate::messaging::port::channels::Channels;
 use crate::messaging::port::webhook_client::WebhookClient;
+use crate::messaging::templates::Brand;
 use crate::messaging::workers::RoundCounters;
 use crate::operations::port::clock::{Clock, Rng};
 use crate::operations::port::node_load::NodeLoad;
@@ -28,6 +30,8 @@ use crate::operations::throttling::rate_limits::RateLimits;
 use crate::operations::traces::Spans;
 use crate::payments::port::gateway::Gateway;
 use crate::store::Store;
+use crate::tickets::papers::TicketPress;
+use crate::waiting_room::jobs::Visits;
 use crate::waiting_room::port::queue::Queue;
 use crate::waiting_room::{Openings, PollRateLimiter, Progresses, QueueLogBuffer, Waits};
 use podo_domain::waiting_room::HealthLimits;
@@ -63,8 +67,12 @@ pub struct Rules {
     pub logins_for: Duration,
     /// Retention of purchase records.
     pub records_for: Duration,
+    /// The public address without a slash at the end, for links in e-mails; empty if unknown.
+    pub home: String,
     /// Most sign-ups per network and minute.
     pub sign_ups_per_minute: u32,
+    /// The organiser's name and look in notifications and on tickets.
+    pub brand: Brand,
 }
 
 /// The context of use cases: the parts that every room uses, then one group per room.
@@ -83,6 +91,7 @@ pub struct AppContext {
     pub waiting_room: WaitingRoomContext,
     pub booking: BookingContext,
     pub payments: PaymentsContext,
+    pub tickets: TicketsContext,
     pub messaging: MessagingContext,
     pub operations: OperationsContext,
 }
@@ -104,6 +113,7 @@ pub struct CatalogContext {
     pub cache: CatalogCache,
     pub schedules: Schedules,
     pub layouts: LayoutCache,
+    pub eligible: EligibilityCache,
 }
 
 pub struct WaitingRoomContext {
@@ -111,6 +121,7 @@ pub struct WaitingRoomContext {
     pub progress: Progresses,
     pub poll_rate_limiter: PollRateLimiter,
     pub openings: Openings,
+    pub visits: Visits,
     pub waits: Waits,
     pub log: QueueLogBuffer,
 }
@@ -126,6 +137,11 @@ pub struct PaymentsContext {
     pub gateways: Vec<Arc<dyn Gateway>>,
     /// Reservations that this node saw paid: by the confirm call, a webhook or a job.
     pub purchases: AtomicU64,
+}
+
+pub struct TicketsContext {
+    /// Prints tickets; `None` where nothing is printed, as in a simulation.
+    pub press: Option<TicketPress>,
 }
 
 pub struct MessagingContext {
@@ -184,6 +200,7 @@ pub struct AppContextBuilder {
     certifier: Option<Arc<dyn Certifier>>,
     social: Vec<Arc<dyn SocialService>>,
     spans: Option<Arc<dyn Spans>>,
+    press: Option<TicketPress>,
     poll_rate_limiter: PollRateLimiter,
 }
 
@@ -206,6 +223,10 @@ impl AppContextBuilder {
 
     pub fn spans(self, spans: Option<Arc<dyn Spans>>) -> AppContextBuilder {
         AppContextBuilder { spans, ..self }
+    }
+
+    pub fn press(self, press: TicketPress) -> AppContextBuilder {
+        AppContextBuilder { press: Some(press), ..self }
     }
 
     pub fn poll_rate_limiter(self, poll_rate_limiter: PollRateLimiter) -> AppContextBuilder {
@@ -232,6 +253,7 @@ impl AppContextBuilder {
                 invalidation: live.invalidation,
                 cache: CatalogCache::default(),
                 schedules: Schedules::default(),
+                eligible: EligibilityCache::default(),
                 layouts: LayoutCache::default(),
             },
             waiting_room: WaitingRoomContext {
@@ -239,6 +261,7 @@ impl AppContextBuilder {
                 progress: Progresses::default(),
                 poll_rate_limiter: self.poll_rate_limiter,
                 openings: Openings::default(),
+                visits: Visits::default(),
                 waits: Waits::default(),
                 log: QueueLogBuffer::new(foundation.rules.queue_log_for.is_none()),
             },
@@ -249,6 +272,7 @@ impl AppContextBuilder {
                 reconciliation: Reconciliation::default(),
             },
             payments: PaymentsContext { gateways: self.gateways, purchases: AtomicU64::new(0) },
+            tickets: TicketsContext { press: self.press },
             messaging: MessagingContext {
                 bus: services.bus,
                 channels: self.channels,
@@ -284,6 +308,7 @@ impl AppContext {
             certifier: None,
             social: Vec::new(),
             spans: None,
+            press: None,
             poll_rate_limiter: PollRateLimiter::default(),
         }
     }

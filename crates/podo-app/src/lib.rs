@@ -73,6 +73,7 @@
 //! [`Refusal`]: podo_domain::Refusal
 
 pub mod booking;
+pub mod cache;
 pub mod catalog;
 pub mod context;
 pub mod error;
@@ -80,7 +81,6 @@ pub mod identity;
 pub mod messaging;
 pub mod operations;
 pub mod payments;
-mod single_flight;
 pub mod store;
 pub mod tickets;
 pub mod waiting_room;

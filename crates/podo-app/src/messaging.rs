@@ -1,9 +1,11 @@
 //! The outbox and its consumers: notifications, webhooks, dead letters.
 
+pub mod announcements;
 pub mod envelope;
 pub mod jobs;
-pub mod notification_texts;
 pub mod notifications;
+pub mod pending_texts;
 pub mod port;
+pub mod templates;
 pub mod webhook_endpoints;
 pub mod workers;

@@ -17,7 +17,8 @@ use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use crate::payments::port::gateway::{Answered, Order};
 use crate::payments::port::payments::{
     AskGateway, CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed,
-    PaymentReady, PaymentView, RequestPayment, Requested, SettlePayment, Settled, Sold,
+    PayFromWallet, PaymentReady, PaymentView, RequestPayment, Requested, SettlePayment, Settled,
+    Sold,
 };
 use futures::future::join;
 use podo_domain::booking::reservations::ReservationStatus;
@@ -70,7 +71,7 @@ pub async fn request_payment(
     };
     let requested = context.store.request_payment(command).await?;
     if let Idempotent::Fresh(Requested { ready, schedule, extended }) = &requested {
-        note_haste(context, (asked.fan, *schedule), asked.reservation, now).await;
+        note_haste(context, asked.fan, *schedule, asked.reservation, now).await;
         if !extended.is_empty() {
             context
                 .booking
@@ -85,14 +86,47 @@ pub async fn request_payment(
 /// A payment within moments of the hold is unlikely to come from a person.
 async fn note_haste(
     context: &AppContext,
-    whose: (UserId, ScheduleId),
+    fan: UserId,
+    schedule: ScheduleId,
     reservation: ReservationId,
     now: Timestamp,
 ) {
     let took = now.since(reservation.made_at());
     if took < PAYS_AT_SOONEST && context.rules.limits_on {
         let reason = format!("Requested payment {} ms after the hold", took.as_millis());
-        bot_signals::note(context, whose, SignalKind::PaysTooFast, reason).await;
+        bot_signals::note(context, fan, schedule, SignalKind::PaysTooFast, reason).await;
+    }
+}
+
+pub struct AskToPayFromWallet {
+    pub key: IdempotencyKey,
+    pub fan: UserId,
+    pub reservation: ReservationId,
+    /// The amount that the fan saw.
+    pub amount: Won,
+}
+
+/// Pays a hold from the wallet in one call.
+pub async fn pay_from_wallet(
+    context: &AppContext,
+    asked: AskToPayFromWallet,
+) -> Result<Idempotent<Confirmed>> {
+    let now = context.now();
+    let command = PayFromWallet {
+        key: asked.key,
+        payment: PaymentId::new(context.rng.id(now)),
+        reservation: asked.reservation,
+        user: asked.fan,
+        amount: asked.amount,
+        now,
+    };
+    match context.store.pay_from_wallet(command).await? {
+        Idempotent::Replay(answer) => Ok(Idempotent::Replay(answer)),
+        Idempotent::Fresh(sold) => {
+            note_haste(context, asked.fan, sold.seats.schedule, asked.reservation, now).await;
+            after_sale(context, &sold).await;
+            Ok(Idempotent::Fresh(sold.confirmed))
+        }
     }
 }
 
@@ -190,13 +224,13 @@ pub(crate) async fn tell_settled(context: &AppContext, settled: &Settled) -> Res
 }
 
 /// The purchase is committed: the rest is cleanup, and its failure must not fail the request.
-async fn after_sale(context: &AppContext, sold: &Sold) {
+pub(crate) async fn after_sale(context: &AppContext, sold: &Sold) {
     failpoints::reach(failpoints::SALE_STORED);
     context.payments.purchases.fetch_add(1, Ordering::Relaxed);
     let seats = &sold.seats;
     let tell = tell_filter_sold(context, seats);
     let end =
-        context.waiting_room.queue.end_entry(seats.schedule, seats.user, sold.place, context.now());
+        context.waiting_room.queue.end_entry(sold.room, seats.user, sold.place, context.now());
     let (told, ended) = join(tell, end).await;
     if let Err(error) = told.and(ended) {
         tracing::warn!(%error, "Could not update the live engines after a sale");

@@ -3,10 +3,17 @@
 use crate::booking::port::reconciliation::Reconciliation;
 use crate::booking::port::reservations::Reservations;
 use crate::booking::port::standby::Standbys;
+use crate::catalog::phases::port::Phases;
 use crate::catalog::port::Catalog;
 use crate::identity::port::accounts::Accounts;
+use crate::identity::port::api_keys::ApiKeys;
 use crate::identity::port::bot_signals::BotSignals;
 use crate::identity::port::encrypted_fields::EncryptedFields;
+use crate::identity::port::legal::Legal;
+use crate::identity::port::recovery::Recovery;
+use crate::identity::port::team::Team;
+use crate::identity::support::port::Support;
+use crate::messaging::port::announcements::Announcements;
 use crate::messaging::port::dead_letters::DeadLetters;
 use crate::messaging::port::messages::Messages;
 use crate::messaging::port::notifications::Notifications;
@@ -26,7 +33,9 @@ use crate::payments::port::reports::Reports;
 use crate::payments::port::resolutions::Resolutions;
 use crate::payments::port::sales::Sales;
 use crate::payments::port::wallets::Wallets;
+use crate::tickets::gate_port::Gates;
 use crate::tickets::port::Tickets;
+use crate::tickets::resale_port::Resales;
 use crate::waiting_room::port::blocks::QueueBlocks;
 use crate::waiting_room::port::history::QueueHistory;
 use crate::waiting_room::port::log::QueueLog;
@@ -49,6 +58,8 @@ union_trait! {
     /// span rooms.
     Store:
     Accounts,
+    Announcements,
+    ApiKeys,
     AuditLog,
     Catalog,
     DeadLetters,
@@ -57,24 +68,31 @@ union_trait! {
     JobRuns,
     IdempotencyKeys,
     Leases,
+    Legal,
     AdminSearch,
     Messages,
     Notifications,
     WebhookEndpoints,
     Payments,
+    Phases,
     QueueBlocks,
     QueueHistory,
     QueueLog,
     Reconciliation,
     Records,
+    Recovery,
     Refunds,
     Reports,
+    Resales,
     Reservations,
     Resolutions,
     Sales,
     EncryptedFields,
     BotSignals,
     Standbys,
+    Gates,
+    Support,
+    Team,
     Tickets,
     Wallets,
     Webhooks,

@@ -1,4 +1,11 @@
-//! Tickets: what their holders see, their codes, transfer and check-in.
+//! Tickets: what their holders see, their codes, transfer, and the gate.
 
+pub mod calendar;
+pub mod claims;
+pub mod gate;
+pub mod gate_port;
 pub mod holders;
+pub mod papers;
 pub mod port;
+pub mod resale_port;
+pub mod resales;

@@ -4,41 +4,43 @@ mod draw;
 mod history;
 pub mod jobs;
 mod log;
-mod openings;
 mod poll_rate_limiter;
 pub mod port;
 mod progress;
 pub mod proof_of_work;
+mod rooms;
 pub mod tokens;
 mod view;
 mod waits;
 
+use crate::catalog::phases::require_eligible;
 use crate::catalog::port::ScheduleRecord;
 use crate::catalog::schedules::queue_rules;
 use crate::context::AppContext;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::identity::accounts::require_identity;
 use crate::identity::bot_signals;
 use crate::identity::sessions::Caller;
 use crate::waiting_room::port::history::{PlaceRecord, Places};
-use crate::waiting_room::port::queue::{Admission, PlaceProof, PositionSnapshot, Survey};
+use crate::waiting_room::port::queue::{Admission, PlaceProof, PositionSnapshot};
 use crate::waiting_room::proof_of_work::{ProofOfWork, Wrong};
 use crate::waiting_room::tokens::{Token, TokenClaims};
 use podo_domain::catalog::EventStatus;
 use podo_domain::identity::bot_signals::SignalKind;
 use podo_domain::waiting_room::{Entry, PlaceNumber, QueuePosition, QueueRules, slowed};
-use podo_domain::{Refusal, ScheduleId, SessionId, Timestamp, UserId};
+use podo_domain::{PhaseId, Refusal, ScheduleId, SessionId, Timestamp, UserId};
+use rooms::{current_room, in_open_room, named_room, room_of};
 use serde::Serialize;
-use std::sync::Arc;
 use utoipa::ToSchema;
 use view::{called_off, view};
 
 pub use draw::{DrawView, show_draw};
 pub use history::{PlaceView, my_places, places_in};
 pub use log::{FLUSH_EVERY, QueueEventView, QueueLogBuffer, flush_queue_log, queue_timeline};
-pub use openings::Openings;
 pub use poll_rate_limiter::PollRateLimiter;
 pub use progress::{Progress, Progresses, SeatsLeft};
+pub use rooms::Openings;
+pub(crate) use rooms::open_room;
 pub use view::{ProgressView, QueueState, QueueView};
 pub use waits::{WAIT_BUCKETS_S, Waits};
 
@@ -54,47 +56,11 @@ fn is_on_sale(record: &ScheduleRecord, now: Timestamp) -> bool {
     record.event_status == EventStatus::Open && now < record.times.sale_ends_at
 }
 
-async fn open_schedule(
-    context: &AppContext,
-    schedule: ScheduleId,
-    now: Timestamp,
-) -> Result<Arc<ScheduleRecord>> {
-    let record = context.catalog.schedules.get(&*context.store, schedule, now).await?;
+fn refuse_closed(record: &ScheduleRecord, now: Timestamp) -> std::result::Result<(), Refusal> {
     if record.is_canceled() {
-        return Err(Refusal::ScheduleCanceled.into());
+        return Err(Refusal::ScheduleCanceled);
     }
-    if is_on_sale(&record, now) { Ok(record) } else { Err(Refusal::SaleClosed.into()) }
-}
-
-/// Opens a room that is new, or lost in full or in its last writes, with the store's admissions.
-pub(crate) async fn open_room(
-    context: &AppContext,
-    rules: &QueueRules,
-    now: Timestamp,
-) -> Result<()> {
-    let Survey { epoch, survivors } =
-        context.waiting_room.queue.survey(rules.schedule, now).await?;
-    let mut remembered = context.store.remembered(rules.schedule, survivors, now).await?;
-    remembered.epoch = Some(epoch);
-    context.waiting_room.queue.restore(rules, &remembered, now).await
-}
-
-/// Runs a step that needs an open room, and opens the room first if the step finds it closed.
-async fn in_open_room<T, F: Future<Output = Result<Option<T>>>>(
-    context: &AppContext,
-    rules: &QueueRules,
-    now: Timestamp,
-    step: impl Fn() -> F,
-) -> Result<T> {
-    let opening = context.waiting_room.openings.of(rules.schedule);
-    for _ in 0..=OPENINGS_MAX {
-        let n_seen = opening.n_opened();
-        if let Some(answer) = step().await? {
-            return Ok(answer);
-        }
-        opening.once(n_seen, open_room(context, rules, now)).await?;
-    }
-    Err(Error::unavailable("the live engine keeps losing the waiting room"))
+    if is_on_sale(record, now) { Ok(()) } else { Err(Refusal::SaleClosed) }
 }
 
 /// The organiser's settings, with a lower admission rate while the nodes are overloaded.
@@ -122,18 +88,17 @@ pub fn check_pace(
 }
 
 /// Enters the queue, or returns the fan's position. A place token restores a lost place.
-pub async fn enter(
-    context: &AppContext,
-    asker: Asker,
-    schedule: ScheduleId,
-    answer: Option<&str>,
-) -> Result<QueueView> {
+pub async fn enter(context: &AppContext, asker: Asker, answer: Option<&str>) -> Result<QueueView> {
     let now = context.now();
-    let record = open_schedule(context, schedule, now).await?;
+    let (record, asker) = room_of(context, asker, now).await?;
+    refuse_closed(&record, now)?;
     let rules = rules_now(context, &record);
     let fan = asker.fan;
     if rules.settings.identity_required {
         require_identity(context, fan).await?;
+    }
+    if let Some(phase) = record.phase() {
+        require_eligible(context, fan, phase).await?;
     }
     let known = match asker.proof {
         Some(proof) => find_or_bring_back(context, &rules, fan, proof, now).await?,
@@ -151,7 +116,7 @@ pub async fn enter(
     let seen = PositionSnapshot { position, is_live: true };
     let progress = context.waiting_room.progress.get(context, &record, now).await;
     let mut view = view(context, (&record, &progress), asker, seen, now);
-    view.token = place_token_of(context, schedule, fan, position);
+    view.token = place_token_of(context, record.schedule, fan, position);
     Ok(view)
 }
 
@@ -171,13 +136,10 @@ async fn require_proof_of_work(
     let Err(wrong) = proof_of_work.check(context, answer, now) else { return Ok(()) };
     if wrong == Wrong::Forged {
         let reason = "A proof of work that does not verify".to_owned();
-        bot_signals::note(context, (fan, schedule), SignalKind::ForgedAnswer, reason).await;
+        bot_signals::note(context, fan, schedule.date(), SignalKind::ForgedAnswer, reason).await;
     }
     Err(proof_of_work.refusal(context, now).into())
 }
-
-/// Attempts to open a lost room before the engine counts as unavailable.
-const OPENINGS_MAX: u32 = 2;
 
 async fn join(
     context: &AppContext,
@@ -188,7 +150,7 @@ async fn join(
     let enter = || context.waiting_room.queue.enter(rules, fan, None, now);
     let position = in_open_room(context, rules, now, enter).await?;
     note_arrival(context, rules.schedule, position, now);
-    log::note_joined(context, (rules.schedule, fan), position, now);
+    log::note_joined(context, rules.schedule, fan, position, now);
     record_entry(context, rules.schedule, fan, position, now).await?;
     Ok(position)
 }
@@ -346,6 +308,8 @@ fn claims_of(position: QueuePosition) -> Option<TokenClaims> {
 pub struct Asker {
     pub fan: UserId,
     pub proof: Option<PlaceProof>,
+    /// The waiting room of the place token; without one the schedule itself.
+    pub room: ScheduleId,
     /// The session that an entry token is bound to. A place token alone grants no entry.
     pub session: Option<SessionId>,
 }
@@ -360,16 +324,33 @@ pub fn asker(
     let session = caller.map(|caller| caller.session);
     let Some(text) = place_token else {
         let caller = caller.ok_or(Refusal::LoginRequired)?;
-        return Ok(Asker { fan: caller.user, proof: None, session });
+        return Ok(Asker { fan: caller.user, proof: None, room: schedule, session });
     };
     let token = Token::read(text, context.keyring.tokens()).ok_or(Refusal::PlaceTokenInvalid)?;
     let is_theirs = caller.is_none_or(|caller| caller.user == token.user);
     match token.claims.place_proof() {
-        Some(proof) if is_theirs && token.schedule == schedule => {
-            Ok(Asker { fan: token.user, proof: Some(proof), session })
+        Some(proof) if is_theirs && token.schedule.date() == schedule => {
+            Ok(Asker { fan: token.user, proof: Some(proof), room: token.schedule, session })
         }
         Some(_) | None => Err(Refusal::PlaceTokenInvalid),
     }
+}
+
+/// The fan in the waiting room that they mean: the token's, or that of the running or next phase.
+pub async fn resolve(context: &AppContext, asker: Asker) -> Result<Asker> {
+    Ok(room_of(context, asker, context.now()).await?.1)
+}
+
+/// The same fan in the waiting room of this phase. A place of another room proves nothing there.
+pub async fn in_phase(context: &AppContext, asker: Asker, phase: PhaseId) -> Result<Asker> {
+    let (room, now) = (phase.room(), context.now());
+    if room.date() != asker.room.date() {
+        return Err(Refusal::NotFound.into());
+    }
+    let record = context.catalog.schedules.room(&*context.store, room, now).await?;
+    refuse_closed(&*record.ok_or(Refusal::NotFound)?, now)?;
+    let proof = asker.proof.filter(|_| asker.room == room);
+    Ok(Asker { room, proof, ..asker })
 }
 
 /// The fan's position, if it's cached: no I/O.
@@ -380,12 +361,16 @@ pub fn status_now(
     now: Timestamp,
 ) -> Option<QueueView> {
     let Some(PlaceProof::Line { number }) = asker.proof else { return None };
-    let record = context.catalog.schedules.cached(schedule, now)?;
+    let record = context.catalog.schedules.cached_room(asker.room, now)?;
     if record.is_canceled() {
         return Some(called_off(&record, asker, now));
     }
-    let position = context.waiting_room.queue.standing_now(schedule, (number, asker.fan), now)?;
-    let progress = context.waiting_room.progress.cached(schedule, now).filter(|it| !it.is_away)?;
+    if record.phase().is_some_and(|phase| phase.is_over(now)) {
+        return None;
+    }
+    let (room, fan) = (record.schedule, asker.fan);
+    let position = context.waiting_room.queue.cached_position(room, (number, fan), now)?;
+    let progress = context.waiting_room.progress.cached(room, now).filter(|it| !it.is_away)?;
     let seen = PositionSnapshot { position, is_live: true };
     let view = view(context, (&record, &progress), asker, seen, now);
     log::note_seen(context, (schedule, asker.fan), position, view.poll_after(), now);
@@ -399,7 +384,7 @@ pub async fn status(context: &AppContext, asker: Asker, schedule: ScheduleId) ->
     if let Some(view) = status_now(context, asker, schedule, now) {
         return Ok(view);
     }
-    let record = context.catalog.schedules.get(&*context.store, schedule, now).await?;
+    let (record, asker) = room_of(context, asker, now).await?;
     if record.is_canceled() {
         return Ok(called_off(&record, asker, now));
     }
@@ -422,7 +407,7 @@ pub async fn status(context: &AppContext, asker: Asker, schedule: ScheduleId) ->
     };
     log::note_seen(context, (schedule, asker.fan), seen.position, view.poll_after(), now);
     if proof_of(seen.position) != asker.proof {
-        view.token = place_token_of(context, schedule, asker.fan, seen.position);
+        view.token = place_token_of(context, record.schedule, asker.fan, seen.position);
     }
     Ok(view)
 }
@@ -430,7 +415,7 @@ pub async fn status(context: &AppContext, asker: Asker, schedule: ScheduleId) ->
 /// Progress of the queue, identical for every fan.
 pub async fn progress(context: &AppContext, schedule: ScheduleId) -> Result<ProgressView> {
     let now = context.now();
-    let record = context.catalog.schedules.get(&*context.store, schedule, now).await?;
+    let record = named_room(context, schedule, now).await?;
     let progress = context.waiting_room.progress.get(context, &record, now).await;
     Ok(ProgressView::of(&record, &progress, now))
 }
@@ -439,21 +424,31 @@ fn proof_of(position: QueuePosition) -> Option<PlaceProof> {
     claims_of(position).and_then(TokenClaims::place_proof)
 }
 
-/// The number that an entry token proves. The token must be genuine and belong to this fan, session
-/// and schedule. Only the engine knows whether the entry is still live.
+/// The number that an entry token proves, and its waiting room. The token must be genuine and belong
+/// to this fan, session and schedule. Only the engine knows whether the entry is still live.
 pub(crate) fn entry_number(
     context: &AppContext,
     fan: Caller,
     schedule: ScheduleId,
     entry_token: Option<&str>,
-) -> std::result::Result<PlaceNumber, Refusal> {
+) -> std::result::Result<(PlaceNumber, ScheduleId), Refusal> {
     let token = entry_token.and_then(|text| Token::read(text, context.keyring.tokens()));
-    let token = token.filter(|token| token.user == fan.user && token.schedule == schedule);
+    let token = token.filter(|token| token.user == fan.user && token.schedule.date() == schedule);
+    let room = token.map_or(schedule, |token| token.schedule);
     match token.map(|token| token.claims) {
-        Some(TokenClaims::Entry { number, session }) if session == fan.session => Ok(number),
+        Some(TokenClaims::Entry { number, session }) if session == fan.session => {
+            Ok((number, room))
+        }
         Some(TokenClaims::Entry { .. } | TokenClaims::Lobby { .. } | TokenClaims::Place { .. })
         | None => Err(Refusal::EntryRequired),
     }
+}
+
+/// A live entry, and the waiting room that it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct LiveEntry {
+    pub entry: Entry,
+    pub room: ScheduleId,
 }
 
 /// The fan's live entry for a booking call.
@@ -463,17 +458,19 @@ pub async fn require_entry(
     schedule: ScheduleId,
     entry_token: Option<&str>,
     now: Timestamp,
-) -> Result<Entry> {
-    let number = entry_number(context, fan, schedule, entry_token)?;
-    let entry = context.waiting_room.queue.entry(schedule, fan.user, now).await?;
-    Ok(entry.filter(|entry| entry.number == number).ok_or(Refusal::EntryExpired)?)
+) -> Result<LiveEntry> {
+    let (number, room) = entry_number(context, fan, schedule, entry_token)?;
+    let entry = context.waiting_room.queue.entry(room, fan.user, now).await?;
+    let entry = entry.filter(|entry| entry.number == number).ok_or(Refusal::EntryExpired)?;
+    Ok(LiveEntry { entry, room })
 }
 
 pub async fn extend(context: &AppContext, fan: UserId, schedule: ScheduleId) -> Result<EntryView> {
     let now = context.now();
-    let record = open_schedule(context, schedule, now).await?;
+    let record = current_room(context, schedule, now).await?;
+    refuse_closed(&record, now)?;
     let entry = context.waiting_room.queue.extend(&rules_now(context, &record), fan, now).await?;
-    context.store.record_extension(schedule, entry, now).await?;
+    context.store.record_extension(record.schedule, entry, now).await?;
     Ok(EntryView { entry_expires_at: entry.expires_at, extensions_left: entry.extensions_left })
 }
 
@@ -481,16 +478,16 @@ pub async fn extend(context: &AppContext, fan: UserId, schedule: ScheduleId) -> 
 /// lost, that place is restored and given up too; otherwise the token could restore it later.
 pub async fn leave(context: &AppContext, asker: Asker, schedule: ScheduleId) -> Result<()> {
     let now = context.now();
-    let fan = asker.fan;
+    let (record, asker) = room_of(context, asker, now).await?;
+    let (fan, room) = (asker.fan, record.schedule);
     if let Some(proof) = asker.proof {
-        let record = context.catalog.schedules.get(&*context.store, schedule, now).await?;
         find_or_bring_back(context, &rules_now(context, &record), fan, proof, now).await?;
     }
-    let entry = context.waiting_room.queue.entry(schedule, fan, now).await?;
+    let entry = context.waiting_room.queue.entry(room, fan, now).await?;
     if let Some(entry) = entry {
-        context.store.end_entry(schedule, entry.number, "LEFT", now).await?;
+        context.store.end_entry(room, entry.number, "LEFT", now).await?;
     }
-    context.waiting_room.queue.leave(schedule, fan, now).await?;
+    context.waiting_room.queue.leave(room, fan, now).await?;
     if entry.is_none() {
         log::note_left(context, schedule, fan, now);
     }

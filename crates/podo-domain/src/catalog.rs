@@ -2,6 +2,7 @@
 
 mod event;
 pub mod hall;
+pub mod phases;
 mod plan;
 mod rows;
 mod schedule;
@@ -10,15 +11,15 @@ mod template;
 mod terms;
 pub mod text;
 
-pub use event::EventStatus;
+pub use event::{EventEdit, EventStatus, NewEvent};
 pub use plan::{PlannedSeat, SeatPlan, price_seats};
-pub use rows::{Arc, Line, RowTemplate, SingleSeat};
+pub use rows::{Arc, RowLine, RowTemplate, SingleSeat};
 pub use schedule::{SaleWindow, ScheduleStatus, ScheduleTimes, ShowStatus};
 pub use seat_list::SeatList;
 pub use template::{
     GridTemplate, Point, SeatTemplate, SectionTemplate, SectionedTemplate, Stage, StandingZone,
 };
-pub use terms::{ResaleDelay, ScheduleChange, ScheduleTerms};
+pub use terms::{ResaleDelay, ScheduleChange, ScheduleTerms, is_order_size};
 
 #[cfg(test)]
 mod tests;

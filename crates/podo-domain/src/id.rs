@@ -72,6 +72,8 @@ ids! {
     SessionId
     /// One attempt to log in.
     LoginId
+    /// A key with which a program calls the organisers' API.
+    ApiKeyId
     VenueId
     HallId
     EventId
@@ -80,11 +82,16 @@ ids! {
     /// One seat of one schedule: the schedule's id with the seat's index in the layout in the last
     /// three bytes. So a seat id names its schedule, and no index over seat ids is needed.
     SeatId
+    /// One sale phase of a schedule: the schedule's id with the phase's number in the last three
+    /// bytes. The phase's waiting room has the same id, so no place or entry of another phase fits.
+    PhaseId
     ReservationId
     /// One fan's entry in the standby list of a schedule; sorts by age.
     StandbyId
     PaymentId
     RefundId
+    /// A ticket that its buyer gives back at the price paid.
+    ResaleId
     /// A bot signal.
     SignalId
     LedgerId
@@ -98,6 +105,14 @@ ids! {
     DeliveryId
     /// A phone or browser that receives push notifications.
     DeviceId
+    /// A change of a date or venue, or a reminder, that goes to many fans.
+    AnnouncementId
+    /// A link with which a ticket is claimed.
+    ClaimId
+    /// A note by staff about a person or a booking.
+    NoteId
+    /// One upload of a member list.
+    ImportId
     /// One process of the platform, from its start to its end.
     NodeId
 }
@@ -117,6 +132,35 @@ impl ScheduleId {
     pub const fn seat(self, index: SeatIndex) -> SeatId {
         assert!(index < SEATS_PER_SCHEDULE_MAX);
         SeatId(Uuid::from_u128((self.0.as_u128() & !SEAT_BITS) | index as u128))
+    }
+}
+
+impl ScheduleId {
+    /// The phase of this number, from 1.
+    pub const fn phase(self, number: u32) -> PhaseId {
+        assert!(0 < number && number < SEATS_PER_SCHEDULE_MAX);
+        PhaseId(Uuid::from_u128((self.0.as_u128() & !SEAT_BITS) | number as u128))
+    }
+
+    /// The schedule that a waiting room belongs to. A schedule without phases has one room, which
+    /// has the schedule's own id; each phase has its own ([`PhaseId::room`]).
+    pub const fn date(self) -> ScheduleId {
+        ScheduleId::with_room_for_seats(self.0)
+    }
+}
+
+impl PhaseId {
+    pub const fn schedule(self) -> ScheduleId {
+        ScheduleId::with_room_for_seats(self.0)
+    }
+
+    pub const fn number(self) -> u32 {
+        (self.0.as_u128() & SEAT_BITS) as u32
+    }
+
+    /// The id of its waiting room, for the engines and the history of admissions.
+    pub const fn room(self) -> ScheduleId {
+        ScheduleId(self.0)
     }
 }
 
@@ -165,6 +209,16 @@ mod tests {
         let one = ScheduleId::with_room_for_seats(Uuid::from_u128(7 << 64));
         let two = ScheduleId::with_room_for_seats(Uuid::from_u128(8 << 64));
         assert_ne!(one.seat(5), two.seat(5));
+    }
+
+    #[test]
+    fn a_phase_id_names_its_schedule_and_its_room() {
+        let schedule = ScheduleId::with_room_for_seats(Uuid::from_u128(7 << 64));
+        let (first, second) = (schedule.phase(1), schedule.phase(2));
+        assert_eq!((first.schedule(), first.number()), (schedule, 1));
+        assert_ne!(first.room(), second.room());
+        assert_ne!(first.room(), schedule, "a schedule without phases has a room of its own");
+        assert_eq!([first.room().date(), schedule.date()], [schedule; 2]);
     }
 
     #[test]

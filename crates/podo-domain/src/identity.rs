@@ -1,9 +1,12 @@
 //! Accounts: rules for addresses and passwords, and roles.
 
 pub mod bot_signals;
+pub mod consents;
 mod email;
 mod failures;
+pub mod names;
 mod password;
+pub mod permissions;
 mod phone;
 mod social;
 
@@ -60,6 +63,12 @@ impl Role {
 /// How long a sign-up code is valid, and how many guesses it allows.
 pub const SIGN_UP_WITHIN: Duration = Duration::from_secs(15 * 60);
 pub const SIGN_UP_TRIES_MAX: u32 = 5;
+
+/// How long an invitation to the team is valid.
+pub const INVITATION_WITHIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// How long a link to set a new password is valid.
+pub const RESET_WITHIN: Duration = Duration::from_secs(30 * 60);
 
 /// Whether an account can be used. A dormant one becomes active when its owner logs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

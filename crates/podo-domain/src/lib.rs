@@ -50,9 +50,10 @@ pub mod time;
 pub mod waiting_room;
 
 pub use id::{
-    DeadLetterId, DeliveryId, DeviceId, EndpointId, EventId, HallId, LedgerId, LoginId, MessageId,
-    NodeId, PaymentId, RefundId, ReservationId, ScheduleId, SeatId, SessionId, SignalId, StandbyId,
-    TicketId, UserId, VenueId,
+    AnnouncementId, ApiKeyId, ClaimId, DeadLetterId, DeliveryId, DeviceId, EndpointId, EventId,
+    HallId, ImportId, LedgerId, LoginId, MessageId, NodeId, NoteId, PaymentId, PhaseId, RefundId,
+    ResaleId, ReservationId, ScheduleId, SeatId, SessionId, SignalId, StandbyId, TicketId, UserId,
+    VenueId,
 };
 pub use money::Won;
 pub use refusal::Refusal;

@@ -167,6 +167,13 @@ pub enum Settlement {
 }
 
 impl Payment {
+    /// The fan chose how to pay; no money has moved.
+    pub const fn ready(id: PaymentId, method: PaymentMethod, amount: Won) -> Payment {
+        let status = PaymentStatus::Ready;
+        let (captured, refunded, promised) = (Won::ZERO, Won::ZERO, Won::ZERO);
+        Payment { id, method, status, amount, captured, refunded, promised }
+    }
+
     fn to(&self, status: PaymentStatus) -> Payment {
         assert!(self.status.may_become(status), "{:?} cannot become {status:?}", self.status);
         Payment { status, ..self.clone() }

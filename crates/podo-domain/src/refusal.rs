@@ -1,7 +1,9 @@
 //! Every refusal of Podo. A refusal is an expected answer, not a fault: it changes nothing, has a
 //! stable code, and the HTTP layer words it in the caller's language.
 
-use crate::{SeatId, Timestamp};
+use crate::catalog::phases::PhaseAudience;
+use crate::identity::permissions::Permission;
+use crate::{PhaseId, SeatId, Timestamp};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -28,7 +30,22 @@ pub enum Refusal {
         until: Timestamp,
     },
     IdentityRequired,
-    ReadOnly,
+    /// The organiser's role doesn't include it, or is limited to events.
+    PermissionMissing {
+        permission: Permission,
+    },
+    /// A person must do this: an API key can't prove a recent log-in.
+    PersonRequired,
+    /// The role would permit more than the organiser who gives it may do.
+    GrantTooWide,
+    /// An installation keeps at least one owner.
+    LastOwner,
+    /// The invitation is unknown, used, withdrawn or expired, or is meant for another address.
+    InvitationInvalid,
+    /// The terms, the privacy policy or the age of 14 isn't agreed to.
+    ConsentRequired,
+    /// The link of an e-mail is unknown, used or expired.
+    LinkInvalid,
     OwnRole,
     CodeRequired,
     CodeWrong,
@@ -57,6 +74,18 @@ pub enum Refusal {
     InvalidSchedule {
         field: &'static str,
     },
+    /// Names the field, with its position in the request.
+    InvalidPhase {
+        field: String,
+    },
+    PhasesOverlap {
+        field: String,
+    },
+    PhaseOutsideSale {
+        field: String,
+    },
+    /// Fans rely on a phase from its beginning.
+    PhaseBegun,
     NameTaken,
     EventNotOpen,
     WrongEventState,
@@ -85,6 +114,23 @@ pub enum Refusal {
     EntryRequired,
     EntryExpired,
     NoExtensionsLeft,
+    /// The phase is for others; the audience says what the fan has to prove.
+    NotEligible {
+        phase: PhaseId,
+        audience: PhaseAudience,
+    },
+    /// The proof is of another kind than the phase asks for.
+    WrongPhaseProof {
+        field: &'static str,
+    },
+    PhaseCodeWrong,
+    /// Others used the code up.
+    PhaseCodeUsed,
+    MemberUnknown,
+    /// Another account was verified with this membership.
+    MemberTaken,
+    /// The first line of a member list doesn't name its columns.
+    InvalidMemberList,
 
     // Seats and reservations
     NoSeats,
@@ -98,7 +144,12 @@ pub enum Refusal {
         alternatives: Vec<Vec<SeatId>>,
     },
     NoneTogether,
+    /// The phase doesn't sell these seats.
+    SeatNotInPhase {
+        seats: Vec<SeatId>,
+    },
     UnknownGrade,
+    UnknownSection,
     SeatLimit {
         max: u32,
     },
@@ -133,11 +184,22 @@ pub enum Refusal {
     // Tickets
     TicketInvalid,
     TicketElsewhere,
+    /// The section belongs to these gates.
+    TicketOtherGate {
+        gates: Vec<String>,
+    },
     TicketUsed {
         at: Option<Timestamp>,
+        gate: Option<String>,
     },
+    /// There is no check-in to undo.
+    TicketNotUsed,
     TicketVoid,
     TicketTransferred,
+    /// The link of a ticket is for another address.
+    ClaimForeign,
+    /// The ticket isn't offered for resale any more.
+    ResaleOver,
     /// The organiser doesn't permit transfers of this event's tickets.
     TransferOff,
 
@@ -176,7 +238,13 @@ impl Refusal {
             Refusal::IdentityTaken => "IDENTITY_TAKEN",
             Refusal::IdentityRests { .. } => "IDENTITY_RESTS",
             Refusal::IdentityRequired => "IDENTITY_REQUIRED",
-            Refusal::ReadOnly => "READ_ONLY",
+            Refusal::PermissionMissing { .. } => "PERMISSION_MISSING",
+            Refusal::PersonRequired => "PERSON_REQUIRED",
+            Refusal::GrantTooWide => "GRANT_TOO_WIDE",
+            Refusal::LastOwner => "LAST_OWNER",
+            Refusal::InvitationInvalid => "INVITATION_INVALID",
+            Refusal::ConsentRequired => "CONSENT_REQUIRED",
+            Refusal::LinkInvalid => "LINK_INVALID",
             Refusal::OwnRole => "OWN_ROLE",
             Refusal::CodeRequired => "CODE_REQUIRED",
             Refusal::CodeWrong => "CODE_WRONG",
@@ -190,6 +258,10 @@ impl Refusal {
             Refusal::Invalid { .. } => "INVALID",
             Refusal::InvalidTemplate { .. } => "INVALID_TEMPLATE",
             Refusal::InvalidSchedule { .. } => "INVALID_SCHEDULE",
+            Refusal::InvalidPhase { .. } => "INVALID_PHASE",
+            Refusal::PhasesOverlap { .. } => "PHASES_OVERLAP",
+            Refusal::PhaseOutsideSale { .. } => "PHASE_OUTSIDE_SALE",
+            Refusal::PhaseBegun => "PHASE_BEGUN",
             Refusal::NameTaken => "NAME_TAKEN",
             Refusal::EventNotOpen => "EVENT_NOT_OPEN",
             Refusal::WrongEventState => "WRONG_EVENT_STATE",
@@ -208,13 +280,22 @@ impl Refusal {
             Refusal::EntryRequired => "ENTRY_REQUIRED",
             Refusal::EntryExpired => "ENTRY_EXPIRED",
             Refusal::NoExtensionsLeft => "NO_EXTENSIONS_LEFT",
+            Refusal::NotEligible { .. } => "NOT_ELIGIBLE",
+            Refusal::WrongPhaseProof { .. } => "WRONG_PHASE_PROOF",
+            Refusal::PhaseCodeWrong => "PHASE_CODE_WRONG",
+            Refusal::PhaseCodeUsed => "PHASE_CODE_USED",
+            Refusal::MemberUnknown => "MEMBER_UNKNOWN",
+            Refusal::MemberTaken => "MEMBER_TAKEN",
+            Refusal::InvalidMemberList => "INVALID_MEMBER_LIST",
             Refusal::NoSeats => "NO_SEATS",
             Refusal::TooManySeats { .. } => "TOO_MANY_SEATS",
             Refusal::SeatRepeated => "SEAT_REPEATED",
             Refusal::ForeignSeat => "FOREIGN_SEAT",
             Refusal::SeatTaken { .. } => "SEAT_TAKEN",
             Refusal::NoneTogether => "NO_SEATS_TOGETHER",
+            Refusal::SeatNotInPhase { .. } => "SEAT_NOT_IN_PHASE",
             Refusal::UnknownGrade => "UNKNOWN_GRADE",
+            Refusal::UnknownSection => "UNKNOWN_SECTION",
             Refusal::SeatLimit { .. } => "SEAT_LIMIT",
             Refusal::HoldChurn { .. } => "HOLD_CHURN",
             Refusal::HoldOver => "HOLD_OVER",
@@ -238,9 +319,13 @@ impl Refusal {
             Refusal::WebhookInvalid => "WEBHOOK_INVALID",
             Refusal::TicketInvalid => "TICKET_INVALID",
             Refusal::TicketElsewhere => "TICKET_ELSEWHERE",
+            Refusal::TicketOtherGate { .. } => "TICKET_OTHER_GATE",
             Refusal::TicketUsed { .. } => "TICKET_USED",
+            Refusal::TicketNotUsed => "TICKET_NOT_USED",
             Refusal::TicketVoid => "TICKET_VOID",
             Refusal::TicketTransferred => "TICKET_TRANSFERRED",
+            Refusal::ClaimForeign => "CLAIM_FOREIGN",
+            Refusal::ResaleOver => "RESALE_OVER",
             Refusal::TransferOff => "TRANSFER_OFF",
             Refusal::KeyMissing => "IDEMPOTENCY_KEY_MISSING",
             Refusal::KeyMalformed => "IDEMPOTENCY_KEY_MALFORMED",

@@ -8,11 +8,14 @@ mod log;
 pub mod proof_of_work;
 mod waiting;
 
-pub use admission::{AdmitBudget, fans_to_admit};
+pub use admission::{AdmitBudget, OVERTAKING, fans_to_admit};
 pub use blocks::{Blocks, Draw, Grant, Need};
 pub use health::{AdmissionThrottle, Health, HealthLimits, slowed};
 pub use log::{QueueEvent, QueueEventKind, SEEN_EVERY, is_seen_logged};
-pub use waiting::{Estimate, Outlook, estimate_wait, outlook, poll_after_ms, tell_after_ms};
+pub use waiting::{
+    Estimate, FAR_BACK, Outlook, estimate_wait, lobby_poll_after_ms, outlook, poll_after_ms,
+    tell_after_ms,
+};
 
 use crate::catalog::text::FieldError;
 use crate::waiting_room::proof_of_work::BITS_MAX;
@@ -30,8 +33,19 @@ pub const EXTENSIONS_MAX: u8 = 2;
 pub const CLAIM_WINDOW: Duration = Duration::from_secs(60);
 
 /// After an engine lost a room and the first fan returned to its queue, no fan is admitted for this
-/// long: it exceeds every polling interval, so that each fan can return before being passed.
+/// long: it exceeds the polling interval of every fan whom others could pass (`poll_after_ms`), so
+/// that each can return before.
 pub const RETURN_WINDOW: Duration = Duration::from_secs(20);
+
+/// How long, and for how many fans of a room, an engine remembers that an entry expired.
+pub const LAPSED_FOR: Duration = Duration::from_secs(3_600);
+pub const LAPSED_MAX: u32 = 100_000;
+
+/// The period over which an engine counts admitted fans, to estimate how long others wait.
+pub const OUTFLOW_SECONDS: u32 = 60;
+
+/// A larger index of the lobby is rejected: the draw would need too much memory.
+pub const LOBBY_INDEX_MAX: u32 = 10_000_000;
 
 /// Maximum length of the message to waiting fans, in characters.
 pub const MESSAGE_LENGTH_MAX: usize = 500;

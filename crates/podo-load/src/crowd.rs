@@ -7,9 +7,10 @@ mod seats;
 pub use open::{OpenConnections, Stay};
 pub use purchases::ReadyToPay;
 
-use crate::http::answers::Place;
+use crate::http::answers::QueueStatus;
 use crate::http::client::{Call, Credentials};
-use crate::load_run::{Bodies, LoadRun, Pace, fire, request};
+use crate::http::connection::request;
+use crate::load_run::{Bodies, LoadRun, Pace, fire};
 use crate::{FanAccount, Target};
 use bytes::Bytes;
 use podo_domain::{ScheduleId, SeatId};
@@ -49,10 +50,11 @@ impl Crowd {
         let requests: Arc<[Bytes]> = accounts.iter().map(enter).collect();
         let entered =
             fire(&target, requests, n_connections, Bodies::Kept, Pace::AsAnswered).await?;
-        let fans = accounts.iter().zip(read_all::<Place>(&entered)?).map(|(account, place)| {
-            let access = account.access_token.clone();
-            Fan { access, place: place.token, entry: place.entry_token }
-        });
+        let fans =
+            accounts.iter().zip(read_all::<QueueStatus>(&entered)?).map(|(account, place)| {
+                let access = account.access_token.clone();
+                Fan { access, place: place.token, entry: place.entry_token }
+            });
         let fans = fans.collect();
         let entering = LoadRun { bodies: Vec::new(), ..entered };
         Ok(Crowd { target, schedule, n_connections, fans, entering })

@@ -3,3 +3,4 @@
 pub(crate) mod answers;
 pub(crate) mod caller;
 pub(crate) mod client;
+pub(crate) mod connection;

@@ -7,17 +7,14 @@ mod hello;
 pub use hello::Hello;
 
 use crate::fan::source_address;
-use crate::http::client::{Call, Credentials};
+use crate::http::connection::{Connection, HttpResponse};
 use crate::{Latencies, Target};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 /// The results of a run.
@@ -76,8 +73,7 @@ pub(crate) async fn fire(
     let mut connections = Vec::with_capacity(n_connections);
     let server = source_address::find(target).await?;
     for number in 0..n_connections {
-        let stream = source_address::connect(server, number).await?;
-        connections.push(Connection { stream, buffer: BytesMut::with_capacity(16_384) });
+        connections.push(Connection::over(source_address::connect(server, number).await?));
     }
     let next = Arc::new(AtomicUsize::new(0));
     let started = Instant::now();
@@ -131,86 +127,17 @@ async fn fire_on(
             }
             None => Instant::now(),
         };
-        connection.stream.write_all(request).await?;
-        let (status, body) = connection.read_answer().await?;
+        let HttpResponse { status, body } = connection.exchange(request).await?;
         let body = (bodies == Bodies::Kept).then_some(body);
         answered.push(Answered { index, status, took: since.elapsed(), body });
     }
 }
 
-struct Connection {
-    stream: TcpStream,
-    buffer: BytesMut,
-}
-
-impl Connection {
-    async fn read_answer(&mut self) -> Result<(u16, Bytes)> {
-        loop {
-            if let Some((status, head, length)) = read_head(&self.buffer)? {
-                while self.buffer.len() < head + length {
-                    self.read_more().await?;
-                }
-                let answer = self.buffer.split_to(head + length).freeze();
-                return Ok((status, answer.slice(head..)));
-            }
-            self.read_more().await?;
-        }
-    }
-
-    async fn read_more(&mut self) -> Result<()> {
-        match self.stream.read_buf(&mut self.buffer).await? {
-            0 => Err(ErrorKind::UnexpectedEof.into()),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// The status and the lengths of head and body, once the head is complete.
-fn read_head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
-    const END: &[u8] = b"\r\n\r\n";
-    let Some(at) = bytes.windows(END.len()).position(|it| it == END) else { return Ok(None) };
-    let bad = || Error::new(ErrorKind::InvalidData, "not an answer with a length");
-    let head = str::from_utf8(&bytes[..at]).map_err(|_not_text| bad())?;
-    let mut lines = head.split("\r\n");
-    let status = lines.next().and_then(|line| line.split(' ').nth(1));
-    let status: u16 = status.and_then(|it| it.parse().ok()).ok_or_else(bad)?;
-    let has_no_body = status == 204 || status == 304;
-    let length = lines.find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
-    });
-    let length = if has_no_body { Some(0) } else { length };
-    Ok(Some((status, at + END.len(), length.ok_or_else(bad)?)))
-}
-
-/// The bytes of one request.
-pub(crate) fn request(target: &Target, call: &Call, credentials: Credentials<'_>) -> Bytes {
-    let mut head = format!(
-        "{} {}{} HTTP/1.1\r\nhost: {}\r\n",
-        call.method, target.prefix, call.path, target.authority
-    );
-    for (name, value) in credentials.headers() {
-        let _ = write!(head, "{name}: {value}\r\n");
-    }
-    if !call.body.is_empty() {
-        let _ = write!(head, "content-type: application/json\r\n");
-    }
-    let _ = write!(head, "content-length: {}\r\n\r\n", call.body.len());
-    [head.as_bytes(), &call.body].concat().into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_answer_is_read_when_its_head_is_complete() {
-        let whole = b"HTTP/1.1 409 Conflict\r\nContent-Length: 5\r\n\r\nhello";
-        assert_eq!(read_head(&whole[..30]).unwrap(), None);
-        assert_eq!(read_head(whole).unwrap(), Some((409, whole.len() - 5, 5)));
-        assert_eq!(read_head(b"HTTP/1.1 304 Not Modified\r\n\r\n").unwrap().unwrap().2, 0);
-        assert!(read_head(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
-    }
+    use crate::http::client::{Call, Credentials};
+    use crate::http::connection::request;
 
     #[tokio::test]
     async fn every_request_is_answered_once() {

@@ -2,7 +2,7 @@
 
 use crate::rng::Rng;
 use podo_domain::ScheduleId;
-use podo_domain::booking::seats::SEATS_PER_PICK_MAX;
+use podo_domain::booking::seats::SEATS_PER_ORDER;
 use std::time::Duration;
 
 /// When the fans arrive.
@@ -56,6 +56,8 @@ pub struct LoadPlan {
     pub poll_cap: Option<Duration>,
     /// A fan who isn't admitted for this long gives up.
     pub patience: Duration,
+    /// Whether a waiting fan leaves on learning that every seat is sold.
+    pub leaves_when_sold_out: bool,
     /// How often a call is retried, with the same key, after a 5xx or no answer.
     pub trouble_retries: u32,
     pub seed: u64,
@@ -80,6 +82,7 @@ impl LoadPlan {
             think_time: Duration::ZERO,
             poll_cap: None,
             patience: Duration::from_secs(600),
+            leaves_when_sold_out: false,
             trouble_retries: 2,
             seed: 0,
         }
@@ -110,7 +113,7 @@ impl LoadPlan {
 
     pub(crate) fn wish_of(&self, fan: u32) -> Wish {
         let mut rng = Rng::of_fan(self.seed, fan);
-        let seats_max = u64::from(self.seats_per_fan_max).clamp(1, SEATS_PER_PICK_MAX as u64);
+        let seats_max = u64::from(self.seats_per_fan_max).clamp(1, SEATS_PER_ORDER as u64);
         let n_seats = rng.within(1..=seats_max) as usize;
         let abandons = rng.happens(self.abandon_share);
         let is_declined = rng.happens(self.decline_share);

@@ -12,6 +12,8 @@ pub struct Target {
     pub(crate) prefix: String,
     /// Fans share keep-alive connections; waiting for a free one counts as latency.
     pub connections_max: usize,
+    /// Whether every connection has a loopback address of its own.
+    pub(crate) spreads_addresses: bool,
     /// A call that takes longer is counted as unanswered.
     pub request_timeout: Duration,
 }
@@ -40,8 +42,17 @@ impl Target {
             authority: format!("{host}:{port}"),
             prefix: uri.path().trim_end_matches('/').to_owned(),
             connections_max: 512,
+            spreads_addresses: false,
             request_timeout: Duration::from_secs(10),
         })
+    }
+
+    /// The same server, called over `n_addresses` connections in turn. If it is on loopback, each of
+    /// them has a loopback address of its own, and the server's limits per address apply to the
+    /// fans as to people at home.
+    #[must_use]
+    pub fn from_addresses(self, n_addresses: usize) -> Target {
+        Target { connections_max: n_addresses, spreads_addresses: true, ..self }
     }
 
     pub fn base_url(&self) -> String {

@@ -131,7 +131,7 @@ async fn no_server_is_an_unexpected_answer_too() {
 }
 
 #[tokio::test]
-async fn a_refusal_that_nobody_expects_is_a_surprise() {
+async fn an_unexpected_refusal_is_counted_as_a_surprise() {
     let teapot = |seen: &Seen| if seen.route == SELECT { refusal(422, "TEAPOT") } else { None };
     let stub = Stub::start(teapot).await;
     let report = play(one_fan(), &stub).await;
@@ -213,7 +213,7 @@ async fn fans_without_an_account_sign_up_and_log_in_first() {
 }
 
 #[tokio::test]
-async fn a_crowd_shares_a_few_connections_and_is_told_of_to_the_end() {
+async fn a_crowd_shares_a_few_connections_and_is_reported_to_the_end() {
     let stub = Stub::start(|_| None).await;
     let mut target = stub.target.clone();
     target.connections_max = 4;

@@ -18,7 +18,9 @@ use podo_app::identity::keyring::sha256;
 use podo_app::identity::sessions::Caller;
 use podo_app::operations::idempotency::{CHARGE, SELECT};
 use podo_app::operations::port::clock::{Clock, Rng as _};
-use podo_app::operations::port::idempotency::{Answer, IdempotencyKey, Idempotent, StoredAnswer};
+use podo_app::operations::port::idempotency::{
+    IdempotencyKey, Idempotent, IdempotentAnswer, StoredAnswer,
+};
 use podo_app::payments::wallet;
 use podo_domain::identity::Role;
 use podo_domain::waiting_room::PlaceNumber;
@@ -26,7 +28,7 @@ use podo_domain::{Refusal, ReservationId, SeatId, SessionId, Timestamp, UserId, 
 use serde_json::Value;
 use std::sync::Arc;
 use uuid::Uuid;
-use waiting::Place;
+use waiting::LastPlace;
 
 /// A fan's state.
 pub(crate) struct Fan {
@@ -35,7 +37,7 @@ pub(crate) struct Fan {
     caller: Caller,
     place_token: Option<String>,
     entry_token: Option<String>,
-    place: Option<Place>,
+    place: Option<LastPlace>,
     /// The number of their admission.
     inside: Option<PlaceNumber>,
     /// Wallet charges that were answered, and that never were.
@@ -46,6 +48,7 @@ pub(crate) struct Fan {
 /// Seats that the fan holds, by the server's answer.
 struct Promise {
     reservation: ReservationId,
+    amount: Won,
     until: Timestamp,
 }
 
@@ -178,9 +181,10 @@ impl Fan {
         });
         let answer = asked.await?;
         Some(answer.map(|body| {
-            let until = body["holdExpiresAt"].clone();
+            let (amount, until) = (body["amount"].clone(), body["holdExpiresAt"].clone());
             Promise {
                 reservation: ReservationId::new(uuid_in(&body["reservationId"])),
+                amount: serde_json::from_value(amount).expect("a hold has an amount"),
                 until: serde_json::from_value(until).expect("a hold says how long it lasts"),
             }
         }))
@@ -223,7 +227,7 @@ impl Fan {
 }
 
 /// The body of an answer, fresh or replayed.
-fn body_of<T: Answer>(once: Idempotent<T>) -> Value {
+fn body_of<T: IdempotentAnswer>(once: Idempotent<T>) -> Value {
     match once {
         Idempotent::Fresh(answer) => serde_json::to_value(&answer).expect("answers are JSON"),
         Idempotent::Replay(StoredAnswer { body, .. }) => {

@@ -6,7 +6,7 @@ mod company;
 mod line;
 
 pub(crate) use company::Company;
-pub(crate) use line::Line;
+pub(crate) use line::GatewayLink;
 
 use crate::check::coverage::Coverage;
 use crate::world::World;
@@ -15,7 +15,7 @@ use podo_adapters::gateways::GatewaySettings;
 use podo_app::operations::port::clock::{Clock, Rng};
 use podo_app::payments::port::gateway::Gateway as Port;
 use podo_domain::PaymentId;
-use podo_testbed::gateways::{Answer, Fault, Order, RefundFault};
+use podo_testbed::gateways::{CompanyReply, Fault, Order, RefundFault};
 use std::sync::{Arc, PoisonError};
 
 /// An answer that isn't lost is stored within this time.
@@ -52,7 +52,7 @@ impl World {
         };
         let connect = |_patience| {
             let line: Arc<dyn podo_adapters::gateways::transport::Transport> =
-                Arc::new(Line { world: world.clone(), node });
+                Arc::new(GatewayLink { world: world.clone(), node });
             Ok(line)
         };
         let gateways = settings.open_over(&rng, &connect);
@@ -83,7 +83,7 @@ impl World {
     }
 
     /// A request has arrived at the company.
-    pub(crate) fn hear(&self, request: &Request) -> Answer {
+    pub(crate) fn hear(&self, request: &Request) -> CompanyReply {
         let orders = self.companies.orders();
         let before = orders.into_iter().find(|(order, _)| request.is_about(order));
         if let Some((order, _)) = &before

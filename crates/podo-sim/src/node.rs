@@ -171,7 +171,9 @@ impl World {
                 queue_log_for: None,
                 logins_for: std::time::Duration::from_secs(92 * 86_400),
                 records_for: std::time::Duration::from_secs(1_827 * 86_400),
+                home: String::new(),
                 sign_ups_per_minute: 1,
+                brand: podo_app::messaging::templates::Brand::default(),
             },
         };
         let live = LiveEngines {

@@ -18,7 +18,8 @@ use podo_app::catalog::port::{
 use podo_app::identity::keyring::Keyring;
 use podo_app::identity::port::accounts::{Accounts, CreateUser};
 use podo_app::operations::port::clock::{Clock, Rng as _};
-use podo_domain::catalog::{GridTemplate, ResaleDelay, ScheduleTimes, SeatTemplate};
+use podo_domain::booking::seats::SEATS_PER_ORDER;
+use podo_domain::catalog::{GridTemplate, NewEvent, ResaleDelay, ScheduleTimes, SeatTemplate};
 use podo_domain::identity::Role;
 use podo_domain::waiting_room::{Entry, QueueSettings};
 use podo_domain::{EventId, HallId, ScheduleId, TicketId, Timestamp, UserId, VenueId, Won};
@@ -73,7 +74,7 @@ impl World {
     pub(crate) fn new(seed: u64, mutation: Mutation, is_traced: bool) -> World {
         let rng = Arc::new(Rng::new(seed));
         let swarm = Swarm::drawn(&rng);
-        let mutants = (mutation.guards_off(), mutation.edits());
+        let mutants = (mutation.guards_off(), &*mutation.edits());
         let store = SqlStore::in_memory(rng.clone(), mutants, Arc::new(NoFaults));
         let store = store.expect("an in-memory database can be created");
         let id = || rng.id(START);
@@ -204,20 +205,10 @@ impl World {
         let hall_command =
             CreateHall { actor, hall, venue, name, template, capacity: n_seats, now };
         self.store.create_hall(hall_command).await?;
-        let (title, artist) = ("Podo Live".to_owned(), "The Grapes".to_owned());
-        let description = String::new();
-        let create = CreateEvent {
-            actor,
-            event,
-            title,
-            artist,
-            description,
-            venue,
-            hall,
-            transferable: true,
-            now,
-        };
-        self.store.create_event(create).await?;
+        let title = "Podo Live".to_owned().try_into().map_err(podo_app::Error::broken)?;
+        let artist = "The Grapes".to_owned().try_into().map_err(podo_app::Error::broken)?;
+        let new = NewEvent::new(title, artist, venue, hall);
+        self.store.create_event(CreateEvent { actor, event, new, now }).await?;
         self.store.create_schedule(self.schedule_command(actor, event)).await?;
         let open = ChangeEvent { actor, event, verb: EventVerb::Open, now };
         self.store.change_event(open).await?;
@@ -240,6 +231,7 @@ impl World {
             },
             prices: BTreeMap::from([("R".to_owned(), price)]),
             seats_per_person: SEATS_PER_FAN_MAX,
+            seats_per_order: SEATS_PER_ORDER,
             resale_delay: ResaleDelay::default(),
             queue: QueueSettings {
                 max_active: self.swarm.max_active,
@@ -270,6 +262,7 @@ fn account(index: usize, user: UserId) -> CreateUser {
         phone: None,
         phone_hash: None,
         role: Role::User,
+        consents: Vec::new(),
         now: START,
     }
 }

@@ -7,7 +7,7 @@ mod portone;
 pub(crate) mod protocol;
 mod toss;
 
-use protocol::{Asked, Reply};
+use protocol::{Reply, StandInRequest};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Result;
@@ -114,7 +114,7 @@ pub struct Companies(Arc<Mutex<Book>>);
 
 /// A company's reply to a request.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct CompanyReply {
     pub status: u16,
     pub text: String,
     /// The request takes effect, but no answer comes.
@@ -123,13 +123,16 @@ pub struct Answer {
 
 impl Companies {
     /// Answers a request to one of them, without a network.
-    pub fn answer(&self, path: &str, key: Option<&str>, body: &str) -> Answer {
-        let asked =
-            Asked { path: path.to_owned(), key: key.map(str::to_owned), body: body.to_owned() };
+    pub fn answer(&self, path: &str, key: Option<&str>, body: &str) -> CompanyReply {
+        let asked = StandInRequest {
+            path: path.to_owned(),
+            key: key.map(str::to_owned),
+            body: body.to_owned(),
+        };
         let reply = answer(&mut self.lock(), &asked);
         let Reply { status, text, is_dropped, .. } =
             reply.unwrap_or_else(|| Reply::json(404, &serde_json::Value::Null));
-        Answer { status, text, is_dropped }
+        CompanyReply { status, text, is_dropped }
     }
 
     /// The fan approves the order on the company's page, with these faults to come.
@@ -313,7 +316,7 @@ pub(crate) enum Refunded {
 }
 
 /// The company that a request is for; `None` if it matches none.
-pub(crate) fn answer(book: &mut Book, asked: &Asked) -> Option<Reply> {
+pub(crate) fn answer(book: &mut Book, asked: &StandInRequest) -> Option<Reply> {
     toss::answer(book, asked)
         .or_else(|| portone::answer(book, asked))
         .or_else(|| inicis::answer(book, asked))

@@ -12,6 +12,7 @@ use podo_adapters::live::{memory, redis};
 use podo_adapters::notify::HttpWebhookClient;
 use podo_adapters::otlp;
 use podo_adapters::otlp::Exporter;
+use podo_adapters::papers::PdfPrinter;
 use podo_adapters::sql::SqlStore;
 use podo_app::AppContext;
 use podo_app::context::{Foundation, LiveEngines, Rules, Services};
@@ -23,6 +24,7 @@ use podo_app::operations::clock::SyncedClock;
 use podo_app::operations::port::clock::{Clock, Rng};
 use podo_app::operations::traces::Spans;
 use podo_app::payments::port::gateway::Gateway;
+use podo_app::tickets::papers::TicketPress;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::tokens::TokenKeys;
 use podo_domain::NodeId;
@@ -117,6 +119,7 @@ pub async fn context_on(
         .certifier(certifier(config, &rng, &clock)?)
         .social(social(config, &rng, &clock)?)
         .spans(spans)
+        .press(TicketPress::new(Arc::new(PdfPrinter)))
         .build();
     Ok(Bootstrapped { context, clock: synced_clock, store, sandbox, exporter })
 }
@@ -136,7 +139,9 @@ fn rules(config: &Config) -> Result<Rules> {
         queue_log_for: config.people.queue_log_for(),
         logins_for: config.retention.logins_for(),
         records_for: config.retention.records_for()?,
+        home: config.public_url.trim_end_matches('/').to_owned(),
         sign_ups_per_minute: config.people.sign_ups_per_minute_per_ip,
+        brand: config.look(),
     })
 }
 

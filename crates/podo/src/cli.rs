@@ -131,4 +131,7 @@ fn start_log(config: &Config) {
     if config.limits == config::Switch::Off {
         tracing::warn!("Rate and churn limits are off");
     }
+    for warning in &config.deprecated {
+        tracing::warn!("{warning}");
+    }
 }

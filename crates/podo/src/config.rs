@@ -1,5 +1,7 @@
 //! Settings: built-in defaults, then a file, then the environment, then flags.
 
+mod aws;
+mod brand;
 mod bus;
 mod channels;
 pub(crate) mod data_folder;
@@ -8,13 +10,16 @@ mod people;
 mod retention;
 pub mod roles;
 pub(crate) mod secret;
+mod sources;
 
+pub use brand::Brand;
 pub use bus::Bus;
 pub use channels::Channels;
 pub use gateways::Gateways;
 pub use people::{ConfirmEmail, People};
 pub use retention::Retention;
 
+use crate::config::aws::AwsEnvironment;
 use crate::config::roles::Roles;
 use crate::http::proxies::{ForwardedHeader, Proxies};
 use anyhow::{Context, Result, anyhow, bail};
@@ -24,7 +29,7 @@ use podo_adapters::sql::{Connections, DEADLINE_EXTRA, Logins, PostgresSettings};
 use podo_domain::waiting_room::HealthLimits;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use toml::{Table, Value};
 
@@ -54,6 +59,10 @@ pub struct Config {
     pub bus: Bus,
     #[serde(flatten)]
     pub channels: Channels,
+    #[serde(flatten)]
+    pub brand: Brand,
+    #[serde(skip)]
+    aws: AwsEnvironment,
     pub hold_seconds: u32,
     pub offer_seconds: u32,
     pub admit_every_ms: u32,
@@ -96,6 +105,9 @@ pub struct Config {
     pub admin_password: SecretString,
     #[serde(skip)]
     shown: String,
+    /// A warning for each setting that was given under a deprecated name.
+    #[serde(skip)]
+    pub deprecated: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -170,10 +182,12 @@ impl Config {
     ) -> Result<Config> {
         let mut table: Table = DEFAULT.parse().context("the built-in defaults do not parse")?;
         let file = overrides.file.clone().or_else(|| variable("PODO_CONFIG").map(PathBuf::from));
+        let mut deprecated = Vec::new();
         if let Some(file) = file {
-            merge(&mut table, read_file(&file)?, &file.display().to_string())?;
+            deprecated = sources::merge_file(&mut table, &file)?;
         }
-        merge_environment(&mut table, variable)?;
+        let aws = AwsEnvironment::read(&variable);
+        deprecated.extend(sources::merge_environment(&mut table, variable)?);
         if let Some(listen) = &overrides.listen {
             table.insert("listen".into(), Value::String(listen.clone()));
         }
@@ -186,7 +200,7 @@ impl Config {
         let shown = describe(&table);
         let config: Config = table.try_into().context("a setting has the wrong type")?;
         config.check()?;
-        Ok(Config { shown, ..config })
+        Ok(Config { shown, deprecated, aws, ..config })
     }
 
     /// Whether the payment sandbox is offered.
@@ -274,6 +288,7 @@ impl Config {
         }
         self.bus.check()?;
         self.channels.check()?;
+        self.brand.check()?;
         self.gateways.check(&self.public_url)?;
         self.check_sandbox()?;
         self.people.check(&self.public_url)?;
@@ -395,7 +410,12 @@ impl Config {
 
     /// The channels that notifications are sent through.
     pub fn channels(&self) -> Result<ChannelSettings> {
-        self.channels.settings()
+        self.channels.settings(&self.aws)
+    }
+
+    /// The organiser's name and look.
+    pub fn look(&self) -> podo_app::messaging::templates::Brand {
+        self.brand.look(&self.public_url)
     }
 
     /// Private networks that organisers' webhooks may reach.
@@ -453,42 +473,6 @@ fn without_password(url: &str) -> String {
 #[expect(clippy::disallowed_methods, reason = "this is where settings are read")]
 pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
-}
-
-fn read_file(file: &Path) -> Result<Table> {
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("cannot read the settings file {}", file.display()))?;
-    text.parse().with_context(|| format!("{} is not TOML", file.display()))
-}
-
-fn merge(table: &mut Table, more: Table, source: &str) -> Result<()> {
-    for (key, value) in more {
-        if !table.contains_key(&key) {
-            bail!("{source}: unknown setting `{key}`; `podo check-config --manual` lists all");
-        }
-        table.insert(key, value);
-    }
-    Ok(())
-}
-
-/// `PODO_HOLD_SECONDS=2` sets `hold_seconds`. The value takes the default's type; lists are
-/// comma-separated.
-fn merge_environment(table: &mut Table, variable: impl Fn(&str) -> Option<String>) -> Result<()> {
-    for (key, value) in table.iter_mut() {
-        let name = format!("PODO_{}", key.to_uppercase());
-        let Some(text) = variable(&name) else { continue };
-        *value = if value.is_integer() {
-            let number =
-                text.parse().with_context(|| format!("{name}: `{text}` is not a number"))?;
-            Value::Integer(number)
-        } else if value.is_array() {
-            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-            Value::Array(parts.map(|part| Value::String(part.to_owned())).collect())
-        } else {
-            Value::String(text)
-        };
-    }
-    Ok(())
 }
 
 #[cfg(test)]

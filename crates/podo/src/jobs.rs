@@ -47,6 +47,7 @@ pub enum Job {
     RelayMessages,
     ReplayDeadLetters,
     SendNotices,
+    Announce,
     DeliverWebhooks,
     SettlePayments,
     MakeRefunds,
@@ -54,22 +55,25 @@ pub enum Job {
     FollowWebhooks,
     ReconcileSeats,
     UpdateScheduleStatuses,
+    IndexNames,
+    OfferResales,
     ForgetMessages,
     ForgetRooms,
-    KeepLess,
+    ApplyRetention,
     KeepLogins,
     EraseOldRecords,
-    VerifyPromises,
+    VerifyInvariants,
 }
 
 impl Job {
-    pub const ALL: [Job; 19] = [
+    pub const ALL: [Job; 22] = [
         Job::AdmitFans,
         Job::ExpireHolds,
         Job::OfferSeats,
         Job::RelayMessages,
         Job::ReplayDeadLetters,
         Job::SendNotices,
+        Job::Announce,
         Job::DeliverWebhooks,
         Job::SettlePayments,
         Job::MakeRefunds,
@@ -77,12 +81,14 @@ impl Job {
         Job::FollowWebhooks,
         Job::ReconcileSeats,
         Job::UpdateScheduleStatuses,
+        Job::IndexNames,
+        Job::OfferResales,
         Job::ForgetMessages,
         Job::ForgetRooms,
-        Job::KeepLess,
+        Job::ApplyRetention,
         Job::KeepLogins,
         Job::EraseOldRecords,
-        Job::VerifyPromises,
+        Job::VerifyInvariants,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -93,6 +99,7 @@ impl Job {
             Job::RelayMessages => "relay",
             Job::ReplayDeadLetters => "replay",
             Job::SendNotices => "notify",
+            Job::Announce => "announce",
             Job::DeliverWebhooks => "deliver",
             Job::SettlePayments => "settle",
             Job::MakeRefunds => "refund",
@@ -100,12 +107,14 @@ impl Job {
             Job::FollowWebhooks => "webhooks",
             Job::ReconcileSeats => "reconcile",
             Job::UpdateScheduleStatuses => "schedule-status",
+            Job::IndexNames => "names",
+            Job::OfferResales => "resell",
             Job::ForgetMessages => "clean-messages",
             Job::ForgetRooms => "clean-queues",
-            Job::KeepLess => "retention",
+            Job::ApplyRetention => "retention",
             Job::KeepLogins => "login-history",
             Job::EraseOldRecords => "payment-retention",
-            Job::VerifyPromises => "verify",
+            Job::VerifyInvariants => "verify",
         }
     }
 
@@ -117,6 +126,7 @@ impl Job {
             Job::RelayMessages => "publishes the outbox",
             Job::ReplayDeadLetters => "retries dead letters that an organiser replays",
             Job::SendNotices => "sends notifications by e-mail, SMS and push",
+            Job::Announce => "announces changed shows, reminds of openings and shows",
             Job::DeliverWebhooks => "delivers messages to organisers' servers",
             Job::SettlePayments => "queries gateways about payments with an unknown outcome",
             Job::MakeRefunds => "makes refunds that are due",
@@ -124,12 +134,14 @@ impl Job {
             Job::FollowWebhooks => "processes gateway webhooks that are still pending",
             Job::ReconcileSeats => "compares the seat filter with the store",
             Job::UpdateScheduleStatuses => "updates the sale status of dates",
+            Job::IndexNames => "makes new and changed names searchable",
+            Job::OfferResales => "offers tickets that are given back to the standby list",
             Job::ForgetMessages => "deletes old messages, deduplication marks and idempotency keys",
             Job::ForgetRooms => "deletes waiting rooms a day after their concert",
-            Job::KeepLess => "makes unused accounts dormant, erases withdrawn ones",
+            Job::ApplyRetention => "makes unused accounts dormant, erases withdrawn ones",
             Job::KeepLogins => "creates and drops the monthly partitions of logins",
             Job::EraseOldRecords => "erases purchases past their retention period",
-            Job::VerifyPromises => {
+            Job::VerifyInvariants => {
                 "checks every invariant, stops the sale of a date that violates one"
             }
         }
@@ -147,11 +159,14 @@ impl Job {
             | Job::ReplayDeadLetters
             | Job::RefundCanceled
             | Job::ReconcileSeats
-            | Job::VerifyPromises => true,
+            | Job::IndexNames
+            | Job::VerifyInvariants => true,
             Job::AdmitFans
             | Job::ExpireHolds
             | Job::OfferSeats
+            | Job::OfferResales
             | Job::SendNotices
+            | Job::Announce
             | Job::DeliverWebhooks
             | Job::SettlePayments
             | Job::FollowWebhooks
@@ -160,7 +175,7 @@ impl Job {
             // One node claims each day: see `run_daily`.
             | Job::ForgetMessages
             | Job::ForgetRooms
-            | Job::KeepLess
+            | Job::ApplyRetention
             | Job::KeepLogins
             | Job::EraseOldRecords => false,
         }
@@ -183,6 +198,7 @@ impl Job {
                 podo_app::messaging::jobs::replay::replay_dead_letters(context, now).await
             }
             Job::SendNotices => podo_app::messaging::jobs::notify::send_notices(context, now).await,
+            Job::Announce => podo_app::messaging::jobs::announce::announce(context, now).await,
             Job::DeliverWebhooks => {
                 podo_app::messaging::jobs::deliver::deliver_webhooks(context, now).await
             }
@@ -202,13 +218,15 @@ impl Job {
             Job::UpdateScheduleStatuses => {
                 podo_app::catalog::jobs::update_schedule_statuses(context, now).await
             }
+            Job::IndexNames => podo_app::identity::support::names::index_names(context, now).await,
+            Job::OfferResales => podo_app::tickets::resales::offer_resales(context, now).await,
             Job::ForgetMessages => {
                 podo_app::operations::retention::cleanup::forget_messages(context, now).await
             }
             Job::ForgetRooms => {
                 podo_app::operations::retention::cleanup::forget_rooms(context, now).await
             }
-            Job::KeepLess => {
+            Job::ApplyRetention => {
                 podo_app::operations::retention::cleanup::apply_retention(context, now).await
             }
             Job::KeepLogins => {
@@ -217,7 +235,7 @@ impl Job {
             Job::EraseOldRecords => {
                 podo_app::operations::retention::erasure::erase_old_records(context, now).await
             }
-            Job::VerifyPromises => {
+            Job::VerifyInvariants => {
                 podo_app::operations::verification::hourly::verify_invariants(context, now).await
             }
         }
@@ -308,7 +326,7 @@ async fn run_round(
 async fn run_daily(context: &AppContext, tasks: &Tasks, job: Job, hour: u8) {
     while !tasks.is_stopping() {
         let due_at = last_at(hour, context.now());
-        match context.store.take_turn(job.name(), due_at).await {
+        match context.store.claim_run(job.name(), due_at).await {
             Ok(true) => run_until_done(context, tasks, job).await,
             Ok(false) => {}
             Err(error) => {
@@ -415,17 +433,16 @@ mod tests {
 
     #[test]
     fn the_control_room_describes_every_job_in_both_languages() {
-        let words = ["ko", "en"].map(|language| {
-            let path =
-                format!("{}/../../web/admin/words/{language}.js", env!("CARGO_MANIFEST_DIR"));
-            std::fs::read_to_string(path).unwrap()
-        });
-        for (job, words) in Job::ALL.iter().flat_map(|job| words.each_ref().map(|it| (job, it))) {
+        let path = format!("{}/../../web/admin/words/jobs.js", env!("CARGO_MANIFEST_DIR"));
+        let words = std::fs::read_to_string(path).unwrap();
+        let (korean, english) = words.split_once("export const en").unwrap();
+        let words = [korean, english];
+        for (job, words) in Job::ALL.iter().flat_map(|job| words.map(|it| (job, it))) {
             let name = job.name();
             let is_there = [format!("\n  {name}: "), format!("\n  \"{name}\": ")]
                 .iter()
                 .any(|key| words.contains(key.as_str()));
-            assert!(is_there, "web/admin/words doesn't describe `{name}`");
+            assert!(is_there, "web/admin/words/jobs.js doesn't describe `{name}`");
         }
     }
 

@@ -26,9 +26,9 @@
 //! ```
 //!
 //! Register it with `routes!(my_tickets)` in the module's `routes()`. A handler for organisers
-//! takes a policy type such as `AuditedAdmin` first and is registered with `guarded!`, which
-//! doesn't compile without one. The test `identity::policy` calls every route with every kind of
-//! token. CONTRIBUTING.md ("Add a route") lists the remaining files.
+//! takes a policy type such as `Audited<ManageEvents, OfEvent>` first and is registered with
+//! `guarded!`, which doesn't compile without one. The test `identity::policy` calls every route with
+//! every kind of token. CONTRIBUTING.md ("Add a route") lists the remaining files.
 //!
 //! The hottest calls, entering the queue, polling and selecting seats, also have a fast path in
 //! front of hyper (`http/edge/fast_path.rs`) that runs the same functions.

@@ -37,10 +37,7 @@ use utoipa_axum::routes;
 
 pub(crate) use crate::http::edge::{Room, network_of};
 
-pub use crate::http::edge::{
-    Edge, FastRequest, FastResponse, FastRoute, Headers, RequestId, Tracing, schedule_in_body,
-    schedule_in_query, seats_in_body,
-};
+pub use crate::http::edge::{Edge, RequestId, Tracing};
 pub use crate::http::problem::{ApiError, problem_codes};
 
 /// State shared by all handlers.
@@ -113,11 +110,13 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(catalog::seats::show_layout))
         .routes(routes!(catalog::seats::show_named_layout))
         .routes(routes!(catalog::seats::show_seats))
-        .routes(routes!(catalog::seats::stream))
+        .routes(routes!(catalog::seat_stream::stream))
         .routes(routes!(booking::seats::seats))
         .routes(routes!(booking::seats::select))
         .routes(routes!(booking::seats::best))
         .routes(routes!(booking::seats::release))
+        .routes(routes!(booking::phases::my_phases))
+        .routes(routes!(booking::phases::verify_phase))
         .routes(routes!(
             booking::standby::stand_by,
             booking::standby::my_standby,
@@ -128,15 +127,21 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(booking::seats::cancel))
         .routes(routes!(payments::checkout::gateways))
         .routes(routes!(payments::checkout::request))
+        .routes(routes!(payments::checkout::pay_from_wallet))
         .routes(routes!(payments::checkout::confirm))
         .routes(routes!(payments::checkout::cancel))
         .routes(routes!(payments::checkout::my_payment))
         .routes(routes!(payments::sandbox::choose))
         .merge(identity::email_proof::routes())
         .merge(identity::certification::routes())
+        .merge(identity::api_keys::routes())
+        .merge(identity::legal::routes())
+        .merge(identity::recovery::routes())
+        .merge(identity::team::routes())
         .merge(identity::second_factor::routes())
         .merge(identity::bot_signals::routes())
         .merge(identity::social::routes())
+        .merge(messaging::announcements::routes())
         .merge(messaging::notifications::routes())
         .merge(payments::refunds::routes())
         .merge(payments::gateway_webhooks::routes())

@@ -71,10 +71,7 @@ impl Server {
         open_rooms(&context, context.now()).await?;
         fill_filter(&context).await?;
         recall_ended_sessions(&context).await?;
-        start_workers(config, &context, &tasks).await;
-        for schedule in schedules(config) {
-            tasks.spawn(run_job(context.clone(), tasks.clone(), schedule));
-        }
+        start_background_work(config, &context, &tasks).await;
         let state = Arc::new(AppState {
             context: context.clone(),
             clock: bootstrapped.clock,
@@ -132,9 +129,27 @@ impl Server {
     }
 }
 
+/// Starts workers and jobs; workers outlive the relay, which publishes to them.
+async fn start_background_work(config: &Config, context: &Arc<AppContext>, tasks: &Tasks) {
+    let workers = tasks.outliving();
+    start_workers(config, context, (tasks, &workers)).await;
+    let mut relays = Vec::new();
+    for schedule in schedules(config) {
+        let running = tasks.spawn(run_job(context.clone(), tasks.clone(), schedule));
+        if schedule.job == Job::RelayMessages {
+            relays.push(running);
+        }
+    }
+    tasks.spawn(stop_after(workers, relays, tasks.clone()));
+}
+
 /// Workers subscribe before the relay publishes, because the in-process bus doesn't keep messages
 /// that a missing subscriber would need.
-async fn start_workers(config: &Config, context: &Arc<AppContext>, tasks: &Tasks) {
+async fn start_workers(
+    config: &Config,
+    context: &Arc<AppContext>,
+    (tasks, workers): (&Tasks, &Tasks),
+) {
     tasks.spawn(prepare_bus(context.clone(), tasks.clone()));
     tasks.spawn(share_node_load(context.clone(), tasks.clone()));
     tasks.spawn(write_queue_log(context.clone(), tasks.clone()));
@@ -142,7 +157,7 @@ async fn start_workers(config: &Config, context: &Arc<AppContext>, tasks: &Tasks
     if config.bus.reaches_others() {
         tasks.spawn(run_cache_invalidator(context.clone(), tasks.clone()));
     }
-    let has_notify = config.bus.relay_bell == Switch::On;
+    let has_notify = config.bus.relay_notify == Switch::On;
     if has_notify {
         tasks.spawn(notify_relays(context.clone(), tasks.clone()));
     }
@@ -154,8 +169,16 @@ async fn start_workers(config: &Config, context: &Arc<AppContext>, tasks: &Tasks
     }
     let places = ALL.map(async |worker| (worker, join(context, worker).await));
     for (worker, place) in futures::future::join_all(places).await {
-        tasks.spawn(run_worker(context.clone(), tasks.clone(), worker, place));
+        tasks.spawn(run_worker(context.clone(), workers.clone(), worker, place));
     }
+}
+
+/// Stops the workers once the relay has ended: with the in-process bus, messages that it is
+/// publishing count as failed if their workers leave first.
+async fn stop_after(workers: Tasks, relays: Vec<JoinHandle<()>>, tasks: Tasks) {
+    tasks.stopped().await;
+    futures::future::join_all(relays).await;
+    workers.stop();
 }
 
 /// Keeps this node's clock in step with the store's.
@@ -220,7 +243,7 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
     Job::ALL.map(|job| {
         let timing = match job {
             Job::AdmitFans => every(config.admit_every_ms),
-            Job::ExpireHolds | Job::OfferSeats => every(config.sweep_every_ms),
+            Job::ExpireHolds | Job::OfferSeats | Job::OfferResales => every(config.sweep_every_ms),
             Job::RelayMessages => every(config.bus.relay_every_ms),
             Job::SettlePayments
             | Job::MakeRefunds
@@ -229,12 +252,12 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
             | Job::SendNotices
             | Job::DeliverWebhooks
             | Job::UpdateScheduleStatuses => every(1_000),
-            Job::RefundCanceled => every(2_000),
+            Job::RefundCanceled | Job::Announce | Job::IndexNames => every(2_000),
             Job::ReconcileSeats => Timing::Every(config.reconcile_every()),
-            Job::VerifyPromises => Timing::Every(config.verify_every()),
+            Job::VerifyInvariants => Timing::Every(config.verify_every()),
             Job::ForgetMessages => Timing::Daily { hour: 2 },
             Job::ForgetRooms => Timing::Daily { hour: 3 },
-            Job::KeepLess => Timing::Daily { hour: 4 },
+            Job::ApplyRetention => Timing::Daily { hour: 4 },
             Job::KeepLogins => Timing::Daily { hour: 5 },
             Job::EraseOldRecords => Timing::Daily { hour: 18 },
         };

@@ -226,7 +226,7 @@ pub struct MessageMetrics {
     pub bus_lag: Gauge,
     pub dead_letters: Family<WorkerLabel, Gauge>,
     pub consumed: Family<WorkerLabel, Counter>,
-    pub set_aside: Family<WorkerLabel, Counter>,
+    pub dead_lettered: Family<WorkerLabel, Counter>,
     pub job_rounds: Family<JobLabel, Counter>,
     pub job_done: Family<JobLabel, Counter>,
     pub job_failed: Family<JobLabel, Counter>,
@@ -245,7 +245,7 @@ impl MessageMetrics {
             bus_lag: Gauge::default(),
             dead_letters: Family::default(),
             consumed: Family::default(),
-            set_aside: Family::default(),
+            dead_lettered: Family::default(),
             job_rounds: Family::default(),
             job_done: Family::default(),
             job_failed: Family::default(),
@@ -258,11 +258,10 @@ impl MessageMetrics {
         let what = "Dead letters neither replayed nor discarded";
         registry.register("dead_letters", what, it.dead_letters.clone());
         registry.register("messages_consumed", "Messages processed", it.consumed.clone());
-        registry.register(
-            "messages_set_aside",
-            "Messages moved to the dead letters",
-            it.set_aside.clone(),
-        );
+        let what = "Messages moved to the dead letters";
+        registry.register("messages_dead_lettered", what, it.dead_lettered.clone());
+        let what = "Deprecated name of podo_messages_dead_lettered";
+        registry.register("messages_set_aside", what, it.dead_lettered.clone());
         registry.register("job_rounds", "Rounds of a job", it.job_rounds.clone());
         registry.register("job_done", "Items that the rounds processed", it.job_done.clone());
         registry.register(

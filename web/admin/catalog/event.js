@@ -87,6 +87,7 @@ function scheduleRow(page, event, it) {
     el("td", {},
       el("div", { class: "row" },
         el("a", { class: "btn small", href: `#/live/${it.id}` }, icon("chart"), t("monitor")),
+        el("a", { class: "btn small", href: `#/schedules/${it.id}/phases?event=${event.id}` }, t("phases")),
         el("button", { class: "btn small", type: "button", onclick: () => editTimes(page, it) }, t("edit")),
         event.status === "PREPARING" ? deleteButton(page, `/api/admin/schedules/${it.id}`) : null,
         it.status === "CANCELLED" ? null : cancelButton(page, it))));
@@ -113,8 +114,9 @@ async function editTimes(page, schedule) {
   const names = ["startsAt", "endsAt", "saleStartsAt", "saleEndsAt"];
   const done = await ask({
     title: t("edit"),
-    content: el("div", { class: "stack" }, names.map((name) =>
-      field({ label: t(name), name, type: "datetime-local", value: toLocal(schedule[name]), required: true }))),
+    content: el("div", { class: "stack" },
+      Date.parse(schedule.saleStartsAt) <= Date.now() ? el("p", { class: "note warn" }, t("moveWarn")) : null,
+      names.map((name) => field({ label: t(name), name, type: "datetime-local", value: toLocal(schedule[name]), required: true }))),
     yes: t("saveIt"),
     act: (form) => {
       const body = Object.fromEntries(names.map((name) => [name, fromLocal(form.get(name))]));

@@ -10,15 +10,16 @@ function grid({ blocks, rows, seats, grades }) {
   const perBlock = Math.max(1, Math.ceil(seats / blocks));
   const width = perBlock * PITCH;
   const sections = [];
-  for (let row = 0; row < Math.ceil(rows / 10); row += 1) {
+  const [tiers, deep] = tiersOf(rows, grades);
+  for (let row = 0; row < tiers; row += 1) {
     for (let block = 0; block < blocks; block += 1) {
       sections.push({
         name: `${String.fromCharCode(65 + row)}${block + 1}`,
-        grade: gradeAt(grades, row, Math.ceil(rows / 10)),
-        rows: Array.from({ length: Math.min(10, rows - row * 10) }, (_, i) => ({
-          label: String(row * 10 + i + 1),
+        grade: gradeAt(grades, row, tiers),
+        rows: Array.from({ length: Math.min(deep, rows - row * deep) }, (_, i) => ({
+          label: String(row * deep + i + 1),
           count: perBlock,
-          line: { x: block * (width + 24), y: 90 + row * 150 + i * PITCH, dx: PITCH, dy: 0 },
+          line: { x: block * (width + 24), y: 90 + row * (deep * PITCH + 30) + i * PITCH, dx: PITCH, dy: 0 },
         })),
       });
     }
@@ -33,15 +34,16 @@ function arc({ blocks, rows, seats, grades }) {
   const inner = Math.max(120, Math.ceil((seats * PITCH * 180) / (Math.PI * (to - from) * 1.15)));
   const perBlock = (to - from) / blocks;
   const sections = [];
-  for (let tier = 0; tier < Math.ceil(rows / 10); tier += 1) {
+  const [tiers, deep] = tiersOf(rows, grades);
+  for (let tier = 0; tier < tiers; tier += 1) {
     for (let block = 0; block < blocks; block += 1) {
       // On screen, angles increase clockwise, and the audience sits below the stage.
       const degrees = [from - 180 + block * perBlock + 1.5, from - 180 + (block + 1) * perBlock - 1.5];
       sections.push({
         name: `${tier + 1}${String(block + 1).padStart(2, "0")}`,
-        grade: gradeAt(grades, tier, Math.ceil(rows / 10)),
-        rows: Array.from({ length: Math.min(10, rows - tier * 10) }, (_, i) => {
-          const radius = inner + tier * 150 + i * 13;
+        grade: gradeAt(grades, tier, tiers),
+        rows: Array.from({ length: Math.min(deep, rows - tier * deep) }, (_, i) => {
+          const radius = inner + tier * (deep * 13 + 20) + i * 13;
           const room = (Math.PI * radius * (degrees[1] - degrees[0])) / 180;
           return {
             label: String(i + 1),
@@ -72,6 +74,12 @@ const MAKERS = { grid, arc, arena };
 /** `asked`: shape, blocks, rows, seats (of the first row), grades from the most expensive down. */
 export function generate(asked) {
   return MAKERS[asked.shape](asked);
+}
+
+/** How many tiers, and how many rows each: at most ten rows, and a tier for every grade. */
+function tiersOf(rows, grades) {
+  const deep = Math.ceil(rows / Math.max(Math.ceil(rows / 10), Math.min(rows, grades.length)));
+  return [Math.ceil(rows / deep), deep];
 }
 
 function gradeAt(grades, tier, tiers) {

@@ -6,7 +6,7 @@ import { call, get } from "../../shared/app/api.js";
 import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { count } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { readPlan } from "../../shared/seatmap/plan.js";
+import { COLOURS, readPlan } from "../../shared/seatmap/plan.js";
 import { save } from "../../shared/ui/table.js";
 import { area, card, choice, field, heading } from "../form.js";
 import { generate, SHAPES } from "./generate.js";
@@ -64,7 +64,7 @@ function openDesk(page, { isNew, template }) {
     const fact = (name, value) => el("span", {}, el("b", {}, count(value)), ` ${name}`);
     counts.replaceChildren(
       fact(t("planSeats"), found.seats),
-      ...grades.map((grade, i) => el("span", {}, el("i", { class: `dot g${Math.min(3, i)}`, "aria-hidden": "true" }), `${grade} `, el("b", {}, count(found.grades[grade])))),
+      ...grades.map((grade, i) => el("span", {}, el("i", { class: `dot g${Math.min(COLOURS - 1, i)}`, "aria-hidden": "true" }), `${grade} `, el("b", {}, count(found.grades[grade])))),
       ...(found.standing ? [fact(t("planStanding"), found.standing)] : []),
       ...(found.accessible ? [fact(t("planAccessible"), found.accessible)] : []),
       ...(found.restrictedView ? [fact(t("planRestricted"), found.restrictedView)] : []));
@@ -86,9 +86,12 @@ function openDesk(page, { isNew, template }) {
   return {
     check,
     saving: savingCard(page, { isNew, template: () => current, check, problem }),
-    generating: generatingCard((next) => {
+    generating: generatingCard(async (next, asked) => {
       current = next;
-      return check();
+      const isGood = await check();
+      map.showAll();
+      const unused = asked.filter((grade) => !next.sections.some((it) => it.grade === grade));
+      if (isGood && unused.length) problem.show(t("gradesUnused", unused.join(", ")));
     }),
     importing: importingCard({ source, text, problem, take: (next) => {
       current = next;
@@ -97,7 +100,7 @@ function openDesk(page, { isNew, template }) {
     painting: card(t("paint"), null, el("div", { class: "pad stack" },
       el("label", { class: "field" }, t("paintGrade"), paint), el("p", { class: "quiet" }, t("paintHow")))),
     preview: el("section", { class: "card preview" },
-      el("h2", { class: "bar" }, t("planPreview")), counts, problem.element, map),
+      el("h2", { class: "bar" }, t("planPreview"), el("button", { class: "btn small", type: "button", onclick: () => map.showAll() }, icon("fit"), t("planFit"))), counts, problem.element, map),
   };
 }
 
@@ -146,7 +149,7 @@ function generatingCard(take) {
     const { shape, blocks, rows, seats, grades } = Object.fromEntries(new FormData(form));
     const asked = { shape, blocks: Number(blocks), rows: Number(rows), seats: Number(seats) };
     asked.grades = grades.split(",").map((it) => it.trim()).filter(Boolean);
-    whileBusy(button, () => take(generate(asked)));
+    whileBusy(button, () => take(generate(asked), asked.grades));
   });
   return card(t("generate"), null, form);
 }

@@ -5,12 +5,19 @@ import { el, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { area, choice, field, heading, tick } from "../form.js";
+import { keep, recall } from "../../shared/app/session.js";
 import { fromLocal, toLocal } from "./event.js";
+import { generate, SHAPES } from "./generate.js";
 
 const STEPS = ["stepWhat", "stepWhere", "stepWhen", "stepCheck"];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const PRICE = 100_000;
+/** Prices from the most expensive grade down. */
+const PRICES = [165_000, 132_000, 99_000, 77_000, 55_000];
+
+/** Shows begin at seven in the evening in Seoul, sales open at eight. */
+const [SHOW_UTC_MS, SALE_UTC_MS] = [10 * HOUR_MS, 11 * HOUR_MS];
+const HALL = { shape: "arena", blocks: 6, rows: 30, seats: 60, grades: "VIP, R, S, A" };
 
 export async function eventWizard(page) {
   const from = page.query.get("from");
@@ -18,7 +25,9 @@ export async function eventWizard(page) {
     get("/api/admin/venues?limit=100", { signal: page.signal }),
     from ? get(`/api/admin/events/${from}`, { signal: page.signal }) : null,
   ]);
-  const draft = draftOf(venues.items, original);
+  // What was typed survives a visit to the venues.
+  const draft = (original ? null : recall("draft", "event")) ?? draftOf(venues.items, original);
+  draft.hallId ??= venues.items.flatMap((venue) => venue.halls)[0]?.id;
   page.main.className = "narrow roomy";
   const body = el("div", {});
   const steps = el("ol", { class: "steps" });
@@ -26,6 +35,7 @@ export async function eventWizard(page) {
   const go = async (index) => {
     steps.replaceChildren(...STEPS.map((step, i) => el("li", { "aria-current": i === index ? "step" : null }, t(step))));
     const views = [whatStep, whereStep, whenStep, checkStep];
+    if (!original) keep("draft", "event", draft);
     const view = await views[index]({ page, draft, venues: venues.items });
     body.replaceChildren(stepForm({ ...view, index, go }));
     body.querySelector("input, select, textarea, button")?.focus();
@@ -34,7 +44,8 @@ export async function eventWizard(page) {
 }
 
 function draftOf(venues, original) {
-  const opens = Math.ceil((Date.now() + DAY_MS) / HOUR_MS) * HOUR_MS;
+  const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+  const [opens, starts] = [today + DAY_MS + SALE_UTC_MS, today + 31 * DAY_MS + SHOW_UTC_MS];
   const last = original?.schedules.at(-1);
   const venue = venues.find((it) => it.name === original?.venueName) ?? venues[0];
   return {
@@ -44,12 +55,13 @@ function draftOf(venues, original) {
     transferable: original?.transferable ?? true,
     venueId: venue?.id,
     hallId: (venue?.halls.find((it) => it.name === original?.hallName) ?? venue?.halls[0])?.id,
-    startsAt: new Date(opens + 30 * DAY_MS).toISOString(),
-    endsAt: new Date(opens + 30 * DAY_MS + 3 * HOUR_MS).toISOString(),
+    startsAt: new Date(starts).toISOString(),
+    endsAt: new Date(starts + 3 * HOUR_MS).toISOString(),
     saleStartsAt: new Date(opens).toISOString(),
-    saleEndsAt: new Date(opens + 29 * DAY_MS).toISOString(),
+    saleEndsAt: new Date(starts - DAY_MS).toISOString(),
     prices: last?.prices ?? {},
     seatsPerPerson: last?.seatsPerPerson ?? 4,
+    seatsPerOrder: last?.seatsPerOrder ?? 4,
     opensNow: true,
   };
 }
@@ -94,13 +106,37 @@ function whereStep({ draft, venues }) {
     content: halls.length
       ? [choice({ label: t("hall"), name: "hallId", options: halls, value: draft.hallId }),
         el("p", { class: "quiet" }, el("a", { href: "#/venues" }, t("otherHall")))]
-      : [el("p", { class: "note warn" }, t("noHalls")), el("p", {}, el("a", { class: "btn", href: "#/venues" }, t("navVenues")))],
-    take: (form) => {
-      if (!halls.length) throw new Error(t("noHalls"));
-      draft.hallId = form.get("hallId");
+      : firstHall(),
+    take: async (form) => {
+      draft.hallId = halls.length ? form.get("hallId") : await createHall(form, venues);
       draft.venueId = venues.find((venue) => venue.halls.some(({ id }) => id === draft.hallId)).id;
     },
   };
+}
+
+/** Without a hall there is nothing to sell, so the first one is made here. */
+function firstHall() {
+  const number = (name, max) => field({ label: t(`gen${name}`), name, type: "number", min: 1, max, value: HALL[name], required: true });
+  return [
+    el("p", { class: "quiet" }, t("noHalls")),
+    el("div", { class: "two" }, ["name", "address", "city"].map((name) => field({ label: name === "name" ? t("venueTitle") : t(`venue${name}`), name, required: true, maxlength: 200 })),
+      field({ label: t("hallName"), name: "hall", required: true, maxlength: 200 })),
+    choice({ label: t("genshape"), name: "shape", options: SHAPES.map((it) => [it, t(`shape${it}`)]), value: HALL.shape }),
+    el("div", { class: "three" }, number("blocks", 26), number("rows", 200), number("seats", 400)),
+    field({ label: t("gengrades"), name: "grades", value: HALL.grades, required: true }),
+  ];
+}
+
+/** Remembers the venue, so that a second try after a refused plan doesn't create another one. */
+async function createHall(form, venues) {
+  const { name, address, city, hall, shape, grades, ...numbers } = Object.fromEntries(form);
+  const made = venues.find((it) => it.name === name) ?? { ...(await call("POST", "/api/admin/venues", { body: { name, address, city } })), name, halls: [] };
+  if (!venues.includes(made)) venues.push(made);
+  const asked = Object.fromEntries(Object.entries(numbers).map(([key, value]) => [key, Number(value)]));
+  const seatTemplate = generate({ ...asked, shape, grades: grades.split(",").map((it) => it.trim()).filter(Boolean) });
+  const { id, capacity } = await call("POST", `/api/admin/venues/${made.id}/halls`, { body: { name: hall, seatTemplate } });
+  made.halls.push({ id, name: hall, capacity });
+  return id;
 }
 
 async function whenStep({ page, draft }) {
@@ -112,22 +148,24 @@ async function whenStep({ page, draft }) {
         field({ label: t(name), name, type: "datetime-local", value: toLocal(draft[name]), required: true }))),
       el("fieldset", { class: "stack" },
         el("legend", {}, t("colprices")),
-        el("div", { class: "two" }, grades.map(({ grade, seats }) => field({
+        el("div", { class: "two" }, grades.map(({ grade, seats }, i) => field({
           label: `${grade} · ${t("seatCount", count(seats))}`,
           name: `price ${grade}`,
           type: "number",
           min: 1,
           max: 100_000_000,
           step: 1,
-          value: draft.prices[grade] ?? PRICE,
+          value: draft.prices[grade] ?? PRICES[Math.min(i, PRICES.length - 1)],
           required: true,
         })))),
-      field({ label: t("seatsPerPerson"), name: "seatsPerPerson", type: "number", min: 1, max: 4, value: draft.seatsPerPerson, required: true }),
+      field({ label: t("seatsPerPerson"), name: "seatsPerPerson", type: "number", min: 1, max: 50, value: draft.seatsPerPerson, required: true }),
+      field({ label: t("seatsPerOrder"), name: "seatsPerOrder", type: "number", min: 1, max: 10, value: draft.seatsPerOrder, required: true }),
     ],
     take: (form) => {
       names.forEach((name) => (draft[name] = fromLocal(form.get(name))));
       draft.prices = Object.fromEntries(grades.map(({ grade }) => [grade, Number(form.get(`price ${grade}`))]));
       draft.seatsPerPerson = Number(form.get("seatsPerPerson"));
+      draft.seatsPerOrder = Number(form.get("seatsPerOrder"));
     },
   };
 }
@@ -136,13 +174,18 @@ async function whenStep({ page, draft }) {
 async function gradesOf({ signal }, hallId) {
   const seatTemplate = await get(`/api/admin/halls/${hallId}/template`, { signal });
   const preview = await call("POST", "/api/admin/layouts/preview", { body: { seatTemplate }, signal });
-  return Object.entries(preview.grades).map(([grade, seats]) => ({ grade, seats }));
+  // In drawing order, the most expensive first.
+  const drawn = new Set(preview.layout.sections.flatMap(({ seats }) => seats.map(({ grade }) => grade)));
+  return [...drawn].map((grade) => ({ grade, seats: preview.grades[grade] }));
 }
 
-function checkStep({ page, draft }) {
+function checkStep({ page, draft, venues }) {
+  const venue = venues.find(({ id }) => id === draft.venueId);
+  const hall = venue?.halls.find(({ id }) => id === draft.hallId);
   const lines = [
     [t("coltitle"), draft.title],
     [t("colartist"), draft.artist],
+    [t("hall"), venue ? t("hallOf", venue.name, hall?.name ?? "", count(hall?.capacity ?? 0)) : "–"],
     [t("transfers"), t(draft.transferable ? "transfersOn" : "transfersOff")],
     [t("startsAt"), moment(draft.startsAt)],
     [t("saleStartsAt"), moment(draft.saleStartsAt)],
@@ -165,9 +208,10 @@ function checkStep({ page, draft }) {
 async function create(page, draft, opensNow) {
   const { title, artist, description, venueId, hallId, transferable } = draft;
   draft.made ??= (await call("POST", "/api/admin/events", { body: { title, artist, description, venueId, hallId, transferable } })).id;
-  const { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson } = draft;
-  const body = { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson };
+  const { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson, seatsPerOrder } = draft;
+  const body = { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson, seatsPerOrder };
   draft.scheduled ??= (await call("POST", `/api/admin/events/${draft.made}/schedules`, { body })).id;
   if (opensNow) await call("POST", `/api/admin/events/${draft.made}/open`, { body: {} });
+  keep("draft", "event", null);
   page.go(`#/events/${draft.made}`);
 }

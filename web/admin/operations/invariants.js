@@ -6,7 +6,7 @@ import { count, stamp } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { badge, heading, shortId } from "../form.js";
 
-export async function promises(page) {
+export async function invariants(page) {
   const problem = problemBox();
   const box = el("div", { class: "stack" });
   const act = (button, path) => whileBusy(button, async () => {
@@ -19,10 +19,10 @@ export async function promises(page) {
   });
   const now = el("button", { class: "btn", type: "button", onclick: () => act(now, "/api/admin/jobs/verify/run") }, t("runNow"));
   page.main.className = "wide";
-  page.main.replaceChildren(heading(t("navPromises"), t("promisesWords"), now), problem.element, box);
+  page.main.replaceChildren(heading(t("navInvariants"), t("invariantsWords"), now), problem.element, box);
   try {
     const { last, stopped } = await get("/api/admin/verify", { signal: page.signal });
-    box.replaceChildren(...stopped.map((it) => stop(it, act)), last ? findings(last) : el("p", { class: "quiet" }, t("promisesNone")));
+    box.replaceChildren(...stopped.map((it) => stop(it, act)), last ? findings(last) : el("p", { class: "quiet" }, t("invariantsNone")));
   } catch (error) {
     if (error.name !== "AbortError") problem.show(error.message);
   }
@@ -37,7 +37,7 @@ function stop({ scheduleId, stoppedAt, why }, act) {
 }
 
 function findings({ finishedAt, findings: all }) {
-  const heads = ["promise", "status", "checked", "broken", "details"];
+  const heads = ["invariant", "status", "checked", "broken", "details"];
   const row = ({ id, rule, nChecked, nBroken, examples }) => el("tr", {},
     el("th", { scope: "row" }, id, el("br"), el("small", { class: "quiet" }, t("rule", id, rule))),
     el("td", {}, badge(nBroken ? "FAILED" : "OK")),
@@ -45,8 +45,8 @@ function findings({ finishedAt, findings: all }) {
     el("td", { class: "right" }, count(nBroken)),
     el("td", { class: "quiet" }, examples.join(", ")));
   return el("section", { class: "card" },
-    el("p", { class: "quiet num" }, stamp(finishedAt)),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("navPromises") },
+    el("p", { class: "quiet num pad" }, stamp(finishedAt)),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("navInvariants") },
       el("table", { class: "num" },
         el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, t(`col${head}`))))),
         el("tbody", {}, all.map(row)))));

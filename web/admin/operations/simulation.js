@@ -94,7 +94,8 @@ function show(state) {
 
 /** The capacity figure, and its components. */
 function capacity(report) {
-  return el("div", { class: "note ok num" },
+  return el("div", { class: report.unexpected ? "note warn num" : "note ok num" },
     el("p", {}, el("b", { class: "huge" }, count(Math.round(report.requestsPerSecond))), ` ${t("simperSecond")}`),
-    el("p", {}, t("simreport", count(Math.round(report.purchasesPerSecond * 60)), count(report.selectP99Ms), count(report.queueP99Ms), report.elapsedSeconds)));
+    el("p", {}, t("simreport", count(Math.round(report.purchasesPerSecond * 60)), count(report.selectP99Ms), count(report.queueP99Ms), report.elapsedSeconds)),
+    report.unexpected ? el("p", {}, t("simtrouble", count(report.unexpected))) : null);
 }

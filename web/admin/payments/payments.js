@@ -1,9 +1,9 @@
 // All payments with their states, and refunds: first a preview, then for real.
 
-import { act } from "../../shared/app/api.js";
+import { act, get } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el } from "../../shared/ui/dom.js";
-import { stamp, won } from "../../shared/ui/format.js";
+import { moment, stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { csvButton, pagedTable } from "../../shared/ui/table.js";
 import { badge, choice, field, heading, shortId } from "../form.js";
@@ -57,10 +57,12 @@ async function refund(payment, reload) {
   };
   fee.addEventListener("input", show);
   show();
+  const number = payment.bookingNumber ?? payment.id.slice(-8);
   let answer = null;
   await ask({
-    title: t("refund"),
+    title: t("refundOf", number),
     content: el("div", { class: "stack" },
+      await aboutBooking(payment),
       el("p", { class: "quiet" }, t("refundWords")),
       field({ label: t("reason"), name: "reason", required: true, maxlength: 200 }),
       fee,
@@ -75,6 +77,17 @@ async function refund(payment, reload) {
   });
   if (!answer) return;
   const words = answer.status === "SECOND_ORGANISER_NEEDED" ? t("secondNeeded") : t("refundDone", won(answer.refundAmount));
-  await ask({ title: t("refund"), content: el("p", { class: "note ok" }, words), yes: t("fine") });
+  await ask({ title: t("refundOf", number), content: el("p", { class: "note ok" }, words), yes: t("fine"), isNotice: true });
   reload();
+}
+
+/** The fan, the show and the seats, because an id alone is easy to confuse. */
+async function aboutBooking({ reservationId, userId }) {
+  const query = new URLSearchParams({ query: reservationId });
+  const { items } = await get(`/api/admin/reservations?${query}`).catch(() => ({ items: [] }));
+  const found = items.find(({ id }) => id === reservationId);
+  const pairs = found
+    ? [[t("colfan"), found.email ?? userId], [t("coltitle"), `${found.eventTitle} · ${moment(found.startsAt)}`], [t("colseats"), [found.seats].flat().join(", ")]]
+    : [[t("colfan"), userId]];
+  return el("dl", { class: "pairs num" }, pairs.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }

@@ -67,24 +67,42 @@ export function controls(scheduleId, first) {
   return { element, take };
 }
 
-/** A slider with its value; it follows the server except while it is dragged. */
+/**
+ * A slider with its value; it follows the server except while it is dragged. Arrow keys only move it:
+ * the button beside it, or Enter, asks for the confirmation.
+ */
 function slider({ name, label, unit, max }) {
   const input = el("input", { type: "range", min: 0, max: 100, "aria-label": label });
   const output = el("output", { class: "num" });
   const say = (value) => t(unit, count(value));
-  let isHeld = false;
-  input.addEventListener("pointerdown", () => (isHeld = true));
+  const apply = el("button", { class: "btn small", type: "button", hidden: true, "aria-label": `${label} ${t("change")}` }, t("change"));
+  let [isHeld, isDragged] = [false, false];
+  let act = () => {};
+  input.addEventListener("pointerdown", () => ([isHeld, isDragged] = [true, true]));
   input.addEventListener("pointerup", () => (isHeld = false));
   input.addEventListener("input", () => (output.textContent = say(Number(input.value))));
+  input.addEventListener("change", () => {
+    if (isDragged) return commit();
+    isHeld = true;
+    apply.hidden = false;
+  });
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || apply.hidden) return;
+    // The same key would press the first button of the dialog.
+    event.preventDefault();
+    commit();
+  });
+  apply.addEventListener("click", commit);
+  function commit() {
+    [isHeld, isDragged, apply.hidden] = [false, false, true];
+    act(Number(input.value));
+  }
   return {
     name,
     label,
     say,
-    element: el("label", { class: "slider" }, el("span", {}, label), input, output),
-    onChange: (act) => input.addEventListener("change", () => {
-      isHeld = false;
-      act(Number(input.value));
-    }),
+    element: el("div", { class: "slider" }, el("span", { "aria-hidden": "true" }, label), input, output, apply),
+    onChange: (next) => (act = next),
     show(settings) {
       if (isHeld) return;
       input.max = max();

@@ -3,6 +3,7 @@
 import { el } from "../../shared/ui/dom.js";
 import { count, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
+import { COLOURS } from "../../shared/seatmap/plan.js";
 import { card } from "../form.js";
 
 export function gradeTable(prices) {
@@ -15,7 +16,7 @@ export function gradeTable(prices) {
   const take = ({ grades, sold, held, available, revenue }) => {
     const sorted = [...grades].sort((a, b) => order.indexOf(a.grade) - order.indexOf(b.grade));
     body.replaceChildren(...sorted.map((it) => {
-      const tone = Math.min(3, Math.max(0, order.indexOf(it.grade)));
+      const tone = Math.min(COLOURS - 1, Math.max(0, order.indexOf(it.grade)));
       return line([el("i", { class: `dot g${tone}`, "aria-hidden": "true" }), it.grade], it);
     }));
     foot.replaceChildren(line(t("all"), { sold, held, available, revenue }));

@@ -1,11 +1,12 @@
 // The live monitor: the queue, the seats and the revenue of one date, at most a second old.
 
-import { get, pushed } from "../../shared/app/api.js";
+import { get, pushed, refresh } from "../../shared/app/api.js";
 import { every, pause, serverNow } from "../../shared/app/clock.js";
 import { el, icon } from "../../shared/ui/dom.js";
 import { moment } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { save } from "../../shared/ui/table.js";
+import { tokenMs } from "../../shared/app/session.js";
 import { badge } from "../form.js";
 import { cards } from "./cards.js";
 import { controls } from "./controls.js";
@@ -17,7 +18,7 @@ import { allSchedules, mostWanted, schedulePicker } from "../catalog/schedules.j
 const RETRY_MS = 2_000;
 
 /** After this long without data, the connection counts as broken. */
-const OLD_MS = 20_000;
+const OLD_MS = 40_000;
 
 export async function live(page) {
   const schedules = await allSchedules(page.signal);
@@ -49,19 +50,32 @@ export async function live(page) {
     el("div", { class: "monitor" },
       heatMap(page, chosen),
       el("div", { class: "stack slim" }, admission.element, grades.element, news.element)));
+  const isAhead = () => serverNow() < Date.parse(chosen.saleStartsAt);
   const take = (view) => {
     age.fresh();
-    state.replaceChildren(badge(view.settings.mode));
+    state.replaceChildren(badge(isAhead() && view.settings.mode === "AUTO" ? "UPCOMING" : view.settings.mode));
     parts.forEach((part) => part.take(view));
   };
   take(first);
+  stayLoggedIn(page);
   follow(page, chosen.id, take, age).catch(page.fail);
+}
+
+/** Watching is activity: the session doesn't end while the monitor is visible. */
+function stayLoggedIn(page) {
+  let renewedAt = performance.now();
+  every(5_000, page.signal, () => {
+    const isDue = tokenMs() * 0.6 < performance.now() - renewedAt;
+    if (!isDue || document.hidden) return;
+    renewedAt = performance.now();
+    refresh().catch(() => null);
+  });
 }
 
 async function follow(page, id, take, age) {
   const path = `/api/admin/schedules/${id}/live`;
   for (;;) {
-    for await (const view of pushed(`${path}/stream`, { signal: page.signal, onOpen: age.fresh })) take(view);
+    for await (const view of pushed(`${path}/stream`, { signal: page.signal, onOpen: age.fresh, onBeat: age.fresh })) take(view);
     age.lost();
     await pause(RETRY_MS, page.signal);
     const view = await get(path, { signal: page.signal }).catch(() => null);
@@ -69,7 +83,7 @@ async function follow(page, id, take, age) {
   }
 }
 
-/** The age of the figures. The server sends only heartbeats while nothing changes. */
+/** The age of the connection. While nothing changes, the figures are as new as the last heartbeat. */
 function ageOf(page) {
   const element = el("span", { class: "badge num" });
   let at = performance.now();

@@ -1,9 +1,9 @@
-// The promises in Korean, by their names. The server tells them in English.
+// The invariants in Korean, by their names. The server sends them in English.
 
 export default {
   I1: "좌석 하나의 유효한 권리는 많아야 하나",
   I2: "좌석의 상태는 그 권리를 가진 예매와 일치",
-  I3: "예매는 1~4석이고 값은 좌석 값의 합, 끝난 예매에는 좌석이 없음",
+  I3: "예매는 1~10석이고 값은 좌석 값의 합, 끝난 예매에는 좌석이 없음",
   I4: "한 사람이 회차마다 정해진 수보다 많은 좌석을 갖지 않음",
   I5: "예매는 정해진 순서대로만 바뀜",
   I6: "좌석은 판매 중에만 선점되고 있는 수를 넘지 않음",
@@ -21,4 +21,6 @@ export default {
   I20: "기다리는 사람이 있고 자리가 비면 누군가 입장",
   I21: "로그인 하나의 유효한 갱신 토큰은 많아야 하나",
   I24: "감사 기록은 끊기지 않는 사슬",
+  I25: "판매 단계의 좌석은 그 기간에 자격을 갖춘 팬이 한도 안에서 산 것",
+  I26: "다시 팔린 티켓은 무효이고 전액 환불되었으며 더 비싸게 팔리지 않음",
 };

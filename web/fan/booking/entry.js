@@ -1,10 +1,11 @@
-// The entry: how long it lasts, how to extend it, and what is already held.
+// The entry: how long it lasts, and how to extend it.
 
-import { call, get } from "../../shared/app/api.js";
+import { call } from "../../shared/app/api.js";
 import { every, msUntil } from "../../shared/app/clock.js";
 import { announce, el, whileBusy } from "../../shared/ui/dom.js";
-import { count, countdown } from "../../shared/ui/format.js";
+import { countdown } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
+import { showUrgency } from "../../shared/ui/timer.js";
 import { keep, recall } from "../../shared/app/session.js";
 
 /** The fan is warned when this much time is left. */
@@ -13,6 +14,7 @@ const WARN_MS = 120_000;
 /** The remaining time of the entry, with a button to extend it. */
 export function entryTimer(page) {
   const clock = el("b", { class: "num", role: "timer", "aria-label": t("timeInside") });
+  const box = el("span", { class: "timer" }, el("span", {}, t("timeInside")), clock);
   const more = el("button", { class: "btn", type: "button" });
   let warned = false;
   const update = () => {
@@ -20,6 +22,7 @@ export function entryTimer(page) {
     const left = entry?.expiresAt ? msUntil(entry.expiresAt) : 0;
     if (left === 0) return leaveSale(page);
     clock.textContent = countdown(left);
+    showUrgency(box, left);
     more.hidden = !entry.extensionsLeft;
     more.textContent = t("extend", entry.extensionsLeft);
     if (left < WARN_MS && !warned) announce(t("timeShort"));
@@ -40,24 +43,10 @@ export function entryTimer(page) {
     update();
   }));
   every(500, page.signal, update);
-  return el("div", { class: "row" }, el("span", { class: "timer" }, el("span", {}, t("timeInside")), clock), more);
+  return el("div", { class: "row" }, box, more);
 }
 
 export function leaveSale(page) {
   keep("entry", page.id, null);
   if (!page.signal.aborted) location.replace(`#/queue/${page.id}`);
-}
-
-/** Seats that are already held are paid for at the checkout. */
-export function holdNotice(page) {
-  const box = el("p", { class: "note ok", hidden: true });
-  get("/api/booking/reservations", { scheduleId: page.id, signal: page.signal }).then((answer) => {
-    const held = answer.items.find((it) => it.scheduleId === page.id && ["HELD", "PAYING"].includes(it.status));
-    if (!held) return;
-    const id = held.reservationId ?? held.id;
-    keep("schedule", id, page.id);
-    box.replaceChildren(el("a", { href: `#/checkout/${id}` }, t("youHold", count(held.seats?.length ?? 1))));
-    box.hidden = false;
-  }).catch(() => null);
-  return box;
 }

@@ -4,7 +4,7 @@
 import { el } from "../../shared/ui/dom.js";
 import { won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { FREE, HELD, MINE, SOLD } from "../../shared/seatmap/sprites.js";
+import { FREE, MINE } from "../../shared/seatmap/sprites.js";
 
 export function seatGrid({ plan, map, grades, stateOf, describe, toggle }) {
   const box = el("div", { class: "sr" });
@@ -45,7 +45,7 @@ export function seatGrid({ plan, map, grades, stateOf, describe, toggle }) {
     element.setAttribute("aria-label", describe(i));
     element.setAttribute("aria-selected", String(state === MINE));
     element.toggleAttribute("aria-disabled", false);
-    if (state === HELD || state === SOLD) element.setAttribute("aria-disabled", "true");
+    if (state !== FREE && state !== MINE) element.setAttribute("aria-disabled", "true");
   }
 
   function mark(i) {

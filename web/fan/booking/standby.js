@@ -42,7 +42,7 @@ function place(mine, schedule, again) {
 function form(page, { schedule, grades, again }) {
   const problem = problemBox();
   const grade = el("select", { name: "grade", "aria-label": t("grade") }, grades.map((it) => el("option", { value: it.grade }, it.grade)));
-  const amount = el("select", { name: "count", "aria-label": t("howMany") }, [1, 2, 3, 4].map((n) => el("option", { value: n }, t("seatCount", n))));
+  const amount = el("select", { name: "count", "aria-label": t("howMany") }, [1, 2, 3, 4].filter((n) => n <= (schedule.seatsPerOrder ?? 4)).map((n) => el("option", { value: n }, t("seatCount", n))));
   const button = el("button", { class: "btn" }, t("standbyJoin"));
   const element = el("form", { class: "row" }, grade, amount, button);
   element.addEventListener("submit", (event) => {

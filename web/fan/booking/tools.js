@@ -5,6 +5,7 @@ import { count, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { FREE } from "../../shared/seatmap/sprites.js";
 import { toneOf } from "../catalog/grades.js";
+import { zoneBar, zoneStepper } from "./zones.js";
 
 const REFRESH_MS = 500;
 
@@ -13,9 +14,11 @@ export function mapTools(sale, grid) {
   const stale = problemBox();
   const legend = gradeChips(sale, () => refresh());
   const list = listView(sale);
+  const zone = zoneBar(sale);
   const crumb = el("button", { class: "chip crumb", type: "button", hidden: true, onclick: () => {
     map.showAll();
     grid.close();
+    zone.close();
   } });
   const tip = el("div", { class: "tip num", role: "presentation", hidden: true });
   let timer = null;
@@ -23,6 +26,7 @@ export function mapTools(sale, grid) {
   function refresh() {
     legend.refresh();
     list.refresh();
+    zone.refresh();
     showCrumb();
   }
 
@@ -58,13 +62,13 @@ export function mapTools(sale, grid) {
   map.addEventListener("viewchange", showCrumb);
   map.addEventListener("hover", showTip);
   const elements = [
-    el("div", { class: "map-top" }, legend.element, el("div", { class: "row" }, crumb), stale.element),
+    el("div", { class: "map-top" }, legend.element, el("div", { class: "row" }, crumb), zone.element, stale.element),
     list.element,
     tip,
     key(sale.plan.seats),
     el("div", { class: "map-tools" }, list.button, zoomButtons(map, grid)),
   ];
-  return { elements, refresh, refreshSoon, stale: stale.show };
+  return { elements, refresh, refreshSoon, zone, stale: stale.show };
 }
 
 function gradeChips({ map, grades, plan }, onChange) {
@@ -88,7 +92,9 @@ function gradeChips({ map, grades, plan }, onChange) {
 }
 
 /** The same choice without the map: sections with their price and free seats. */
-function listView({ map, plan, grades, openSection }) {
+function listView(sale) {
+  const { map, plan, grades, openSection } = sale;
+  const steppers = new Map();
   const body = el("tbody", {});
   const element = el("div", { class: "list-view num", hidden: true, tabindex: "-1" },
     el("table", {},
@@ -105,7 +111,7 @@ function listView({ map, plan, grades, openSection }) {
   };
   function refresh() {
     if (element.hidden) return;
-    const isShown = ({ index, grade }) => map.left[index] && (map.filter === null || map.filter === grade);
+    const isShown = ({ index, grade }) => (map.left[index] || sale.stoodIn(index)) && (map.filter === null || map.filter === grade);
     // Reuses rows, so that a focused one keeps the focus.
     const known = new Map([...body.children].map((row) => [Number(row.dataset.index), row]));
     const rows = plan.sections.filter(isShown).map((section) => {
@@ -113,20 +119,25 @@ function listView({ map, plan, grades, openSection }) {
       row.children[3].textContent = count(map.left[section.index]);
       return row;
     });
+    steppers.forEach((stepper) => stepper.refresh());
     if (rows.length !== body.children.length || rows.some((row, i) => body.children[i] !== row)) body.replaceChildren(...rows);
   }
   const line = (section) => {
-    const { index, name } = section;
-    const words = section.isStanding ? t("takeStanding") : t("listopenOne");
+    const { index } = section;
+    const name = section.isStanding ? t("zoneName", section.name) : t("sectionName", section.name);
     return el("tr", { "data-index": index },
-      el("th", { scope: "row" }, t("sectionName", name)),
+      el("th", { scope: "row" }, name),
       el("td", {}, grades[section.grade]?.grade ?? ""),
       el("td", {}, won(grades[section.grade]?.price ?? 0)),
       el("td", {}, ""),
-      el("td", {}, el("button", { class: "btn small", type: "button", "aria-label": `${t("sectionName", name)} ${words}`, onclick: () => {
-        if (!section.isStanding) show(false);
+      el("td", {}, section.isStanding ? stepperOf(index) : el("button", { class: "btn small", type: "button", "aria-label": `${name} ${t("listopenOne")}`, onclick: () => {
+        show(false);
         openSection(index);
-      } }, words)));
+      } }, t("listopenOne"))));
+  };
+  const stepperOf = (index) => {
+    steppers.set(index, zoneStepper(sale, index));
+    return steppers.get(index).element;
   };
   show(false);
   return { element, button, refresh };
@@ -142,7 +153,7 @@ function special({ accessible, restrictedView }) {
 function key(seats) {
   const shape = (kind, words) => el("span", {}, el("i", { class: `shape ${kind}` }), words);
   return el("div", { class: "map-key", "aria-hidden": "true" },
-    shape("free", t("state0")), shape("mine", t("state3")), shape("held", t("state1")), shape("sold", t("state2")),
+    shape("free", t("state0")), shape("mine", t("state3")), shape("own", t("state4")), shape("held", t("state1")), shape("sold", t("state2")),
     seats.some((seat) => seat.accessible) ? shape("accessible", t("accessible")) : null,
     seats.some((seat) => seat.restrictedView) ? shape("restricted", t("restrictedView")) : null);
 }

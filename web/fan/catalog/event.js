@@ -9,8 +9,10 @@ import { t } from "../../shared/ui/i18n.js";
 import { readPlan } from "../../shared/seatmap/plan.js";
 import { stateOf } from "../../shared/seatmap/states.js";
 import { gradesOf, toneOf } from "./grades.js";
+import { currentPhase, phaseList } from "./phases.js";
 import { poster } from "./poster.js";
 import { refundTerms } from "../payments/refunds.js";
+import { remindersOf, reminderButton } from "./reminder.js";
 import { standbyBox } from "../booking/standby.js";
 
 const SOON_MS = 24 * 3_600_000;
@@ -18,7 +20,10 @@ const SOON_MS = 24 * 3_600_000;
 export async function eventDetail(page) {
   const { main, id, signal } = page;
   const event = await get(`/api/events/${id}`, { signal, isPublic: true });
-  const schedules = await Promise.all(event.schedules.map(({ id }) => get(`/api/schedules/${id}`, { signal, isPublic: true })));
+  const [reminders, ...schedules] = await Promise.all([
+    remindersOf(signal),
+    ...event.schedules.map(({ id }) => get(`/api/schedules/${id}`, { signal, isPublic: true })),
+  ]);
   main.replaceChildren(
     el("div", { class: "stack loose" },
       el("div", { class: "billing" },
@@ -29,7 +34,7 @@ export async function eventDetail(page) {
           facts(event, schedules),
           event.description ? el("p", { class: "prose" }, event.description) : null)),
       el("h2", {}, t("dates")),
-      schedules.length ? schedules.map((schedule) => scheduleCard(page, schedule, event.refundRules)) : el("p", { class: "quiet" }, t("noDates")),
+      schedules.length ? schedules.map((schedule) => scheduleCard(page, schedule, { refundRules: event.refundRules, reminders })) : el("p", { class: "quiet" }, t("noDates")),
       schedules.length ? preview(page, schedules[0]) : null,
       rules()));
 }
@@ -47,21 +52,24 @@ function facts(event, schedules) {
     event.transferable ? null : fact("shield", t("transferOff")));
 }
 
-function scheduleCard(page, schedule, refundRules) {
+function scheduleCard(page, schedule, { refundRules, reminders }) {
   const grades = gradesOf(schedule);
   const left = grades.reduce((sum, it) => sum + (it.left ?? 0), 0);
-  const isOver = Date.parse(schedule.saleEndsAt) <= serverNow();
+  const isOver = Date.parse(schedule.saleEndsAt) <= serverNow() || (schedule.phases?.length > 0 && !currentPhase(schedule));
   return el("section", { class: "card pad stack", "aria-label": moment(schedule.startsAt) },
     el("div", { class: "row apart" },
       el("div", {},
         el("h3", { class: "num" }, moment(schedule.startsAt)),
         el("p", { class: "quiet num" }, t("saleWindow", moment(schedule.saleStartsAt), moment(schedule.saleEndsAt)))),
-      enterLink(page, schedule, { isOver, isGone: left === 0 })),
+      el("div", { class: "row" },
+        reminderButton(page, schedule, reminders),
+        enterLink(page, schedule, { isOver, isGone: left === 0 }))),
     el("ul", { class: "grades num" }, grades.map(({ grade, price, left: free }, index) =>
       el("li", { class: toneOf(index) },
         el("span", { class: "tag" }, grade),
         el("b", {}, won(price)),
         el("span", { class: "quiet" }, free === undefined ? "" : free ? t("seatsLeft", count(free)) : t("soldOut"))))),
+    phaseList(page, schedule),
     left === 0 && !isOver ? standbyBox(page, schedule, grades) : null,
     el("details", { class: "more" }, el("summary", {}, t("refundRules")), refundTerms(refundRules, schedule)));
 }
@@ -73,7 +81,8 @@ function enterLink(page, schedule, { isOver, isGone }) {
   // Held seats may come back, so the link stays, but is no longer the primary action.
   const link = el("a", { class: isGone ? "btn" : "btn primary", href: `#/queue/${schedule.id}` });
   every(1_000, page.signal, () => {
-    const left = msUntil(schedule.saleStartsAt);
+    // Each phase opens its own waiting room.
+    const left = msUntil(currentPhase(schedule)?.startsAt ?? schedule.saleStartsAt);
     link.textContent = left === 0 ? t("enter") : left < SOON_MS ? t("enterLobbyIn", countdown(left)) : t("enterLobby");
   });
   return link;

@@ -3,7 +3,7 @@
 import { get } from "../../shared/app/api.js";
 import { every, msUntil, serverNow } from "../../shared/app/clock.js";
 import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { countdown, moment } from "../../shared/ui/format.js";
+import { countdown, showTime } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { poster } from "./poster.js";
 
@@ -15,7 +15,7 @@ export async function eventList(page) {
   const { main, signal } = page;
   const problem = problemBox();
   const list = el("ul", { class: "events" });
-  const nothing = el("p", { class: "card quiet pad nothing", hidden: true }, t("noEvents"));
+  const nothing = el("div", { class: "card quiet pad nothing stack", role: "status", hidden: true });
   const more = el("button", { class: "btn", type: "button", hidden: true }, t("more"));
   const filters = filterForm(page.query);
   let cursor = null;
@@ -34,10 +34,23 @@ export async function eventList(page) {
       cursor = found.nextCursor;
       more.hidden = !cursor;
       nothing.hidden = list.children.length > 0;
+      if (!nothing.hidden) nothing.replaceChildren(...emptyWords());
     } catch (error) {
       if (error.name === "AbortError") throw error;
       problem.show(error.message);
     }
+  }
+
+  /** Nothing on sale, or nothing that matches: the way out differs. */
+  function emptyWords() {
+    const { query, ...rest } = filters.read();
+    if (!query && !Object.keys(rest).length) return [el("p", {}, t("noEvents"))];
+    const clear = el("button", { class: "btn", type: "button", onclick: () => {
+      filters.element.reset();
+      filters.element.query.value = "";
+      load(true).catch(page.fail);
+    } }, t("clearSearch"));
+    return [el("p", {}, query ? t("noneFound", query) : t("noneFiltered")), el("p", {}, clear)];
   }
 
   more.addEventListener("click", () => whileBusy(more, () => load(false)));
@@ -95,11 +108,19 @@ async function addDates(page, event, when) {
   const next = dates.find((it) => serverNow() < Date.parse(it.saleEndsAt)) ?? dates[0];
   if (!next) return;
   const clock = el("span", { class: "badge" });
-  when.append(el("span", {}, moment(next.startsAt)), clock);
+  when.append(el("span", {}, showTime(next.startsAt)), clock);
+  const isGone = serverNow() < Date.parse(next.saleEndsAt) && msUntil(next.saleStartsAt) === 0 && await areAllGone(page, dates);
   every(1_000, page.signal, () => {
     const left = msUntil(next.saleStartsAt);
     const isOver = Date.parse(next.saleEndsAt) <= serverNow();
-    clock.className = isOver ? "badge" : left ? "badge warn" : "badge ok";
-    clock.textContent = isOver ? t("saleOver") : left === 0 ? t("onSale") : left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", moment(next.saleStartsAt));
+    clock.className = isOver ? "badge" : isGone ? "badge danger" : left ? "badge warn" : "badge ok";
+    clock.textContent = isOver ? t("saleOver") : isGone ? t("soldOut") : left === 0 ? t("onSale") : left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", showTime(next.saleStartsAt));
   });
+}
+
+/** Whether no open date has seats; the numbers of one date come from the date itself. */
+async function areAllGone({ signal }, dates) {
+  const open = dates.filter((it) => serverNow() < Date.parse(it.saleEndsAt));
+  const found = await Promise.all(open.map(({ id }) => get(`/api/schedules/${id}`, { signal, isPublic: true }).catch(() => null)));
+  return found.every((it) => it && Object.values(it.seatsLeft ?? { unknown: 1 }).every((left) => left === 0));
 }

@@ -1,5 +1,7 @@
 // Grades with their prices and free seats.
 
+import { COLOURS } from "../../shared/seatmap/plan.js";
+
 /** Grades from the most expensive down: `{grade, price, left}`. */
 export function gradesOf({ prices = {}, seatsLeft = {} }) {
   const list = Object.entries(prices).map(([grade, price]) => ({ grade, price, left: seatsLeft[grade] }));
@@ -8,5 +10,5 @@ export function gradesOf({ prices = {}, seatsLeft = {} }) {
 
 /** The class that gives a grade its colour. */
 export function toneOf(index) {
-  return `g${Math.min(index, 3)}`;
+  return `g${Math.min(index, COLOURS - 1)}`;
 }

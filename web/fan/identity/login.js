@@ -4,8 +4,10 @@ import { call, get } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { t } from "../../shared/ui/i18n.js";
+import { showPasswordButton } from "../../shared/ui/password.js";
 import { safeHash } from "../../shared/app/router.js";
 import { begin } from "../../shared/app/session.js";
+import { consentBoxes } from "./legal.js";
 import { problemOfReturn } from "./links.js";
 
 export function login(page) {
@@ -29,10 +31,11 @@ function showForm(page, box, isNew) {
     isNew ? field({ name: "name", type: "text", autocomplete: "name", label: t("name") }) : null,
   ].filter(Boolean);
   const submit = el("button", { class: "btn primary wide" }, isNew ? t("signUp") : t("login"));
-  const form = el("form", { class: "stack", novalidate: true }, fields.map((it) => it.element), problem.element, submit);
+  const consents = isNew ? consentBoxes() : null;
+  const form = el("form", { class: "stack", novalidate: true }, fields.map((it) => it.element), consents?.element ?? null, problem.element, submit);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    whileBusy(submit, () => send(page, { fields, problem, isNew, askCode }));
+    whileBusy(submit, () => send(page, { fields, problem, consents, askCode }));
   });
   /** Shows the code field only for accounts with a second factor. */
   const askCode = () => {
@@ -47,6 +50,7 @@ function showForm(page, box, isNew) {
     el("h1", {}, isNew ? t("signUp") : t("login")),
     page.query.get("next")?.startsWith("#/queue/") ? el("p", { class: "quiet" }, t("loginForPlace")) : null,
     form,
+    isNew ? null : el("a", { class: "link", href: "#/reset" }, t("forgotPassword")),
     el("button", { class: "link", type: "button", onclick: other }, isNew ? t("haveAccount") : t("noAccount")),
     socialButtons(),
   ].filter(Boolean));
@@ -55,15 +59,17 @@ function showForm(page, box, isNew) {
   fields[0].input.focus();
 }
 
-async function send(page, { fields, problem, isNew, askCode }) {
+async function send(page, { fields, problem, consents, askCode }) {
   problem.show("");
   fields.forEach((it) => it.complain(it.input.value ? null : t("fillIn")));
   const empty = fields.find((it) => !it.input.value);
   if (empty) return empty.input.focus();
+  const agreed = consents?.read();
+  if (agreed === null) return problem.show(t("consentMissing"));
   const values = Object.fromEntries(fields.map((it) => [it.input.name, it.input.value]));
   const { email, password, code } = values;
   try {
-    if (isNew) await signUp(values);
+    if (consents) await signUp({ ...values, consents: agreed });
     begin(await call("POST", "/api/auth/login", { body: { email, password, ...(code ? { code } : {}) }, isPublic: true }));
     page.go(safeHash(page.query.get("next")));
   } catch (error) {
@@ -109,9 +115,12 @@ function complainPerField(fields, errors = {}) {
 function field({ name, type, autocomplete, label, hint }) {
   const wrong = el("small", { class: "wrong", id: `${name}-wrong` });
   const input = el("input", { name, type, autocomplete, required: true, "aria-describedby": `${name}-hint ${name}-wrong` });
+  const id = `field-${name}`;
+  input.id = id;
+  const shown = type === "password" ? el("div", { class: "with-button" }, input, showPasswordButton(input)) : input;
   return {
     input,
-    element: el("label", { class: "field" }, label, input, el("small", { id: `${name}-hint` }, hint ?? ""), wrong),
+    element: el("div", { class: "field" }, el("label", { for: id }, label), shown, el("small", { id: `${name}-hint` }, hint ?? ""), wrong),
     complain(text) {
       wrong.textContent = text ?? "";
       input.setAttribute("aria-invalid", String(Boolean(text)));

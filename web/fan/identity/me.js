@@ -1,4 +1,4 @@
-// My page: profile, wallet, bookings, sessions.
+// My page: the bookings, then the wallet and the notifications, then the account.
 
 import { act, call, get, remove } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
@@ -8,9 +8,10 @@ import { t } from "../../shared/ui/i18n.js";
 import { end, user } from "../../shared/app/session.js";
 import { chargeAt } from "../payments/gateways.js";
 import { identityLine } from "./verification.js";
-import { bookingsCard, linesNote, showsOf } from "../tickets/bookings.js";
-import { emailProofButton } from "./email.js";
-import { lettersCard } from "./notifications.js";
+import { bookingsCard, linesNote, nextShow, showsOf, sortBookings } from "../tickets/bookings.js";
+import { passwordField } from "../../shared/ui/password.js";
+import { emailChangeButton, emailProofButton } from "./email.js";
+import { notificationsCard } from "./notifications.js";
 import { linksCard } from "./links.js";
 
 const CHARGES = [50_000, 100_000, 300_000];
@@ -22,7 +23,7 @@ export async function me(page) {
     get("/api/users/me", options),
     get("/api/wallet", options),
     get("/api/wallet/ledger?limit=10", options),
-    get("/api/booking/reservations?limit=10", options),
+    get("/api/booking/reservations?limit=50", options),
     get("/api/users/me/sessions", options),
     get("/api/users/me/logins?limit=10", options),
     get("/api/users/me/signals", options),
@@ -33,17 +34,23 @@ export async function me(page) {
     linksCard(page),
   ]);
   const shows = await showsOf([...reservations.items, ...places.items], page.signal);
+  const bookings = sortBookings(reservations.items, shows);
+  const next = bookings.ahead.find((it) => it.status === "CONFIRMED");
   page.main.replaceChildren(
     el("div", { class: "stack loose" },
-      el("h1", {}, t("me")),
+      el("h1", {}, next && profile.name ? t("nextShow", profile.name) : t("me")),
       linesNote(places.items, shows),
-      el("div", { class: "columns" },
-        el("div", { class: "stack" }, profileCard(page, profile, offered), links, sessionsCard(page, sessions.items, logins.items)),
+      el("div", { class: "mine" },
+        el("div", { class: "stack" },
+          next ? await nextShow(page, next, shows) : null,
+          bookingsCard(bookings, shows),
+          notificationsCard(mailbox.items, settings)),
         el("div", { class: "stack" },
           signals.items.length ? signalsCard(page, signals.items) : null,
           walletCard(page, wallet, ledger.items),
-          bookingsCard(reservations.items, shows),
-          lettersCard(mailbox.items, settings)))));
+          profileCard(page, profile, offered),
+          links,
+          sessionsCard(page, sessions.items, logins.items)))));
 }
 
 function profileCard(page, profile, offered) {
@@ -69,22 +76,30 @@ function profileCard(page, profile, offered) {
     el("p", { class: "quiet" }, profile.email),
     form,
     el("div", { class: "row" },
-      el("button", { class: "btn", type: "button", onclick: changePassword }, t("changePassword")),
+      el("button", { class: "btn", type: "button", onclick: () => changePassword(page, profile) }, profile.hasPassword ? t("changePassword") : t("setPassword")),
       el("button", { class: "btn", type: "button", onclick: () => (profile.secondFactor ? removeSecondFactor(page) : addSecondFactor(page)) },
         profile.secondFactor ? t("secondFactorOff") : t("secondFactor")),
       emailProofButton(page, profile, offered),
+      emailChangeButton(page, profile, offered),
       identityLine(profile, offered),
       el("button", { class: "link", type: "button", onclick: () => withdraw(page) }, t("withdraw"))));
 }
 
-function changePassword() {
-  const field = (name, autocomplete) => el("label", { class: "field" }, t(name), el("input", { name, type: "password", autocomplete, required: true }));
-  return ask({
-    title: t("changePassword"),
-    content: el("div", { class: "stack" }, field("currentPassword", "current-password"), field("newPassword", "new-password"), el("p", { class: "quiet" }, t("passwordHint"))),
+/** An account of another service may set its first password for ten minutes after a login. */
+async function changePassword(page, profile) {
+  const title = profile.hasPassword ? t("changePassword") : t("setPassword");
+  const done = await ask({
+    title,
+    content: el("div", { class: "stack" },
+      profile.hasPassword ? passwordField({ name: "currentPassword", label: t("currentPassword"), autocomplete: "current-password" })
+        : el("p", { class: "quiet" }, t("setPasswordWords")),
+      passwordField({ name: "newPassword", label: t("newPassword"), autocomplete: "new-password", hint: t("passwordHint") })),
     yes: t("saveIt"),
-    act: (form) => call("POST", "/api/users/me/password", { body: Object.fromEntries(form) }),
+    act: (form) => call("POST", "/api/users/me/password", {
+      body: { currentPassword: form.get("currentPassword") ?? "", newPassword: form.get("newPassword") },
+    }),
   });
+  if (done) page.again();
 }
 
 /** The password, then the secret for the app, then the first code as proof. */

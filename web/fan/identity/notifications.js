@@ -5,17 +5,17 @@ import { announce, el, problemBox } from "../../shared/ui/dom.js";
 import { moment } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 
-const CHANNELS = ["email", "sms", "push"];
+const CHANNELS = ["email", "sms", "push", "reminders"];
 const SHOWN = 5;
 
-export function lettersCard(letters, settings) {
-  const letter = (it) => el("li", {},
-    el("span", {}, el("b", {}, it.subject), el("span", { class: "letter" }, it.body), el("small", { class: "quiet num" }, moment(it.createdAt))));
-  const rest = letters.slice(SHOWN);
+export function notificationsCard(notifications, settings) {
+  const notification = (it) => el("li", {},
+    el("span", {}, el("b", {}, it.subject), el("span", { class: "detail" }, it.body), el("small", { class: "quiet num" }, moment(it.createdAt))));
+  const rest = notifications.slice(SHOWN);
   return el("section", { class: "card pad stack" },
-    el("h2", {}, t("letters")),
-    letters.length ? el("ul", { class: "lines" }, letters.slice(0, SHOWN).map(letter)) : el("p", { class: "quiet" }, t("noLetters")),
-    rest.length ? el("details", { class: "more" }, el("summary", {}, t("more")), el("ul", { class: "lines" }, rest.map(letter))) : null,
+    el("h2", {}, t("notifications")),
+    notifications.length ? el("ul", { class: "lines" }, notifications.slice(0, SHOWN).map(notification)) : el("p", { class: "quiet" }, t("noNotifications")),
+    rest.length ? el("details", { class: "more" }, el("summary", {}, t("more")), el("ul", { class: "lines" }, rest.map(notification))) : null,
     channels(settings));
 }
 

@@ -3,15 +3,20 @@
 import { act, get, remove } from "../../shared/app/api.js";
 import { every, msUntil } from "../../shared/app/clock.js";
 import { ask } from "../../shared/ui/dialog.js";
-import { announce, el, problemBox, whileBusy } from "../../shared/ui/dom.js";
+import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { countdown, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
+import { showUrgency } from "../../shared/ui/timer.js";
 import { keep, recall } from "../../shared/app/session.js";
-import { chargeAt, goToGateway } from "./gateways.js";
+import { goToGateway } from "./gateways.js";
+import { lastDecline } from "./declines.js";
+import { legalPages } from "../identity/legal.js";
+import { payMethods } from "./methods.js";
 import { poster } from "../catalog/poster.js";
+import { refundTerms } from "./refunds.js";
+import { bookingSteps } from "./steps.js";
 
-const CHARGE_MIN = 100_000;
-const WARNINGS_MS = [300_000, 120_000, 60_000];
+const WARNINGS_MS = [300_000, 120_000, 60_000, 20_000];
 
 export async function checkout(page) {
   page.main.className = "narrow";
@@ -48,85 +53,106 @@ async function heldPage(page, reservation) {
     get(`/api/schedules/${reservation.scheduleId}`, { signal: page.signal, isPublic: true }),
     get("/api/payment/gateways", { signal: page.signal, isPublic: true }),
   ]);
+  const [event, pages] = await Promise.all([
+    get(`/api/events/${schedule.eventId}`, { signal: page.signal, isPublic: true }),
+    legalPages(),
+  ]);
   const problem = problemBox();
-  const form = payForm(page, reservation, { balance: wallet.balance, gateways, problem });
-  page.main.replaceChildren(
-    el("div", { class: "card" },
-      el("div", { class: "head row apart" }, el("h1", {}, t("checkout")), holdTimer(page, reservation)),
-      el("div", { class: "pad stack" },
-        el("div", { class: "bought" }, poster(schedule.eventTitle, "poster"),
-          el("div", {}, el("h2", {}, schedule.eventTitle), el("p", { class: "quiet num" }, moment(schedule.startsAt)))),
-        el("ul", { class: "lines num" }, reservation.seats.map((seat) =>
-          el("li", {}, el("span", {}, el("b", {}, t("seatName", seat.number)), el("small", { class: "quiet" }, seat.grade)), el("span", {}, won(seat.price))))),
-        el("p", { class: "row apart sum num" }, el("span", {}, t("total")), el("b", {}, won(reservation.amount))),
-        form,
-        problem.element,
-        el("p", { class: "quiet" }, t("payNote")),
-        releaseButton(page))));
+  problem.show(lastDecline(page.id) ?? "");
+  const form = payForm(page, reservation, { balance: wallet.balance, gateways, problem, terms: termsCard(event.refundRules, schedule, pages) });
+  page.main.className = "";
+  page.main.replaceChildren(bookingSteps(1), form);
+  form.prepend(
+    el("h1", { class: "sr" }, t("checkout")),
+    holdTimer(page, reservation, form),
+    orderCard(page, reservation, { schedule, event }));
 }
 
-function holdTimer(page, { holdExpiresAt }) {
+function orderCard(page, reservation, { schedule, event }) {
+  return el("section", { class: "card pad stack order", "aria-label": t("orderSeats", reservation.seats.length) },
+    el("div", { class: "bought" }, poster(schedule.eventTitle, "poster"),
+      el("div", {},
+        el("h2", {}, schedule.eventTitle),
+        el("p", { class: "quiet num" }, moment(schedule.startsAt)),
+        el("p", { class: "quiet" }, `${event.venueName} · ${event.hallName}`))),
+    el("ul", { class: "lines num" }, reservation.seats.map((seat) =>
+      el("li", {}, el("span", {}, el("b", {}, t("seatName", seat.number)), el("small", { class: "quiet" }, seat.grade)), el("span", {}, won(seat.price))))),
+    el("p", { class: "row apart sum num" }, el("span", {}, t("total")), el("b", {}, won(reservation.amount))));
+}
+
+/** The one timer of the page. At the end it stops the payment; the server decides about the seats. */
+function holdTimer(page, { holdExpiresAt, scheduleId }, form) {
   const clock = el("b", { class: "num", role: "timer", "aria-label": t("heldFor") });
+  const words = el("span", {}, t("heldFor"));
+  const box = el("div", { class: "timer hold" }, words, clock);
   let before = Infinity;
   every(500, page.signal, () => {
     const left = msUntil(holdExpiresAt);
     clock.textContent = countdown(left);
+    showUrgency(box, left);
     if (WARNINGS_MS.some((mark) => left <= mark && mark < before && before !== Infinity)) {
       announce(t("holdSaid", countdown(left)));
     }
-    // The server decides what happened to the seats; its clock may be slightly behind our estimate.
-    if (left === 0 && before !== 0) setTimeout(page.again, 1_000);
+    if (left === 0 && before !== 0) {
+      form.dispatchEvent(new Event("holdover"));
+      words.replaceChildren(t("holdEnded"), " ", el("a", { href: `#/seats/${scheduleId}` }, t("chooseAgain")));
+      // Its clock may be slightly behind our estimate.
+      setTimeout(page.again, 1_000);
+    }
     before = left;
   });
-  return el("span", { class: "timer" }, `${t("heldFor")} `, clock);
+  return box;
 }
 
-function payForm(page, reservation, { balance, gateways, problem }) {
-  const choice = (value, text, { extra, gateway } = {}) => el("label", { class: "choice boxed" },
-    el("input", { type: "radio", name: "method", value, "data-gateway": gateway, checked: value === "WALLET" }), el("span", {}, text, extra ?? null));
-  const balanceText = el("span", { class: "quiet num" });
-  const charge = el("button", { class: "btn", type: "button" });
-  const pay = el("button", { class: "btn primary wide" }, t("pay", won(reservation.amount)));
-
-  const showBalance = (next) => {
-    balance = next;
-    balanceText.textContent = ` ${t("balance", won(balance))}`;
-    // A sufficient balance needs no charge.
-    charge.hidden = reservation.amount <= balance;
-    charge.textContent = t("chargeWallet", won(chargeAmount(reservation.amount, balance)));
+function payForm(page, reservation, { balance, gateways, problem, terms }) {
+  const pay = el("button", { class: "btn primary wide" });
+  let isOver = false;
+  const show = () => {
+    const chosen = methods.chosen();
+    pay.textContent = chosen ? t(`pay${chosen.method}`, won(reservation.amount)) : t("payNone");
+    pay.disabled = isOver || !chosen;
   };
-  charge.addEventListener("click", () => whileBusy(charge, async () => {
-    problem.show("");
-    try {
-      const answer = await act("/api/wallet/charge", { amount: chargeAmount(reservation.amount, balance) });
-      if (answer.checkout) return chargeAt(answer, location.hash);
-      showBalance(answer.balance);
-      announce(t("balance", won(answer.balance)));
-    } catch (error) {
-      problem.show(error.message);
-    }
-  }));
-  showBalance(balance);
-
-  const form = el("form", { class: "stack" },
-    el("fieldset", { class: "stack" },
-      el("legend", { class: "sr" }, t("howToPay")),
-      choice("WALLET", t("wallet"), { extra: balanceText }),
-      charge,
-      gateways.map((gateway) => choice("CARD", gateways.length === 1 ? t("card") : t("cardThrough", t(`gateway${gateway}`)), { gateway }))),
-    pay);
+  const methods = payMethods({ amount: reservation.amount, balance, gateways, problem, onChange: show });
+  show();
+  const form = el("form", { class: "checkout", novalidate: true },
+    el("div", { class: "stack choices" }, methods.element, terms.element),
+    el("div", { class: "stack action" },
+      problem.element,
+      pay,
+      el("p", { class: "quiet promise" }, icon("shield"), t("payNote")),
+      releaseButton(page)));
+  form.addEventListener("holdover", () => {
+    isOver = true;
+    show();
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const { value: method, dataset } = form.querySelector("input[name=method]:checked");
-    whileBusy(pay, () => requestPayment(page, { method, gateway: dataset.gateway }, problem));
+    if (!terms.isAgreed()) return problem.show(t("termsMissing"));
+    whileBusy(pay, () => requestPayment(page, methods.chosen(), problem)).then(show);
   });
   return form;
 }
 
-/** At least the missing amount, rounded up. */
-function chargeAmount(amount, balance) {
-  const missing = Math.max(0, amount - balance);
-  return Math.max(CHARGE_MIN, Math.ceil(missing / 10_000) * 10_000);
+/**
+ * The rules that apply to this booking, with their dates, and the terms of use if there are any. The
+ * box starts empty.
+ */
+function termsCard(rules, schedule, pages) {
+  const page = pages.find(({ kind }) => kind === "TERMS");
+  const box = el("input", { type: "checkbox", name: "terms", required: true });
+  const element = el("section", { class: "card pad stack", "aria-label": t("terms") },
+    el("h2", {}, t("refundRules")),
+    refundTerms(rules, schedule),
+    el("label", { class: "choice" }, box, el("span", {}, t(page ? "termsAgree" : "termsAgreeRules"))),
+    page ? el("a", { class: "quiet", href: page.path, target: "_blank", rel: "noopener" }, t("termsRead")) : null);
+  const isAgreed = () => {
+    box.toggleAttribute("aria-invalid", false);
+    if (box.checked) return true;
+    box.setAttribute("aria-invalid", "true");
+    box.focus();
+    return false;
+  };
+  return { element, isAgreed };
 }
 
 async function requestPayment(page, { method, gateway }, problem) {
@@ -136,7 +162,8 @@ async function requestPayment(page, { method, gateway }, problem) {
   try {
     const payment = await act("/api/payment/request", body, { scheduleId });
     keep("payment", page.id, payment.paymentId);
-    keep("paying", payment.paymentId, { reservationId: page.id, scheduleId });
+    keep("paying", payment.paymentId, { reservationId: page.id, scheduleId, method, gateway });
+    keep("declined", page.id, null);
     if (method === "CARD") return goToGateway(payment.paymentId, payment.checkout);
     page.go(`#/paid/${payment.paymentId}`);
   } catch (error) {

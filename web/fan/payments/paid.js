@@ -7,6 +7,9 @@ import { el } from "../../shared/ui/dom.js";
 import { won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { keep, recall } from "../../shared/app/session.js";
+import { declineWords, noteDecline } from "./declines.js";
+import { showBooked } from "./done.js";
+import { rememberMethod } from "./methods.js";
 
 const POLL_MS = 2_000;
 
@@ -26,12 +29,25 @@ export async function paid(page) {
 /** The stored payment decides what to do, so a reload continues where the page was. */
 async function follow(page) {
   let payment = await look(page);
+  const isNew = payment.status !== "CAPTURED";
   while (["READY", "REQUESTED", "UNKNOWN"].includes(payment.status)) {
     const mayConfirm = payment.method === "WALLET" || page.query.get("paymentKey");
     if (payment.status === "READY" && !mayConfirm) return showNotPaid(page, payment);
     payment = payment.status === "READY" ? await confirm(page, payment) : await askAgain(page, payment);
   }
-  showOutcome(page, payment);
+  const reservationId = reservationOf(page, payment);
+  if (payment.status !== "CAPTURED" || subject(page) === WALLET) return showOutcome(page, payment);
+  const { method, gateway } = recall("paying", page.id) ?? payment;
+  rememberMethod({ method, gateway });
+  await showBooked(page, { reservationId, amount: payment.amount, isNew }).catch((error) => {
+    // The payment is what counts: it is confirmed even if the show can't be read right now.
+    if (!(error instanceof Problem) || error.status === 401) throw error;
+    showOutcome(page, payment);
+  });
+}
+
+function reservationOf(page, payment) {
+  return payment.reservation?.id ?? payment.reservationId ?? recall("paying", page.id)?.reservationId;
 }
 
 async function askAgain(page, payment) {
@@ -75,7 +91,7 @@ async function confirm(page, payment) {
     const answer = await act(path, body, { scheduleId: options(page).scheduleId });
     return { ...payment, status: "CAPTURED", ...answer };
   } catch (error) {
-    if (error.code === "PAYMENT_DECLINED") return { ...payment, status: "FAILED", why: error.message };
+    if (error.code === "PAYMENT_DECLINED") return { ...payment, status: "FAILED", why: declineWords(error.body.reason) };
     // Without a connection, it is unknown whether the call arrived. Reads the payment; if it is
     // still untouched, repeats the same call with the same idempotency key, which cannot pay twice.
     if (error.status === 0 || 500 <= error.status) return lookLater(page, t("paymentOffline"));
@@ -107,7 +123,9 @@ function showNotPaid(page, payment) {
 
 function showOutcome(page, payment) {
   const outcomes = {
-    CAPTURED: { kind: "ok", title: t("paidTitle"), words: t("paidWords", won(payment.amount)) },
+    CAPTURED: subject(page) === WALLET
+      ? { kind: "ok", title: t("chargedTitle"), words: t("chargedWords", won(payment.amount)) }
+      : { kind: "ok", title: t("paidTitle"), words: t("paidPlain", won(payment.amount)) },
     FAILED: { kind: "danger", title: t("declined"), words: payment.why ?? t("declinedWords") },
     REFUSED: { kind: "danger", title: t("declined"), words: payment.why },
     CANCELED: { kind: "warn", title: t("paymentCanceled"), words: t("declinedWords") },
@@ -115,28 +133,24 @@ function showOutcome(page, payment) {
     REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
     PARTIALLY_REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
   };
-  if (subject(page) === WALLET) outcomes.CAPTURED = { kind: "ok", title: t("chargedTitle"), words: t("chargedWords", won(payment.amount)) };
   const outcome = outcomes[payment.status] ?? { kind: "warn", title: t("payment"), words: t("troubleUnknown") };
+  if (outcome.kind === "danger") noteDecline(reservationOf(page, payment), outcome.words);
   show(page, { payment, ...outcome });
 }
 
-function show({ main, id }, { payment, kind, title, words }) {
-  const isPaid = payment.status === "CAPTURED";
+function show(page, { payment, kind, title, words }) {
+  const { main, id } = page;
   const charging = recall("charging", id);
-  const reservationId = payment.reservation?.id ?? payment.reservationId ?? recall("paying", id)?.reservationId;
+  const reservationId = reservationOf(page, payment);
   const onward = (href, words) => el("a", { class: "btn primary", href }, words);
-  const ofSeats = () => (isPaid || !reservationId ? onward("#/tickets", t("myTickets")) : onward(`#/checkout/${reservationId}`, t("backToCheckout")));
+  const ofSeats = () => (reservationId && payment.status !== "CAPTURED" ? onward(`#/checkout/${reservationId}`, t("backToCheckout")) : onward("#/tickets", t("myTickets")));
   const next = charging ? onward(charging.back, t("goOn")) : ofSeats();
-  const bookingNumber = payment.reservation?.bookingNumber;
   const heading = el("h1", { tabindex: "-1" }, title);
   main.replaceChildren(
     el("div", { class: "card pad stack" },
       heading,
       el("p", { class: `note ${kind}`, role: kind === "danger" ? "alert" : "status" }, words),
-      bookingNumber ? el("p", {}, `${t("bookingNumber")} `, el("b", { class: "num" }, bookingNumber)) : null,
-      payment.tickets?.length
-        ? el("ul", { class: "lines num" }, payment.tickets.map((ticket) => el("li", {}, el("b", {}, t("seatName", ticket.seatNumber)))))
-        : null,
+      kind === "danger" ? el("p", { class: "quiet" }, t("declinedWords")) : null,
       next));
   document.title = `${title} — podo`;
   heading.focus();

@@ -1,11 +1,16 @@
-// The fan's bookings, and the queues they are in.
+// The fan's bookings: the next show first, then what is ahead, over and canceled; and the queues they
+// are in.
 
 import { get } from "../../shared/app/api.js";
-import { el } from "../../shared/ui/dom.js";
-import { moment, won } from "../../shared/ui/format.js";
+import { serverNow } from "../../shared/app/clock.js";
+import { el, icon } from "../../shared/ui/dom.js";
+import { moment, showTime, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
+import { poster } from "../catalog/poster.js";
 
 const OPEN = ["HELD", "PAYING"];
+const DAY_MS = 86_400_000;
+const SEOUL_MS = 9 * 3_600_000;
 
 /** The shows by their ids, without those that are no longer published. */
 export async function showsOf(items, signal) {
@@ -14,24 +19,69 @@ export async function showsOf(items, signal) {
   return new Map(found.filter(Boolean).map((it) => [it.id, it]));
 }
 
-export function bookingsCard(reservations, shows) {
-  const line = (it) => {
-    const show = shows.get(it.scheduleId);
-    return el("li", {},
-      el("span", {},
-        show ? el("b", {}, show.eventTitle) : null,
-        el("span", { class: "letter" }, it.seats.map((seat) => t("seatName", seat.number)).join(", ")),
-        el("small", { class: "quiet" }, it.bookingNumber ?? moment(it.createdAt))),
-      el("span", { class: "row end" }, el("b", {}, won(it.amount)),
-        OPEN.includes(it.status) ? el("a", { class: "btn small", href: `#/checkout/${it.id}` }, t("goOnPaying")) : el("span", { class: "badge" }, t(`booking${it.status}`))));
+/** Open and confirmed bookings of shows to come, in their order; then the rest. */
+export function sortBookings(reservations, shows) {
+  const startOf = (it) => Date.parse(shows.get(it.scheduleId)?.startsAt ?? 0);
+  const isLive = (it) => OPEN.includes(it.status) || it.status === "CONFIRMED";
+  const live = reservations.filter(isLive);
+  return {
+    ahead: live.filter((it) => serverNow() < startOf(it)).sort((a, b) => startOf(a) - startOf(b)),
+    past: live.filter((it) => startOf(it) <= serverNow()),
+    canceled: reservations.filter((it) => !isLive(it)),
   };
-  return el("section", { class: "card pad stack" },
-    el("div", { class: "row apart" }, el("h2", {}, t("bookings")), el("a", { href: "#/tickets" }, t("myTickets"))),
-    reservations.length ? el("ul", { class: "lines num" }, reservations.map(line)) : el("p", { class: "quiet" }, t("noBookings")));
 }
 
-/** Leads returning fans back to their place. */
+/** The next show, with its poster and the way to its tickets. */
+export async function nextShow({ signal }, booking, shows) {
+  const schedule = shows.get(booking.scheduleId);
+  const event = await get(`/api/events/${schedule.eventId}`, { signal, isPublic: true }).catch(() => null);
+  return el("section", { class: "next-show", "aria-label": schedule.eventTitle },
+    poster(schedule.eventTitle, "poster tall"),
+    el("div", { class: "stack tight" },
+      el("span", { class: "badge" }, t("daysLeft", daysUntil(schedule.startsAt))),
+      el("h2", {}, schedule.eventTitle),
+      el("p", { class: "num" }, [moment(schedule.startsAt), event?.venueName].filter(Boolean).join(" · ")),
+      el("p", { class: "num" }, seatsOf(booking)),
+      el("div", { class: "row" }, el("a", { class: "btn light", href: "#/tickets" }, icon("ticket"), t("openTickets")))));
+}
+
+/** Calendar days in Seoul, as people count them. */
+function daysUntil(time) {
+  const day = (ms) => Math.floor((ms + SEOUL_MS) / DAY_MS);
+  return day(Date.parse(time)) - day(serverNow());
+}
+
+function seatsOf(booking) {
+  return booking.seats.map((seat) => t("seatName", seat.number)).join(", ");
+}
+
+export function bookingsCard({ ahead, past, canceled }, shows) {
+  const list = (items) => el("ul", { class: "bookings num" }, items.map((it) => line(it, shows)));
+  const folded = (key, items) => (items.length ? el("details", { class: "more" }, el("summary", {}, t(key, items.length)), list(items)) : null);
+  return el("section", { class: "card pad stack" },
+    el("div", { class: "row apart" }, el("h2", {}, t("bookings")), el("a", { href: "#/tickets" }, t("myTickets"))),
+    ahead.length ? list(ahead) : el("p", { class: "quiet" }, t("noBookings"), " ", el("a", { href: "#/" }, t("toEvents"))),
+    folded("bookingsPast", past),
+    folded("bookingsCanceled", canceled));
+}
+
+function line(it, shows) {
+  const show = shows.get(it.scheduleId);
+  return el("li", {},
+    poster(show?.eventTitle ?? "", "poster"),
+    el("span", { class: "grow" },
+      show ? el("b", {}, show.eventTitle) : null,
+      el("span", { class: "detail" }, show ? showTime(show.startsAt) : "", " · ", seatsOf(it)),
+      el("small", { class: "quiet" }, [it.bookingNumber, won(it.amount)].filter(Boolean).join(" · "))),
+    OPEN.includes(it.status)
+      ? el("a", { class: "btn small brand", href: `#/checkout/${it.id}` }, t("goOnPaying"))
+      : el("span", { class: it.status === "CONFIRMED" ? "badge ok" : "badge" }, t(`booking${it.status}`)));
+}
+
+/** Leads returning fans back to their place: those who wait, and those who may already choose. */
 export function linesNote(places, shows) {
   const open = places.filter(({ state, scheduleId }) => ["LOBBY", "WAITING", "ACTIVE"].includes(state) && shows.has(scheduleId));
-  return open.map(({ scheduleId }) => el("p", { class: "note" }, el("a", { href: `#/queue/${scheduleId}` }, t("stillInLine", shows.get(scheduleId).eventTitle))));
+  const words = { LOBBY: "stillInLobby", WAITING: "stillInLine", ACTIVE: "stillInside" };
+  return open.map(({ scheduleId, state }) => el("p", { class: state === "ACTIVE" ? "note ok" : "note" },
+    el("a", { href: `#/queue/${scheduleId}` }, t(words[state], shows.get(scheduleId).eventTitle))));
 }

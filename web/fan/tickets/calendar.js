@@ -1,22 +1,28 @@
-// The show as a calendar file.
+// Files of a ticket: the calendar entry and the printed ticket, both made by the server.
 
-import { el, icon } from "../../shared/ui/dom.js";
+import { answered } from "../../shared/app/api.js";
+import { el, icon, whileBusy } from "../../shared/ui/dom.js";
 import { t } from "../../shared/ui/i18n.js";
 import { save } from "../../shared/ui/table.js";
 
-const LENGTH_MS = 3 * 3_600_000;
-
 export function calendarButton(ticket) {
-  return el("button", { class: "btn small", type: "button", onclick: () => save(new Blob([calendar(ticket)], { type: "text/calendar" }), `${ticket.bookingNumber}.ics`) },
-    icon("calendar"), t("calendar"));
+  return fileButton(`/api/tickets/${ticket.id}/calendar.ics`, `${ticket.bookingNumber}.ics`, [icon("calendar"), t("calendar")]);
 }
 
-function calendar(ticket) {
-  const at = (ms) => new Date(ms).toISOString().replace(/[-:]|\.\d+/g, "");
-  const start = Date.parse(ticket.startsAt);
-  const text = (words) => words.replace(/[\\;,]/g, "\\$&").replace(/\n/g, "\\n");
-  return ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//podo//tickets//KO", "BEGIN:VEVENT",
-    `UID:${ticket.reservationId}@podo`, `DTSTAMP:${at(Date.now())}`, `DTSTART:${at(start)}`, `DTEND:${at(start + LENGTH_MS)}`,
-    `SUMMARY:${text(ticket.eventTitle)}`, `LOCATION:${text(ticket.venueName)}`,
-    `DESCRIPTION:${text(`${t("bookingNumber")} ${ticket.bookingNumber}`)}`, "END:VEVENT", "END:VCALENDAR", ""].join("\r\n");
+/** A phone gets a page of its own width. */
+export function pdfButton(ticket) {
+  const size = matchMedia("(max-width: 640px)").matches ? "mobile" : "a4";
+  return fileButton(`/api/tickets/${ticket.id}/pdf?size=${size}`, `${ticket.bookingNumber}-${ticket.seatNumber}.pdf`, [icon("download"), t("ticketPdf")]);
+}
+
+/** A link could not send the login. */
+function fileButton(path, name, words) {
+  const button = el("button", { class: "btn small", type: "button" }, words);
+  const status = el("small", { class: "quiet", role: "status" });
+  button.addEventListener("click", () => whileBusy(button, async () => {
+    const response = await answered("GET", path).catch(() => null);
+    status.textContent = response?.ok ? "" : t("fileFailed");
+    if (response?.ok) save(await response.blob(), name);
+  }));
+  return [button, status];
 }

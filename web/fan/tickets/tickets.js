@@ -7,15 +7,19 @@ import { moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { user } from "../../shared/app/session.js";
 import { poster } from "../catalog/poster.js";
-import { calendarButton } from "./calendar.js";
+import { calendarButton, pdfButton } from "./calendar.js";
+import { changeCard } from "./changes.js";
 import { showCode } from "./code.js";
+import { resaleButton, resaleCard } from "./resale.js";
 
 export async function tickets(page) {
   if (!user()) return page.login();
-  const [owned, reservations, offers] = await Promise.all([
+  const [owned, reservations, offers, changes, resales] = await Promise.all([
     get("/api/tickets?limit=100", { signal: page.signal }),
     get("/api/booking/reservations?limit=50", { signal: page.signal }),
     get("/api/users/me/offers", { signal: page.signal }),
+    get("/api/booking/changes", { signal: page.signal }),
+    get("/api/users/me/resales", { signal: page.signal }),
   ]);
   const open = reservations.items.filter((it) => ["HELD", "PAYING"].includes(it.status));
   const groups = new Map();
@@ -26,8 +30,13 @@ export async function tickets(page) {
       open.map((it) => el("p", { class: "note warn" }, el("a", { href: `#/checkout/${it.id}` }, t("unfinished")))),
       emailHint(page),
       offers.items.length ? offersCard(page, offers.items) : null,
+      resales.offered.length ? resaleCard(page, resales.offered) : null,
       owned.items.length ? null : nothing(),
-      [...groups].map(([id, list]) => bookingCard(page, list, reservations.items.find((it) => it.id === id)))));
+      [...groups].map(([id, list]) => bookingCard(page, list, {
+        reservation: reservations.items.find((it) => it.id === id),
+        change: changes.items.find((it) => it.reservationId === id),
+        listings: resales.listed,
+      }))));
 }
 
 /**
@@ -72,7 +81,7 @@ function nothing() {
     el("p", {}, el("a", { class: "btn primary", href: "#/" }, t("toEvents"))));
 }
 
-function bookingCard(page, list, reservation) {
+function bookingCard(page, list, { reservation, change, listings }) {
   const [first] = list;
   const isLive = list.some((it) => it.status === "VALID");
   const isMine = reservation?.status === "CONFIRMED";
@@ -84,23 +93,30 @@ function bookingCard(page, list, reservation) {
         el("p", { class: "quiet num" }, `${moment(first.startsAt)} · ${first.venueName}`),
         el("p", { class: "quiet num" }, `${t("bookingNumber")} ${first.bookingNumber}`)),
       isLive ? el("div", { class: "row" }, calendarButton(first)) : null),
-    el("ul", { class: "tickets pad" }, list.map((ticket) => ticketItem(page, ticket))),
+    change && isLive ? el("div", { class: "pad" }, changeCard(page, change, reservation)) : null,
+    el("ul", { class: "tickets pad" }, list.map((ticket) => ticketItem(page, ticket, isMine ? listings : null))),
     isLive && isMine ? el("div", { class: "pad row foot" },
       el("button", { class: "btn danger", type: "button", onclick: () => cancel(page, reservation, list) }, t("cancelReservation"))) : null);
 }
 
-function ticketItem(page, ticket) {
+/** `listings` are absent for a ticket that the fan didn't buy. */
+function ticketItem(page, ticket, listings) {
   const code = el("div", { class: "code" });
   const isValid = ticket.status === "VALID";
   if (isValid) showCode(page, ticket, code);
-  return el("li", { class: isValid ? "ticket" : "ticket over" },
+  // A used ticket stays readable: its holder looks for the seat now.
+  const state = { VALID: "ticket", USED: "ticket used" }[ticket.status] ?? "ticket over";
+  return el("li", { class: state },
     el("div", { class: "stub" }, el("b", { class: "num" }, t("seatName", ticket.seatNumber)), el("span", { class: "quiet" }, ticket.grade)),
     isValid ? code : el("span", { class: "badge" }, t(ticket.status === "USED" ? "ticketUsed" : "ticketOver")),
     isValid ? el("div", { class: "row center" },
+      el("a", { class: "btn small primary", href: `#/tickets/${ticket.id}/full` }, icon("ticket"), t("ticketFull")),
       el("a", { class: "btn small", href: `#/tickets/${ticket.id}` }, icon("print"), t("print")),
+      pdfButton(ticket),
       ticket.transferable
         ? el("button", { class: "btn small", type: "button", onclick: () => transfer(page, ticket) }, icon("send"), t("transfer"))
-        : el("small", { class: "quiet" }, t("transferOff"))) : null,
+        : el("small", { class: "quiet" }, t("transferOff")),
+      listings ? resaleButton(page, ticket, listings.find((it) => it.ticketId === ticket.id)) : null) : null,
     isValid && ticket.offeredUntil ? pendingOffer(page, ticket) : null);
 }
 
@@ -164,6 +180,6 @@ async function cancel(page, reservation, tickets) {
     },
   });
   if (!answer) return;
-  await ask({ title: t("cancelReservation"), content: el("p", { class: "note ok", role: "status" }, t("canceledRefund", won(answer.refundAmount))), yes: t("fine") });
+  await ask({ title: t("cancelReservation"), content: el("p", { class: "note ok", role: "status" }, t("canceledRefund", won(answer.refundAmount))), yes: t("fine"), isNotice: true });
   page.again();
 }

@@ -24,8 +24,9 @@ export async function waitingRoom(page) {
   const schedule = await get(`/api/schedules/${page.id}`, { signal: page.signal, isPublic: true });
   if (!await mayEnter(page)) return doorPage(page, schedule);
   const answer = await enter(page).catch((error) => {
-    // The queue is closed for new fans: a retry would not help, so the page shows the alternatives.
-    if (!["QUEUE_CLOSED", "SALE_CLOSED", "SCHEDULE_CANCELED"].includes(error.code)) throw error;
+    // The queue is closed for new fans, or the phase is for others: a retry would not help, so the
+    // page shows the alternatives.
+    if (!["QUEUE_CLOSED", "SALE_CLOSED", "SCHEDULE_CANCELED", "NOT_ELIGIBLE"].includes(error.code)) throw error;
     return shutPage(page, schedule, error);
   });
   if (!answer) return;
@@ -96,7 +97,8 @@ async function ask(page, room) {
       return answer;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      if (error.code === "ENTRY_EXPIRED") return { state: "EXPIRED" };
+      // A place ends with its phase.
+      if (["ENTRY_EXPIRED", "NOT_IN_QUEUE"].includes(error.code)) return { state: "EXPIRED" };
       if (!error.isOpen || error.status === 401) throw error;
       room.trouble.show(t("reconnecting"));
       await pause(Math.max(RETRY_MS, error.retryAfterMs), page.signal);
@@ -125,6 +127,7 @@ function buildRoom(page, schedule) {
   const alerts = alertSwitches();
   const seats = seatsLeft(page, schedule);
   const ticket = el("span", { class: "num" });
+  const proof = drawProof(page);
   page.main.className = "";
   page.main.replaceChildren(
     el("div", { class: "waiting" },
@@ -138,7 +141,7 @@ function buildRoom(page, schedule) {
           el("div", { class: "pad stack" }, trouble.element, notice, body),
           el("p", { class: "safe" }, icon("shield"), el("span", {}, el("b", {}, t("placeKept")), ` ${t("placeKeptHow")}`))),
         leaveRow(page, trouble, ticket)),
-      el("aside", { class: "stack" }, alerts.element, seats.element, drawProof(page))));
+      el("aside", { class: "stack" }, alerts.element, seats.element, proof.element)));
   // The device notices before any call fails.
   window.addEventListener("offline", () => trouble.show(t("reconnecting")), { signal: page.signal });
   let shown = null;
@@ -149,6 +152,8 @@ function buildRoom(page, schedule) {
     notice.hidden = !message;
     if (answer.number !== undefined) ticket.textContent = t("queueNumber", answer.number.toString(36).toUpperCase());
     const kind = kindOf(answer);
+    // The draw was just made: its proof is public now.
+    if (shown?.kind === "LOBBY" && kind !== "LOBBY") proof.refresh();
     if (kind !== shown?.kind) shown = panelFor(page, kind, { schedule, alerts });
     if (body.firstChild !== shown.element) body.replaceChildren(shown.element);
     const said = shown.update(answer);
@@ -268,16 +273,20 @@ function leaveRow(page, trouble, ticket) {
     el("button", { class: "link", type: "button", onclick: leave }, t("leaveQueue")));
 }
 
-/** Anyone can verify the draw afterwards. */
+/** Whether the draw was fair, with the numbers for those who want to verify it. */
 function drawProof(page) {
   const box = el("section", { class: "card pad stack tight", hidden: true });
-  get(`/api/queue/${page.id}/draw`, { signal: page.signal, isPublic: true }).then((draw) => {
+  const refresh = () => get(`/api/queue/${page.id}/draw`, { signal: page.signal, isPublic: true, cache: "no-cache" }).then((draw) => {
     box.hidden = false;
     box.replaceChildren(
-      el("h2", {}, t("drawTitle")),
+      el("h2", {}, draw.seed ? t("drawVerified") : t("drawTitle")),
       el("p", { class: "quiet" }, draw.seed ? t("drawDone", count(draw.drawn ?? 0)) : t("drawBefore")),
-      el("code", { class: "hash" }, draw.seed ?? draw.seedHash),
-      el("a", { href: `/api/queue/${page.id}/draw`, target: "_blank", rel: "noopener" }, t("drawProof")));
+      el("details", { class: "more" },
+        el("summary", {}, t("drawDetails")),
+        el("p", { class: "quiet" }, draw.seed ? t("drawSeed") : t("drawHash")),
+        el("code", { class: "hash" }, draw.seed ?? draw.seedHash),
+        el("p", {}, el("a", { href: `/api/queue/${page.id}/draw`, target: "_blank", rel: "noopener" }, t("drawProof")))));
   }).catch(() => null);
-  return box;
+  refresh();
+  return { element: box, refresh };
 }

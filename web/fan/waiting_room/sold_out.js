@@ -24,9 +24,10 @@ export function fullPanel(page, schedule) {
   return { element, update };
 }
 
-/** The queue is closed for new fans. */
+/** The queue is closed for new fans, or the running phase is for others. */
 export function shutPage(page, schedule, { code, message }) {
   const isCanceled = code === "SCHEDULE_CANCELED";
+  const isForOthers = code === "NOT_ELIGIBLE";
   const isGone = gradesOf(schedule).every(({ left }) => left === 0);
   page.main.className = "narrow";
   page.main.replaceChildren(
@@ -38,6 +39,6 @@ export function shutPage(page, schedule, { code, message }) {
           el("p", { class: "quiet num" }, moment(schedule.startsAt)))),
       el("div", { class: "pad stack" },
         el("p", { class: "note warn", role: "alert" }, message),
-        isCanceled ? null : isGone ? standbyBox(page, schedule, gradesOf(schedule)) : el("p", {}, t("shutWords")),
+        isCanceled ? null : isForOthers ? el("p", {}, t("phaseVerifyWords")) : isGone ? standbyBox(page, schedule, gradesOf(schedule)) : el("p", {}, t("shutWords")),
         el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("toEvent")))));
 }

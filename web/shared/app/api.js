@@ -22,7 +22,7 @@ export class Problem extends Error {
   }
 }
 
-/** `options`: body, signal, scheduleId (sends its place and entry tokens), key, cache, isPublic. */
+/** `options`: body, file (CSV), signal, scheduleId (sends its place and entry tokens), key, cache, isPublic. */
 export async function call(method, path, options = {}) {
   const response = await answered(method, path, options);
   if (response.status === 204) return null;
@@ -42,6 +42,13 @@ export async function answered(method, path, options = {}) {
   if (challenge) return sendLoggedIn(method, path, { ...options, answer: await solve(challenge) });
   if (code === "REAUTH_REQUIRED" && await prove()) return sendLoggedIn(method, path, options);
   return response;
+}
+
+let logInAgain = async () => false;
+
+/** Sets how a page asks for a new login in place; resolves to whether it succeeded. */
+export function logInWith(way) {
+  logInAgain = way;
 }
 
 let prove = async () => false;
@@ -68,7 +75,10 @@ export async function* pushed(path, options = {}) {
  */
 const SILENCE_MS = 40_000;
 
-/** Server-sent events with their names: `{name, data}`. Calls `onOpen` when the server responds. */
+/**
+ * Server-sent events with their names: `{name, data}`. Calls `onOpen` when the server responds, and
+ * `onBeat` whenever something arrives, heartbeats included.
+ */
 export async function* streamed(path, options = {}) {
   const response = await sendLoggedIn("GET", path, options).catch(orAbort(null));
   if (!response?.ok || !response.body) return;
@@ -80,6 +90,7 @@ export async function* streamed(path, options = {}) {
     for (;;) {
       const { value, done } = await Promise.race([reader.read().catch(orAbort({ done: true })), line.dies()]);
       if (done) return;
+      options.onBeat?.();
       const events = (text + value).split("\n\n");
       text = events.pop();
       yield* events.map(readEvent).filter(Boolean);
@@ -168,7 +179,8 @@ async function sendLoggedIn(method, path, options) {
   // A 401 may also be about the entry, which the page handles.
   const { code } = await response.clone().json().catch(() => ({}));
   if (code === "ENTRY_EXPIRED" || code === "QUEUE_TOKEN_INVALID") return response;
-  return (await refresh()) ? send(method, path, options) : response;
+  if (await refresh()) return send(method, path, options);
+  return (!options.isQuiet && await logInAgain()) ? send(method, path, options) : response;
 }
 
 async function send(method, path, options) {
@@ -181,7 +193,7 @@ async function send(method, path, options) {
       cache,
       signal: options.signal,
       headers: headers(options),
-      body: options.body === undefined ? undefined : JSON.stringify(options.body),
+      body: options.file ?? (options.body === undefined ? undefined : JSON.stringify(options.body)),
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
@@ -192,10 +204,10 @@ async function send(method, path, options) {
   return response;
 }
 
-function headers({ answer, body, key, scheduleId, isPublic }) {
+function headers({ answer, body, file, key, scheduleId, isPublic }) {
   const found = {
     "Accept-Language": language(),
-    "Content-Type": body === undefined ? null : "application/json",
+    "Content-Type": file ? "text/csv" : body === undefined ? null : "application/json",
     "Challenge-Answer": answer,
     "Idempotency-Key": key,
     Authorization: accessToken() && !isPublic ? `Bearer ${accessToken()}` : null,

@@ -8,6 +8,7 @@ const KNOWN = "podo.known";
 let access = sessionStorage.getItem(ACCESS);
 let fan = JSON.parse(sessionStorage.getItem(USER) ?? "null");
 let renewals = 0;
+let lifetimeMs = 300_000;
 
 // After a social login, the browser already has the cookie.
 if (new URLSearchParams(location.search).has("welcome")) localStorage.setItem(KNOWN, "yes");
@@ -26,6 +27,16 @@ export function user() {
   return fan;
 }
 
+/** Whether the organiser's role includes a permission; the server decides. */
+export function may(permission) {
+  return Boolean(fan?.team?.permissions?.includes(permission));
+}
+
+/** How long an access token lives, in milliseconds; a refresh in time keeps the session. */
+export function tokenMs() {
+  return lifetimeMs;
+}
+
 export function isLoggedIn() {
   return fan !== null;
 }
@@ -40,6 +51,7 @@ export function begin(answer) {
   renewals += 1;
   access = keepsCookies() ? null : answer.accessToken;
   fan = answer.user ?? fan;
+  lifetimeMs = 1000 * (answer.expiresIn ?? 300);
   if (access) sessionStorage.setItem(ACCESS, access);
   sessionStorage.setItem(USER, JSON.stringify(fan));
   localStorage.setItem(KNOWN, "yes");

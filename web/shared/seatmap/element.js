@@ -5,7 +5,7 @@
 import { drawGround, drawNames } from "./ground.js";
 import { listen } from "./gestures.js";
 import { COLOURS, PITCH, seatNear, sectionAt } from "./plan.js";
-import { FREE, MINE } from "./sprites.js";
+import { FREE, MINE, OWN } from "./sprites.js";
 import { SeatLayer } from "./seats.js";
 import { readTheme } from "./theme.js";
 import { View } from "./view.js";
@@ -28,6 +28,9 @@ const PULSE_MS = 450;
 const PULSES_MAX = 24;
 const NAMES_EVERY_MS = 250;
 
+/** More changes than this are drawn faster together than one by one. */
+const PATCHES_MAX = 400;
+
 export class SeatMap extends HTMLElement {
   constructor() {
     super();
@@ -39,6 +42,8 @@ export class SeatMap extends HTMLElement {
     this.hover = -1;
     this.focused = -1;
     this.insets = [18, 18, 18, 18];
+    /** The same while a section is open, when the way back covers a part of the map. */
+    this.openInsets = null;
     this.words = { stage: "STAGE" };
     this.changed = [];
     this.pulses = [];
@@ -123,7 +128,7 @@ export class SeatMap extends HTMLElement {
 
   /** The fan's own seats are few: each has a mark that no section name covers. */
   note(i, state) {
-    if (state === MINE) this.own.add(i);
+    if (state === MINE || state === OWN) this.own.add(i);
     else if (!this.own.delete(i)) return;
     this.isTopOld = true;
   }
@@ -167,7 +172,7 @@ export class SeatMap extends HTMLElement {
   openSection(index) {
     this.open = index;
     const { box } = this.plan.sections[index];
-    this.look((view) => view.focus(box, this.insets, OPEN_SCALES));
+    this.look((view) => view.focus(box, this.openInsets ?? this.insets, OPEN_SCALES));
   }
 
   zoomBy(factor) {
@@ -191,12 +196,13 @@ export class SeatMap extends HTMLElement {
   tap(x, y) {
     if (!this.plan) return;
     const [px, py] = this.view.under(x, y);
-    if (this.mode === "seats" && PICK_PX <= this.view.scale * PITCH) {
+    const section = sectionAt(this.plan, px, py);
+    const isZone = this.plan.sections[section]?.isStanding;
+    if (this.mode === "seats" && !isZone && PICK_PX <= this.view.scale * PITCH) {
       const seat = seatNear(this.plan, px, py, Math.max(5, TAP_REACH_PX / this.view.scale));
       if (seat >= 0) this.tell("seat", seat);
       return;
     }
-    const section = sectionAt(this.plan, px, py);
     if (section >= 0) this.tell("section", section);
   }
 
@@ -230,7 +236,7 @@ export class SeatMap extends HTMLElement {
   }
 
   draw(now) {
-    if (this.isOld) this.drawAll();
+    if (this.isOld || PATCHES_MAX < this.changed.length) this.drawAll();
     else if (this.changed.length) this.drawChanged(now);
     this.changed.length = 0;
     if (this.areNamesOld && NAMES_EVERY_MS < now - (this.namedAt ?? 0)) {
@@ -252,10 +258,12 @@ export class SeatMap extends HTMLElement {
 
   drawChanged(now) {
     this.layer.drawChanged(this, this.changed);
-    this.areNamesOld = this.detail <= 1 || this.mode === "heat";
+    const seated = this.changed.filter((i) => !this.plan.seats[i].standing);
+    const hasZone = seated.length < this.changed.length;
+    this.areNamesOld ||= hasZone || this.detail <= 1 || this.mode === "heat";
     if (this.isCalm || this.detail < 2 || this.mode === "heat") return;
     const room = PULSES_MAX - this.pulses.length;
-    for (const i of this.changed.slice(0, Math.max(0, room))) this.pulses.push({ i, at: now });
+    for (const i of seated.slice(0, Math.max(0, room))) this.pulses.push({ i, at: now });
   }
 
   drawTop(now) {
@@ -263,11 +271,13 @@ export class SeatMap extends HTMLElement {
     this.isTopOld = false;
     const pen = this.top;
     pen.clearRect(0, 0, pen.canvas.width, pen.canvas.height);
-    if (this.detail <= 1 || this.mode === "heat") drawNames(pen, this, this.seen);
+    const areSmall = this.detail <= 1 || this.mode === "heat";
+    drawNames(pen, this, areSmall ? this.seen : this.seen.filter((it) => it.isStanding));
     if (this.mode === "heat") return;
     this.pulses = this.pulses.filter(({ at }) => now - at < PULSE_MS);
     for (const { i, at } of this.pulses) this.drawPulse(pen, i, Math.max(0, (now - at) / PULSE_MS));
-    if (this.detail <= 1) this.own.forEach((i) => this.drawMark(pen, i));
+    const marked = this.detail <= 1 ? [...this.own].filter((i) => !this.plan.seats[i].standing) : [];
+    marked.forEach((i) => this.drawMark(pen, i));
     if (this.hover >= 0) this.ring(pen, this.hover, { colour: this.theme.ink, width: 2, grow: 2 });
     if (this.focused < 0) return;
     this.ring(pen, this.focused, { colour: this.theme.ground, width: 5, grow: 4 });

@@ -3,6 +3,12 @@
 import { COLOURS, PITCH } from "./plan.js";
 import { inkOver } from "./theme.js";
 
+/** Smaller names can't be read. */
+const NAME_MIN_PX = 7.5;
+
+/** The distance between the stripes of a standing zone. */
+const STRIPE_PX = 9;
+
 const tone = (grade) => Math.min(grade, COLOURS - 1);
 
 /** Draws the stage and the sections; returns the indexes of the visible sections. */
@@ -57,15 +63,40 @@ function drawSection(pen, map, section) {
     pen.fillStyle = tint;
     pen.fill();
     pen.globalAlpha = 1;
-  } else if (map.open >= 0 && map.open !== section.index) {
+  } else if (!section.isStanding && map.open >= 0 && map.open !== section.index) {
     pen.globalAlpha = 0.5;
     pen.fillStyle = theme.ground;
     pen.fill();
     pen.globalAlpha = 1;
   }
-  pen.strokeStyle = theme.sectionLine;
+  if (section.isStanding) drawZone(pen, map, section, { tint, isOther: isOther || left === 0 });
+  pen.strokeStyle = section.isStanding ? theme.grades[tone(section.grade)] : theme.sectionLine;
   pen.lineWidth = dpr;
   pen.stroke();
+}
+
+/** A standing zone has no seats to draw: it is an area with stripes in the colour of its grade. */
+function drawZone(pen, map, section, { tint, isOther }) {
+  const { theme, dpr, view } = map;
+  const [x0, y0, x1, y1] = section.box.map((at, i) => (at * view.scale + (i % 2 ? view.top : view.left)) * dpr);
+  pen.fillStyle = tint;
+  pen.globalAlpha = isOther ? 0.3 : 1;
+  pen.fill();
+  pen.save();
+  pen.clip();
+  pen.globalAlpha = isOther ? 0.1 : 0.35;
+  pen.strokeStyle = theme.grades[tone(section.grade)];
+  pen.lineWidth = 1.5 * dpr;
+  pen.beginPath();
+  const height = y1 - y0;
+  for (let x = Math.max(x0, -height) - height; x < Math.min(x1, pen.canvas.width); x += STRIPE_PX * dpr) {
+    pen.moveTo(x, y1);
+    pen.lineTo(x + height, y0);
+  }
+  pen.stroke();
+  pen.restore();
+  pen.globalAlpha = 1;
+  trace(pen, map, section.outline);
 }
 
 function drawHeat(pen, map, section) {
@@ -115,7 +146,7 @@ function drawRowLabels(pen, { view, plan, theme }, section, dpr) {
 /** The sections' names on top of the seats, while seats are too small for numbers. */
 export function drawNames(pen, map, seen) {
   const { view, dpr, theme, detail, mode } = map;
-  const size = detail === 0 || mode === "heat" ? 11 : Math.max(11, Math.min(14, view.scale * 22));
+  const largest = detail === 0 || mode === "heat" ? 11 : Math.max(11, Math.min(14, view.scale * 22));
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   for (const section of seen) {
@@ -125,12 +156,16 @@ export function drawNames(pen, map, seen) {
       width: (section.box[2] - section.box[0]) * view.scale * dpr,
       height: (section.box[3] - section.box[1]) * view.scale * dpr,
     };
+    pen.font = `700 ${largest * dpr}px ${theme.font}`;
+    const needed = pen.measureText(section.name).width;
+    // A name shrinks with its section, as long as it can be read.
+    const size = largest * Math.min(1, section.isStanding ? 1 : place.width / needed);
+    if (size < NAME_MIN_PX || place.height < size * dpr) continue;
     pen.font = `700 ${size * dpr}px ${theme.font}`;
-    const textWidth = pen.measureText(section.name).width;
-    if (place.width < textWidth) continue;
+    const textWidth = needed * (size / largest);
     pen.globalAlpha = map.filter !== null && map.filter !== section.grade ? 0.35 : 1;
     if (mode === "heat") drawShare(pen, map, section, place);
-    else if (detail === 0) drawPlainName(pen, map, section, place);
+    else if (detail === 0 && !section.isStanding) drawPlainName(pen, map, section, place);
     else drawBadge(pen, map, section, { ...place, size, textWidth });
   }
   pen.globalAlpha = 1;
@@ -154,8 +189,9 @@ function drawPlainName(pen, { theme, left }, section, { x, y }) {
 function drawBadge(pen, map, section, { x, y, size, textWidth }) {
   const { dpr, theme, view } = map;
   const left = map.left[section.index];
-  const hasTwo = 6.4 < view.scale * PITCH;
-  const width = Math.max(textWidth, hasTwo ? size * 2 * dpr : 0) + size * dpr * 0.8;
+  const own = section.isStanding ? [...map.own].filter((i) => map.plan.section[i] === section.index).length : 0;
+  const hasTwo = section.isStanding || 6.4 < view.scale * PITCH;
+  const width = Math.max(textWidth, hasTwo ? size * (own ? 4 : 2) * dpr : 0) + size * dpr * 0.8;
   const height = (hasTwo ? size * 2.3 : size * 1.5) * dpr;
   pen.fillStyle = left ? theme.grades[tone(section.grade)] : theme.held;
   pen.beginPath();
@@ -168,5 +204,5 @@ function drawBadge(pen, map, section, { x, y, size, textWidth }) {
   pen.fillText(section.name, x, y - (hasTwo ? size * 0.48 * dpr : 0) + dpr * 0.5);
   if (!hasTwo) return;
   pen.font = `500 ${size * 0.88 * dpr}px ${theme.font}`;
-  pen.fillText(left || "–", x, y + size * 0.6 * dpr);
+  pen.fillText(own ? `✓ ${own} · ${left}` : left || "–", x, y + size * 0.6 * dpr);
 }

@@ -10,10 +10,18 @@ const ROOM = 7;
  */
 const SHARE_MIN = 0.45;
 
+/** A standing zone: as drawn by the organiser, or large enough for its places. */
+export function areaOf(plan, { first, count }, zone) {
+  const side = Math.sqrt(count) * ROOM;
+  const [x, y] = [plan.x[first] - side / 2, plan.y[first] - side / 2];
+  const box = zone?.width && zone.height ? zone : { x, y, width: side, height: side };
+  return [[box.x, box.y], [box.x + box.width, box.y], [box.x + box.width, box.y + box.height], [box.x, box.y + box.height]];
+}
+
 export function outlineOf(plan, section) {
   const at = (i) => [plan.x[i], plan.y[i]];
   const hull = hullOf(Array.from({ length: section.count }, (_, offset) => at(section.first + offset)));
-  if (section.isStanding || section.count < 3) return grown(hull.length > 2 ? hull : boxAround(hull));
+  if (section.count < 3) return grown(hull.length > 2 ? hull : boxAround(hull));
   const around = straightened(walk(section.rows, at));
   const isOrdered = area(hull) * SHARE_MIN <= Math.abs(area(around)) && section.rows.length > 1;
   if (isOrdered) return grown(area(around) < 0 ? around.reverse() : around);

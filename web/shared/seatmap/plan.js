@@ -1,12 +1,12 @@
 // A layout as the map needs it: columns of numbers, sections with outlines, a grid for hit tests.
 
-import { outlineOf } from "./outline.js";
+import { areaOf, outlineOf } from "./outline.js";
 
 /** The distance between two neighbours, in whatever unit the organiser drew. */
 export const PITCH = 10;
 
 /** Colours that distinguish grades; further grades share the last one. */
-export const COLOURS = 4;
+export const COLOURS = 8;
 
 const CELL = 24;
 const MARGIN = 50;
@@ -33,7 +33,7 @@ export function readPlan(layout, grades) {
   };
   let first = 0;
   for (const section of found) {
-    if (section.seats.length) plan.sections.push(readSection(plan, section, first));
+    if (section.seats.length) plan.sections.push(readSection(plan, section, { first, scale }));
     first += section.seats.length;
   }
   plan.bounds = boundsOf(plan);
@@ -41,7 +41,7 @@ export function readPlan(layout, grades) {
   return plan;
 }
 
-function readSection(plan, { name, seats }, first) {
+function readSection(plan, { name, seats, zone }, { first, scale }) {
   const index = plan.sections.length;
   const rows = [];
   seats.forEach((seat, offset) => {
@@ -53,7 +53,7 @@ function readSection(plan, { name, seats }, first) {
   });
   const section = { index, name: name ?? "", first, count: seats.length, rows, isStanding: Boolean(seats[0].standing) };
   section.grade = commonGrade(plan, section);
-  section.outline = outlineOf(plan, section);
+  section.outline = section.isStanding ? areaOf(plan, section, scaled(zone, scale)) : outlineOf(plan, section);
   section.box = boxOf(section.outline);
   [section.cx, section.cy] = middleOf(plan, section);
   return section;
@@ -78,6 +78,7 @@ function middleOf(plan, { first, count }) {
 function pitchOf(sections) {
   const found = [];
   for (const { seats } of sections) {
+    if (seats[0]?.standing) continue;
     for (let i = 1; i < seats.length && found.length < 4_000; i += 1) {
       if (seats[i].row !== seats[i - 1].row) continue;
       const distance = Math.hypot(seats[i].x - seats[i - 1].x, seats[i].y - seats[i - 1].y);
@@ -88,9 +89,9 @@ function pitchOf(sections) {
   return found[Math.floor(found.length / 10)] ?? PITCH;
 }
 
-function scaled(stage, scale) {
-  if (!stage) return null;
-  return { x: stage.x * scale, y: stage.y * scale, width: stage.width * scale, height: stage.height * scale };
+function scaled(box, scale) {
+  if (!box) return null;
+  return { x: box.x * scale, y: box.y * scale, width: box.width * scale, height: box.height * scale };
 }
 
 function boxOf(points) {
@@ -112,14 +113,16 @@ function boundsOf({ sections, stage }) {
 
 /**
  * Seats by cells of the plane, as linked lists in two arrays: a hit test takes about a microsecond.
+ * Places of a standing zone are all in its middle, so a tap there means the zone.
  */
-function gridOf({ n, x, y, bounds }) {
+function gridOf({ n, x, y, bounds, seats }) {
   const [left, top] = [bounds[0] - MARGIN, bounds[1] - MARGIN];
   const width = Math.ceil((bounds[2] - left + MARGIN) / CELL);
   const height = Math.ceil((bounds[3] - top + MARGIN) / CELL);
   const head = new Int32Array(width * height).fill(-1);
   const next = new Int32Array(n);
   for (let i = 0; i < n; i += 1) {
+    if (seats[i].standing) continue;
     const cell = Math.floor((y[i] - top) / CELL) * width + Math.floor((x[i] - left) / CELL);
     next[i] = head[cell];
     head[cell] = i;
@@ -143,6 +146,21 @@ export function seatNear(plan, px, py, reach) {
     }
   }
   return best;
+}
+
+/** Seats within a rectangle of the plan, in the order of the layout. */
+export function seatsIn(plan, [x0, y0, x1, y1]) {
+  const { left, top, width, height, head, next } = plan.grid;
+  const cell = (at, from, max) => Math.max(0, Math.min(max - 1, Math.floor((at - from) / CELL)));
+  const found = [];
+  for (let row = cell(y0, top, height); row <= cell(y1, top, height); row += 1) {
+    for (let column = cell(x0, left, width); column <= cell(x1, left, width); column += 1) {
+      for (let i = head[row * width + column]; i >= 0; i = next[i]) {
+        if (x0 <= plan.x[i] && plan.x[i] <= x1 && y0 <= plan.y[i] && plan.y[i] <= y1) found.push(i);
+      }
+    }
+  }
+  return found.sort((a, b) => a - b);
 }
 
 /** The section whose outline contains a point; -1 if there is none. */

@@ -1,7 +1,7 @@
 // The seats as pixels: copies sprites into one buffer, and puts only the changed part on the
 // canvas. Twenty thousand seats take a few milliseconds, a change takes microseconds.
 
-import { COLOURS, PITCH } from "./plan.js";
+import { COLOURS, PITCH, seatsIn } from "./plan.js";
 import { FREE, makeSprites } from "./sprites.js";
 
 export class SeatLayer {
@@ -38,32 +38,32 @@ export class SeatLayer {
     this.isEmpty = isBlank;
     if (!isBlank) {
       const sprites = this.spritesFor(map);
-      for (const { first, count } of seen) {
-        for (let i = first; i < first + count; i += 1) this.blit(map, sprites, i);
+      const all = [0, 0, this.canvas.width, this.canvas.height];
+      for (const { first, count, isStanding } of seen) {
+        for (let i = first; i < first + count && !isStanding; i += 1) this.blit(map, sprites, i, all);
       }
     }
     this.pen.putImageData(this.image, 0, 0);
     if (map.detail === 3 && !isBlank) this.drawNumbers(map, seen);
   }
 
-  /** Copies one seat; returns its corner, or nothing if it is not visible. */
-  blit(map, sprites, i) {
+  /** Copies one seat into the rectangle `[x0, y0, x1, y1]`. */
+  blit(map, sprites, i, [x0, y0, x1, y1]) {
     const { view, plan, dpr } = map;
     const { size, half } = sprites;
-    const { width, height } = this.canvas;
+    const { width } = this.canvas;
     const x = Math.round((plan.x[i] * view.scale + view.left) * dpr - half);
     const y = Math.round((plan.y[i] * view.scale + view.top) * dpr - half);
-    if (x <= -size || y <= -size || width <= x || height <= y) return null;
+    if (x <= x0 - size || y <= y0 - size || x1 <= x || y1 <= y) return;
     const pixels = sprites.at(map.status[i], Math.min(plan.grade[i], COLOURS - 1), map.isFaint(i));
-    const [fromX, toX] = [Math.max(0, -x), Math.min(size, width - x)];
-    for (let row = Math.max(0, -y); row < Math.min(size, height - y); row += 1) {
+    const [fromX, toX] = [Math.max(0, x0 - x), Math.min(size, x1 - x)];
+    for (let row = Math.max(0, y0 - y); row < Math.min(size, y1 - y); row += 1) {
       const [from, to] = [row * size, (y + row) * width + x];
       for (let column = fromX; column < toX; column += 1) {
         const pixel = pixels[from + column];
         if (pixel) this.pixels[to + column] = pixel;
       }
     }
-    return [x, y];
   }
 
   drawChanged(map, changed) {
@@ -71,18 +71,27 @@ export class SeatLayer {
     const sprites = this.spritesFor(map);
     const { size } = sprites;
     const { width, height } = this.canvas;
-    const again = [];
     for (const i of changed) {
-      const corner = this.cornerOf(map, sprites, i);
+      const corner = map.plan.seats[i].standing ? null : this.cornerOf(map, sprites, i);
       if (!corner) continue;
       const [x0, y0] = [Math.max(0, corner[0]), Math.max(0, corner[1])];
       const [x1, y1] = [Math.min(width, corner[0] + size), Math.min(height, corner[1] + size)];
       for (let row = y0; row < y1; row += 1) this.pixels.fill(0, row * width + x0, row * width + x1);
-      this.blit(map, sprites, i);
+      // Seats are closer than their sprites are wide, so the rectangle has corners of neighbours.
+      const near = seatsIn(map.plan, around(map, i, size));
+      near.forEach((j) => this.blit(map, sprites, j, [x0, y0, x1, y1]));
       this.pen.putImageData(this.image, 0, 0, x0, y0, x1 - x0, y1 - y0);
-      again.push(i);
+      if (map.detail === 3) this.drawNumbersIn(map, near, [x0, y0, x1 - x0, y1 - y0]);
     }
-    if (map.detail === 3) again.forEach((i) => this.drawNumber(map, i));
+  }
+
+  drawNumbersIn(map, seats, rectangle) {
+    this.pen.save();
+    this.pen.beginPath();
+    this.pen.rect(...rectangle);
+    this.pen.clip();
+    seats.forEach((i) => this.drawNumber(map, i));
+    this.pen.restore();
   }
 
   cornerOf({ view, plan, dpr }, { size, half }, i) {
@@ -93,8 +102,8 @@ export class SeatLayer {
   }
 
   drawNumbers(map, seen) {
-    for (const { first, count } of seen) {
-      for (let i = first; i < first + count; i += 1) this.drawNumber(map, i);
+    for (const { first, count, isStanding } of seen) {
+      for (let i = first; i < first + count && !isStanding; i += 1) this.drawNumber(map, i);
     }
   }
 
@@ -122,6 +131,12 @@ export class SeatLayer {
     this.pen.stroke();
     this.pen.setLineDash([]);
   }
+}
+
+/** The rectangle of the plan in which sprites overlap that of seat `i`. */
+function around({ plan, view, dpr }, i, size) {
+  const reach = (size + 1) / (view.scale * dpr);
+  return [plan.x[i] - reach, plan.y[i] - reach, plan.x[i] + reach, plan.y[i] + reach];
 }
 
 /** `107-5-7` is seat 7 of its row. */

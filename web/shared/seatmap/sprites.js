@@ -1,12 +1,12 @@
 // Sprites of a seat in every state, as pixels to copy. Shape shows the state as well as colour
-// does: disc, half disc, ring with a cross, disc with a tick.
+// does: disc, half disc, ring with a cross, disc with a tick, disc with a star.
 
 import { COLOURS, PITCH } from "./plan.js";
 
 /** The radius of a seat relative to its pitch. */
 const RADIUS = 0.395;
 
-export const [FREE, HELD, SOLD, MINE] = [0, 1, 2, 3];
+export const [FREE, HELD, SOLD, MINE, OWN] = [0, 1, 2, 3, 4];
 
 /** Seats of other grades or sections are dimmed. */
 const FAINT = 0.28;
@@ -37,6 +37,7 @@ function painter(theme, { state, colour, isFaint, detail }) {
   const fill = theme.grades[colour];
   if (state === FREE) return (pen, c, r) => disc(pen, { c, r, fill, alpha: faint, shine: 2 <= detail });
   if (state === MINE) return (pen, c, r) => mine(pen, c, r, theme);
+  if (state === OWN) return (pen, c, r) => own(pen, c, r, theme);
   if (detail === 1) return (pen, c, r) => disc(pen, { c, r: r * (state === HELD ? 0.66 : 0.5), fill: state === HELD ? theme.held : theme.sold, alpha: faint });
   return state === HELD ? (pen, c, r) => half(pen, c, r, theme.held, faint) : (pen, c, r) => gone(pen, c, r, theme.sold, faint);
 }
@@ -94,6 +95,22 @@ function mine(pen, c, r, theme) {
   pen.lineTo(c - r * 0.1, c + r * 0.36);
   pen.lineTo(c + r * 0.46, c - r * 0.34);
   pen.stroke();
+}
+
+/** Already the fan's: a star. */
+function own(pen, c, r, theme) {
+  pen.fillStyle = theme.mine;
+  circle(pen, c, r * 1.05);
+  pen.fill();
+  if (r < 3) return;
+  pen.fillStyle = theme.mineInk;
+  pen.beginPath();
+  for (let i = 0; i < 10; i += 1) {
+    const [angle, length] = [(i * Math.PI) / 5 - Math.PI / 2, r * (i % 2 ? 0.3 : 0.7)];
+    pen.lineTo(c + Math.cos(angle) * length, c + Math.sin(angle) * length);
+  }
+  pen.closePath();
+  pen.fill();
 }
 
 function circle(pen, c, r) {

@@ -5,15 +5,16 @@ import { t } from "./i18n.js";
 
 /**
  * Shows `content` with two buttons. On yes, `act` runs and may throw: the dialog stays and shows
- * the message. Resolves to the result of `act`, or to null on no.
+ * the message. Resolves to the result of `act`, or to null on no. A notice has nothing to refuse, so
+ * it has one button.
  */
-export function ask({ title, content, yes, isDanger, act }) {
+export function ask({ title, content, yes, isDanger, isNotice, act }) {
   const problem = problemBox();
   const heading = el("h2", { id: "dialog-title" }, title);
   const no = el("button", { class: "btn", type: "button" }, t("dialogNo"));
   const ok = el("button", { class: isDanger ? "btn stop" : "btn brand" }, yes);
   const form = el("form", { class: "stack" }, heading, content ?? null, problem.element,
-    el("div", { class: "row end" }, no, ok));
+    el("div", { class: "row end" }, isNotice ? null : no, ok));
   const dialog = el("dialog", { "aria-labelledby": "dialog-title" }, form);
   document.body.append(dialog);
   return new Promise((resolve) => {

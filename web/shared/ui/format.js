@@ -27,6 +27,17 @@ export function moment(time) {
   return `${format.format(new Date(time))} KST`;
 }
 
+/** `1.16 (토) 18:00`: short, with the year only if it isn't this one. Korean time. */
+export function showTime(time) {
+  const date = new Date(time);
+  const part = (options) => new Intl.DateTimeFormat(locale(), { timeZone: ZONE, ...options }).format(date);
+  const number = (name) => Number(new Intl.DateTimeFormat("en-US", { timeZone: ZONE, [name]: "numeric" }).format(date));
+  const isThisYear = number("year") === new Date().getFullYear();
+  const clock = part({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  if (language() !== "ko") return `${part({ weekday: "short", day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })}, ${clock}`;
+  return `${isThisYear ? "" : `${number("year")}.`}${number("month")}.${number("day")} (${part({ weekday: "short" })}) ${clock}`;
+}
+
 /** `3월 12일 (목)`: a day in Seoul. */
 export function seoulDay(time) {
   return new Intl.DateTimeFormat(locale(), { timeZone: ZONE, month: "short", day: "numeric", weekday: "short" }).format(new Date(time));

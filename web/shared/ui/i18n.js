@@ -1,4 +1,5 @@
-// Korean and English. Korean is the default; the choice is remembered.
+// Korean and English: the choice that is remembered, else the browser's languages, else Korean. The
+// server decides in the same way, so a page doesn't change its language when its script starts.
 
 const CHOICE = "podo.language";
 
@@ -7,7 +8,8 @@ let load = null;
 let current = chosen();
 
 function chosen() {
-  return localStorage.getItem(CHOICE) === "en" ? "en" : "ko";
+  const tags = [localStorage.getItem(CHOICE), ...navigator.languages];
+  return tags.map((tag) => tag?.slice(0, 2).toLowerCase()).find((it) => it === "ko" || it === "en") ?? "ko";
 }
 
 export function useWords(words) {

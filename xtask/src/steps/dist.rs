@@ -2,6 +2,7 @@
 //! commit and binary give the same bytes.
 
 mod debian;
+mod guards;
 mod sbom;
 mod stage;
 mod trial;
@@ -14,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 pub(crate) use trial::check;
 
-const FOLDER: &str = "target/dist";
+const FOLDER: &str = "target/packages";
 const CHECKSUMS: &str = "SHA256SUMS";
 
 /// The unit and the settings for it.
@@ -25,11 +26,12 @@ const SETTINGS: &str = "deploy/systemd/podo.toml";
 const MANUAL: &str = "crates/podo/src/config.default.toml";
 
 /// What the tarball holds beside the program.
-const PAPERS: [&str; 4] = ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+const PAPERS: [&str; 5] =
+    ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "LICENSE-OFL"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Profile {
-    Release,
+    Dist,
     /// The debug binary that is already built: its packages are for the tests.
     Dev,
 }
@@ -37,7 +39,7 @@ enum Profile {
 pub(crate) fn run(options: &[&str]) -> anyhow::Result<()> {
     let profile = profile_of(options)?;
     let binary = match profile {
-        Profile::Release => build_release()?,
+        Profile::Dist => build_dist()?,
         Profile::Dev => find_debug()?,
     };
     let folder = root().join(FOLDER);
@@ -48,17 +50,19 @@ pub(crate) fn run(options: &[&str]) -> anyhow::Result<()> {
 
 fn profile_of(options: &[&str]) -> anyhow::Result<Profile> {
     match options {
-        [] | ["--profile", "release"] => Ok(Profile::Release),
+        [] | ["--profile", "dist"] => Ok(Profile::Dist),
         ["--profile", "dev"] => Ok(Profile::Dev),
-        _ => bail!("`cargo xtask dist` takes only `--profile release` or `--profile dev`"),
+        _ => bail!("`cargo xtask dist` takes only `--profile dist` or `--profile dev`"),
     }
 }
 
 /// With the same features as the container image.
-fn build_release() -> anyhow::Result<PathBuf> {
-    let build = ["build", "--release", "--locked", "--package", "podo", "--bin", "podo"];
+fn build_dist() -> anyhow::Result<PathBuf> {
+    let build = ["build", "--profile", "dist", "--locked", "--package", "podo", "--bin", "podo"];
     run_command(command("cargo", &build).args(["--features", "kafka-tls"]))?;
-    Ok(built("release").join("podo"))
+    let binary = built("dist").join("podo");
+    guards::check(&binary)?;
+    Ok(binary)
 }
 
 fn find_debug() -> anyhow::Result<PathBuf> {
@@ -129,7 +133,7 @@ impl Release {
         stage.file(UNIT, &inside("podo.service"))?;
         stage.file(SETTINGS, &inside("podo.toml"))?;
         stage.file(MANUAL, &inside("podo.manual.toml"))?;
-        let level = if self.profile == Profile::Release { "gzip -n9" } else { "gzip -n1" };
+        let level = if self.profile == Profile::Dist { "gzip -n9" } else { "gzip -n1" };
         let mut tar = command("tar", &["--sort=name", "--owner=0", "--group=0"]);
         tar.args(["--numeric-owner", "--mode=u=rwX,go=rX", "--format=ustar"]);
         tar.arg(format!("--mtime=@{}", self.epoch)).args(["--use-compress-program", level]);
@@ -146,8 +150,8 @@ fn write_checksums(folder: &Path) -> anyhow::Result<()> {
 }
 
 #[test]
-fn packages_are_made_of_a_release_build_unless_another_profile_is_named() {
-    assert_eq!(profile_of(&[]).unwrap(), Profile::Release);
+fn packages_are_made_of_a_dist_build_unless_another_profile_is_named() {
+    assert_eq!(profile_of(&[]).unwrap(), Profile::Dist);
     assert_eq!(profile_of(&["--profile", "dev"]).unwrap(), Profile::Dev);
     assert!(profile_of(&["--profile", "fast"]).is_err());
     assert!(profile_of(&["--release"]).is_err());

@@ -7,7 +7,7 @@ struct Layer {
     name: &'static str,
     /// The crates of ours that it may use.
     uses: &'static [&'static str],
-    /// The crates of others that it may use, when that is a promise.
+    /// The crates of others that it may use, if it may not use all.
     externals: Option<&'static [&'static str]>,
     /// Whether its tests may use any crate of ours.
     tests_are_free: bool,

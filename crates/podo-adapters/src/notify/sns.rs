@@ -1,10 +1,9 @@
 //! SMS through AWS SNS: one signed form.
 
+use crate::notify::aws_credentials::{AwsSource, CredentialChain};
 use crate::notify::http::{Reply, call, client, short};
 use crate::notify::sigv4::{Signer, amz_date};
-use async_trait::async_trait;
-use podo_app::messaging::port::channels::{Channel, Mail, Sent};
-use podo_app::messaging::port::notifications::ChannelKind;
+use podo_app::messaging::port::channels::{Mail, Sent};
 use podo_domain::Timestamp;
 use reqwest::{Client, Url};
 
@@ -17,14 +16,15 @@ pub struct SnsSettings {
     /// Empty for the region's default.
     pub url: String,
     pub region: String,
-    pub access_key: String,
-    pub secret_key: String,
+    pub credentials: AwsSource,
     /// Shown as the sender, where the country allows it.
     pub sender: String,
 }
 
 pub(super) struct Sns {
-    settings: SnsSettings,
+    region: String,
+    sender: String,
+    credentials: CredentialChain,
     url: Url,
     host: String,
     http: Client,
@@ -40,7 +40,9 @@ impl Sns {
             Some(port) => format!("{name}:{port}"),
             None => name.to_owned(),
         };
-        Ok(Sns { settings, url, host, http: client()? })
+        let credentials = CredentialChain::open(settings.credentials)?;
+        let SnsSettings { region, sender, .. } = settings;
+        Ok(Sns { region, sender, credentials, url, host, http: client()? })
     }
 
     fn form(&self, mail: &Mail) -> String {
@@ -54,11 +56,11 @@ impl Sns {
             ("MessageAttributes.entry.1.Value.DataType", "String"),
             ("MessageAttributes.entry.1.Value.StringValue", "Transactional"),
         ];
-        if !self.settings.sender.is_empty() {
+        if !self.sender.is_empty() {
             fields.extend([
                 ("MessageAttributes.entry.2.Name", "AWS.SNS.SMS.SenderID"),
                 ("MessageAttributes.entry.2.Value.DataType", "String"),
-                ("MessageAttributes.entry.2.Value.StringValue", self.settings.sender.as_str()),
+                ("MessageAttributes.entry.2.Value.StringValue", self.sender.as_str()),
             ]);
         }
         let pair = |(name, value): (&str, &str)| format!("{name}={}", encode(value));
@@ -66,23 +68,36 @@ impl Sns {
     }
 }
 
-#[async_trait]
-impl Channel for Sns {
-    fn kind(&self) -> ChannelKind {
-        ChannelKind::Sms
-    }
-
-    async fn send(&self, mail: &Mail, now: Timestamp) -> Sent {
+impl Sns {
+    pub(super) async fn send(&self, mail: &Mail, now: Timestamp) -> Sent {
+        let credentials = match self.credentials.get(now).await {
+            Ok(credentials) => credentials,
+            Err(error) => return Sent::NotNow { error, after: None },
+        };
         let body = self.form(mail);
         let date = amz_date(now);
-        let headers =
-            [("content-type", FORM), ("host", self.host.as_str()), ("x-amz-date", date.as_str())];
-        let SnsSettings { access_key, secret_key, region, .. } = &self.settings;
-        let signer = Signer { access_key, secret_key, region, service: "sns" };
+        let mut headers =
+            vec![("content-type", FORM), ("host", self.host.as_str()), ("x-amz-date", &date)];
+        let token = credentials.session_token.as_str();
+        if !token.is_empty() {
+            headers.push(("x-amz-security-token", token));
+        }
+        let signer = Signer {
+            access_key: &credentials.access_key,
+            secret_key: &credentials.secret_key,
+            region: &self.region,
+            service: "sns",
+        };
         let authorization = signer.authorization("POST", &headers, body.as_bytes(), now);
-        let request = self.http.post(self.url.clone()).header("content-type", FORM);
-        let request = request.header("x-amz-date", date).header("authorization", authorization);
+        let request = self.http.post(self.url.clone()).header("authorization", authorization);
+        // The client sets the host itself.
+        let others = headers.iter().filter(|(name, _)| *name != "host");
+        let request = others.fold(request, |it, (name, value)| it.header(*name, *value));
         match call(request.body(body)).await {
+            Ok(reply) if matches!(reply.status, 401 | 403) => {
+                self.credentials.forget().await;
+                meaning(&reply)
+            }
             Ok(reply) => meaning(&reply),
             Err(sent) => sent,
         }

@@ -2,6 +2,10 @@
 
 mod change;
 mod create;
+mod events;
+mod moved;
+mod phase_people;
+pub(crate) mod phases;
 mod read;
 mod status;
 mod told;
@@ -9,10 +13,11 @@ mod told;
 pub(super) use told::note_told;
 
 use crate::sql::engine::commands::commands;
+use podo_app::catalog::EventView;
 use podo_app::catalog::port::{
     CancelSchedule, Catalog, ChangeEvent, ChangeQueue, ChangeSchedule, CreateEvent, CreateHall,
-    CreateSchedule, CreateVenue, EditEvent, EditHall, EditVenue, EventFilter, EventRecord,
-    GradeSales, Remove, ScheduleRecord, VenueRecord,
+    CreateSchedule, CreateVenue, EditEvent, EditHall, EditVenue, EventFilter, GradeSales, Remove,
+    ScheduleRecord, VenueRecord,
 };
 use podo_app::store::PageAsk;
 use podo_domain::booking::seats::{Seat, SeatStanding};
@@ -24,13 +29,13 @@ commands! {
     impl Catalog for SqlStore {
         write create_venue(CreateVenue) -> () as Event => create::create_venue;
         write create_hall(CreateHall) -> () as Event => create::create_hall;
-        write create_event(CreateEvent) -> () as Event => create::create_event;
+        write create_event(CreateEvent) -> () as Event => events::create_event;
         write create_schedule(CreateSchedule) -> u32 as Event => create::create_schedule;
         write change_event(ChangeEvent) -> EventStatus as Event => create::change_event;
         write change_queue(ChangeQueue) -> () as Event => create::change_queue;
         write edit_venue(EditVenue) -> () as Event => change::edit_venue;
         write edit_hall(EditHall) -> () as Event => change::edit_hall;
-        write edit_event(EditEvent) -> () as Event => change::edit_event;
+        write edit_event(EditEvent) -> () as Event => events::edit_event;
         write change_schedule(ChangeSchedule) -> ScheduleTerms as Event => change::change_schedule;
         write cancel_schedule(CancelSchedule) -> () as Event => change::cancel_schedule;
         write remove(Remove) -> () as Event => change::remove;
@@ -39,9 +44,9 @@ commands! {
         read hall_template(HallTemplate { hall: HallId })
             -> Option<SeatTemplate> as Event or_replica => read::hall_template;
         read events(Events { filter: EventFilter, page: PageAsk })
-            -> Vec<EventRecord> as Event or_replica => read::events;
+            -> Vec<EventView> as Event or_replica => events::events;
         read event(EventById { event: EventId })
-            -> Option<EventRecord> as Event or_replica => read::event;
+            -> Option<EventView> as Event or_replica => events::event;
         read schedules_of(SchedulesOf { event: EventId })
             -> Vec<ScheduleRecord> as Event or_replica => read::schedules_of;
         read schedule(ScheduleById { schedule: ScheduleId })

@@ -2,6 +2,8 @@
 
 pub(crate) mod commands;
 pub(crate) mod database_role;
+#[cfg(feature = "mutants")]
+pub(crate) mod mutants;
 pub(crate) mod plan;
 pub(crate) mod postgres;
 pub(crate) mod sqlite;

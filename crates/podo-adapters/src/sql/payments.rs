@@ -2,7 +2,7 @@
 
 pub(crate) mod by_hand;
 pub(super) mod cancel;
-mod confirm;
+pub(super) mod confirm;
 pub(crate) mod gateway_webhooks;
 mod read;
 mod refund;
@@ -21,8 +21,9 @@ use podo_app::Result;
 use podo_app::booking::port::reservations::Freed;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::payments::{
-    CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, NeverMade, PaymentView, Payments,
-    PutOffRefund, RequestPayment, Requested, SettlePayment, Settled, Unsettled,
+    CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, NeverMade, PayFromWallet,
+    PaymentView, Payments, PutOffRefund, RequestPayment, Requested, SettlePayment, Settled, Sold,
+    Unsettled,
 };
 use podo_domain::booking::reservations::Reservation;
 use podo_domain::catalog::ScheduleStatus;
@@ -35,6 +36,8 @@ commands! {
             -> Idempotent<Requested> as Sales => request::request;
         write_in_batch confirm_payment(ConfirmPayment)
             -> Idempotent<Capture> as Sales => confirm::confirm;
+        write_in_batch pay_from_wallet(PayFromWallet)
+            -> Idempotent<Box<Sold>> as Sales => confirm::pay_from_wallet;
         write_in_batch settle_payment(SettlePayment) -> Settled as Sales => settle::apply;
         write take_unsettled(TakeUnsettled { asked_before: Timestamp, now: Timestamp, limit: u32 })
             -> Vec<Unsettled> as Worker => read::take_unsettled;
@@ -121,7 +124,7 @@ pub(super) async fn load_purchase(tx: &mut dyn Tx, id: PaymentId) -> Result<Opti
                       p.confirm_key,
                       r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
-                      s.status as schedule_status, s.event_id
+                      r.phase_id, s.status as schedule_status, s.event_id
                  from payments p join reservations r on r.id = p.reservation_id
                  join event_schedules s on s.id = r.schedule_id
                 where p.id = $1";
@@ -132,6 +135,42 @@ pub(super) async fn load_purchase(tx: &mut dyn Tx, id: PaymentId) -> Result<Opti
         date: row.parse("schedule_status", ScheduleStatus::parse)?,
         event: row.get("event_id")?,
     }))
+}
+
+/// Stores a new payment with its history: it was chosen, and a wallet has paid as well.
+async fn insert(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    payment: &Payment,
+    gateway: Option<&'static str>,
+    now: Timestamp,
+) -> Result<()> {
+    let sql = "insert into payments
+                 (id, reservation_id, user_id, method, gateway, status, amount, captured,
+                  created_at, updated_at)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)";
+    let values = params![
+        payment.id,
+        reservation.id,
+        reservation.user,
+        payment.method.as_str(),
+        gateway,
+        payment.status.as_str(),
+        payment.amount,
+        payment.captured,
+        now
+    ];
+    tx.add(sql, vec![values.to_vec()]).await?;
+    let chosen = "insert into payment_history (payment_id, step, status, amount, created_at)
+                  values ($1, 1, 'READY', 0, $2)";
+    tx.add(chosen, vec![params![payment.id, now].to_vec()]).await?;
+    if payment.status == PaymentStatus::Ready {
+        return Ok(());
+    }
+    let paid = "insert into payment_history (payment_id, step, status, amount, created_at)
+                values ($1, 2, $2, $3, $4)";
+    let values = params![payment.id, payment.status.as_str(), payment.captured, now];
+    Ok(tx.add(paid, vec![values.to_vec()]).await?)
 }
 
 /// Stores the step from `before` to `after` and its history row; a concurrent change is a conflict.

@@ -1,16 +1,18 @@
 //! Tickets and offers to transfer them.
 
+pub(crate) mod claims;
+pub(crate) mod gate;
 pub(crate) mod holders;
 pub(crate) mod offers;
+pub(crate) mod resales;
 
 use crate::sql::engine::commands::commands;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::store::PageAsk;
 use podo_app::tickets::port::{
-    AcceptTicket, CheckIn, CheckedIn, GateTicket, OfferTicket, OfferView, Offered, TicketView,
-    Tickets, Transferred,
+    AcceptTicket, ClaimRecord, OfferTicket, OfferView, Offered, TicketView, Tickets, Transferred,
 };
-use podo_domain::{TicketId, Timestamp, UserId};
+use podo_domain::{ClaimId, ReservationId, TicketId, Timestamp, UserId};
 
 commands! {
     impl Tickets for SqlStore {
@@ -18,14 +20,21 @@ commands! {
             -> Vec<TicketView> as Sales or_replica => holders::list;
         read ticket(TicketOf { ticket: TicketId, user: UserId })
             -> Option<TicketView> as Sales or_replica => holders::one;
-        read ticket_at_gate(AtGate { ticket: TicketId })
-            -> Option<GateTicket> as Sales => holders::at_gate;
-        write check_in(CheckIn) -> CheckedIn as Sales => holders::check_in;
+        read tickets_in(TicketsIn { reservation: ReservationId, user: UserId })
+            -> Vec<TicketView> as Sales => holders::in_booking;
+        read offered_to(OfferedTo { ticket: TicketId })
+            -> Option<[u8; 32]> as Sales => offers::offered_to;
         write offer_ticket(OfferTicket) -> Idempotent<Offered> as Sales => offers::offer;
         write withdraw_offer(WithdrawOffer { ticket: TicketId, from: UserId, now: Timestamp })
             -> bool as Sales => offers::withdraw;
         read offers_to(OffersTo { email_hash: [u8; 32], now: Timestamp })
             -> Vec<OfferView> as Sales => offers::list;
+        read offer_to(OfferTo { ticket: TicketId, email_hash: [u8; 32], now: Timestamp })
+            -> Option<OfferView> as Sales => offers::one;
+        read ticket_claim(TicketClaim { claim: ClaimId })
+            -> Option<ClaimRecord> as Sales => claims::find;
+        write forget_claims(ForgetClaims { before: Timestamp, limit: u32 })
+            -> u64 as Sales => claims::forget;
         write accept_ticket(AcceptTicket) -> Idempotent<Transferred> as Sales => offers::accept;
     }
 }

@@ -20,7 +20,7 @@ impl Engine {
         let server = Postgres::shared().unwrap();
         let database = server.create_database_like("migrated", "store", migrate).unwrap();
         let engine = Engine { server, database };
-        let store = SqlStore::postgres_without(&engine.settings(), rng, off).await.unwrap();
+        let store = SqlStore::postgres_without(&engine.settings(), rng, &off).await.unwrap();
         (engine, store)
     }
 

@@ -3,12 +3,10 @@
 use crate::engine::{Engine, alone, settings};
 use crate::identity::login_history::{DAY, known, log_in_at, today};
 use crate::world::{Plan, World, dice};
-use podo_adapters::clock::SystemRng;
 use podo_adapters::sql::{PostgresSettings, SqlStore};
 use podo_app::identity::port::accounts::{Accounts, LoginsKept};
 use podo_domain::Timestamp;
 use podo_testbed::Postgres;
-use std::sync::Arc;
 
 /// The partitions with rows, and their row counts.
 fn parts(engine: &Engine) -> String {
@@ -46,6 +44,7 @@ async fn a_new_database_has_this_month_and_the_next_two_and_the_job_makes_more_i
         world.store.apply_login_retention(now.minus(DAY * 92), 100, next_month).await.unwrap().made;
     assert!((1..=2).contains(&made), "31 days may be two months: {made}");
     assert_eq!(known(&world.store, &fan).await, [now]);
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -69,6 +68,7 @@ async fn a_month_is_dropped_when_all_of_it_is_older_than_what_is_kept() {
     let old = "select count(*) from user_service.login_months
                 where upper_id <= user_service.login_id_at((now() - interval '92 days')::timestamp)";
     assert_eq!(world.engine.psql(old), "0");
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -86,6 +86,7 @@ async fn rows_that_missed_their_month_move_into_it() {
     let expected = format!("{} 1, {} 1", month_of(now), month_of(ahead));
     assert_eq!(parts(&world.engine), expected);
     assert_eq!(known(&world.store, &fan).await, [ahead, now]);
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -99,6 +100,7 @@ async fn the_last_three_months_stay_for_every_caller() {
     }
     world.store.apply_login_retention(now.plus(DAY * 1_000), 100, now).await.unwrap();
     assert_eq!(known(&world.store, &fan).await, moments);
+    world.finish().await;
 }
 
 /// Two nodes that run it concurrently are serialised, and log-ins continue.
@@ -112,6 +114,7 @@ async fn nodes_that_make_months_at_once_make_each_once() {
     assert_eq!(one.made + two.made + three.made, 3);
     keep().await;
     assert_eq!(known(&world.store, &fan).await, [later]);
+    world.finish().await;
 }
 
 /// A database as the previous version left it, with log-ins and the role that writes them.
@@ -166,12 +169,14 @@ async fn the_table_of_the_version_before_becomes_the_first_partition_as_it_is() 
     assert_eq!(parts(&engine), first, "one lies far in the future");
 
     SqlStore::migrate_postgres(&settings, true).await.unwrap();
-    let store = engine.again(Arc::new(SystemRng::new())).await;
+    let rng = dice();
+    let store = engine.again(rng.clone()).await;
     let kept = keep(&store, today()).await;
     assert_eq!((kept.dropped, kept.deleted), (0, 2), "old rows of the first partition go by row");
     assert!(parts(&engine).starts_with("user_service.login_history_first 2, "));
-    let world = World::on(engine, store, dice(), Plan::default()).await;
+    let world = World::on(engine, store, rng, Plan::default()).await;
     let fan = world.fan().await;
     log_in_at(&world.store, &fan, today()).await;
     assert_eq!(known(&world.store, &fan).await.len(), 1);
+    world.finish().await;
 }

@@ -46,7 +46,7 @@ async fn an_owner_who_may_create_roles_acts_in_them() {
 }
 
 #[tokio::test]
-async fn an_ordinary_owner_starts_when_roles_are_optional_and_is_told_why_not_otherwise() {
+async fn an_ordinary_owner_starts_when_roles_are_optional_and_gets_the_reason_otherwise() {
     let server = Postgres::start().unwrap();
     let strict = settings(&hall_of(&server, ""));
     let optional = PostgresSettings { are_roles_optional: true, ..strict.clone() };
@@ -143,5 +143,5 @@ async fn a_sale_runs_with_a_login_for_each_service() {
     let world = World::on(engine, store, rng, Plan::default()).await;
     let fan = world.fan().await;
     world.buy(&fan, &[0, 10], at(1)).await;
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }

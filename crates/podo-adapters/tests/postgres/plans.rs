@@ -4,17 +4,27 @@
 
 use crate::engine::alone;
 use crate::world::{Fan, World, at};
-use podo_adapters::clock::SystemRng;
-use podo_app::booking::port::reservations::{ReleaseSeats, Reservations};
+use podo_app::booking::port::reconciliation::Reconciliation;
+use podo_app::booking::port::reservations::{HoldSeats, ReleaseSeats, Reservations};
 use podo_app::booking::port::standby::Standbys;
+use podo_app::catalog::phases::port::{AddCodes, PhaseProof, Phases, SetPhases, Verify};
 use podo_app::catalog::port::{Catalog, EventFilter};
 use podo_app::identity::port::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
-use podo_app::messaging::port::messages::{Consume, Letter, Messages};
+use podo_app::identity::support::port::{Support, SupportSubject, TimelineAsk};
+use podo_app::messaging::port::announcements::{Announcements, Subject};
+use podo_app::messaging::port::dead_letters::DeadLetters;
+use podo_app::messaging::port::messages::{Consume, Messages, Notification};
+use podo_app::messaging::port::notifications::Notifications;
+use podo_app::messaging::port::webhook_endpoints::WebhookEndpoints;
+use podo_app::operations::port::admin_search::{AdminSearch, Look, PersonSearch};
 use podo_app::operations::port::idempotency::IdempotencyKeys;
+use podo_app::operations::port::job_runs::JobRuns;
 use podo_app::operations::port::records::Records;
+use podo_app::payments::port::gateway_webhooks::Webhooks;
 use podo_app::payments::port::payments::{
     CancelPayment, NeverMade, Payments, PutOffRefund, SettlePayment,
 };
+use podo_app::payments::port::refunds::Refunds;
 use podo_app::payments::port::reports::Reports;
 use podo_app::payments::port::resolutions::Resolutions;
 use podo_app::payments::port::sales::Sales;
@@ -24,19 +34,23 @@ use podo_app::tickets::port::Tickets;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::port::history::{Places, QueueHistory};
 use podo_app::waiting_room::port::queue::{Admission, Survivors};
-use podo_domain::catalog::EventStatus;
+use podo_domain::booking::seats::SeatPick;
+use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
+use podo_domain::catalog::{EventStatus, SaleWindow};
 use podo_domain::payments::Outcome;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::waiting_room::Need;
-use podo_domain::{LoginId, PaymentId, RefundId, SessionId, UserId};
+use podo_domain::{LoginId, PaymentId, RefundId, ReservationId, ScheduleId, SessionId, UserId};
 use podo_testbed::Postgres;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
 const FILL: &str = include_str!("plans_fill.sql");
+
+/// Why the invariants do not hold in a full database.
+const FILLED: &str = "the rows of plans_fill.sql were not written by commands";
 
 /// Tables that never have many rows.
 const SMALL: [&str; 3] = ["venues", "halls", "refinery_schema_history"];
@@ -54,6 +68,7 @@ async fn full_world(plan_mode: &str) -> World {
     let world = alone().await;
     world.engine.server.psql("postgres", FILL).unwrap();
     world.engine.let_records_go();
+    prepare_presale(&world).await;
     watched(world, plan_mode).await
 }
 
@@ -71,7 +86,7 @@ async fn watched(mut world: World, plan_mode: &str) -> World {
     let settings = settings.map(|it| format!("alter database postgres set {it};"));
     let sql = format!("load 'auto_explain'; {}", settings.concat());
     server.psql("postgres", &sql).unwrap();
-    world.store = world.engine.again(Arc::new(SystemRng::new())).await;
+    world.store = world.restart().await;
     world
 }
 
@@ -127,6 +142,7 @@ async fn no_statement_that_runs_all_the_time_reads_a_whole_table() {
         filter_and_clean(&world).await;
     }
     everything_has_a_good_plan(&world).await;
+    world.abandon(FILLED);
 }
 
 /// A connection may switch to a generic plan for a statement that it runs often. For filters and
@@ -135,6 +151,7 @@ async fn no_statement_that_runs_all_the_time_reads_a_whole_table() {
 async fn nor_does_one_whose_plan_is_made_without_its_parameters() {
     let world = full_world("plan_cache_mode = force_generic_plan").await;
     everything_has_a_good_plan(&world).await;
+    world.abandon(FILLED);
 }
 
 async fn everything_has_a_good_plan(world: &World) {
@@ -144,6 +161,7 @@ async fn everything_has_a_good_plan(world: &World) {
     purchases_of_a_crowd(world).await;
     refund(world).await;
     hold_again(world).await;
+    presale(world, &fan).await;
     lists(world, fan.id).await;
     jobs(world).await;
     let plans = plans(&world.engine.server).await;
@@ -178,6 +196,7 @@ async fn what_a_crowd_asks_is_found_by_key_even_in_tables_that_seem_empty() {
         })
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+    world.finish().await;
 }
 
 /// The control: without its index the same statement is caught.
@@ -191,6 +210,7 @@ async fn a_missing_index_is_caught() {
     let found: Vec<String> =
         plans(server).await.iter().flat_map(|(_, plan)| complaints(plan)).collect();
     assert!(found.iter().any(|it| it.contains("reservations")), "{found:?}");
+    world.abandon(FILLED);
 }
 
 async fn log_in(world: &World, fan: &Fan) {
@@ -300,6 +320,45 @@ async fn hold_again(world: &World) {
     assert_eq!(store.expire_holds(at(2_000), 100).await.unwrap().len(), 2);
 }
 
+/// Another date, which is sold in phases.
+fn phased_date() -> ScheduleId {
+    ScheduleId::with_room_for_seats(Uuid::from_u128(0x0192 << 112))
+}
+
+/// What organisers do isn't watched.
+async fn prepare_presale(world: &World) {
+    let (store, actor, schedule) = (&world.store, world.admin, phased_date());
+    store.create_schedule(world.schedule_command(schedule, 4)).await.unwrap();
+    let terms = PhaseTerms {
+        name: "선예매".into(),
+        name_en: "Presale".into(),
+        window: SaleWindow { starts_at: at(0), ends_at: at(600) },
+        audience: PhaseAudience::Code,
+        seats_per_person: 2,
+        seats_per_order: None,
+        inventory: Inventory::default(),
+    };
+    let phases = vec![PhaseAsk { id: None, terms }];
+    let now = at(-10);
+    let made = store.set_phases(SetPhases { actor, schedule, phases, now }).await.unwrap();
+    let (phase, codes, uses_max) = (made[0].id, vec![[1; 32]], 1);
+    store.add_codes(AddCodes { actor, phase, codes, uses_max, now }).await.unwrap();
+}
+
+/// A fan verifies for a phase and holds a seat in it.
+async fn presale(world: &World, fan: &Fan) {
+    let (store, schedule, now) = (&world.store, phased_date(), at(-10));
+    let phase = schedule.phase(1);
+    let (user, proof) = (fan.id, PhaseProof::Code([1; 32]));
+    store.verify(Verify { phase, user, proof, now }).await.unwrap();
+    store.eligible_phases(user, schedule).await.unwrap();
+    store.schedule(schedule).await.unwrap();
+    let pick = SeatPick::new(schedule, &[schedule.seat(0)]).unwrap();
+    let command = world.hold_command(fan, &[0], at(1));
+    let command = HoldSeats { pick, room: phase.room(), ..command };
+    store.hold_seats(command).await.unwrap();
+}
+
 async fn lists(world: &World, user: UserId) {
     let store = &world.store;
     let later = PageAsk { limit: 20, after: Some(Uuid::max()) };
@@ -319,9 +378,30 @@ async fn lists(world: &World, user: UserId) {
     store.payment_case(PaymentId::new(world.id()), at(0)).await.unwrap();
     store.standby_of(user, world.schedule).await.unwrap();
     store.mailbox(user, 20).await.unwrap();
+    support(world, user).await;
     store.events(EventFilter::default(), PAGE).await.unwrap();
     store.event(world.event).await.unwrap();
     store.schedules_of(world.event).await.unwrap();
+}
+
+/// The pages of support.
+async fn support(world: &World, user: UserId) {
+    let store = &world.store;
+    let booking = store.reservations_of(user, PAGE).await.unwrap()[0].id;
+    for subject in [SupportSubject::Person(user), SupportSubject::Booking(booking)] {
+        store.timeline(TimelineAsk { subject, until: at(0), limit: 20 }).await.unwrap();
+        store.notes_about(subject, 20).await.unwrap();
+    }
+    store.booking_tickets(booking).await.unwrap();
+    let hash = Some([7; 32]);
+    for search in [
+        PersonSearch { phone_hash: hash, ..PersonSearch::default() },
+        PersonSearch { name_hash: hash, ..PersonSearch::default() },
+    ] {
+        store.find_people(search, Look { before: None, limit: 20 }).await.unwrap();
+    }
+    store.unindexed_names(at(0), 200).await.unwrap();
+    store.forget_notes(at(-3_600), 100).await.unwrap();
 }
 
 async fn jobs(world: &World) {
@@ -339,20 +419,55 @@ async fn jobs(world: &World) {
     let first = due[0].id;
     store.messages_published(vec![first], at(5_000)).await.unwrap();
     store.message_failed(&due[1], "busy".into(), at(5_000)).await.unwrap();
-    let letter = Letter {
+    let notification = Notification {
         user: Some(world.admin),
+        reservation: None,
         subject: "Hello".into(),
         body: "Fan".into(),
         created_at: at(0),
     };
-    let letters = vec![letter];
+    let notifications = vec![notification];
     let (consumer, notices) = ("notifications", Vec::new());
-    let consume = Consume { message: first, consumer, letters, notices, now: at(0) };
+    let consume = Consume { message: first, consumer, notifications, notices, now: at(0) };
     store.consume(vec![consume]).await.unwrap();
     store.backlog().await.unwrap();
+    rest_of_the_jobs(world).await;
     let sold = world.buy(&world.fan().await, &[12], at(1)).await;
     let reservation = sold.confirmed.reservation.id;
     assert!(store.erase_reservation(reservation, at(1_000_000)).await.unwrap());
+}
+
+/// What the other jobs ask every second or two.
+async fn rest_of_the_jobs(world: &World) {
+    let (store, schedule) = (&world.store, world.schedule);
+    store.schedules_entered(at(0)).await.unwrap();
+    store.schedules_touched(at(4_000), at(5_000)).await.unwrap();
+    store.claims_of(schedule, at(0)).await.unwrap();
+    store.claims_of(ScheduleId::new(full_schedule()), at(0)).await.unwrap();
+    store.holds_over(at(0), 100).await.unwrap();
+    store.put_off_unreadable(at(5_000), 100).await.unwrap();
+    store.replays(100).await.unwrap();
+    store.take_notices(at(0), at(9), 100).await.unwrap();
+    store.plan_reminders(at(0), 100).await.unwrap();
+    store.open_announcements(at(0), 100).await.unwrap();
+    store.open_changes(UserId::new(world.id()), at(0)).await.unwrap();
+    store.sale_reminders_of(UserId::new(world.id())).await.unwrap();
+    let subject = Subject::Reservation(ReservationId::new(world.id()));
+    store.show_facts(vec![subject, Subject::Schedule(schedule)]).await.unwrap();
+    store.take_deliveries(at(0), at(9), 100).await.unwrap();
+    store.take_unsettled_charges(at(0), at(0), 100).await.unwrap();
+    store.take_webhooks(at(0), at(9), 100).await.unwrap();
+    store.runs_to_do(at(0)).await.unwrap();
+    store.to_refund(schedule, at(0), 100).await.unwrap();
+    store.finish_run(schedule, at(0)).await.unwrap();
+    store.claim_run("retention", at(0)).await.unwrap();
+    store.sessions_ended_since(at(0)).await.unwrap();
+    store.users((0..100).map(|_| UserId::new(world.id())).collect()).await.unwrap();
+}
+
+/// A date of the full database.
+fn full_schedule() -> Uuid {
+    "d5e6ea33-ea9f-f092-447c-2ad9b69e48ba".parse().unwrap()
 }
 
 async fn filter_and_clean(world: &World) {
@@ -366,6 +481,6 @@ async fn filter_and_clean(world: &World) {
     let before = at(-5_000_000);
     store.old_reservations(before, 10, at(0)).await.unwrap();
     store.erase_charges(before, 10).await.unwrap();
-    store.erase_letters(before, 10).await.unwrap();
+    store.erase_notifications(before, 10).await.unwrap();
     store.forget_money_keys(before, 10).await.unwrap();
 }

@@ -15,6 +15,14 @@ insert into users (id, email, email_hash, password_hash, name, role, status, las
 select user_id, 'sealed', sha256(int8send(i)), 'argon2id', 'sealed', 'USER', 'ACTIVE', t, t, t
   from n where i <= 5000;
 
+update users set name_indexed = true, phone_hash = sha256(email_hash);
+
+insert into name_prefixes select sha256(int8send(i)), user_id from n where i <= 5000;
+
+insert into support_notes
+select (lpad(to_hex(extract(epoch from t)::bigint * 1000), 12, '0') || substr(md5('n' || i), 13))::uuid,
+       user_id, reservation_id, user_id, '\x00', t from n where i <= 5000;
+
 insert into auth_tokens (id, user_id, session_id, refresh_hash, issued_at, expires_at, spent_at)
 select gen_random_uuid(), user_id, md5('session' || i / 4)::uuid, sha256(int8send(i)), t,
        t + interval '7 days', case when i % 4 = 0 then null else t end from n;
@@ -36,6 +44,19 @@ insert into event_schedules (id, event_id, play_sequence, starts_at, ends_at, sa
 select md5('schedule' || i)::uuid, md5('event' || i)::uuid, 1, o.t + interval '40 days',
        o.t + interval '41 days', o.t, o.t + interval '30 days', 'ENDED', '{}', '{}', 1000, '{}', '\x00', o.t, o.t
   from (select i, timestamptz '2015-01-01' + i * interval '12 hours' as t from n where i <= 5000) o;
+
+insert into sale_phases (id, schedule_id, name, name_en, starts_at, ends_at, audience,
+    seats_per_person, inventory, draw_seed, created_at, updated_at)
+select md5('phase' || i)::uuid, md5('schedule' || i)::uuid, 'P', 'P', o.t, o.t + interval '1 day', 'CODE',
+       2, '{}', decode(repeat('00', 32), 'hex'), o.t, o.t
+  from (select i, timestamptz '2015-01-01' + i * interval '12 hours' as t from n where i <= 5000) o;
+
+insert into phase_codes
+select md5('phase' || i)::uuid, decode(md5('code' || i), 'hex'), 1, 0, t from n where i <= 5000;
+insert into phase_members
+select md5('phase' || i)::uuid, decode(md5('member' || i), 'hex'), gen_random_uuid(), t from n where i <= 5000;
+insert into phase_eligibilities
+select md5('phase' || i)::uuid, user_id, 'CODE', null, t from n where i <= 5000;
 
 insert into seats (schedule_id, seat_index, number, grade, price, state, claim, fence)
 select schedule_id, seat_index, 'A-' || seat_index, 'R', 100000, 'SOLD', reservation_id, 1 from n;
@@ -71,6 +92,12 @@ insert into refunds (id, payment_id, reservation_id, user_id, amount, status, re
     created_at, updated_at)
 select gen_random_uuid(), payment_id, reservation_id, user_id, 100000, 'REFUNDED', 'FAN', t, t, t from n;
 
+insert into refund_runs (schedule_id, status, n_reservations, created_at, updated_at)
+select md5('schedule' || i)::uuid, 'DONE', 1, t, t from n;
+
+insert into webhook_events (gateway, id, kind, payment_id, status, next_at, created_at, updated_at)
+select 'toss', i::text, 'DONE', payment_id, 'DONE', t, t, t from n;
+
 insert into wallets select user_id, 0, 4, t, t from n where i <= 5000;
 
 insert into wallet_ledger
@@ -80,6 +107,24 @@ select user_id, (i - 1) / 5000 + 1, account, gen_random_uuid(), 'CHARGE', 1, 1, 
 insert into tickets
 select gen_random_uuid(), reservation_id, user_id, schedule_id, seat_index, 'A-' || seat_index, 'R',
        'VALID', '\x00', null, t, t from n;
+
+insert into transfer_history
+select gen_random_uuid(), reservation_id, reservation_id, 'OFFERED', user_id, user_id, t from n
+ where i <= 5000;
+
+insert into resends select gen_random_uuid(), reservation_id, user_id, t from n where i <= 5000;
+
+insert into check_ins
+select gen_random_uuid(), id, schedule_id, '1', 'ADMITTED', user_id, null, created_at, created_at
+  from tickets limit 5000;
+
+insert into announcements (id, schedule_id, kind, about_at, last_seat, last_user, done_at, created_at)
+select md5('announcement' || i)::uuid, md5('schedule' || i)::uuid, 'SHOW_REMINDER', t, 0, user_id, t, t
+  from n;
+
+insert into sale_reminders select md5('schedule' || i)::uuid, user_id, t from n;
+
+insert into accepted_changes select reservation_id, md5('announcement' || i)::uuid, t from n;
 
 insert into sandbox_book (payment_id, payment_key, choice, amount, created_at, updated_at)
 select payment_id, 'key', 'APPROVE', 100000, t, t from n;

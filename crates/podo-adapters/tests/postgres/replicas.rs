@@ -3,7 +3,6 @@
 
 use crate::engine::alone;
 use crate::world::{Fan, World, at, won};
-use podo_adapters::clock::SystemRng;
 use podo_adapters::sql::{Guard, PostgresSettings, SqlStore};
 use podo_app::booking::port::reservations::Reservations;
 use podo_app::catalog::port::{CancelSchedule, Catalog};
@@ -16,7 +15,6 @@ use podo_app::store::PageAsk;
 use podo_domain::id::SeatIndex;
 use podo_domain::{MessageId, PaymentId, ReservationId};
 use podo_testbed::Postgres;
-use std::sync::Arc;
 use std::time::Duration;
 
 const PAGE: PageAsk = PageAsk { limit: 20, after: None };
@@ -43,8 +41,8 @@ impl Hall {
             replica_lag_max: lag_max,
             ..world.engine.settings()
         };
-        let rng = Arc::new(SystemRng::new());
-        world.store = SqlStore::postgres_without(&settings, rng, off).await.unwrap();
+        let rng = world.rng.of_another_process();
+        world.store = SqlStore::postgres_without(&settings, rng, &off).await.unwrap();
         Hall { world, replica }
     }
 
@@ -90,7 +88,7 @@ async fn a_fan_finds_what_they_have_just_done_on_the_replica() {
     }
     hall.wait_until_taken_back(&hall.world.fan().await).await;
     assert_eq!(hall.n_answered(&hall.world.engine.server), on_primary, "the primary was spared");
-    hall.world.is_sound(at(1)).await;
+    hall.world.finish().await;
 }
 
 #[tokio::test]
@@ -108,6 +106,7 @@ async fn a_replica_that_is_behind_is_left_out_until_it_has_caught_up() {
     hall.replica.psql("postgres", "select pg_wal_replay_resume()").unwrap();
     hall.wait_until_taken_back(&fan).await;
     assert_eq!(hall.n_reservations(&fan).await, 1);
+    hall.world.finish().await;
 }
 
 /// The control: without the WAL check the fan's own seats are missing from the list.
@@ -118,6 +117,7 @@ async fn without_the_proof_a_fan_misses_their_own_reservation() {
     hall.replica.psql("postgres", "select pg_wal_replay_pause()").unwrap();
     hall.hold(&fan, 0).await;
     assert_eq!(hall.n_reservations(&fan).await, 0);
+    hall.world.finish().await;
 }
 
 #[tokio::test]
@@ -132,6 +132,7 @@ async fn a_dead_replica_is_left_out_and_taken_back_when_it_lives() {
     }
     hall.replica.restart().unwrap();
     hall.wait_until_taken_back(&fan).await;
+    hall.world.finish().await;
 }
 
 #[tokio::test]
@@ -146,6 +147,7 @@ async fn a_replica_that_hangs_does_not_hang_its_askers() {
     }
     hall.replica.resume().unwrap();
     hall.wait_until_taken_back(&fan).await;
+    hall.world.finish().await;
 }
 
 #[tokio::test]
@@ -164,6 +166,7 @@ async fn a_replica_that_was_promoted_is_asked_no_more() {
         assert_eq!(hall.n_reservations(&fan).await, 1);
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
+    hall.world.finish().await;
 }
 
 /// What organisers read about a sale.
@@ -230,6 +233,7 @@ async fn statistics_the_day_report_and_settlements_are_read_from_the_replica() {
     while Reported::read(&hall, payment).await != Reported::ALL {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    hall.world.finish().await;
 }
 
 #[tokio::test]
@@ -241,6 +245,7 @@ async fn an_organiser_reads_what_was_sold_a_moment_ago() {
         }
         let payment = sell_and_call_off(&hall.world).await;
         assert_eq!(Reported::read(&hall, payment).await, Reported::ALL);
+        hall.world.finish().await;
     }
 }
 
@@ -257,4 +262,5 @@ async fn personal_data_is_read_from_the_primary_and_the_replica_stays_in_use() {
     assert!(store.logins_of(fan.id, PAGE).await.unwrap().is_empty());
     assert!(store.sessions_of(fan.id, at(1)).await.unwrap().is_empty());
     assert_eq!(hall.n_reservations(&fan).await, 0, "the replica answered, which stands still");
+    hall.world.finish().await;
 }

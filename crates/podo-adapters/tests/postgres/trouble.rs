@@ -41,7 +41,7 @@ async fn a_server_in_trouble_is_to_be_asked_again() {
     assert!(matches!(failed, Error::Broken(_)), "{failed:?}");
     stop_complaining(&world);
     world.hold(&fan, &[0], at(1)).await.unwrap();
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }
 
 /// The server is no longer the primary: none of its connections is used again.
@@ -59,4 +59,5 @@ async fn connections_to_a_server_that_takes_no_writes_are_thrown_away() {
     let after = backends(&world);
     let n_new = after.iter().filter(|pid| !before.contains(pid)).count();
     assert!(n_new > 0, "held over one of {before:?}: {after:?}");
+    world.finish().await;
 }

@@ -59,9 +59,9 @@ async fn a_thousand_polls_of_a_second_cost_a_few_calls() {
         let seen = look(&queue, &rules, (index, &numbers), now).await;
         assert_eq!((ahead(seen), seen.is_live), (u64::from(index), true));
         let number = numbers[index as usize];
-        let at_once = queue.standing_now(rules.schedule, (number, fan(index)), now);
+        let at_once = queue.cached_position(rules.schedule, (number, fan(index)), now);
         assert_eq!(at_once, Some(seen.position), "the copy has just been asked");
-        let other = queue.standing_now(rules.schedule, (number, fan(index + 1)), now);
+        let other = queue.cached_position(rules.schedule, (number, fan(index + 1)), now);
         assert_eq!(other, None, "the number is another fan's");
     }
     let with_proof = scripts_run(&engine) - before;
@@ -100,7 +100,7 @@ async fn what_happens_on_one_node_is_known_on_the_other_a_moment_later() {
 }
 
 #[tokio::test]
-async fn an_admitted_fan_is_told_so_once_the_copy_is_old() {
+async fn an_admitted_fan_sees_the_admission_once_the_replica_is_stale() {
     let engine = Engine::single().await;
     let queue = Queue::new(engine.connection(), engine.blocks());
     let mut rules = rules(QueueMode::Paused, 1);

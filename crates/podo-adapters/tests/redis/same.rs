@@ -96,7 +96,7 @@ impl Pair<'_> {
                 let seen = same!(self.position(&self.rules, fan(number), proof, now)).unwrap();
                 self.remember(number, seen.position);
                 if let QueuePosition::Waiting { number: place, .. } = seen.position {
-                    let at_once = self.memory.standing_now(schedule, (place, fan(number)), now);
+                    let at_once = self.memory.cached_position(schedule, (place, fan(number)), now);
                     assert!(at_once.is_none_or(|position| position == seen.position));
                 }
             }

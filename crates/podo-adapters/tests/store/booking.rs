@@ -1,10 +1,14 @@
-//! Holds, races, canceled dates.
+//! Holds, races, sale phases, canceled dates.
 
 #[path = "booking/called_off.rs"]
 pub(crate) mod called_off;
 #[path = "booking/hold.rs"]
 pub(crate) mod hold;
+#[path = "booking/phases.rs"]
+pub(crate) mod phases;
 #[path = "booking/races.rs"]
 pub(crate) mod races;
 #[path = "booking/reconciliation.rs"]
 pub(crate) mod reconciliation;
+#[path = "booking/resales.rs"]
+pub(crate) mod resales;

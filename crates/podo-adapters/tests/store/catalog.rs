@@ -1,12 +1,12 @@
 //! Venues, halls, events and their dates.
 
-use crate::world::{FAR, NEAR, SALE_S, World, at, refusal, won};
+use crate::world::{FAR, NEAR, SALE_S, World, at, line, refusal, won};
 use podo_app::catalog::port::{
     CancelSchedule, Catalog, ChangeEvent, ChangeQueue, CreateEvent, CreateHall, EventFilter,
     EventVerb,
 };
 use podo_app::store::PageAsk;
-use podo_domain::catalog::{EventStatus, ScheduleStatus};
+use podo_domain::catalog::{EventStatus, NewEvent, ScheduleStatus};
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
 use podo_domain::{EventId, HallId, Refusal, ScheduleId, VenueId};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ async fn a_schedule_gets_every_seat_of_its_hall_with_its_price() {
     assert_eq!(schedule.prices["VIP"], won(NEAR));
     assert_eq!(schedule.draw_seed, [3; 32]);
     assert!(world.store.template_of(world.schedule).await.unwrap().is_some());
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -46,7 +46,7 @@ async fn dates_of_an_event_are_numbered_in_the_order_of_their_making() {
     let schedules = world.store.schedules_of(world.event).await.unwrap();
     let numbered: Vec<_> = schedules.iter().map(|one| (one.sequence, one.schedule)).collect();
     assert_eq!(numbered, [(1, world.schedule), (2, second)]);
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn a_schedule_with_a_wrong_price_list_is_not_made_at_all() {
     assert!(matches!(told, Refusal::InvalidTemplate { .. }), "{told:?}");
     assert!(world.store.schedule(schedule).await.unwrap().is_none());
     assert_eq!(world.store.seats_of(schedule).await.unwrap(), []);
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn halls_need_a_venue_and_a_name_of_their_own() {
     let twice = refusal(world.store.create_hall(hall(world.venue, "Main")).await);
     assert_eq!(twice, Refusal::NameTaken);
     world.store.create_hall(hall(world.venue, "Small")).await.unwrap();
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -89,12 +89,7 @@ async fn an_event_needs_a_hall_of_its_venue_and_dates_need_a_living_event() {
     let command = CreateEvent {
         actor: world.admin,
         event: EventId::new(world.id()),
-        title: "Elsewhere".into(),
-        artist: "Nobody".into(),
-        description: String::new(),
-        venue: VenueId::new(world.id()),
-        hall: world.hall,
-        transferable: true,
+        new: NewEvent::new(line("Elsewhere"), line("Nobody"), VenueId::new(world.id()), world.hall),
         now: at(0),
     };
     assert_eq!(refusal(world.store.create_event(command).await), Refusal::NotFound);
@@ -102,7 +97,7 @@ async fn an_event_needs_a_hall_of_its_venue_and_dates_need_a_living_event() {
     let schedule = ScheduleId::with_room_for_seats(world.id());
     let told = refusal(world.store.create_schedule(world.schedule_command(schedule, 4)).await);
     assert_eq!(told, Refusal::WrongEventState);
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -118,7 +113,7 @@ async fn an_event_goes_through_its_life_and_a_repeat_changes_nothing() {
         assert_eq!(told, Refusal::WrongEventState);
     }
     assert_eq!(world.told(world.event.uuid()).await.len(), 1, "the opening has one message");
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -137,7 +132,7 @@ async fn events_are_found_by_their_words_city_state_and_dates() {
     let to = from;
     assert_eq!(found(&world, EventFilter { to, ..EventFilter::default() }).await, 0);
     assert!(world.store.event(world.event).await.unwrap().is_some());
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -163,7 +158,7 @@ async fn the_stored_status_of_a_date_follows_its_sale() {
     assert_eq!(update(SALE_S).await, 2);
     assert_eq!(stored().await, ScheduleStatus::Ended);
     assert_eq!(update(SALE_S + 1).await, 0, "a repeat changes nothing");
-    world.is_sound(at(SALE_S + 1)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -174,6 +169,7 @@ async fn a_cancelled_date_stays_cancelled_when_its_sale_would_open_or_end() {
     assert_eq!(world.store.update_schedule_statuses(10, at(SALE_S)).await.unwrap(), 0);
     let stored = world.store.schedule(world.schedule).await.unwrap().unwrap().status;
     assert_eq!(stored, ScheduleStatus::Cancelled);
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -184,7 +180,7 @@ async fn a_queue_lives_from_the_day_before_the_sale_until_an_hour_after() {
     assert_eq!(n_alive(-86_399).await, 1);
     assert_eq!(n_alive(SALE_S + 3_599).await, 1);
     assert_eq!(n_alive(SALE_S + 3_600).await, 0);
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -202,5 +198,5 @@ async fn an_organiser_changes_the_queue_of_a_schedule_that_exists() {
     assert_eq!(found.queue, settings);
     let nowhere = ScheduleId::with_room_for_seats(world.id());
     assert_eq!(refusal(world.store.change_queue(command(nowhere)).await), Refusal::NotFound);
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }

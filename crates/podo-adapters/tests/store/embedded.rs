@@ -6,5 +6,7 @@ pub(crate) mod durability;
 pub(crate) mod invariants;
 #[path = "embedded/machine.rs"]
 pub(crate) mod machine;
+#[path = "embedded/plans.rs"]
+pub(crate) mod plans;
 #[path = "embedded/updates.rs"]
 pub(crate) mod updates;

@@ -17,7 +17,7 @@ impl Engine {
     pub(crate) async fn open(rng: Arc<dyn Rng>, off: Vec<Guard>) -> (Engine, SqlStore) {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let engine = Engine { folder };
-        let store = SqlStore::sqlite_without(&engine.path(), rng, off).unwrap();
+        let store = SqlStore::sqlite_without(&engine.path(), rng, &off).unwrap();
         (engine, store)
     }
 

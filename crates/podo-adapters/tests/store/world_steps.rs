@@ -27,6 +27,7 @@ impl World {
             user: fan.id,
             pick: SeatPick::new(self.schedule, &seats).unwrap(),
             entry: fan.entry,
+            room: self.schedule,
             until: now.plus(HOLD_LENGTH),
             limits_churn: false,
             now,

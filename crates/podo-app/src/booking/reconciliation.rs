@@ -7,15 +7,22 @@ use crate::booking::port::seat_filter::Correction;
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::operations::port::leases::Lease;
+use futures::stream::{self, StreamExt, TryStreamExt};
 use podo_domain::booking::reconciliation::{Claim, Difference, Kind, Suspects, compare};
 use podo_domain::id::SeatIndex;
 use podo_domain::{ScheduleId, Timestamp};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Seats corrected in one call to the filter.
 const STEP_MAX: usize = 500;
+
+/// Schedules that nothing happens to are examined once in so many rounds.
+const ROUNDS_FOR_ALL: usize = 10;
+
+/// Schedules whose claims are read at the same time when the filter is filled.
+const FILLED_AT_ONCE: usize = 8;
 
 /// The comparison of one schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -64,19 +71,24 @@ pub async fn heal(
 /// Fills an empty filter from the store for the dates on sale, so that it refuses losers from the
 /// first request on. Existing holds in the filter stay.
 pub async fn fill_filter(context: &AppContext) -> Result<u64> {
+    let alive = context.store.schedules_alive(context.now()).await?;
+    let fills = alive.iter().map(|record| fill(context, record.schedule)).collect::<Vec<_>>();
+    let filled: Vec<u64> =
+        stream::iter(fills).buffer_unordered(FILLED_AT_ONCE).try_collect().await?;
+    Ok(filled.iter().sum())
+}
+
+async fn fill(context: &AppContext, schedule: ScheduleId) -> Result<u64> {
+    let claims = context.store.claims_of(schedule, context.now()).await?;
+    let correction = |(seat, claim): (&SeatIndex, &Claim)| Correction {
+        seat: *seat,
+        seen: None,
+        right: Some(claim.as_hold()),
+    };
+    let corrections: Vec<Correction> = claims.iter().map(correction).collect();
     let mut n_filled = 0;
-    for record in context.store.schedules_alive(context.now()).await? {
-        let claims = context.store.claims_of(record.schedule, context.now()).await?;
-        let fill = |(seat, claim): (&SeatIndex, &Claim)| Correction {
-            seat: *seat,
-            seen: None,
-            right: Some(claim.as_hold()),
-        };
-        let corrections: Vec<Correction> = claims.iter().map(fill).collect();
-        for step in corrections.chunks(STEP_MAX) {
-            n_filled +=
-                context.booking.seat_filter.correct(record.schedule, step, context.now()).await?;
-        }
+    for step in corrections.chunks(STEP_MAX) {
+        n_filled += context.booking.seat_filter.correct(schedule, step, context.now()).await?;
     }
     Ok(n_filled)
 }
@@ -107,6 +119,8 @@ pub struct Reconciliation {
 #[derive(Default)]
 struct Inner {
     suspects: HashMap<ScheduleId, Suspects>,
+    /// When each schedule was last examined.
+    looked_at: HashMap<ScheduleId, Timestamp>,
     totals: Totals,
 }
 
@@ -123,6 +137,37 @@ impl Reconciliation {
         self.lock().totals.clone()
     }
 
+    /// The schedules to examine in this round: those that something happened to, those with
+    /// suspects, and of the rest the ones whose turn it is.
+    pub(crate) fn due(
+        &self,
+        alive: &[ScheduleId],
+        touched: Vec<ScheduleId>,
+        now: Timestamp,
+    ) -> Vec<ScheduleId> {
+        let inner = self.lock();
+        let touched: HashSet<ScheduleId> = touched.into_iter().collect();
+        let is_urgent = |schedule: &ScheduleId| {
+            let has_suspects = inner.suspects.get(schedule).is_some_and(|it| !it.is_empty());
+            let is_new = inner.looked_at.get(schedule).is_none_or(|at| now < *at);
+            has_suspects || is_new || touched.contains(schedule)
+        };
+        let (mut due, mut others): (Vec<ScheduleId>, Vec<ScheduleId>) =
+            alive.iter().partition(|schedule| is_urgent(schedule));
+        others.sort_by_key(|schedule| inner.looked_at.get(schedule).copied());
+        due.extend(others.into_iter().take(alive.len().div_ceil(ROUNDS_FOR_ALL)));
+        due
+    }
+
+    /// A filter that has forgotten every claim of a schedule may have forgotten the others too.
+    pub(crate) fn note(&self, schedule: ScheduleId, look: &Look, now: Timestamp) {
+        let mut inner = self.lock();
+        if look.n_filter == 0 && look.n_store > 0 {
+            inner.looked_at.clear();
+        }
+        inner.looked_at.insert(schedule, now);
+    }
+
     /// Which differences aren't a race; see [`Suspects::confirm`].
     pub(crate) fn confirm(
         &self,
@@ -137,7 +182,9 @@ impl Reconciliation {
     /// Ends a round over these schedules; suspects of other schedules are dropped.
     pub(crate) fn finish_round(&self, schedules: &[ScheduleId], suspected: u64) {
         let mut inner = self.lock();
-        inner.suspects.retain(|schedule, _| schedules.contains(schedule));
+        let alive: HashSet<&ScheduleId> = schedules.iter().collect();
+        inner.suspects.retain(|schedule, _| alive.contains(schedule));
+        inner.looked_at.retain(|schedule, _| alive.contains(schedule));
         inner.totals.rounds += 1;
         inner.totals.suspected = suspected;
     }

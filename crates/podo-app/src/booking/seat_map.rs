@@ -4,11 +4,11 @@
 mod board;
 mod snapshot;
 
+use crate::cache::Cache;
 use crate::context::AppContext;
 use crate::error::Result;
 use podo_domain::id::SeatIndex;
 use podo_domain::{ScheduleId, Timestamp};
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
@@ -23,15 +23,17 @@ const FRESH_FOR: Duration = Duration::from_millis(100);
 /// may have crashed.
 const READ_AFTER: Duration = Duration::from_secs(2);
 
-/// Schedules kept; when there are more, the whole cache is dropped.
-const KEPT_MAX: usize = 1_000;
+const SCHEDULES_MAX: usize = 1_000;
 
 /// Above this many changed seats, all seats are read.
 const SEATS_ASKED_MAX: usize = 2_000;
 
-#[derive(Default)]
-pub struct SeatMaps {
-    slots: RwLock<HashMap<ScheduleId, Arc<Slot>>>,
+pub struct SeatMaps(Cache<ScheduleId, Arc<Slot>>);
+
+impl Default for SeatMaps {
+    fn default() -> SeatMaps {
+        SeatMaps(Cache::of(SCHEDULES_MAX))
+    }
 }
 
 /// The cache of one schedule. The first caller to find it stale refreshes it while the others use
@@ -68,7 +70,7 @@ impl SeatMaps {
         let now = context.now();
         // This also checks that fans may see this schedule.
         context.catalog.schedules.get(&*context.store, schedule, now).await?;
-        let slot = self.slot(schedule);
+        let slot = self.0.get_or_default(&schedule);
         let known = slot.current();
         if let Some(known) = &known
             && slot.is_fresh(now)
@@ -94,45 +96,30 @@ impl SeatMaps {
     ) -> Result<Arc<Snapshot>> {
         let asked_at = context.now();
         context.catalog.schedules.get(&*context.store, schedule, asked_at).await?;
-        let slot = self.slot(schedule);
+        let slot = self.0.get_or_default(&schedule);
         let work = slot.work.lock().await;
         slot.renew(context, schedule, work, asked_at).await
     }
 
     /// The cached snapshot of any age, without I/O.
     pub fn known(&self, schedule: ScheduleId) -> Option<Arc<Snapshot>> {
-        let slots = self.slots.read().expect("the lock is never poisoned");
-        slots.get(&schedule)?.current()
+        self.0.get(&schedule)?.current()
     }
 
     /// Whether this node caches a map of the schedule.
     pub fn has(&self, schedule: ScheduleId) -> bool {
-        self.slots.read().expect("the lock is never poisoned").contains_key(&schedule)
+        self.0.contains(&schedule)
     }
 
     /// Marks these seats as stale, or all of them for `None`; the next refresh reads them from the
     /// store.
     pub fn invalidate(&self, schedule: ScheduleId, seats: Option<Vec<SeatIndex>>) {
-        let slots = self.slots.read().expect("the lock is never poisoned");
-        let Some(slot) = slots.get(&schedule) else { return };
+        let Some(slot) = self.0.get(&schedule) else { return };
         let mut invalidate = slot.invalidate.lock().expect("the lock is never poisoned");
         match seats.filter(|seats| invalidate.seats.len() + seats.len() <= SEATS_ASKED_MAX) {
             Some(seats) => invalidate.seats.extend(seats),
             None => *invalidate = Stale { seats: Vec::new(), is_of_all: true },
         }
-    }
-
-    fn slot(&self, schedule: ScheduleId) -> Arc<Slot> {
-        let slots = self.slots.read().expect("the lock is never poisoned");
-        if let Some(slot) = slots.get(&schedule) {
-            return slot.clone();
-        }
-        drop(slots);
-        let mut slots = self.slots.write().expect("the lock is never poisoned");
-        if slots.len() >= KEPT_MAX {
-            slots.clear();
-        }
-        slots.entry(schedule).or_default().clone()
     }
 }
 

@@ -1,11 +1,12 @@
 //! The standby list: waiting for returned seats of a sold-out date.
 
 use crate::booking::port::reservations::ReservationView;
-use crate::booking::port::standby::{Place, StandBy};
+use crate::booking::port::standby::{StandBy, StandbyPlace};
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::accounts::require_identity;
-use podo_domain::booking::seats::SEATS_PER_PICK_MAX;
+use podo_domain::booking::reservations::check_order_size;
+use podo_domain::booking::standby::SEATS_MAX;
 use podo_domain::booking::standby::StandbyState;
 use podo_domain::{Refusal, ScheduleId, StandbyId, Timestamp, UserId};
 use serde::Serialize;
@@ -37,13 +38,12 @@ pub async fn stand_by(
     grade: String,
     count: u32,
 ) -> Result<StandbyView> {
-    match count as usize {
-        0 => return Err(Refusal::NoSeats.into()),
-        1..=SEATS_PER_PICK_MAX => {}
-        _ => return Err(Refusal::TooManySeats { max: SEATS_PER_PICK_MAX }.into()),
+    if count == 0 {
+        return Err(Refusal::NoSeats.into());
     }
     let now = context.now();
     let record = context.catalog.schedules.get(&*context.store, schedule, now).await?;
+    check_order_size(count, record.seats_per_order.min(SEATS_MAX))?;
     if record.queue.identity_required {
         require_identity(context, user).await?;
     }
@@ -86,8 +86,8 @@ pub async fn leave_standby(context: &AppContext, user: UserId, schedule: Schedul
     context.store.leave_standby(user, schedule, context.now()).await
 }
 
-async fn view(context: &AppContext, place: Place) -> Result<StandbyView> {
-    let Place { standby, ahead } = place;
+async fn view(context: &AppContext, place: StandbyPlace) -> Result<StandbyView> {
+    let StandbyPlace { standby, ahead } = place;
     let offer = match standby.reservation {
         Some(reservation) => context.store.reservation(reservation, standby.user).await?,
         None => None,

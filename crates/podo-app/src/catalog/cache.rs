@@ -1,15 +1,15 @@
 //! The catalog cache: what thousands of waiting fans look at is read once.
 
-use crate::catalog::port::{EventFilter, EventRecord, ScheduleRecord};
+use crate::cache::{Cache, Expiring};
+use crate::catalog::EventView;
+use crate::catalog::port::{EventFilter, ScheduleRecord};
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::store::PageAsk;
 use podo_domain::payments::refunds::RefundPolicy;
 use podo_domain::{EventId, Refusal, Timestamp};
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// TTL of a list or an event without an invalidation.
@@ -24,22 +24,32 @@ const OPENING: Duration = Duration::from_secs(10 * 60);
 /// How often a node checks whether another one changed something.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// Entries of each kind; when there are more, the cache is cleared.
+/// Entries of each kind.
 const CAPACITY: usize = 1_000;
 
 /// An event with its dates, as stored.
 pub(super) struct EventRecords {
-    pub(super) event: EventRecord,
+    pub(super) event: EventView,
     pub(super) schedules: Vec<ScheduleRecord>,
     pub(super) refund_policy: RefundPolicy,
 }
 
-#[derive(Default)]
 pub struct CatalogCache {
-    lists: Cache<(EventFilter, PageAsk), Vec<EventRecord>>,
-    events: Cache<EventId, EventRecords>,
+    lists: Cache<(EventFilter, PageAsk), Expiring<Arc<Vec<EventView>>>>,
+    events: Cache<EventId, Expiring<Arc<EventRecords>>>,
     seen: AtomicU64,
     asked_at_ms: AtomicI64,
+}
+
+impl Default for CatalogCache {
+    fn default() -> CatalogCache {
+        CatalogCache {
+            lists: Cache::of(CAPACITY),
+            events: Cache::of(CAPACITY),
+            seen: AtomicU64::default(),
+            asked_at_ms: AtomicI64::default(),
+        }
+    }
 }
 
 impl CatalogCache {
@@ -48,15 +58,15 @@ impl CatalogCache {
         context: &AppContext,
         filter: EventFilter,
         page: PageAsk,
-    ) -> Result<Arc<Vec<EventRecord>>> {
+    ) -> Result<Arc<Vec<EventView>>> {
         let now = context.now();
         self.check_version(context, now).await;
         let key = (filter.clone(), page);
-        let load = async || {
+        let load = async {
             let events = context.store.events(filter, page).await?;
-            Ok((events, now.plus(TTL)))
+            Ok(Expiring { value: Arc::new(events), until: now.plus(TTL) })
         };
-        self.lists.get(key, now, load).await
+        self.lists.get_fresh(&key, now, load).await
     }
 
     pub(super) async fn event(
@@ -66,15 +76,16 @@ impl CatalogCache {
     ) -> Result<Arc<EventRecords>> {
         let now = context.now();
         self.check_version(context, now).await;
-        let load = async || {
+        let load = async {
             let found = context.store.event(event).await?.ok_or(Refusal::NotFound)?;
             let schedules = context.store.schedules_of(event).await?;
             let policy = context.store.refund_policy(event).await?;
             let until = now.plus(length_for(&schedules, now));
             let refund_policy = policy.unwrap_or_default();
-            Ok((EventRecords { event: found, schedules, refund_policy }, until))
+            let records = EventRecords { event: found, schedules, refund_policy };
+            Ok(Expiring { value: Arc::new(records), until })
         };
-        self.events.get(event, now, load).await
+        self.events.get_fresh(&event, now, load).await
     }
 
     /// Invalidates this node's cache at once, and the others' within a second.
@@ -109,8 +120,8 @@ impl CatalogCache {
 
     /// Clears the cache.
     pub(crate) fn clear(&self) {
-        self.lists.lock().clear();
-        self.events.lock().clear();
+        self.lists.clear();
+        self.events.clear();
     }
 }
 
@@ -120,50 +131,4 @@ fn length_for(schedules: &[ScheduleRecord], now: Timestamp) -> Duration {
         now < opens_at.plus(OPENING) && opens_at < now.plus(OPENING)
     };
     if schedules.iter().any(opens_now) { TTL_AT_OPENING } else { TTL }
-}
-
-/// One entry. The first caller to find it empty reads the store while the others wait.
-type Slot<V> = Arc<tokio::sync::Mutex<Option<(Arc<V>, Timestamp)>>>;
-
-struct Cache<K, V> {
-    slots: Mutex<HashMap<K, Slot<V>>>,
-}
-
-impl<K, V> Default for Cache<K, V> {
-    fn default() -> Cache<K, V> {
-        Cache { slots: Mutex::default() }
-    }
-}
-
-impl<K: Hash + Eq, V> Cache<K, V> {
-    async fn get(
-        &self,
-        key: K,
-        now: Timestamp,
-        load: impl AsyncFnOnce() -> Result<(V, Timestamp)>,
-    ) -> Result<Arc<V>> {
-        let slot = self.slot(key);
-        let mut cached = slot.lock().await;
-        if let Some((value, _)) = cached.as_ref().filter(|(_, until)| now < *until) {
-            return Ok(value.clone());
-        }
-        let (value, until) = load().await?;
-        let value = Arc::new(value);
-        *cached = Some((value.clone(), until));
-        Ok(value)
-    }
-
-    fn slot(&self, key: K) -> Slot<V> {
-        let mut slots = self.lock();
-        if slots.len() >= CAPACITY && !slots.contains_key(&key) {
-            slots.clear();
-        }
-        slots.entry(key).or_default().clone()
-    }
-}
-
-impl<K, V> Cache<K, V> {
-    fn lock(&self) -> MutexGuard<'_, HashMap<K, Slot<V>>> {
-        self.slots.lock().expect("the lock is never poisoned")
-    }
 }

@@ -5,14 +5,12 @@ use crate::catalog::port::{
     CancelSchedule, ChangeSchedule, EditEvent, EditHall, EditVenue, EventFilter, Remove, Unwanted,
     VenueRecord,
 };
-use crate::catalog::{
-    EventDetail, EventView, ScheduleView, view_event, view_layout, view_schedule,
-};
+use crate::catalog::{EventDetail, EventView, ScheduleView, view_layout, view_schedule};
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::store::{Page, PageAsk};
-use podo_domain::catalog::text::{Line, Prose};
-use podo_domain::catalog::{ScheduleChange, SeatTemplate};
+use podo_domain::catalog::text::{FieldError, Line};
+use podo_domain::catalog::{EventEdit, ScheduleChange, SeatTemplate};
 use podo_domain::{EventId, HallId, Refusal, ScheduleId, UserId, VenueId};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -26,6 +24,8 @@ pub struct VenueView {
     pub name: String,
     pub address: String,
     pub city: String,
+    /// The IANA name of the time zone.
+    pub time_zone: String,
     pub halls: Vec<HallView>,
 }
 
@@ -56,6 +56,7 @@ fn view_venue(record: VenueRecord) -> VenueView {
         name: record.name,
         address: record.address,
         city: record.city,
+        time_zone: record.time_zone,
         halls: halls.map(hall).collect(),
     }
 }
@@ -71,17 +72,16 @@ pub async fn list_all_events(
     page: PageAsk,
 ) -> Result<Page<EventView>> {
     let events = context.store.events(filter, page).await?;
-    let views = events.iter().map(view_event).collect();
-    Ok(Page::cut(views, page.limit, |event: &EventView| event.id.uuid()))
+    Ok(Page::cut(events, page.limit, |event: &EventView| event.id.uuid()))
 }
 
 pub async fn show_any_event(context: &AppContext, event: EventId) -> Result<EventDetail> {
-    let record = context.store.event(event).await?.ok_or(Refusal::NotFound)?;
+    let view = context.store.event(event).await?.ok_or(Refusal::NotFound)?;
     let now = context.now();
     let schedules = context.store.schedules_of(event).await?;
     let schedules = schedules.iter().map(|schedule| view_schedule(schedule, now)).collect();
     let refund_rules = context.store.refund_policy(event).await?.unwrap_or_default();
-    Ok(EventDetail { event: view_event(&record), schedules, refund_rules })
+    Ok(EventDetail { event: view, schedules, refund_rules })
 }
 
 /// Absent fields stay as they are.
@@ -90,6 +90,8 @@ pub struct VenueEdit {
     pub name: Option<Line<200>>,
     pub address: Option<Line<300>>,
     pub city: Option<Line<100>>,
+    pub time_zone: Option<Line<64>>,
+    pub announces: bool,
 }
 
 pub async fn edit_venue(
@@ -104,11 +106,20 @@ pub async fn edit_venue(
         name: edit.name.map(String::from),
         address: edit.address.map(String::from),
         city: edit.city.map(String::from),
+        time_zone: edit.time_zone.map(check_zone).transpose()?,
+        announces: edit.announces,
         now: context.now(),
     };
     context.store.edit_venue(command).await?;
     context.catalog.cache.invalidate(context).await;
     Ok(())
+}
+
+fn check_zone(name: Line<64>) -> Result<String> {
+    let name = String::from(name);
+    let is_known = jiff::tz::TimeZone::get(&name).is_ok();
+    let problem = FieldError::NotAZone;
+    if is_known { Ok(name) } else { Err(Refusal::Invalid { field: "timeZone", problem }.into()) }
 }
 
 /// A new template applies to schedules created from now on.
@@ -128,29 +139,13 @@ pub async fn edit_hall(
     Ok(())
 }
 
-#[derive(Default)]
-pub struct EventEdit {
-    pub title: Option<Line<300>>,
-    pub artist: Option<Line<200>>,
-    pub description: Option<Prose<5000>>,
-    pub transferable: Option<bool>,
-}
-
 pub async fn edit_event(
     context: &AppContext,
     actor: UserId,
     event: EventId,
     edit: EventEdit,
 ) -> Result<EventDetail> {
-    let command = EditEvent {
-        actor,
-        event,
-        title: edit.title.map(String::from),
-        artist: edit.artist.map(String::from),
-        description: edit.description.map(String::from),
-        transferable: edit.transferable,
-        now: context.now(),
-    };
+    let command = EditEvent { actor, event, edit, now: context.now() };
     context.store.edit_event(command).await?;
     forget_schedules(context, event).await?;
     context.catalog.cache.invalidate(context).await;

@@ -1,17 +1,19 @@
 //! Venues, halls, events, schedules and their seats in the store.
 
+use crate::catalog::EventView;
 use crate::error::Result;
 use crate::store::PageAsk;
 use async_trait::async_trait;
 use podo_domain::booking::seats::{Seat, SeatStanding};
+use podo_domain::catalog::phases::{Phase, PhaseMoment, phase_at};
 use podo_domain::catalog::{
-    EventStatus, ResaleDelay, ScheduleChange, ScheduleStatus, ScheduleTerms, ScheduleTimes,
-    SeatTemplate,
+    EventEdit, EventStatus, NewEvent, ResaleDelay, ScheduleChange, ScheduleStatus, ScheduleTerms,
+    ScheduleTimes, SeatTemplate,
 };
 use podo_domain::id::SeatIndex;
 use podo_domain::waiting_room::QueueSettings;
 use podo_domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug)]
 pub struct CreateVenue {
@@ -38,13 +40,7 @@ pub struct CreateHall {
 pub struct CreateEvent {
     pub actor: UserId,
     pub event: EventId,
-    pub title: String,
-    pub artist: String,
-    pub description: String,
-    pub venue: VenueId,
-    pub hall: HallId,
-    /// Whether its tickets can be transferred.
-    pub transferable: bool,
+    pub new: NewEvent,
     pub now: Timestamp,
 }
 
@@ -57,6 +53,7 @@ pub struct CreateSchedule {
     pub times: ScheduleTimes,
     pub prices: BTreeMap<String, Won>,
     pub seats_per_person: u32,
+    pub seats_per_order: u32,
     pub resale_delay: ResaleDelay,
     pub queue: QueueSettings,
     pub draw_seed: [u8; 32],
@@ -95,6 +92,10 @@ pub struct EditVenue {
     pub name: Option<String>,
     pub address: Option<String>,
     pub city: Option<String>,
+    /// The name of an IANA time zone.
+    pub time_zone: Option<String>,
+    /// Whether fans with bookings learn about it and may choose a full refund.
+    pub announces: bool,
     pub now: Timestamp,
 }
 
@@ -113,10 +114,7 @@ pub struct EditHall {
 pub struct EditEvent {
     pub actor: UserId,
     pub event: EventId,
-    pub title: Option<String>,
-    pub artist: Option<String>,
-    pub description: Option<String>,
-    pub transferable: Option<bool>,
+    pub edit: EventEdit,
     pub now: Timestamp,
 }
 
@@ -157,6 +155,7 @@ pub struct VenueRecord {
     pub name: String,
     pub address: String,
     pub city: String,
+    pub time_zone: String,
     pub halls: Vec<HallRecord>,
 }
 
@@ -165,19 +164,6 @@ pub struct HallRecord {
     pub hall: HallId,
     pub name: String,
     pub capacity: u32,
-}
-
-#[derive(Clone, Debug)]
-pub struct EventRecord {
-    pub event: EventId,
-    pub title: String,
-    pub artist: String,
-    pub description: String,
-    pub status: EventStatus,
-    pub venue_name: String,
-    pub city: String,
-    pub hall_name: String,
-    pub transferable: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -192,7 +178,11 @@ pub struct ScheduleRecord {
     pub prices: BTreeMap<String, Won>,
     pub n_seats: u32,
     pub seats_per_person: u32,
+    /// Most seats in one order; a phase may say otherwise.
+    pub seats_per_order: u32,
     pub resale_delay: ResaleDelay,
+    /// In the order of their windows; empty if the date is sold to everybody at once.
+    pub phases: Vec<Phase>,
     pub queue: QueueSettings,
     pub draw_seed: [u8; 32],
 }
@@ -201,6 +191,41 @@ impl ScheduleRecord {
     /// The date was canceled, by itself or with its event.
     pub fn is_canceled(&self) -> bool {
         self.status == ScheduleStatus::Cancelled
+    }
+
+    /// The date as each of its waiting rooms sees it: the phase's window and draw instead of the
+    /// sale's, under the room's id. A date without phases is its own room.
+    pub fn rooms(&self) -> Vec<ScheduleRecord> {
+        if self.phases.is_empty() {
+            return vec![self.clone()];
+        }
+        let room = |phase: &Phase| ScheduleRecord {
+            schedule: phase.id.room(),
+            times: ScheduleTimes {
+                sale_starts_at: phase.terms.window.starts_at,
+                sale_ends_at: phase.terms.window.ends_at,
+                ..self.times
+            },
+            phases: vec![phase.clone()],
+            draw_seed: phase.draw_seed,
+            ..self.clone()
+        };
+        self.phases.iter().map(room).collect()
+    }
+
+    /// The phase of this waiting room; `None` if it is the room of a whole date.
+    pub fn phase(&self) -> Option<&Phase> {
+        self.phases.first().filter(|phase| phase.id.room() == self.schedule)
+    }
+
+    /// The id of the waiting room for this moment: the running phase's or the next one's, or the
+    /// last one's after all.
+    pub fn room_at(&self, now: Timestamp) -> ScheduleId {
+        let phase = match phase_at(&self.phases, now) {
+            PhaseMoment::Running(phase) | PhaseMoment::Before(phase) => Some(phase),
+            PhaseMoment::Over => self.phases.last(),
+        };
+        phase.map_or(self.schedule, |phase| phase.id.room())
     }
 }
 
@@ -224,6 +249,8 @@ pub struct EventFilter {
     pub schedule_status: Option<ScheduleStatus>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
+    /// Only these events.
+    pub events: Option<BTreeSet<EventId>>,
 }
 
 #[async_trait]
@@ -267,9 +294,9 @@ pub trait Catalog: Send + Sync {
 
     async fn hall_template(&self, hall: HallId) -> Result<Option<SeatTemplate>>;
 
-    async fn events(&self, filter: EventFilter, page: PageAsk) -> Result<Vec<EventRecord>>;
+    async fn events(&self, filter: EventFilter, page: PageAsk) -> Result<Vec<EventView>>;
 
-    async fn event(&self, event: EventId) -> Result<Option<EventRecord>>;
+    async fn event(&self, event: EventId) -> Result<Option<EventView>>;
 
     async fn schedules_of(&self, event: EventId) -> Result<Vec<ScheduleRecord>>;
 

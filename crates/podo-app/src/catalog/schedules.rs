@@ -1,25 +1,26 @@
 //! The cache of schedules: every poll needs one, and they rarely change.
 
+use crate::cache::{Cache, SingleFlight};
 use crate::catalog::port::ScheduleRecord;
 use crate::error::Result;
-use crate::single_flight::SingleFlight;
 use crate::store::Store;
 use podo_domain::catalog::EventStatus;
 use podo_domain::waiting_room::QueueRules;
 use podo_domain::{Refusal, ScheduleId, Timestamp};
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 /// Age from which a caller refreshes an entry.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 
 /// Most schedules cached; unknown ids are never cached, so requests can't fill it with garbage.
-const KEPT_MAX: usize = 10_000;
+const SCHEDULES_MAX: usize = 10_000;
 
 struct CacheEntry {
     record: Arc<ScheduleRecord>,
+    /// Its waiting rooms, if it has phases.
+    rooms: Vec<Arc<ScheduleRecord>>,
     loaded_at: Timestamp,
     /// A caller is refreshing the entry; the others use it as it is.
     is_renewing: AtomicBool,
@@ -29,11 +30,21 @@ impl CacheEntry {
     fn is_fresh(&self, now: Timestamp) -> bool {
         now < self.loaded_at.plus(FRESH_FOR)
     }
+
+    /// The record of a waiting room, by the room's id.
+    fn room(&self, room: ScheduleId) -> Option<Arc<ScheduleRecord>> {
+        let rooms =
+            if self.rooms.is_empty() { std::slice::from_ref(&self.record) } else { &self.rooms };
+        rooms.iter().find(|record| record.schedule == room).cloned()
+    }
 }
 
-#[derive(Default)]
-pub struct Schedules {
-    cached: RwLock<HashMap<ScheduleId, Arc<CacheEntry>>>,
+pub struct Schedules(Cache<ScheduleId, Arc<CacheEntry>>);
+
+impl Default for Schedules {
+    fn default() -> Schedules {
+        Schedules(Cache::of(SCHEDULES_MAX))
+    }
 }
 
 impl Schedules {
@@ -45,26 +56,42 @@ impl Schedules {
         schedule: ScheduleId,
         now: Timestamp,
     ) -> Result<Arc<ScheduleRecord>> {
-        let cached = self.find(schedule);
-        if let Some(cached) = cached {
+        Ok(self.entry(store, schedule, now).await?.record.clone())
+    }
+
+    /// A waiting room of a visible event: of a date without phases, or of one phase. `None` if the
+    /// date has no such room, or no longer.
+    pub async fn room(
+        &self,
+        store: &dyn Store,
+        room: ScheduleId,
+        now: Timestamp,
+    ) -> Result<Option<Arc<ScheduleRecord>>> {
+        Ok(self.entry(store, room.date(), now).await?.room(room))
+    }
+
+    async fn entry(
+        &self,
+        store: &dyn Store,
+        schedule: ScheduleId,
+        now: Timestamp,
+    ) -> Result<Arc<CacheEntry>> {
+        if let Some(cached) = self.0.get(&schedule) {
             if cached.is_fresh(now) {
-                return Ok(cached.record.clone());
+                return Ok(cached);
             }
             let Some(_flight) = SingleFlight::take(&cached.is_renewing) else {
-                return Ok(cached.record.clone());
+                return Ok(cached.clone());
             };
             return self.renew(store, schedule, now).await;
         }
         self.renew(store, schedule, now).await
     }
 
-    /// The cached schedule if it's fresh, without I/O.
-    pub fn cached(&self, schedule: ScheduleId, now: Timestamp) -> Option<Arc<ScheduleRecord>> {
-        let cached = self.cached.read().expect("the lock is never poisoned");
-        cached
-            .get(&schedule)
-            .filter(|cached| cached.is_fresh(now))
-            .map(|cached| cached.record.clone())
+    /// The cached waiting room if it's fresh, without I/O.
+    pub fn cached_room(&self, room: ScheduleId, now: Timestamp) -> Option<Arc<ScheduleRecord>> {
+        let cached = self.0.get(&room.date()).filter(|cached| cached.is_fresh(now))?;
+        cached.room(room)
     }
 
     async fn renew(
@@ -72,9 +99,9 @@ impl Schedules {
         store: &dyn Store,
         schedule: ScheduleId,
         now: Timestamp,
-    ) -> Result<Arc<ScheduleRecord>> {
+    ) -> Result<Arc<CacheEntry>> {
         match store.schedule(schedule).await?.filter(is_visible) {
-            Some(record) => Ok(self.keep(Arc::new(record), now)),
+            Some(record) => Ok(self.keep(record, now)),
             None => {
                 self.forget(schedule);
                 Err(Refusal::NotFound.into())
@@ -82,32 +109,30 @@ impl Schedules {
         }
     }
 
-    fn find(&self, schedule: ScheduleId) -> Option<Arc<CacheEntry>> {
-        self.cached.read().expect("the lock is never poisoned").get(&schedule).cloned()
-    }
-
-    fn keep(&self, record: Arc<ScheduleRecord>, now: Timestamp) -> Arc<ScheduleRecord> {
+    fn keep(&self, record: ScheduleRecord, now: Timestamp) -> Arc<CacheEntry> {
+        let schedule = record.schedule;
+        let rooms = match record.phases.is_empty() {
+            true => Vec::new(),
+            false => record.rooms().into_iter().map(Arc::new).collect(),
+        };
         let cached = Arc::new(CacheEntry {
-            record: record.clone(),
+            record: Arc::new(record),
+            rooms,
             loaded_at: now,
             is_renewing: AtomicBool::new(false),
         });
-        let mut all = self.cached.write().expect("the lock is never poisoned");
-        if all.len() >= KEPT_MAX {
-            all.clear();
-        }
-        all.insert(record.schedule, cached);
-        record
+        self.0.insert(schedule, cached.clone());
+        cached
     }
 
     /// Something changed in an unknown schedule: all entries are dropped.
     pub fn forget_all(&self) {
-        self.cached.write().expect("the lock is never poisoned").clear();
+        self.0.clear();
     }
 
     /// An organiser changed this schedule: its entry is dropped.
     pub fn forget(&self, schedule: ScheduleId) {
-        self.cached.write().expect("the lock is never poisoned").remove(&schedule);
+        self.0.remove(&schedule);
     }
 }
 

@@ -4,8 +4,10 @@ mod budgets;
 mod email_proof;
 mod identity;
 mod links;
+pub(crate) mod mailed_links;
 mod profile;
 mod proof;
+mod recovery;
 mod second_factor;
 mod sign_up;
 mod social;
@@ -21,11 +23,14 @@ pub use profile::{
     sessions, withdraw,
 };
 
+pub(crate) use profile::revoke_all;
 pub use proof::{prove_again, require_proof};
-pub use second_factor::{
-    TotpStart, change_role, confirm_totp, remove_totp, reset_totp, start_totp,
+pub use recovery::{
+    EmailChangeAsked, ask_email_change, ask_reset, confirm_email_change, reset_password,
 };
+pub use second_factor::{TotpStart, confirm_totp, remove_totp, reset_totp, start_totp};
 pub use sign_up::{SignedUp, confirm_sign_up, create_admin, sign_up};
+pub(crate) use sign_up::{join_with_proven_email, short_hash};
 pub use social::{
     SOCIAL_WITHIN, SocialEnd, SocialReturn, SocialStart, finish_social, start_social,
 };
@@ -38,6 +43,7 @@ use crate::identity::port::accounts::{
 };
 use crate::identity::port::passwords::Verdict;
 use crate::identity::sessions::Caller;
+use crate::identity::team::GrantView;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use budgets::Device;
@@ -48,6 +54,7 @@ use podo_domain::identity::{
 use podo_domain::{LoginId, Refusal, SessionId, Timestamp, UserId};
 use second_factor::{check_code, role_of};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::time::Duration;
 use utoipa::ToSchema;
 
@@ -73,10 +80,15 @@ pub struct UserView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phone: Option<String>,
     pub role: Role,
+    /// What an organiser may do; absent for fans.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub team: Option<GrantView>,
     /// Whether the person has verified their identity.
     pub identity_verified: bool,
     /// Whether a log-in requires a code.
     pub second_factor: bool,
+    /// Whether the account has a password; one of another service may set it.
+    pub has_password: bool,
     pub created_at: Timestamp,
 }
 
@@ -126,6 +138,7 @@ pub fn new_user(
         phone: asked.phone.as_ref().map(|phone| encrypt("phone", phone.as_str())),
         phone_hash: asked.phone.as_ref().map(|it| context.keyring.lookup("phone", it.as_str())),
         role: asked.role,
+        consents: Vec::new(),
         now,
     }
 }
@@ -212,7 +225,7 @@ async fn start_session(
         attempt,
     };
     context.store.start_session(command).await?;
-    logged_in(context, &user, session, refresh_token, now)
+    logged_in(context, &user, session, refresh_token).await
 }
 
 /// 256 random bits for the client; only their hash is stored.
@@ -222,13 +235,13 @@ fn new_refresh_token(context: &AppContext) -> (String, [u8; 32]) {
     (token, hash)
 }
 
-fn logged_in(
+async fn logged_in(
     context: &AppContext,
     user: &UserRecord,
     session: SessionId,
     refresh_token: String,
-    now: Timestamp,
 ) -> Result<LoggedIn> {
+    let now = context.now();
     let caller = Caller { user: user.user, session, role: role_of(context, user) };
     let length = access_length(context, user.role);
     let jti = context.rng.id(now);
@@ -236,7 +249,7 @@ fn logged_in(
         access_token: context.identity.sessions.issue_for(caller, jti, now, length),
         expires_in: length.as_secs(),
         refresh_token,
-        user: view(context, user)?,
+        user: view_with_team(context, user).await?,
         device: None,
     })
 }
@@ -270,10 +283,40 @@ pub(crate) fn open(
     context.keyring.decrypt(&field(column, user), encrypted)
 }
 
-/// An account, for organisers; `None` if it was deleted.
-pub(crate) async fn user_view(context: &AppContext, user: UserId) -> Result<Option<UserView>> {
-    let found = context.store.user(user).await?;
-    found.map(|user| view(context, &user)).transpose()
+/// The e-mail addresses of several accounts; deleted ones are left out.
+pub(crate) async fn emails(
+    context: &AppContext,
+    users: Vec<UserId>,
+) -> Result<HashMap<UserId, String>> {
+    let found = context.store.users(users).await?;
+    let email =
+        |user: &UserRecord| Ok((user.user, open(context, "email", user.user, &user.email)?));
+    found.iter().map(email).collect()
+}
+
+/// The names of several accounts, as far as they can be decrypted: a gate opens without one.
+pub(crate) async fn names(
+    context: &AppContext,
+    users: Vec<UserId>,
+) -> Result<HashMap<UserId, String>> {
+    let found = context.store.users(users).await?;
+    let name = |user: &UserRecord| match open(context, "name", user.user, &user.name) {
+        Ok(name) => Some((user.user, name)),
+        Err(error) => {
+            tracing::warn!(user.id = %user.user, %error, "Could not decrypt a name");
+            None
+        }
+    };
+    Ok(found.iter().filter_map(name).collect())
+}
+
+/// An account as its owner sees it, with what an organiser may do.
+async fn view_with_team(context: &AppContext, user: &UserRecord) -> Result<UserView> {
+    let team = match user.role.is_organiser() {
+        true => context.store.membership(user.user).await?.map(GrantView::from),
+        false => None,
+    };
+    Ok(UserView { team, ..view(context, user)? })
 }
 
 fn view(context: &AppContext, user: &UserRecord) -> Result<UserView> {
@@ -285,8 +328,10 @@ fn view(context: &AppContext, user: &UserRecord) -> Result<UserView> {
         name: open("name", &user.name)?,
         phone: user.phone.as_ref().map(|phone| open("phone", phone)).transpose()?,
         role: user.role,
+        team: None,
         identity_verified: user.is_verified,
         second_factor: user.has_second_factor(),
+        has_password: user.known_hash().is_some(),
         created_at: user.created_at,
     })
 }
@@ -305,7 +350,7 @@ pub async fn refresh(context: &AppContext, spent: &str) -> Result<LoggedIn> {
     };
     match context.store.rotate_refresh(command).await? {
         Rotation::Rotated { user, session } => {
-            logged_in(context, &user, session, refresh_token, now)
+            logged_in(context, &user, session, refresh_token).await
         }
         Rotation::Invalid => Err(Refusal::RefreshInvalid.into()),
         Rotation::Retry => Err(Refusal::RefreshRetry.into()),

@@ -1,5 +1,6 @@
 //! Bot signals: stored with their reason, visible to the fan, open to appeal.
 
+use crate::cache::Cache;
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::port::bot_signals::{
@@ -10,8 +11,6 @@ use podo_domain::catalog::text::Prose;
 use podo_domain::identity::bot_signals::{AppealVerdict, SignalKind};
 use podo_domain::{ScheduleId, SignalId, Timestamp, UserId};
 use serde::Serialize;
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use utoipa::ToSchema;
 
@@ -37,26 +36,25 @@ pub struct SignalView {
 }
 
 /// Recently recorded signals, so that an active bot doesn't cause a write each time.
-#[derive(Default)]
-pub struct Noted(Mutex<HashMap<(UserId, ScheduleId, SignalKind), Timestamp>>);
+pub struct Noted(Cache<(UserId, ScheduleId, SignalKind), Timestamp>);
 
 /// A signal is recorded at most once in this time.
 const NOTED_EVERY: Duration = Duration::from_secs(60);
 
-/// Above this many the cache is cleared.
 const NOTED_MAX: usize = 100_000;
+
+impl Default for Noted {
+    fn default() -> Noted {
+        Noted(Cache::of(NOTED_MAX))
+    }
+}
 
 impl Noted {
     fn is_new(&self, what: (UserId, ScheduleId, SignalKind), now: Timestamp) -> bool {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.len() >= NOTED_MAX {
-            noted.clear();
-        }
-        let last = noted.get(&what).copied();
-        if last.is_some_and(|last| now < last.plus(NOTED_EVERY)) {
+        if self.0.get(&what).is_some_and(|last| now < last.plus(NOTED_EVERY)) {
             return false;
         }
-        noted.insert(what, now);
+        self.0.insert(what, now);
         true
     }
 }
@@ -64,7 +62,8 @@ impl Noted {
 /// Records a signal. A failure doesn't affect the fan's request.
 pub async fn note(
     context: &AppContext,
-    (user, schedule): (UserId, ScheduleId),
+    user: UserId,
+    schedule: ScheduleId,
     kind: SignalKind,
     reason: String,
 ) {

@@ -10,7 +10,7 @@ use uuid::Uuid;
 pub struct Round {
     pub n_seen: u64,
     /// Rows that were re-encrypted.
-    pub n_resealed: u64,
+    pub n_reencrypted: u64,
     /// Rows that changed concurrently; the next pass visits them again.
     pub n_missed: u64,
     pub last: Option<Uuid>,
@@ -31,7 +31,7 @@ pub async fn reencrypt(
         let Some(fields) = anew(context, table, &known)? else { continue };
         let command = Reencrypt { table, known, fields, now: context.now() };
         match context.store.reencrypt(command).await? {
-            true => round.n_resealed += 1,
+            true => round.n_reencrypted += 1,
             false => round.n_missed += 1,
         }
     }

@@ -18,12 +18,20 @@ pub enum Purpose {
     Identity,
     Challenge,
     Device,
+    /// The token of a link in an e-mail.
+    Link,
 }
 
 impl Purpose {
     /// In the order of their numbers.
-    const ALL: [Purpose; 5] =
-        [Purpose::Ticket, Purpose::Lookup, Purpose::Identity, Purpose::Challenge, Purpose::Device];
+    const ALL: [Purpose; 6] = [
+        Purpose::Ticket,
+        Purpose::Lookup,
+        Purpose::Identity,
+        Purpose::Challenge,
+        Purpose::Device,
+        Purpose::Link,
+    ];
 
     const fn label(self) -> &'static str {
         match self {
@@ -32,6 +40,7 @@ impl Purpose {
             Purpose::Identity => "podo identity 1",
             Purpose::Challenge => "podo challenge 1",
             Purpose::Device => "podo device 1",
+            Purpose::Link => "podo link 1",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Ports of messaging: the store, the bus and the channels.
 
+pub mod announcements;
 pub mod bus;
 pub mod channels;
 pub mod dead_letters;

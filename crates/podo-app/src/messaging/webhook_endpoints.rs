@@ -176,7 +176,8 @@ pub(crate) async fn deliver(context: &AppContext, delivery: Delivery) -> Result<
 /// endpoint isn't at fault, so it stays active.
 pub(crate) async fn note_failure(
     context: &AppContext,
-    (delivery, attempts): (DeliveryId, u32),
+    delivery: DeliveryId,
+    attempts: u32,
     error: String,
 ) -> Result<()> {
     let now = context.now();

@@ -3,6 +3,7 @@
 
 mod booking;
 mod cache_invalidator;
+mod drafts;
 mod notifications;
 mod sales_count;
 mod webhook_endpoints;

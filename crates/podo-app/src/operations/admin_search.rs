@@ -12,8 +12,7 @@ use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::identity::Role;
 use podo_domain::{ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeSet;
 use utoipa::ToSchema;
 
 /// A reservation as organisers see it.
@@ -57,18 +56,13 @@ pub async fn reservations(
     look: Look,
 ) -> Result<Page<ReservationLine>> {
     let found = context.store.find_reservations(search, look).await?;
-    let mut emails: HashMap<UserId, Option<String>> = HashMap::new();
-    let mut items = Vec::with_capacity(found.rows.len());
-    for row in found.rows {
-        let email = match emails.entry(row.user) {
-            Entry::Occupied(known) => known.get().clone(),
-            Entry::Vacant(new) => {
-                let user = accounts::user_view(context, row.user).await?;
-                new.insert(user.map(|user| user.email)).clone()
-            }
-        };
-        items.push(reservation_line(row, email));
-    }
+    let users: BTreeSet<UserId> = found.rows.iter().map(|row| row.user).collect();
+    let emails = accounts::emails(context, users.into_iter().collect()).await?;
+    let line = |row: ReservationRow| {
+        let email = emails.get(&row.user).cloned();
+        reservation_line(row, email)
+    };
+    let items = found.rows.into_iter().map(line).collect();
     Ok(Page { items, next_cursor: found.next.map(|id| id.to_string()) })
 }
 
@@ -127,16 +121,17 @@ fn person_line(context: &AppContext, row: &PersonRow, balance: Won) -> Result<Pe
 pub fn person_search(context: &AppContext, text: &str) -> PersonSearch {
     let text = text.trim();
     match text.parse() {
-        Ok(id) => PersonSearch { id: Some(id), email_hash: None },
+        Ok(id) => PersonSearch { id: Some(id), ..PersonSearch::default() },
         Err(_) if text.is_empty() => PersonSearch::default(),
         Err(_) => {
             let email = text.to_lowercase();
-            PersonSearch { id: None, email_hash: Some(context.keyring.lookup("email", &email)) }
+            let email_hash = Some(context.keyring.lookup("email", &email));
+            PersonSearch { email_hash, ..PersonSearch::default() }
         }
     }
 }
 
-pub async fn letters(context: &AppContext, look: Look) -> Result<Page<NotificationRow>> {
+pub async fn notifications(context: &AppContext, look: Look) -> Result<Page<NotificationRow>> {
     Ok(as_page(context.store.all_notifications(look).await?))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::context::AppContext;
 use crate::error::Result;
+use crate::identity::team::api_keys;
 use crate::operations::port::audit::{AuditAsk, AuditNote, AuditView};
 use crate::store::Page;
 use podo_domain::UserId;
@@ -13,6 +14,10 @@ pub async fn entries(context: &AppContext, asked: AuditAsk) -> Result<Page<Audit
     let mut rows = context.store.audit_entries(AuditAsk { limit: limit + 1, ..asked }).await?;
     let has_more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
+    let keys = api_keys::names(context).await?;
+    for row in &mut rows {
+        row.actor_key = keys.get(&row.actor_id).cloned();
+    }
     let next_cursor = rows.last().map(|row| row.seq.to_string()).filter(|_| has_more);
     Ok(Page { items: rows, next_cursor })
 }

@@ -9,6 +9,7 @@ pub const SELECT: &str = "booking/select";
 pub const BEST: &str = "booking/best";
 pub const REQUEST: &str = "payment/request";
 pub const CONFIRM: &str = "payment/confirm";
+pub const PAY_FROM_WALLET: &str = "payment/wallet";
 pub const CANCEL: &str = "payment/cancel";
 pub const CANCEL_RESERVATION: &str = "booking/cancel";
 pub const CHARGE: &str = "wallet/charge";
@@ -16,6 +17,8 @@ pub const CONFIRM_CHARGE: &str = "wallet/confirm";
 pub const ADJUST: &str = "admin/wallet";
 pub const TRANSFER: &str = "ticket/transfer";
 pub const ACCEPT: &str = "ticket/accept";
+pub const CLAIM: &str = "ticket/claim";
+pub const RESALE: &str = "resale/take";
 pub const ADMIN_REFUND: &str = "admin/refund";
 pub const ADMIN_RESOLVE: &str = "admin/resolve";
 

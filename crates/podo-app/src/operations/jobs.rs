@@ -5,12 +5,15 @@ use crate::error::{Error, Result};
 use uuid::Uuid;
 
 /// The names under which failed items are postponed; the same as in `podo jobs list`.
+pub(crate) const ANNOUNCE: &str = "announce";
 pub(crate) const EXPIRE: &str = "expire";
 pub(crate) const OFFER: &str = "offer";
 pub(crate) const SETTLE: &str = "settle";
 pub(crate) const REFUND_CANCELED: &str = "refund-canceled";
 pub(crate) const FOLLOW: &str = "webhooks";
 pub(crate) const RETENTION: &str = "retention";
+pub(crate) const RESELL: &str = "resell";
+pub(crate) const NAMES: &str = "names";
 pub(crate) const ERASE: &str = "payment-retention";
 
 /// A failing item is postponed with growing delays while the others continue. The round fails only

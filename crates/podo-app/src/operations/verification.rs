@@ -3,9 +3,11 @@
 pub mod hourly;
 mod live;
 
+use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::operations::port::invariants::{Finding, Stopped};
+use crate::waiting_room::jobs::is_alive;
 use podo_domain::waiting_room::QueueMode;
 use podo_domain::{Refusal, ScheduleId, Timestamp, UserId};
 use std::time::Duration;
@@ -34,7 +36,7 @@ pub async fn check_with_engine(context: &AppContext, now: Timestamp) -> Result<V
 async fn check_queues(context: &AppContext, now: Timestamp) -> Result<[Finding; 2]> {
     let mut cap = live("I16", "no more fans are inside than allowed");
     let mut moves = live("I20", "with a slot free a waiting fan is admitted");
-    for record in context.store.schedules_alive(now).await? {
+    for record in live_rooms(context, now).await? {
         let counts = context.waiting_room.queue.counts(record.schedule, now).await?;
         let max_active = u64::from(record.queue.max_active);
         let example = format!("{} {} of {max_active} inside", record.schedule, counts.inside);
@@ -45,6 +47,13 @@ async fn check_queues(context: &AppContext, now: Timestamp) -> Result<[Finding; 
         note(&mut moves, !may_enter || counts.admitted_per_second > 0.0, &example);
     }
     Ok([cap, moves])
+}
+
+/// Every waiting room in which fans may gather, wait or be inside.
+async fn live_rooms(context: &AppContext, now: Timestamp) -> Result<Vec<ScheduleRecord>> {
+    let alive = context.store.schedules_alive(now).await?;
+    let rooms = alive.iter().flat_map(ScheduleRecord::rooms);
+    Ok(rooms.filter(|room| is_alive(room, now)).collect())
 }
 
 fn live(id: &'static str, rule: &'static str) -> Finding {

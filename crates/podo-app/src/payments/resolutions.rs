@@ -19,7 +19,8 @@ pub struct AskToResolve {
 pub async fn resolve_payment(
     context: &AppContext,
     payment: PaymentId,
-    (verdict, amount): (Verdict, Option<Won>),
+    verdict: Verdict,
+    amount: Option<Won>,
     asked: AskToResolve,
 ) -> Result<Idempotent<Resolution>> {
     let AskToResolve { key, actor, evidence } = asked;
@@ -35,7 +36,8 @@ pub async fn resolve_payment(
 /// Resolves a refund that was made another way.
 pub async fn resolve_refund(
     context: &AppContext,
-    (payment, refund): (PaymentId, RefundId),
+    payment: PaymentId,
+    refund: RefundId,
     asked: AskToResolve,
 ) -> Result<Idempotent<Resolution>> {
     let AskToResolve { key, actor, evidence } = asked;

@@ -1,23 +1,22 @@
-//! The fan's tickets, their QR codes, and check-in.
+//! The fan's tickets, their QR codes and transfers.
 
 use crate::context::AppContext;
 use crate::error::{Error, Result};
-use crate::identity::keyring::Purpose;
+use crate::identity::accounts::{require_identity, short_hash};
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use crate::store::{Page, PageAsk};
+use crate::tickets::claims::new_claim;
+use crate::tickets::gate::{SIGNATURE_BYTES, step_signature, ticket_key};
 use crate::tickets::port::{
-    AcceptTicket, CheckIn, CheckedIn, OfferTicket, OfferView, Offered, TicketView, Transferred,
+    AcceptTicket, OfferTicket, OfferView, Offered, TicketView, Transferred,
 };
-use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use podo_domain::identity::Email;
+use podo_domain::messaging::messages::Language;
 use podo_domain::tickets::{CodeStep, OFFER_LENGTH, STEP_LENGTH};
 use podo_domain::{Refusal, ScheduleId, TicketId, Timestamp, UserId};
-use uuid::Uuid;
-
-/// Bytes of the signature in a code.
-const SIGNATURE_BYTES: usize = 16;
+use std::time::Duration;
 
 pub async fn my_tickets(
     context: &AppContext,
@@ -37,14 +36,14 @@ pub async fn my_ticket(context: &AppContext, fan: UserId, ticket: TicketId) -> R
 /// reveals nothing about the next one.
 pub fn qr_text(context: &AppContext, ticket: &TicketView) -> String {
     let id = ticket.id.uuid();
+    let key = ticket_key(context, id, &ticket.code);
     if context.rules.tickets_rotate {
         let step = CodeStep::at(context.now());
-        let signature = sign(context, id, &ticket.code, Some(step));
+        let signature = step_signature(&key, step);
         let bytes = [id.as_bytes().as_slice(), &step.bytes(), &signature].concat();
         return format!("PODO2.{}", URL_SAFE_NO_PAD.encode(bytes));
     }
-    let signature = sign(context, id, &ticket.code, None);
-    let bytes = [id.as_bytes().as_slice(), &ticket.code, &signature].concat();
+    let bytes = [id.as_bytes().as_slice(), &ticket.code, &key[..SIGNATURE_BYTES]].concat();
     format!("PODO1.{}", URL_SAFE_NO_PAD.encode(bytes))
 }
 
@@ -54,62 +53,17 @@ pub fn qr_changes_at(context: &AppContext) -> Option<Timestamp> {
     context.rules.tickets_rotate.then(|| step().begins_at().plus(STEP_LENGTH))
 }
 
-fn sign(context: &AppContext, id: Uuid, code: &[u8], step: Option<CodeStep>) -> Vec<u8> {
-    let step = step.map(CodeStep::bytes);
-    let step = step.as_ref().map_or(&[][..], |bytes| bytes);
-    let body = [id.as_bytes().as_slice(), code, step].concat();
-    context.keyring.code(Purpose::Ticket, &body)[..SIGNATURE_BYTES].to_vec()
+/// Who a ticket is offered to, and the language of the e-mail to an address without an account.
+#[derive(Clone, Copy)]
+pub struct Recipient<'r> {
+    pub email: &'r Email,
+    pub language: Language,
 }
 
-/// What a scanned code claims.
-struct Claim {
-    ticket: Uuid,
-    step: Option<CodeStep>,
-    signature: Vec<u8>,
-}
-
-impl Claim {
-    fn read(text: &str) -> Option<Claim> {
-        let (kind, body) = text.trim().split_once('.')?;
-        let bytes = URL_SAFE_NO_PAD.decode(body).ok()?;
-        let ticket = Uuid::from_slice(bytes.get(..16)?).ok()?;
-        let (step, at) = match kind {
-            "PODO1" => (None, 32),
-            "PODO2" => (Some(CodeStep::from_bytes(bytes.get(16..24)?.try_into().ok()?)), 24),
-            _ => return None,
-        };
-        let signature = bytes.get(at..)?;
-        let is_whole = signature.len() == SIGNATURE_BYTES;
-        is_whole.then(|| Claim { ticket, step, signature: signature.to_vec() })
-    }
-}
-
-/// Checks a ticket in, once. Refusals: `TicketInvalid`, `TicketElsewhere`, `TicketUsed`,
-/// `TicketVoid`.
-pub async fn check_in(
-    context: &AppContext,
-    actor: UserId,
-    code: &str,
-    gate: Option<ScheduleId>,
-) -> Result<CheckedIn> {
-    let claim = Claim::read(code).ok_or(Refusal::TicketInvalid)?;
-    let ticket = TicketId::new(claim.ticket);
-    let now = context.now();
-    let kept = context.store.ticket_at_gate(ticket).await?.ok_or(Refusal::TicketInvalid)?;
-    let expected = sign(context, claim.ticket, &kept.code, claim.step);
-    let is_current = match claim.step {
-        Some(step) => step.is_current(now),
-        None => !context.rules.tickets_rotate,
-    };
-    let is_ours = verify_slices_are_equal(&expected, &claim.signature).is_ok();
-    if !is_ours || !is_current {
-        return Err(Refusal::TicketInvalid.into());
-    }
-    if gate.is_some_and(|gate| gate != kept.schedule) {
-        return Err(Refusal::TicketElsewhere.into());
-    }
-    context.store.check_in(CheckIn { actor, ticket, code: kept.code, now }).await
-}
+/// Offers of one fan, and to one address: each of them sends an e-mail.
+const OFFERS_PER_FAN: u32 = 20;
+const OFFERS_PER_ADDRESS: u32 = 10;
+const OFFERS_PER: Duration = Duration::from_secs(60 * 60);
 
 /// Offers a ticket to an address. The answer is the same for every address, with or without an
 /// account. The ticket stays with its owner until a fan who has proved the address accepts it.
@@ -118,14 +72,19 @@ pub async fn offer(
     key: IdempotencyKey,
     fan: UserId,
     ticket: TicketId,
-    email: &Email,
+    to: Recipient<'_>,
 ) -> Result<Idempotent<Offered>> {
     let now = context.now();
+    let email_hash = context.keyring.lookup("email", to.email.as_str());
+    context.take(&format!("offers-of:{fan}"), OFFERS_PER_FAN, OFFERS_PER).await?;
+    let address = short_hash(context, to.email);
+    context.take(&format!("offers-to:{address}"), OFFERS_PER_ADDRESS, OFFERS_PER).await?;
     let command = OfferTicket {
         key,
         ticket,
         from: fan,
-        email_hash: context.keyring.lookup("email", email.as_str()),
+        email_hash,
+        claim: new_claim(context, to.email, to.language),
         expires_at: now.plus(OFFER_LENGTH),
         now,
     };
@@ -157,9 +116,21 @@ pub async fn accept(
     ticket: TicketId,
 ) -> Result<Idempotent<Transferred>> {
     let email_hash = context.store.proven_email(fan).await?.ok_or(Refusal::NotFound)?;
+    if let Some(offer) = context.store.offer_to(ticket, email_hash, context.now()).await? {
+        check_identity(context, fan, offer.schedule_id).await?;
+    }
     let mut code = [0; 16];
     context.rng.fill(&mut code);
     let (code, now) = (code.to_vec(), context.now());
     let command = AcceptTicket { key, ticket, to: fan, email_hash, code, now };
     context.store.accept_ticket(command).await
+}
+
+/// A date that is sold to verified people only goes to no one else by a transfer.
+async fn check_identity(context: &AppContext, fan: UserId, schedule: ScheduleId) -> Result<()> {
+    let record = context.catalog.schedules.get(&*context.store, schedule, context.now()).await?;
+    match record.queue.identity_required {
+        true => require_identity(context, fan).await,
+        false => Ok(()),
+    }
 }

@@ -1,11 +1,12 @@
 //! Tickets in the store.
 
 use crate::error::Result;
-use crate::operations::port::idempotency::{Answer, IdempotencyKey, Idempotent};
+use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use crate::store::PageAsk;
 use async_trait::async_trait;
+use podo_domain::messaging::messages::Language;
 use podo_domain::tickets::TicketStatus;
-use podo_domain::{ReservationId, ScheduleId, TicketId, Timestamp, UserId};
+use podo_domain::{ClaimId, ReservationId, ScheduleId, TicketId, Timestamp, UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -33,33 +34,6 @@ pub struct TicketView {
     pub code: Vec<u8>,
 }
 
-/// A ticket as the gate sees it.
-#[derive(Clone, Debug)]
-pub struct GateTicket {
-    pub schedule: ScheduleId,
-    pub code: Vec<u8>,
-}
-
-#[derive(Clone, Debug)]
-pub struct CheckIn {
-    /// The staff member at the gate.
-    pub actor: UserId,
-    pub ticket: TicketId,
-    pub code: Vec<u8>,
-    pub now: Timestamp,
-}
-
-/// The ticket was checked in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CheckedIn {
-    pub ticket_id: TicketId,
-    pub schedule_id: ScheduleId,
-    pub seat_number: String,
-    pub grade: String,
-    pub used_at: Timestamp,
-}
-
 /// A ticket offered to an address. It replaces the previous offer.
 #[derive(Clone, Debug)]
 pub struct OfferTicket {
@@ -68,8 +42,29 @@ pub struct OfferTicket {
     pub from: UserId,
     /// The keyed hash of the address.
     pub email_hash: [u8; 32],
+    /// The link for an address without a proved account.
+    pub claim: NewClaim,
     pub expires_at: Timestamp,
     pub now: Timestamp,
+}
+
+/// The link of an offer: its address is encrypted, and its token is known by its hash.
+#[derive(Clone, Debug)]
+pub struct NewClaim {
+    pub id: ClaimId,
+    pub email: Vec<u8>,
+    pub token_hash: [u8; 32],
+    pub language: Language,
+}
+
+/// A link whose offer is still open.
+#[derive(Clone, Debug)]
+pub struct ClaimRecord {
+    pub ticket: TicketId,
+    pub email: Vec<u8>,
+    pub token_hash: [u8; 32],
+    pub language: Language,
+    pub expires_at: Timestamp,
 }
 
 /// The same answer for every address.
@@ -82,7 +77,7 @@ pub struct Offered {
     pub expires_at: Timestamp,
 }
 
-impl Answer for Offered {
+impl IdempotentAnswer for Offered {
     const STATUS: u16 = 202;
 }
 
@@ -118,7 +113,7 @@ pub struct Transferred {
     pub seat_number: String,
 }
 
-impl Answer for Transferred {
+impl IdempotentAnswer for Transferred {
     const STATUS: u16 = 200;
 }
 
@@ -129,11 +124,12 @@ pub trait Tickets: Send + Sync {
     /// `None` both for another fan's ticket and for one that doesn't exist.
     async fn ticket(&self, ticket: TicketId, user: UserId) -> Result<Option<TicketView>>;
 
-    async fn ticket_at_gate(&self, ticket: TicketId) -> Result<Option<GateTicket>>;
+    /// The fan's tickets of one booking, in the order of their seats.
+    async fn tickets_in(&self, reservation: ReservationId, user: UserId)
+    -> Result<Vec<TicketView>>;
 
-    /// Marks a ticket as used, once, however often it's presented. Refusals: `TicketInvalid`,
-    /// `TicketUsed`, `TicketVoid`.
-    async fn check_in(&self, command: CheckIn) -> Result<CheckedIn>;
+    /// The keyed hash of the address that a ticket is offered to.
+    async fn offered_to(&self, ticket: TicketId) -> Result<Option<[u8; 32]>>;
 
     /// Refusals: `NotFound`, `TicketUsed`, `TicketVoid`, `TransferOff`, `KeyReused`.
     async fn offer_ticket(&self, command: OfferTicket) -> Result<Idempotent<Offered>>;
@@ -144,7 +140,21 @@ pub trait Tickets: Send + Sync {
     /// The newest 100 tickets offered to this address.
     async fn offers_to(&self, email_hash: [u8; 32], now: Timestamp) -> Result<Vec<OfferView>>;
 
+    /// One ticket that is offered to this address.
+    async fn offer_to(
+        &self,
+        ticket: TicketId,
+        email_hash: [u8; 32],
+        now: Timestamp,
+    ) -> Result<Option<OfferView>>;
+
+    /// The link of an offer, while the offer is open.
+    async fn ticket_claim(&self, claim: ClaimId) -> Result<Option<ClaimRecord>>;
+
+    /// Deletes links whose offer has expired; returns how many.
+    async fn forget_claims(&self, before: Timestamp, limit: u32) -> Result<u64>;
+
     /// Transfers the ticket and gives it a new code. Refusals: `NotFound` if it isn't offered to
-    /// this address, `TicketUsed`, `TicketVoid`, `TransferOff`, `KeyReused`.
+    /// this address, `SeatLimit` if the recipient has as many seats as allowed, `TicketUsed`, `TicketVoid`, `TransferOff`, `KeyReused`.
     async fn accept_ticket(&self, command: AcceptTicket) -> Result<Idempotent<Transferred>>;
 }

@@ -2,6 +2,7 @@
 
 use crate::context::AppContext;
 use crate::error::Result;
+use crate::waiting_room::rooms::named_room;
 use podo_domain::waiting_room::draw;
 use podo_domain::{ScheduleId, Timestamp};
 use serde::Serialize;
@@ -29,9 +30,9 @@ const RECIPE: &str = "Shuffle 0..drawn by Fisher–Yates with 64-bit numbers fro
 
 pub async fn show_draw(context: &AppContext, schedule: ScheduleId) -> Result<DrawView> {
     let now = context.now();
-    let record = context.catalog.schedules.get(&*context.store, schedule, now).await?;
+    let record = named_room(context, schedule, now).await?;
     let is_over = record.times.sale_starts_at <= now;
-    let counts = context.waiting_room.queue.counts(schedule, now).await?;
+    let counts = context.waiting_room.queue.counts(record.schedule, now).await?;
     Ok(DrawView {
         opens_at: record.times.sale_starts_at,
         seed_hash: hex(&draw::commitment(&record.draw_seed)),

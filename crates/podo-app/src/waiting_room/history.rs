@@ -1,5 +1,6 @@
 //! Admissions: who was admitted, until when, and how the entry ended.
 
+use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::store::Page;
@@ -50,7 +51,7 @@ impl PlaceView {
 
     fn of(record: PlaceRecord) -> PlaceView {
         PlaceView {
-            schedule_id: record.schedule,
+            schedule_id: record.schedule.date(),
             user_id: Some(record.user),
             number: Some(record.number),
             state: record.state,
@@ -91,9 +92,10 @@ pub async fn my_places(
 /// The fan's current places. Only the live engine knows them.
 async fn waits_of(context: &AppContext, fan: UserId, now: Timestamp) -> Result<Vec<PlaceView>> {
     let mut waits = Vec::new();
-    for record in context.store.schedules_alive(now).await? {
+    let alive = context.store.schedules_alive(now).await?;
+    for record in alive.iter().flat_map(ScheduleRecord::rooms) {
         let rules = rules_now(context, &record);
-        let schedule = record.schedule;
+        let schedule = record.schedule.date();
         match context.waiting_room.queue.position(&rules, fan, None, now).await?.position {
             QueuePosition::Lobby { .. } => waits.push(PlaceView::waiting(schedule, "LOBBY", None)),
             QueuePosition::Waiting { number, .. } => {
@@ -110,8 +112,12 @@ pub async fn places_in(
     context: &AppContext,
     schedule: ScheduleId,
     fan: Option<UserId>,
-    (before, limit): (Option<PlaceNumber>, u32),
+    before: Option<PlaceNumber>,
+    limit: u32,
 ) -> Result<Page<PlaceView>> {
+    let record = context.store.schedule(schedule).await?;
+    // On a date with phases: the admissions of the current one.
+    let schedule = record.map_or(schedule, |record| record.room_at(context.now()));
     let asked = Places { schedule, fan, before, limit: limit + 1 };
     let mut rows = context.store.places_in(asked).await?;
     let has_more = rows.len() > limit as usize;

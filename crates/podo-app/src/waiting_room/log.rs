@@ -50,7 +50,9 @@ impl QueueLogBuffer {
         }
         let mut events = self.events.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if events.len() < CAPACITY {
-            events.push_back(event);
+            // The log is about dates: a phase's room has the date's entry.
+            let schedule = event.schedule.date();
+            events.push_back(QueueEvent { schedule, ..event });
         } else {
             self.n_dropped.fetch_add(1, Ordering::Relaxed);
         }
@@ -73,7 +75,8 @@ impl QueueLogBuffer {
 /// Logs the fan's position after joining.
 pub(crate) fn note_joined(
     context: &AppContext,
-    (schedule, user): (ScheduleId, UserId),
+    schedule: ScheduleId,
+    user: UserId,
     position: QueuePosition,
     at: Timestamp,
 ) {
@@ -182,7 +185,8 @@ const PLACES_MAX: u32 = 100;
 /// later pages continue in the log.
 pub async fn queue_timeline(
     context: &AppContext,
-    (user, schedule): (UserId, Option<ScheduleId>),
+    user: UserId,
+    schedule: Option<ScheduleId>,
     before: Option<Uuid>,
     limit: u32,
 ) -> Result<Page<QueueEventView>> {

@@ -1,12 +1,11 @@
 //! Progress of a queue. It is identical for every fan, so each node caches it.
 
+use crate::cache::{Cache, SingleFlight};
 use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;
-use crate::single_flight::SingleFlight;
 use podo_domain::booking::seats::SeatFace;
 use podo_domain::waiting_room::QueueCounts;
 use podo_domain::{ScheduleId, Timestamp};
-use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -17,8 +16,8 @@ const FRESH_FOR: Duration = Duration::from_millis(500);
 /// Entries older than this don't count as cached, so a caller has to query the engine.
 const KNOWN_FOR: Duration = Duration::from_secs(1);
 
-/// Schedules kept; unknown schedules never get this far.
-const KEPT_MAX: usize = 10_000;
+/// Unknown schedules never get this far.
+const SCHEDULES_MAX: usize = 10_000;
 
 /// Seat counts as the map shows them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,16 +53,18 @@ impl CacheEntry {
     }
 }
 
-#[derive(Default)]
-pub struct Progresses {
-    cached: RwLock<HashMap<ScheduleId, Arc<CacheEntry>>>,
+pub struct Progresses(Cache<ScheduleId, Arc<CacheEntry>>);
+
+impl Default for Progresses {
+    fn default() -> Progresses {
+        Progresses(Cache::of(SCHEDULES_MAX))
+    }
 }
 
 impl Progresses {
     /// The cached progress, without I/O.
     pub fn cached(&self, schedule: ScheduleId, now: Timestamp) -> Option<Arc<Progress>> {
-        let cached = self.cached.read().expect("the lock is never poisoned");
-        let progress = cached.get(&schedule)?.progress();
+        let progress = self.0.get(&schedule)?.progress();
         is_within(progress.asked_at, KNOWN_FOR, now).then_some(progress)
     }
 
@@ -74,7 +75,7 @@ impl Progresses {
         record: &ScheduleRecord,
         now: Timestamp,
     ) -> Arc<Progress> {
-        let cached = self.entry(record.schedule);
+        let cached = self.0.get_or_default(&record.schedule);
         let before = cached.progress();
         if is_within(before.asked_at, FRESH_FOR, now) {
             return before;
@@ -86,18 +87,7 @@ impl Progresses {
     }
 
     pub fn forget(&self, schedule: ScheduleId) {
-        self.cached.write().expect("the lock is never poisoned").remove(&schedule);
-    }
-
-    fn entry(&self, schedule: ScheduleId) -> Arc<CacheEntry> {
-        let found = self.cached.read().expect("the lock is never poisoned").get(&schedule).cloned();
-        found.unwrap_or_else(|| {
-            let mut all = self.cached.write().expect("the lock is never poisoned");
-            if all.len() >= KEPT_MAX {
-                all.clear();
-            }
-            all.entry(schedule).or_default().clone()
-        })
+        self.0.remove(&schedule);
     }
 }
 
@@ -111,7 +101,7 @@ async fn renewed(
     let is_away = counts.is_err();
     let counts = counts.unwrap_or(before.counts);
     // Only a hint: without it the answer has no `chance`.
-    let map = context.booking.seat_maps.snapshot(context, record.schedule).await.ok();
+    let map = context.booking.seat_maps.snapshot(context, record.schedule.date()).await.ok();
     let seats = map.map(|map| SeatsLeft::on(map.letters()));
     Progress { counts, is_away, seats, asked_at: Some(now) }
 }

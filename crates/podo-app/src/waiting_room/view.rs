@@ -6,8 +6,8 @@ use crate::waiting_room::port::queue::PositionSnapshot;
 use crate::waiting_room::tokens::{Token, TokenClaims};
 use crate::waiting_room::{Asker, Progress};
 use podo_domain::waiting_room::{
-    Entry, Outlook, PlaceNumber, QueueMode, QueuePosition, QueueSettings, estimate_wait, outlook,
-    poll_after_ms,
+    Entry, FAR_BACK, Outlook, PlaceNumber, QueueMode, QueuePosition, QueueSettings, estimate_wait,
+    lobby_poll_after_ms, outlook, poll_after_ms,
 };
 use podo_domain::{ScheduleId, Timestamp, UserId};
 use serde::Serialize;
@@ -91,7 +91,12 @@ pub(crate) fn view(
         QueuePosition::Lobby { n_gathered, .. } => QueueView {
             state: QueueState::Lobby,
             behind: n_gathered.saturating_sub(1),
-            poll_after_ms: lobby_poll_ms(record, random, now),
+            poll_after_ms: lobby_poll_after_ms(
+                n_gathered,
+                record.queue.admit_per_second,
+                record.times.sale_starts_at.since(now),
+                random,
+            ),
             opens_at: Some(record.times.sale_starts_at),
             ..blank
         },
@@ -108,7 +113,7 @@ pub(crate) fn view(
                 estimated_wait: estimate.as_ref().map(|it| it.seconds),
                 estimated_wait_range: estimate.as_ref().map(|it| [it.low, it.high]),
                 chance: progress.seats.map(|seats| outlook(ahead, seats.available, seats.held)),
-                poll_after_ms: poll_after_ms(ahead, random),
+                poll_after_ms: poll_after_ms(ahead, record.queue.admit_per_second, random),
                 paused: blank.paused || record.queue.mode == QueueMode::Paused,
                 ..blank
             }
@@ -127,7 +132,7 @@ pub(crate) fn called_off(record: &ScheduleRecord, asker: Asker, now: Timestamp) 
     QueueView {
         state: QueueState::Closed,
         canceled: true,
-        poll_after_ms: poll_after_ms(u64::MAX, random),
+        poll_after_ms: poll_after_ms(FAR_BACK, u32::MAX, random),
         ..blank(record, seen, random, now)
     }
 }
@@ -147,7 +152,7 @@ fn blank(
         estimated_wait: None,
         estimated_wait_range: None,
         chance: None,
-        poll_after_ms: poll_after_ms(0, random),
+        poll_after_ms: poll_after_ms(0, u32::MAX, random),
         can_enter: false,
         opens_at: None,
         entry_token: None,
@@ -273,11 +278,4 @@ fn outflow(settings: &QueueSettings, pace: f64) -> f64 {
         QueueMode::Auto | QueueMode::Draining if pace > 0.0 => pace,
         QueueMode::Auto | QueueMode::Draining => f64::from(settings.admit_per_second),
     }
-}
-
-/// The lobby's answer doesn't change before the opening, but every fan must poll soon after it.
-fn lobby_poll_ms(record: &ScheduleRecord, random: u64, now: Timestamp) -> u32 {
-    let until_open = record.times.sale_starts_at.since(now).as_millis();
-    let until_open = u32::try_from(until_open).unwrap_or(u32::MAX);
-    poll_after_ms(u64::MAX, random).min(until_open.saturating_add(random as u32 % 1_000).max(500))
 }

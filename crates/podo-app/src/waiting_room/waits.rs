@@ -53,7 +53,8 @@ impl Waits {
     /// counted, because their arrival is unknown. Fans from the draw wait from the opening on.
     pub fn note_admissions(
         &self,
-        (schedule, opened_at): (ScheduleId, Timestamp),
+        schedule: ScheduleId,
+        opened_at: Timestamp,
         numbers: impl Iterator<Item = PlaceNumber>,
         now: Timestamp,
     ) {
@@ -97,10 +98,10 @@ mod tests {
         let marks = waits.state.lock().unwrap().marks[&schedule].len();
         assert_eq!(marks, 10, "one for each second");
         let numbers = [99, 100, 5_100, 10_099];
-        waits.note_admissions((schedule, at(0)), numbers.into_iter(), at(60_000));
+        waits.note_admissions(schedule, at(0), numbers.into_iter(), at(60_000));
         assert_eq!(waits.fetch(), [60.0, 55.0, 51.0], "the first is from before");
         assert!(waits.fetch().is_empty());
-        waits.note_admissions((schedule, at(50_000)), [100].into_iter(), at(60_000));
+        waits.note_admissions(schedule, at(50_000), [100].into_iter(), at(60_000));
         assert_eq!(waits.fetch(), [10.0], "the lobby is not part of the wait");
     }
 }

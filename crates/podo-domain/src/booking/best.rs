@@ -1,7 +1,7 @@
 //! The best available seats: adjacent, near the stage, and without leaving single seats.
 
 use crate::booking::seats::SEATS_PER_PICK_MAX;
-use crate::catalog::hall::{Hall, Place, PlaceKind};
+use crate::catalog::hall::{Hall, HallSeat, PlaceKind};
 use crate::id::SeatIndex;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -56,8 +56,9 @@ pub fn best_seats(
     search.split(wish)
 }
 
-/// Up to `n_max` disjoint alternatives near lost seats, of the same number and grade. It searches
-/// only nearby seats, because every loser of a race asks for it.
+/// Up to `n_max` disjoint alternatives near lost seats, of the same number and grade. Every loser of
+/// a race asks for them, so the search starts with the seats around the lost ones and goes further
+/// only if it finds too few.
 pub fn alternatives(
     hall: &Hall,
     is_free: impl Fn(SeatIndex) -> bool,
@@ -67,25 +68,28 @@ pub fn alternatives(
     let (Some(first), Some(last)) = (lost.first(), lost.last()) else { return Vec::new() };
     let Some(place) = hall.place(*first) else { return Vec::new() };
     let wish = Wish { grade: Some(place.grade), ..Wish::new(lost.len()) };
-    let near = nearby(&hall.blocks, *first, *last);
-    let mut found: Vec<Vec<SeatIndex>> = Vec::new();
-    while found.len() < n_max {
-        let is_open = |seat: SeatIndex| {
-            let is_used = found.iter().flatten().chain(lost).any(|used| *used == seat);
-            !is_used && is_free(seat)
-        };
-        let search = Search { hall, is_free: &is_open, focus: (place.x, place.y) };
-        let Some(seats) = search.together(&wish, near) else { break };
-        found.push(seats);
+    let is_open = |seat: SeatIndex| !lost.contains(&seat) && is_free(seat);
+    let search = Search { hall, is_free: &is_open, focus: (place.x, place.y) };
+    let mut found = Vec::new();
+    for n_seats in NEARBY {
+        found = search.disjoint(&wish, nearby(&hall.blocks, (*first, *last), n_seats), n_max);
+        if found.len() == n_max {
+            break;
+        }
     }
     found
 }
 
-/// How far from the lost seats the search goes, in seats of the layout.
-const NEARBY: SeatIndex = 400;
+/// How far from the lost seats the search goes, in seats of the layout: at first, and at most.
+const NEARBY: [SeatIndex; 2] = [60, 400];
 
-fn nearby(blocks: &[Range<SeatIndex>], first: SeatIndex, last: SeatIndex) -> &[Range<SeatIndex>] {
-    let (from, to) = (first.saturating_sub(NEARBY), last.saturating_add(NEARBY));
+/// The rows and zones within this many seats of the lost ones.
+fn nearby(
+    blocks: &[Range<SeatIndex>],
+    (first, last): (SeatIndex, SeatIndex),
+    n_seats: SeatIndex,
+) -> &[Range<SeatIndex>] {
+    let (from, to) = (first.saturating_sub(n_seats), last.saturating_add(n_seats));
     let start = blocks.partition_point(|block| block.end <= from);
     let end = blocks.partition_point(|block| block.start <= to);
     &blocks[start..end.max(start)]
@@ -122,7 +126,7 @@ impl Search<'_> {
     fn together(&self, wish: &Wish, blocks: &[Range<SeatIndex>]) -> Option<Vec<SeatIndex>> {
         let mut best: Option<(Cost, Vec<SeatIndex>)> = None;
         for block in blocks {
-            for (cost, seats) in self.choices(block, wish) {
+            for (cost, seats) in self.choices(block, wish, 1) {
                 let is_better = best.as_ref().is_none_or(|(known, _)| cost.compare(known).is_lt());
                 if is_better {
                     best = Some((cost, seats.collect()));
@@ -132,36 +136,61 @@ impl Search<'_> {
         best.map(|(_, seats)| seats)
     }
 
-    /// Every choice in a block that fits the request.
+    /// The best choices that share no seat. The fan takes one of them, so none counts as taken in
+    /// the cost of another, and each cost is computed once.
+    fn disjoint(
+        &self,
+        wish: &Wish,
+        blocks: &[Range<SeatIndex>],
+        n_max: usize,
+    ) -> Vec<Vec<SeatIndex>> {
+        let choices = blocks.iter().flat_map(|block| self.choices(block, wish, n_max));
+        let mut choices: Vec<(Cost, Choice)> = choices.collect();
+        let mut found: Vec<Vec<SeatIndex>> = Vec::new();
+        while found.len() < n_max {
+            let costs = choices.iter().enumerate().map(|(index, (cost, _))| (index, cost));
+            let best = costs.min_by(|(_, one), (_, other)| one.compare(other));
+            let Some((index, _)) = best else { break };
+            let (_, best) = choices.swap_remove(index);
+            choices.retain(|(_, other)| !best.overlaps(other));
+            found.push(best.collect());
+        }
+        found
+    }
+
+    /// Every choice in a row that fits the request, or the first `n_crowds` of a standing zone.
     fn choices<'s>(
         &'s self,
         block: &'s Range<SeatIndex>,
         wish: &'s Wish,
+        n_crowds: usize,
     ) -> impl Iterator<Item = (Cost, Choice)> + 's {
         let is_zone = self.place(block.start).kind == PlaceKind::Standing;
-        let crowd = is_zone.then(|| self.crowd(block, wish)).flatten();
+        let crowds = if is_zone { self.crowds(block, wish, n_crowds) } else { Vec::new() };
         let n_seats = SeatIndex::try_from(wish.count).unwrap_or(SeatIndex::MAX);
         let last = if is_zone { block.start } else { block.end.saturating_sub(n_seats - 1) };
         let rows = (block.start..last).filter_map(move |first| {
             let seats = first..first + n_seats;
             self.cost(block, &seats, wish).map(|cost| (cost, Choice::Row(seats)))
         });
-        crowd.into_iter().chain(rows)
+        crowds.into_iter().chain(rows)
     }
 
-    /// The lowest free entry numbers of a standing zone.
-    fn crowd(&self, block: &Range<SeatIndex>, wish: &Wish) -> Option<(Cost, Choice)> {
+    /// The lowest free entry numbers of a standing zone, `n_max` times.
+    fn crowds(&self, block: &Range<SeatIndex>, wish: &Wish, n_max: usize) -> Vec<(Cost, Choice)> {
         let place = self.place(block.start);
         let is_other_grade = wish.grade.is_some_and(|grade| grade != place.grade);
         if wish.wheelchairs > 0 || is_other_grade {
-            return None;
+            return Vec::new();
         }
         let free = block.clone().filter(|seat| (self.is_free)(*seat));
-        let seats: Vec<SeatIndex> = free.take(wish.count).collect();
-        let first = *seats.first().filter(|_| seats.len() == wish.count)?;
+        let seats: Vec<SeatIndex> = free.take(wish.count * n_max).collect();
         let distance = self.distance(place) * wish.count as f64;
-        let cost = Cost { restricted: 0, misused: 0, orphans: 0, distance, first };
-        Some((cost, Choice::Crowd(seats)))
+        let crowd = |seats: &[SeatIndex]| {
+            let cost = Cost { restricted: 0, misused: 0, orphans: 0, distance, first: seats[0] };
+            (cost, Choice::Crowd(seats.to_vec()))
+        };
+        seats.chunks_exact(wish.count).map(crowd).collect()
     }
 
     /// The cost of these seats of a row; `None` if they aren't free or don't fit.
@@ -227,13 +256,15 @@ impl Search<'_> {
         None
     }
 
-    fn place(&self, seat: SeatIndex) -> &Place {
+    fn place(&self, seat: SeatIndex) -> &HallSeat {
         &self.hall.places[seat as usize]
     }
 
-    fn distance(&self, place: &Place) -> f64 {
+    fn distance(&self, place: &HallSeat) -> f64 {
         let (x, y) = self.focus;
-        f64::from(place.x.saturating_sub(x)).hypot(f64::from(place.y.saturating_sub(y)))
+        let (across, deep) = (place.x.saturating_sub(x), place.y.saturating_sub(y));
+        let squared = |length: i32| f64::from(length) * f64::from(length);
+        (squared(across) + squared(deep)).sqrt()
     }
 }
 
@@ -243,6 +274,14 @@ enum Choice {
 }
 
 impl Choice {
+    fn overlaps(&self, other: &Choice) -> bool {
+        match (self, other) {
+            (Choice::Row(one), Choice::Row(two)) => one.start < two.end && two.start < one.end,
+            (Choice::Crowd(one), Choice::Crowd(two)) => one.iter().any(|seat| two.contains(seat)),
+            (Choice::Row(_), Choice::Crowd(_)) | (Choice::Crowd(_), Choice::Row(_)) => false,
+        }
+    }
+
     fn collect(self) -> Vec<SeatIndex> {
         match self {
             Choice::Row(seats) => seats.collect(),

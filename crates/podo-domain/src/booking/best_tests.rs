@@ -178,7 +178,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_is_sent_further_away_than_needed(
+    fn a_single_seat_has_the_fewest_orphans_then_the_least_distance(
         free in proptest::collection::vec(any::<bool>(), 30),
     ) {
         let hall = grid(&["B", "C", "D"], 10);

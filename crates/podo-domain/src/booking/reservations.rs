@@ -3,7 +3,7 @@
 
 use crate::payments::PaymentMethod;
 use crate::waiting_room::PlaceNumber;
-use crate::{Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use crate::{PhaseId, Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -84,6 +84,8 @@ pub struct Reservation {
     pub id: ReservationId,
     pub user: UserId,
     pub schedule: ScheduleId,
+    /// The phase that sold it, on a date with phases.
+    pub phase: Option<PhaseId>,
     /// The place in the queue whose entry permitted it.
     pub place: PlaceNumber,
     pub status: ReservationStatus,
@@ -109,6 +111,11 @@ impl Reservation {
     /// False from the very millisecond at which the hold ends.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.status == ReservationStatus::Held && now < self.hold_expires_at
+    }
+
+    /// The waiting room that admitted the fan: the phase's, or the date's if it has no phases.
+    pub fn room(&self) -> ScheduleId {
+        self.phase.map_or(self.schedule, PhaseId::room)
     }
 
     fn next(&self, status: ReservationStatus) -> Reservation {
@@ -256,6 +263,14 @@ impl Reservation {
 pub fn check_seat_limit(n_active: u32, n_more: u32, max: u32) -> Result<(), Refusal> {
     if n_active.saturating_add(n_more) > max {
         return Err(Refusal::SeatLimit { max });
+    }
+    Ok(())
+}
+
+/// Whether the date or its phase permits an order of this size.
+pub fn check_order_size(n_seats: u32, max: u32) -> Result<(), Refusal> {
+    if n_seats > max {
+        return Err(Refusal::TooManySeats { max: max as usize });
     }
     Ok(())
 }

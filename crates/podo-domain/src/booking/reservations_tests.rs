@@ -14,6 +14,7 @@ fn held_until(ms: i64) -> Reservation {
         id: ReservationId::new(Uuid::from_u128(1)),
         user: UserId::new(Uuid::from_u128(2)),
         schedule: ScheduleId::new(Uuid::from_u128(3 << 64)),
+        phase: None,
         place: 1,
         status: ReservationStatus::Held,
         hold_expires_at: at(ms),
@@ -22,6 +23,12 @@ fn held_until(ms: i64) -> Reservation {
         payment_window_given: false,
         retry_window_given: false,
     }
+}
+
+#[test]
+fn an_order_has_as_many_seats_as_the_organiser_permits() {
+    assert_eq!(check_order_size(2, 2), Ok(()));
+    assert_eq!(check_order_size(3, 2), Err(Refusal::TooManySeats { max: 2 }));
 }
 
 fn in_state(status: ReservationStatus) -> Reservation {

@@ -5,13 +5,16 @@ use crate::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Most seats in one request.
-pub const SEATS_PER_PICK_MAX: usize = 4;
+/// Most seats in one order that an organiser may permit.
+pub const SEATS_PER_PICK_MAX: usize = 10;
+
+/// Most seats in one order, unless the organiser decides otherwise.
+pub const SEATS_PER_ORDER: u32 = 4;
 
 /// The default length of a hold.
 pub const HOLD_LENGTH: Duration = Duration::from_secs(5 * 60);
 
-/// Requested seats, validated: one to four, no duplicates, all of one schedule, and sorted, so that
+/// Requested seats, validated: one to ten, no duplicates, all of one schedule, and sorted, so that
 /// every engine takes them in one order and two requests can't deadlock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeatPick {
@@ -226,14 +229,16 @@ mod tests {
     }
 
     #[test]
-    fn a_pick_is_one_to_four_different_seats_of_one_schedule() {
+    fn a_pick_is_one_to_ten_different_seats_of_one_schedule() {
         let pick = |indexes: &[u32]| {
             let seats: Vec<SeatId> = indexes.iter().map(|index| schedule().seat(*index)).collect();
             SeatPick::new(schedule(), &seats).map(|pick| pick.indexes().to_vec())
         };
         assert_eq!(pick(&[3, 1]), Ok(vec![1, 3]));
         assert_eq!(pick(&[]), Err(Refusal::NoSeats));
-        assert_eq!(pick(&[1, 2, 3, 4, 5]), Err(Refusal::TooManySeats { max: 4 }));
+        let many: Vec<u32> = (0..11).collect();
+        assert_eq!(pick(&many[..10]).map(|seats| seats.len()), Ok(10));
+        assert_eq!(pick(&many), Err(Refusal::TooManySeats { max: 10 }));
         assert_eq!(pick(&[1, 2, 1]), Err(Refusal::SeatRepeated));
     }
 

@@ -8,6 +8,9 @@ use std::time::Duration;
 /// The place number of an offer, which comes from the standby list instead of the queue.
 pub const PLACE_OF_OFFER: PlaceNumber = i64::MAX as u64;
 
+/// Most seats that one entry of the list waits for.
+pub const SEATS_MAX: u32 = 4;
+
 /// How long returned seats are withheld for the standby list before they go on sale.
 pub const KEPT_FOR: Duration = Duration::from_secs(10);
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// One seat; compact, because up to sixty thousand per hall are cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct HallSeat {
     pub x: i32,
     pub y: i32,
     /// Index into [`Hall::grades`].
@@ -28,12 +28,14 @@ pub enum PlaceKind {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hall {
-    pub places: Vec<Place>,
+    pub places: Vec<HallSeat>,
     pub grades: Vec<String>,
     /// The focal point of the audience.
     pub focus: (i32, i32),
     /// Adjacent seats without an aisle between them, or one standing zone.
     pub blocks: Vec<Range<SeatIndex>>,
+    /// The first seat of each section, in layout order.
+    pub sections: Vec<(SeatIndex, Option<String>)>,
 }
 
 /// A gap wider than the row's narrowest one by this factor is an aisle.
@@ -53,11 +55,25 @@ impl Hall {
         }
         let blocks = blocks(plan, &places);
         let focus = focus(plan);
-        Hall { places, grades, focus, blocks }
+        Hall { places, grades, focus, blocks, sections: sections(plan) }
     }
 
-    pub fn place(&self, seat: SeatIndex) -> Option<&Place> {
+    pub fn place(&self, seat: SeatIndex) -> Option<&HallSeat> {
         self.places.get(seat as usize)
+    }
+
+    /// The section of a seat; a grid has none.
+    pub fn section(&self, seat: SeatIndex) -> Option<&str> {
+        let after = self.sections.partition_point(|(first, _)| *first <= seat);
+        self.sections.get(after.checked_sub(1)?)?.1.as_deref()
+    }
+
+    /// The seats of the section with this name.
+    pub fn seats_of(&self, section: &str) -> Option<Range<SeatIndex>> {
+        let at = self.sections.iter().position(|(_, name)| name.as_deref() == Some(section))?;
+        let all = SeatIndex::try_from(self.places.len()).unwrap_or(SeatIndex::MAX);
+        let end = self.sections.get(at + 1).map_or(all, |(next, _)| *next);
+        Some(self.sections[at].0..end)
     }
 
     pub fn grade(&self, name: &str) -> Option<u16> {
@@ -66,14 +82,24 @@ impl Hall {
     }
 }
 
-fn place(seat: &PlannedSeat, grade: u16) -> Place {
+fn sections(plan: &SeatPlan) -> Vec<(SeatIndex, Option<String>)> {
+    let mut sections: Vec<(SeatIndex, Option<String>)> = Vec::new();
+    for (index, seat) in (0..).zip(&plan.seats) {
+        if sections.last().is_none_or(|(_, section)| *section != seat.section) {
+            sections.push((index, seat.section.clone()));
+        }
+    }
+    sections
+}
+
+fn place(seat: &PlannedSeat, grade: u16) -> HallSeat {
     let kind = match (seat.standing, seat.accessible, seat.companion) {
         (true, _, _) => PlaceKind::Standing,
         (false, true, _) => PlaceKind::Accessible,
         (false, false, true) => PlaceKind::Companion,
         (false, false, false) => PlaceKind::Seat,
     };
-    Place { x: seat.x, y: seat.y, grade, kind, restricted_view: seat.restricted_view }
+    HallSeat { x: seat.x, y: seat.y, grade, kind, restricted_view: seat.restricted_view }
 }
 
 /// The middle of the stage, or of the front row if no stage is drawn.
@@ -91,7 +117,7 @@ fn focus(plan: &SeatPlan) -> (i32, i32) {
     (left.midpoint(right), front)
 }
 
-fn blocks(plan: &SeatPlan, places: &[Place]) -> Vec<Range<SeatIndex>> {
+fn blocks(plan: &SeatPlan, places: &[HallSeat]) -> Vec<Range<SeatIndex>> {
     let is_same_row = |a: &PlannedSeat, b: &PlannedSeat| {
         a.section == b.section && a.row == b.row && a.standing == b.standing
     };
@@ -105,7 +131,7 @@ fn blocks(plan: &SeatPlan, places: &[Place]) -> Vec<Range<SeatIndex>> {
     blocks
 }
 
-fn split_at_aisles(row: &[Place], start: usize, blocks: &mut Vec<Range<SeatIndex>>) {
+fn split_at_aisles(row: &[HallSeat], start: usize, blocks: &mut Vec<Range<SeatIndex>>) {
     let gaps: Vec<f64> = row.windows(2).map(|pair| distance(&pair[0], &pair[1])).collect();
     let narrowest = gaps.iter().copied().filter(|gap| *gap > 0.0).fold(f64::INFINITY, f64::min);
     let index = |at: usize| SeatIndex::try_from(start + at).unwrap_or(SeatIndex::MAX);
@@ -119,6 +145,6 @@ fn split_at_aisles(row: &[Place], start: usize, blocks: &mut Vec<Range<SeatIndex
     blocks.push(index(first)..index(row.len()));
 }
 
-fn distance(a: &Place, b: &Place) -> f64 {
+fn distance(a: &HallSeat, b: &HallSeat) -> f64 {
     f64::from(a.x.saturating_sub(b.x)).hypot(f64::from(a.y.saturating_sub(b.y)))
 }

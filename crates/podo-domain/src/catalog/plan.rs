@@ -1,6 +1,6 @@
 //! The seats of a hall, created from its template, and their prices.
 
-use crate::catalog::{Point, Stage};
+use crate::catalog::{Point, Stage, StandingZone};
 use crate::{Refusal, Won};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,6 +11,8 @@ pub struct SeatPlan {
     pub stage: Option<Stage>,
     /// The focal point, if it isn't the middle of the stage.
     pub focus: Option<Point>,
+    /// The standing zones by section.
+    pub zones: BTreeMap<String, StandingZone>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ pub struct RowTemplate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_number: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub line: Option<Line>,
+    pub line: Option<RowLine>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arc: Option<Arc>,
     /// The grade of the seats along the line or the arc; the section's if absent.
@@ -41,8 +41,9 @@ pub struct RowTemplate {
 /// The first seat and the step to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(as = Line))]
 #[serde(deny_unknown_fields)]
-pub struct Line {
+pub struct RowLine {
     pub x: i32,
     pub y: i32,
     pub dx: i32,
@@ -88,7 +89,7 @@ fn is_false(flag: &bool) -> bool {
 
 /// The positions of a row's seats.
 enum Shape {
-    Line(Line),
+    Line(RowLine),
     Arc(Arc),
 }
 

@@ -136,7 +136,7 @@ impl GridTemplate {
         for (y, row) in (0_i32..).step_by(GRID_STEP as usize).zip(&self.rows) {
             seats.extend(self.plan_row(row, y)?);
         }
-        Ok(SeatPlan { seats, stage: None, focus: None })
+        Ok(SeatPlan { seats, stage: None, focus: None, zones: BTreeMap::new() })
     }
 
     fn plan_row(&self, row: &str, y: i32) -> Result<impl Iterator<Item = PlannedSeat>, Refusal> {
@@ -169,7 +169,9 @@ impl SectionedTemplate {
         for section in &self.sections {
             section.plan(&mut seats)?;
         }
-        Ok(SeatPlan { seats, stage: self.stage, focus: self.focus })
+        let zone = |section: &SectionTemplate| Some((section.name.clone(), section.standing?));
+        let zones = self.sections.iter().filter_map(zone).collect();
+        Ok(SeatPlan { seats, stage: self.stage, focus: self.focus, zones })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The terms of a date: what an organiser may still change once fans rely on them.
 
+use crate::booking::seats::SEATS_PER_PICK_MAX;
 use crate::catalog::ScheduleTimes;
 use crate::{Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,8 @@ const RESALE_DELAY_MAX_S: u32 = 7 * 24 * 3_600;
 pub struct ScheduleTerms {
     pub times: ScheduleTimes,
     pub seats_per_person: u32,
+    /// Most seats in one order.
+    pub seats_per_order: u32,
     pub prices: BTreeMap<String, Won>,
     pub resale_delay: ResaleDelay,
 }
@@ -58,6 +61,7 @@ pub struct ScheduleChange {
     pub sale_starts_at: Option<Timestamp>,
     pub sale_ends_at: Option<Timestamp>,
     pub seats_per_person: Option<u32>,
+    pub seats_per_order: Option<u32>,
     pub prices: Option<BTreeMap<String, Won>>,
     pub resale_delay: Option<ResaleDelay>,
 }
@@ -68,6 +72,9 @@ impl ScheduleTerms {
         self.resale_delay.check()?;
         if !(1..=SEATS_PER_PERSON_MAX).contains(&self.seats_per_person) {
             return Err(Refusal::InvalidSchedule { field: "seatsPerPerson" });
+        }
+        if !is_order_size(self.seats_per_order) {
+            return Err(Refusal::InvalidSchedule { field: "seatsPerOrder" });
         }
         Ok(())
     }
@@ -89,6 +96,7 @@ impl ScheduleTerms {
                 sale_ends_at: change.sale_ends_at.unwrap_or(times.sale_ends_at),
             },
             seats_per_person: change.seats_per_person.unwrap_or(self.seats_per_person),
+            seats_per_order: change.seats_per_order.unwrap_or(self.seats_per_order),
             prices: change.prices.clone().unwrap_or_else(|| self.prices.clone()),
             resale_delay: change.resale_delay.unwrap_or(self.resale_delay),
         };
@@ -98,7 +106,8 @@ impl ScheduleTerms {
         }
         let is_kept = next.times.sale_starts_at == times.sale_starts_at
             && next.prices == self.prices
-            && self.seats_per_person <= next.seats_per_person;
+            && self.seats_per_person <= next.seats_per_person
+            && self.seats_per_order <= next.seats_per_order;
         let end = next.times.sale_ends_at;
         let ends_in_the_past = end != times.sale_ends_at && end < now;
         if !is_kept || ends_in_the_past {
@@ -106,6 +115,11 @@ impl ScheduleTerms {
         }
         Ok(next)
     }
+}
+
+/// Whether an organiser may permit orders of this size.
+pub const fn is_order_size(n_seats: u32) -> bool {
+    0 < n_seats && n_seats as usize <= SEATS_PER_PICK_MAX
 }
 
 #[cfg(test)]
@@ -125,6 +139,7 @@ mod tests {
                 sale_ends_at: at(900),
             },
             seats_per_person: 4,
+            seats_per_order: 4,
             prices: BTreeMap::from([("R".to_owned(), Won::ZERO)]),
             resale_delay: ResaleDelay::default(),
         }
@@ -154,6 +169,8 @@ mod tests {
         check(ScheduleChange { starts_at: Some(at(1_500)), ..none() }, true);
         check(ScheduleChange { seats_per_person: Some(5), ..none() }, true);
         check(ScheduleChange { seats_per_person: Some(3), ..none() }, false);
+        check(ScheduleChange { seats_per_order: Some(10), ..none() }, true);
+        check(ScheduleChange { seats_per_order: Some(3), ..none() }, false);
         check(ScheduleChange { sale_starts_at: Some(at(101)), ..none() }, false);
         let dearer = BTreeMap::from([("R".to_owned(), Won::PER_PAYMENT_MAX)]);
         check(ScheduleChange { prices: Some(dearer), ..none() }, false);
@@ -161,6 +178,16 @@ mod tests {
         check(ScheduleChange { resale_delay: Some(delay), ..none() }, true);
         let wrong = ResaleDelay { min_seconds: 2, max_seconds: 1 };
         check(ScheduleChange { resale_delay: Some(wrong), ..none() }, false);
+    }
+
+    #[test]
+    fn an_order_has_one_to_ten_seats() {
+        for (size, is_right) in [(0, false), (1, true), (10, true), (11, false)] {
+            let change = ScheduleChange { seats_per_order: Some(size), ..Default::default() };
+            let wrong = Err(Refusal::InvalidSchedule { field: "seatsPerOrder" });
+            let changed = terms().change(&change, at(0)).map(|next| next.seats_per_order);
+            assert_eq!(changed, if is_right { Ok(size) } else { wrong });
+        }
     }
 
     #[test]

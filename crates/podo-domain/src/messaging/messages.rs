@@ -11,6 +11,8 @@ pub enum MessageKind {
     SignUpAsked,
     /// A copy of a refresh token was used; the session was ended.
     SessionCopied,
+    /// The password, the second factor or another credential of an account changed.
+    SecurityChanged,
     ReservationHeld,
     ReservationExtended,
     ReservationPaying,
@@ -25,6 +27,20 @@ pub enum MessageKind {
     PaymentRefunded,
     ScheduleOpened,
     StandbyOffered,
+    /// The date or the venue of a booking changed; the fan may accept it or get everything back.
+    ReservationMoved,
+    /// A sale opens soon, and the fan asked to be reminded.
+    SaleReminder,
+    /// The show of a booking is tomorrow.
+    ShowReminder,
+    /// A ticket was offered to an address.
+    TicketOffered,
+    /// A ticket has a new owner.
+    TicketTransferred,
+    /// Staff sent the confirmation of a booking again.
+    ConfirmationResent,
+    /// A ticket that its buyer gives back is offered to a fan on the standby list.
+    ResaleOffered,
     /// An organiser created, changed or removed something public.
     CatalogChanged,
     /// A worker gave up on a message.
@@ -61,10 +77,11 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 18] = [
+    pub const ALL: [MessageKind; 26] = [
         MessageKind::UserSignedUp,
         MessageKind::SignUpAsked,
         MessageKind::SessionCopied,
+        MessageKind::SecurityChanged,
         MessageKind::ReservationHeld,
         MessageKind::ReservationExtended,
         MessageKind::ReservationPaying,
@@ -78,6 +95,13 @@ impl MessageKind {
         MessageKind::PaymentRefunded,
         MessageKind::ScheduleOpened,
         MessageKind::StandbyOffered,
+        MessageKind::ReservationMoved,
+        MessageKind::SaleReminder,
+        MessageKind::ShowReminder,
+        MessageKind::TicketOffered,
+        MessageKind::TicketTransferred,
+        MessageKind::ConfirmationResent,
+        MessageKind::ResaleOffered,
         MessageKind::CatalogChanged,
         MessageKind::DeadLettered,
     ];
@@ -87,6 +111,7 @@ impl MessageKind {
             MessageKind::UserSignedUp => "UserSignedUp",
             MessageKind::SignUpAsked => "SignUpAsked",
             MessageKind::SessionCopied => "SessionCopied",
+            MessageKind::SecurityChanged => "SecurityChanged",
             MessageKind::ReservationHeld => "ReservationHeld",
             MessageKind::ReservationExtended => "ReservationExtended",
             MessageKind::ReservationPaying => "ReservationPaying",
@@ -100,6 +125,13 @@ impl MessageKind {
             MessageKind::PaymentRefunded => "PaymentRefunded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
             MessageKind::StandbyOffered => "StandbyOffered",
+            MessageKind::ReservationMoved => "ReservationMoved",
+            MessageKind::SaleReminder => "SaleReminder",
+            MessageKind::ShowReminder => "ShowReminder",
+            MessageKind::TicketOffered => "TicketOffered",
+            MessageKind::TicketTransferred => "TicketTransferred",
+            MessageKind::ConfirmationResent => "ConfirmationResent",
+            MessageKind::ResaleOffered => "ResaleOffered",
             MessageKind::CatalogChanged => "CatalogChanged",
             MessageKind::DeadLettered => "DeadLettered",
         }
@@ -115,10 +147,18 @@ impl MessageKind {
             MessageKind::UserSignedUp
             | MessageKind::SignUpAsked
             | MessageKind::SessionCopied
+            | MessageKind::SecurityChanged
             | MessageKind::RefundDue
             | MessageKind::PaymentRefunded
             | MessageKind::ScheduleOpened
-            | MessageKind::StandbyOffered => Topic::Notification,
+            | MessageKind::StandbyOffered
+            | MessageKind::ReservationMoved
+            | MessageKind::SaleReminder
+            | MessageKind::ShowReminder
+            | MessageKind::TicketOffered
+            | MessageKind::TicketTransferred
+            | MessageKind::ConfirmationResent
+            | MessageKind::ResaleOffered => Topic::Notification,
             MessageKind::ReservationHeld
             | MessageKind::ReservationExtended
             | MessageKind::ReservationPaying

@@ -27,6 +27,7 @@ fn reservation(status: ReservationStatus) -> Reservation {
         id: ReservationId::new(Uuid::from_u128(1)),
         user: UserId::new(Uuid::from_u128(2)),
         schedule: ScheduleId::new(Uuid::from_u128(3 << 64)),
+        phase: None,
         place: 1,
         status,
         hold_expires_at: Timestamp::from_ms(1_000),
@@ -121,7 +122,7 @@ fn a_settled_payment_stays_settled() {
 }
 
 #[test]
-fn a_charge_that_nobody_waits_for_goes_back() {
+fn a_capture_of_a_payment_that_is_not_in_progress_is_refunded() {
     for status in [PaymentStatus::Ready, PaymentStatus::Failed, PaymentStatus::Canceled] {
         let late = settled(status, Outcome::Captured { amount: PRICE });
         let Settlement::RefundDue { payment, reservation, amount, .. } = late else {

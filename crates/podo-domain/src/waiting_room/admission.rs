@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// A smaller step back of the clock comes from requests that overtake each other; a larger one
 /// means that the clock was set.
-const OVERTAKING: Duration = Duration::from_secs(1);
+pub const OVERTAKING: Duration = Duration::from_secs(1);
 
 const THOUSANDTHS: u64 = 1_000;
 

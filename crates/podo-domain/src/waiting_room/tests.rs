@@ -66,14 +66,29 @@ fn a_clock_that_jumps_neither_floods_nor_shuts_the_door() {
 
 #[test]
 fn far_back_fans_ask_less_often() {
-    let middle = |ahead| poll_after_ms(ahead, u64::from(2_000_u32 / 5));
+    let middle = |ahead| poll_after_ms(ahead, 100, u64::from(2_000_u32 / 5));
     assert_eq!(middle(0), 2_000);
-    assert_eq!(poll_after_ms(1_000_000, 0), 12_000);
-    assert_eq!(poll_after_ms(u64::MAX, 6_000), 18_000);
+    assert_eq!(
+        (poll_after_ms(20_000, 100, 0), poll_after_ms(20_000, 100, 6_000)),
+        (12_000, 18_000)
+    );
+    assert_eq!(poll_after_ms(20_001, 100_000, 0), 12_000, "the line moves fast");
+    assert_eq!(poll_after_ms(60_000, 500, 0), 24_000, "a quarter of two minutes, less a fifth");
+    assert_eq!(poll_after_ms(u64::MAX, 1, u64::from(2 * 45_000_u32 / 5)), 54_000);
 }
 
 #[test]
-fn a_wait_is_told_as_a_range_in_round_numbers() {
+fn a_lobby_comes_back_at_the_opening_and_a_crowd_spreads() {
+    let ms = Duration::from_millis;
+    assert_eq!(lobby_poll_after_ms(10, 100, ms(600_000), 0), 12_000);
+    assert_eq!(lobby_poll_after_ms(10, 100, ms(3_000), 700), 3_700);
+    assert_eq!(lobby_poll_after_ms(10, 100, ms(0), 0), 500);
+    assert_eq!(lobby_poll_after_ms(1_000_000, 500, ms(0), 19_999), 19_999);
+    assert_eq!(lobby_poll_after_ms(1_000_000, 500, ms(0), 20_000), 500);
+}
+
+#[test]
+fn a_wait_estimate_is_a_range_in_round_numbers() {
     let check = |ahead, rate, expected: Option<(u32, u32, u32)>| {
         let told = estimate_wait(ahead, rate).map(|wait| (wait.low, wait.seconds, wait.high));
         assert_eq!(told, expected, "{ahead} ahead at {rate}");
@@ -89,7 +104,7 @@ fn a_wait_is_told_as_a_range_in_round_numbers() {
 }
 
 #[test]
-fn nobody_new_joins_a_queue_that_drains_or_is_closed() {
+fn a_draining_or_closed_queue_refuses_new_fans() {
     assert_eq!(may_enter(&in_mode(QueueMode::Auto)), Ok(()));
     assert_eq!(may_enter(&in_mode(QueueMode::Paused)), Ok(()));
     assert_eq!(may_enter(&in_mode(QueueMode::Draining)), Err(Refusal::QueueClosed));
@@ -140,7 +155,7 @@ fn settings_out_of_range_are_refused_by_name() {
 
 proptest! {
     #[test]
-    fn nobody_is_let_in_beyond_any_limit(
+    fn admission_stays_within_every_limit(
         max_active in 1_u32..2_000, inside in 0_u32..2_000, waiting in 0_u64..5_000, budget: u32,
     ) {
         let settings = QueueSettings { max_active, ..QueueSettings::default() };
@@ -168,9 +183,13 @@ proptest! {
     }
 
     #[test]
-    fn the_next_question_comes_within_a_fifth_of_the_plan(ahead: u64, random: u64) {
-        let ms = poll_after_ms(ahead, random);
-        prop_assert!((1_600..=18_000).contains(&ms));
+    fn the_next_question_comes_in_time(ahead: u64, rate in 1_u32..100_000, random: u64) {
+        let ms = poll_after_ms(ahead, rate, random);
+        prop_assert!((1_600..=54_000).contains(&ms));
+        prop_assert!(u128::from(ms) < CLAIM_WINDOW.as_millis());
+        let within_return_window = u128::from(ms) < RETURN_WINDOW.as_millis();
+        let admitted_meanwhile = u64::from(ms) * u64::from(rate) / 1_000;
+        prop_assert!(within_return_window || admitted_meanwhile < ahead / 2);
     }
 
     #[test]

@@ -1,17 +1,51 @@
 //! What a waiting fan learns: the estimated wait, and when to poll again.
 
+use std::time::Duration;
+
 const POLL_NEAR_MS: u64 = 2_000;
 const POLL_FAR_MS: u64 = 15_000;
 
-/// Each fan ahead adds this much, so that the longest interval is reached at 6,500 fans.
+/// Each fan ahead adds this much, so that the usual longest interval is reached at 6,500 fans.
 const POLL_PER_FAN_MS: u64 = 2;
 
+/// Behind this many fans the usual interval is the longest.
+pub const FAR_BACK: u64 = POLL_FAR_MS / POLL_PER_FAN_MS;
+
+/// Behind more fans than this the interval grows further, because a million fans who poll every
+/// 15 seconds are 67,000 requests a second. An admitted fan has to appear within `CLAIM_WINDOW`,
+/// which is longer.
+const CROWD: u64 = 20_000;
+const POLL_IN_CROWD_MS: u64 = 45_000;
+
 /// The polling interval: 2 s near the front, 15 s far back, ± 20 % at random, so that fans who
-/// arrived together don't poll together.
-pub fn poll_after_ms(ahead: u64, random: u64) -> u32 {
-    let middle =
-        ahead.saturating_mul(POLL_PER_FAN_MS).saturating_add(POLL_NEAR_MS).min(POLL_FAR_MS);
-    around(middle, random)
+/// arrived together don't poll together. In a crowd it is up to 45 s, but at most a quarter of the
+/// shortest possible wait: nobody can be admitted, or passed after the engine lost the room, before
+/// they poll again.
+pub fn poll_after_ms(ahead: u64, admit_per_second: u32, random: u64) -> u32 {
+    let usual = ahead.saturating_mul(POLL_PER_FAN_MS).saturating_add(POLL_NEAR_MS).min(POLL_FAR_MS);
+    if ahead <= CROWD {
+        return around(usual, random);
+    }
+    let shortest_wait_ms = ahead.saturating_mul(1_000) / u64::from(admit_per_second.max(1));
+    around(usual.max((shortest_wait_ms / 4).min(POLL_IN_CROWD_MS)), random)
+}
+
+/// The opening brings every fan of the lobby back. A crowd spreads over up to 20 seconds, 50,000
+/// fans each second.
+const LOBBY_FANS_PER_MS: u64 = 50;
+
+/// The polling interval in the lobby: nothing changes there before the opening, but every fan has
+/// to poll soon after it.
+pub fn lobby_poll_after_ms(
+    n_gathered: u64,
+    admit_per_second: u32,
+    until_open: Duration,
+    random: u64,
+) -> u32 {
+    let usual = poll_after_ms(n_gathered.max(FAR_BACK), admit_per_second, random);
+    let spread = (n_gathered / LOBBY_FANS_PER_MS).clamp(1_000, 20_000);
+    let until_open = u32::try_from(until_open.as_millis()).unwrap_or(u32::MAX);
+    usual.min(until_open.saturating_add((random % spread) as u32).max(500))
 }
 
 const TELL_NEAR_MS: u64 = 500;
@@ -30,7 +64,7 @@ fn around(ms: u64, random: u64) -> u32 {
 }
 
 /// How likely it is that seats are left when a fan is admitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Outlook {

@@ -3,12 +3,19 @@
 use crate::crowd::{Crowd, Fan};
 use crate::fan::source_address;
 use crate::http::client::{Call, Credentials};
-use crate::load_run::request;
+use crate::http::connection::request;
 use bytes::Bytes;
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+/// How each event of the waiting room's stream starts.
+const EVENT: &[u8] = b"event: message";
 
 /// How a fan stays connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +37,30 @@ impl OpenConnections {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Reads all connections for some time. Returns the number of events that arrived.
+    pub async fn count_events(&mut self, length: Duration) -> u64 {
+        let end = Instant::now() + length;
+        let mut reading: JoinSet<(TcpStream, u64)> =
+            self.0.drain(..).map(|stream| count_until(stream, end)).collect();
+        let mut n_events = 0;
+        while let Some(read) = reading.join_next().await {
+            if let Ok((stream, n_more)) = read {
+                self.0.push(stream);
+                n_events += n_more;
+            }
+        }
+        n_events
+    }
+}
+
+async fn count_until(mut stream: TcpStream, end: Instant) -> (TcpStream, u64) {
+    let (mut heard, mut n_events) = ([0; 2_048], 0);
+    while let Ok(Ok(n_bytes @ 1..)) = timeout_at(end, stream.read(&mut heard)).await {
+        let events = heard[..n_bytes].windows(EVENT.len()).filter(|part| *part == EVENT);
+        n_events += events.count() as u64;
+    }
+    (stream, n_events)
 }
 
 impl Crowd {
@@ -47,6 +78,19 @@ impl Crowd {
             open.push(stay_connected(server, number, self.hello(fan, &call)).await?);
         }
         Ok(OpenConnections(open))
+    }
+
+    /// The first waiting fans leave the queue one by one, at this interval. Each time all others
+    /// move up.
+    pub async fn leave_one_by_one(&self, n_fans: usize, every: Duration) -> Result<()> {
+        let call = Call::delete(format!("/api/queue/leave?scheduleId={}", self.schedule));
+        let waiting = (0..self.fans.len()).filter(|number| self.fans[*number].entry.is_none());
+        for number in waiting.take(n_fans) {
+            let leave: Arc<[Bytes]> = Arc::new([self.ask(number, "leave", &call)]);
+            self.fire(leave).await?;
+            tokio::time::sleep(every).await;
+        }
+        Ok(())
     }
 
     fn hello(&self, fan: &Fan, call: &Call) -> Bytes {

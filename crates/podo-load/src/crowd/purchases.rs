@@ -1,7 +1,7 @@
 //! A crowd that pays: fills wallets, holds seats, and then buys everything at once.
 
 use crate::crowd::{Crowd, read_all};
-use crate::http::answers::{Held, Requested};
+use crate::http::answers::Held;
 use crate::http::client::Call;
 use crate::load_run::LoadRun;
 use podo_domain::payments::wallet;
@@ -28,22 +28,12 @@ impl Crowd {
         Ok(ReadyToPay { fans, held })
     }
 
-    /// Requests and confirms the payments. The latencies cover both calls, the answers are those of
-    /// the second.
+    /// Pays each hold from the wallet, in one call.
     pub async fn pay(&self, ready: ReadyToPay) -> Result<LoadRun> {
-        let requests = ready.fans.clone().zip(&ready.held).map(|(fan, held)| {
-            let body = json!({ "reservationId": held.reservation_id, "method": "WALLET" });
-            self.ask(fan, "request", &Call::post("/api/payment/request", &body))
+        let payments = ready.fans.zip(&ready.held).map(|(fan, held)| {
+            let body = json!({ "reservationId": held.reservation_id, "amount": held.amount });
+            self.ask(fan, "pay", &Call::post("/api/payment/wallet", &body))
         });
-        let requested = self.fire_keeping(requests.collect()).await?;
-        let payments: Vec<Requested> = read_all(&requested)?;
-        let confirms = ready.fans.zip(&payments).map(|(fan, payment)| {
-            let body = json!({ "paymentId": payment.payment_id, "amount": payment.amount });
-            self.ask(fan, "confirm", &Call::post("/api/payment/confirm", &body))
-        });
-        let mut confirmed = self.fire(confirms.collect()).await?;
-        confirmed.elapsed += requested.elapsed;
-        confirmed.latencies.add_all(&requested.latencies);
-        Ok(confirmed)
+        self.fire(payments.collect()).await
     }
 }

@@ -1,14 +1,15 @@
 //! One fan's journey: wait, look, hold, pay.
 
 use crate::http::answers::{
-    Confirmed, ConfirmedReservation, Held, PaymentNow, Place, QueueState, Requested, SandboxChoice,
-    SeatMap, Wallet,
+    Confirmed, ConfirmedReservation, Held, PaymentNow, QueueState, QueueStatus, Requested,
+    SandboxChoice, SeatMap, Wallet,
 };
 use crate::http::caller::Caller;
 use crate::http::client::Call;
 use crate::plan::{Favour, LoadPlan, Means, Wish, pick_seats};
 use crate::report::stats::{Ending, Purchase, Step};
 use podo_domain::payments::wallet;
+use podo_domain::waiting_room::Outlook;
 use podo_domain::{PaymentId, SeatId};
 use serde_json::json;
 use std::sync::Arc;
@@ -83,7 +84,7 @@ impl Journey {
         let call = Call::post("/api/queue/enter", &body);
         let answer = self.caller.call_due(Step::Enter, call, None, self.due).await?;
         let entered = Instant::now();
-        let mut place: Place = self.caller.read(Step::Enter, &answer)?;
+        let mut place: QueueStatus = self.caller.read(Step::Enter, &answer)?;
         self.note(&mut place);
         while !place.can_enter {
             self.keep_waiting(&place, entered).await?;
@@ -100,17 +101,20 @@ impl Journey {
     }
 
     /// Keeps the place token: the draw issues a new one.
-    fn note(&mut self, place: &mut Place) {
+    fn note(&mut self, place: &mut QueueStatus) {
         self.caller.shared.places.note(self.caller.fan, place);
         if let Some(token) = place.token.take() {
             self.caller.place = Some(token);
         }
     }
 
-    async fn keep_waiting(&self, place: &Place, entered: Instant) -> Result<(), Ending> {
+    async fn keep_waiting(&self, place: &QueueStatus, entered: Instant) -> Result<(), Ending> {
         match place.state {
             QueueState::Expired | QueueState::Closed => return Err(Ending::TurnedAway),
             QueueState::Lobby | QueueState::Waiting | QueueState::Admitted => {}
+        }
+        if self.plan.leaves_when_sold_out && place.chance == Some(Outlook::None) {
+            return Err(Ending::SoldOut);
         }
         if self.plan.patience <= entered.elapsed() {
             return Err(Ending::TurnedAway);

@@ -1,6 +1,6 @@
 //! The fans' own log of their places, to check the waiting room's guarantees.
 
-use crate::http::answers::{Place, QueueState};
+use crate::http::answers::{QueueState, QueueStatus};
 use podo_domain::Timestamp;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -67,7 +67,7 @@ pub(crate) struct Places {
 
 impl Places {
     /// Records an answer to a fan.
-    pub(crate) fn note(&self, fan: u32, place: &Place) {
+    pub(crate) fn note(&self, fan: u32, place: &QueueStatus) {
         let mut state = self.state();
         let told = state.told.entry(fan).or_default();
         if let Some(number) = place.number {
@@ -119,8 +119,8 @@ impl Places {
 mod tests {
     use super::*;
 
-    fn waiting(number: u64, position: u64) -> Place {
-        Place {
+    fn waiting(number: u64, position: u64) -> QueueStatus {
+        QueueStatus {
             state: QueueState::Waiting,
             can_enter: false,
             poll_after_ms: None,
@@ -129,13 +129,14 @@ mod tests {
             number: Some(number),
             position,
             entry_expires_at: None,
+            chance: None,
         }
     }
 
-    fn inside(number: u64, until_ms: i64) -> Place {
+    fn inside(number: u64, until_ms: i64) -> QueueStatus {
         let entry_expires_at = Some(Timestamp::from_ms(until_ms));
         let state = QueueState::Admitted;
-        Place { state, can_enter: true, entry_expires_at, ..waiting(number, 0) }
+        QueueStatus { state, can_enter: true, entry_expires_at, ..waiting(number, 0) }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The parts of the API's answers that a fan uses.
 
+use podo_domain::waiting_room::Outlook;
 use podo_domain::{PaymentId, ReservationId, SeatId, Timestamp};
 use serde::Deserialize;
 
@@ -22,7 +23,7 @@ pub(crate) enum QueueState {
 /// The answer of enter and status.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Place {
+pub(crate) struct QueueStatus {
     pub(crate) state: QueueState,
     #[serde(default)]
     pub(crate) can_enter: bool,
@@ -38,6 +39,8 @@ pub(crate) struct Place {
     pub(crate) position: u64,
     #[serde(default)]
     pub(crate) entry_expires_at: Option<Timestamp>,
+    #[serde(default)]
+    pub(crate) chance: Option<Outlook>,
 }
 
 /// One letter a seat, in layout order.

@@ -2,7 +2,8 @@
 
 use crate::fan::places::Places;
 use crate::http::answers::Problem;
-use crate::http::client::{Answer, Call, Client, Credentials};
+use crate::http::client::{Call, Client, Credentials};
+use crate::http::connection::HttpResponse;
 use crate::report::stats::{Ending, Stats, Step};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -39,12 +40,16 @@ impl Caller {
     }
 
     /// Calls without a key: reads, and requests that are safe to repeat.
-    pub(crate) async fn call(&self, step: Step, call: Call) -> Result<Answer, Ending> {
+    pub(crate) async fn call(&self, step: Step, call: Call) -> Result<HttpResponse, Ending> {
         self.call_due(step, call, None, Instant::now()).await
     }
 
     /// Calls under a new key, which all retries of this call share.
-    pub(crate) async fn call_once(&mut self, step: Step, call: Call) -> Result<Answer, Ending> {
+    pub(crate) async fn call_once(
+        &mut self,
+        step: Step,
+        call: Call,
+    ) -> Result<HttpResponse, Ending> {
         let key = self.next_key();
         self.call_due(step, call, Some(&key), Instant::now()).await
     }
@@ -57,7 +62,7 @@ impl Caller {
         call: Call,
         key: Option<&str>,
         due: Instant,
-    ) -> Result<Answer, Ending> {
+    ) -> Result<HttpResponse, Ending> {
         let credentials = Credentials {
             access: self.access.as_deref(),
             place: self.place.as_deref(),
@@ -86,7 +91,7 @@ impl Caller {
         call: &Call,
         credentials: Credentials<'_>,
         due: Instant,
-    ) -> Option<Result<Answer, Ending>> {
+    ) -> Option<Result<HttpResponse, Ending>> {
         let answer = self.shared.client.send(call, credentials).await;
         let stats = &self.shared.stats;
         stats.time(step, due.elapsed());
@@ -112,7 +117,7 @@ impl Caller {
         }
     }
 
-    fn count_refusal(&self, step: Step, answer: &Answer) -> Ending {
+    fn count_refusal(&self, step: Step, answer: &HttpResponse) -> Ending {
         let code = code_of(answer);
         self.shared.stats.refuse(step, answer.status, &code);
         Ending::of_refusal(&code).unwrap_or_else(|| {
@@ -125,7 +130,7 @@ impl Caller {
     pub(crate) fn read<T: DeserializeOwned>(
         &self,
         step: Step,
-        answer: &Answer,
+        answer: &HttpResponse,
     ) -> Result<T, Ending> {
         answer.json().map_err(|error| {
             let text = format!("{error} in {}", String::from_utf8_lossy(&answer.body));
@@ -141,6 +146,6 @@ impl Caller {
     }
 }
 
-fn code_of(answer: &Answer) -> String {
+fn code_of(answer: &HttpResponse) -> String {
     answer.json::<Problem>().map_or_else(|_| "?".into(), |problem| problem.code)
 }

@@ -1,15 +1,14 @@
-//! A small HTTP/1.1 client: shared keep-alive connections, each driven by the task that uses it.
+//! A small HTTP/1.1 client: all fans share some keep-alive connections.
 
 use crate::Target;
+use crate::fan::source_address;
+use crate::http::connection::{Connection, HttpResponse, request};
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1::{Connection, SendRequest};
-use hyper::{Method, Request, header};
-use hyper_util::rt::TokioIo;
-use serde::de::DeserializeOwned;
-use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use hyper::Method;
+use std::collections::VecDeque;
+use std::io::Result;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
@@ -57,56 +56,37 @@ impl Call {
     }
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) body: Bytes,
-}
-
-impl Answer {
-    pub(crate) fn is_success(&self) -> bool {
-        (200..300).contains(&self.status)
-    }
-
-    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.body)
-    }
-}
-
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoAnswer {
     #[error("cannot connect: {0}")]
-    Connect(#[from] std::io::Error),
+    Connect(std::io::Error),
     #[error("connection broke: {0}")]
-    Http(#[from] hyper::Error),
+    Broken(std::io::Error),
     #[error("no answer in time")]
     TimedOut,
-    #[error("not a request: {0}")]
-    Request(#[from] hyper::http::Error),
 }
 
-/// The connection and its driver. The sender's task polls the driver: a separate driver task would
-/// cost a wake-up across tasks for every request and answer.
-struct Line {
-    sender: SendRequest<Full<Bytes>>,
-    /// None once the connection is closed.
-    driver: Option<Connection<TokioIo<TcpStream>, Full<Bytes>>>,
-    is_fresh: bool,
-}
-
-/// All fans' connections, used last in, first out, so that few stay warm.
+/// All fans' connections, used last in, first out, so that few stay warm. Connections with an
+/// address of their own are used in turn, so that none exceeds what an address may ask.
 pub(crate) struct Client {
     target: Target,
-    idle: Mutex<Vec<Line>>,
+    idle: Mutex<VecDeque<Connection>>,
     places: Semaphore,
+    n_connected: AtomicUsize,
     n_reconnects: AtomicU64,
 }
 
 impl Client {
     pub(crate) fn new(target: Target) -> Client {
         let places = Semaphore::new(target.connections_max.max(1));
-        Client { target, idle: Mutex::new(Vec::new()), places, n_reconnects: AtomicU64::new(0) }
+        Client {
+            target,
+            idle: Mutex::default(),
+            places,
+            n_connected: AtomicUsize::new(0),
+            n_reconnects: AtomicU64::new(0),
+        }
     }
 
     /// How often an idle connection turned out to be closed at its next use.
@@ -118,7 +98,7 @@ impl Client {
         &self,
         call: &Call,
         credentials: Credentials<'_>,
-    ) -> Result<Answer, NoAnswer> {
+    ) -> std::result::Result<HttpResponse, NoAnswer> {
         let work = self.send_with_patience(call, credentials);
         match tokio::time::timeout(self.target.request_timeout, work).await {
             Ok(answer) => answer,
@@ -130,85 +110,50 @@ impl Client {
         &self,
         call: &Call,
         credentials: Credentials<'_>,
-    ) -> Result<Answer, NoAnswer> {
+    ) -> std::result::Result<HttpResponse, NoAnswer> {
         let _place = self.places.acquire().await.expect("the semaphore is never closed");
-        let mut line = self.take_line().await?;
-        match line.exchange(self.request(call, credentials)?).await {
-            // The server may close an idle connection at the very moment we use it again. Every
-            // call can be repeated: it reads, is idempotent by design, or carries a key.
-            Err(error) if !line.is_fresh && !error.is_parse() => {
-                self.n_reconnects.fetch_add(1, Ordering::Relaxed);
-                line = self.connect().await?;
-                let answer = line.exchange(self.request(call, credentials)?).await?;
-                Ok(self.keep(line, answer))
+        let request = request(&self.target, call, credentials);
+        if let Some(idle) = self.take_idle() {
+            // The server may have closed an idle connection. Every call can be repeated: it reads,
+            // is idempotent by design, or carries a key.
+            if let Ok(answer) = self.exchange(idle, &request).await {
+                return Ok(answer);
             }
-            answer => Ok(self.keep(line, answer?)),
+            self.n_reconnects.fetch_add(1, Ordering::Relaxed);
         }
+        let fresh = self.connect().await.map_err(NoAnswer::Connect)?;
+        self.exchange(fresh, &request).await.map_err(NoAnswer::Broken)
     }
 
-    fn request(
-        &self,
-        call: &Call,
-        credentials: Credentials<'_>,
-    ) -> Result<Request<Full<Bytes>>, NoAnswer> {
-        let mut request = Request::builder()
-            .method(call.method.clone())
-            .uri(format!("{}{}", self.target.prefix, call.path))
-            .header(header::HOST, &self.target.authority);
-        if !call.body.is_empty() {
-            request = request.header(header::CONTENT_TYPE, "application/json");
-        }
-        for (name, value) in credentials.headers() {
-            request = request.header(name, value);
-        }
-        Ok(request.body(Full::new(call.body.clone()))?)
+    /// Keeps the connection for the next call, unless it broke.
+    async fn exchange(&self, mut connection: Connection, request: &[u8]) -> Result<HttpResponse> {
+        let answer = connection.exchange(request).await?;
+        self.idle().push_back(connection);
+        Ok(answer)
     }
 
-    async fn take_line(&self) -> Result<Line, NoAnswer> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match idle {
-            Some(line) => Ok(line),
-            None => self.connect().await,
+    fn take_idle(&self) -> Option<Connection> {
+        if !self.target.spreads_addresses {
+            return self.idle().pop_back();
         }
+        let are_all_open = self.target.connections_max <= self.n_connected.load(Ordering::Relaxed);
+        if are_all_open { self.idle().pop_front() } else { None }
     }
 
-    async fn connect(&self) -> Result<Line, NoAnswer> {
+    fn idle(&self) -> MutexGuard<'_, VecDeque<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn connect(&self) -> Result<Connection> {
+        let number = self.n_connected.fetch_add(1, Ordering::Relaxed);
+        if self.target.spreads_addresses {
+            let server = source_address::find(&self.target).await?;
+            let number = number % self.target.connections_max.max(1);
+            return Ok(Connection::over(source_address::connect(server, number).await?));
+        }
         let stream = TcpStream::connect(&self.target.authority).await?;
         stream.set_nodelay(true)?;
-        let (sender, driver) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        Ok(Line { sender, driver: Some(driver), is_fresh: true })
-    }
-
-    fn keep(&self, mut line: Line, answer: Answer) -> Answer {
-        if line.driver.is_some() && !line.sender.is_closed() {
-            line.is_fresh = false;
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(line);
-        }
-        answer
-    }
-}
-
-impl Line {
-    async fn exchange(&mut self, request: Request<Full<Bytes>>) -> Result<Answer, hyper::Error> {
-        let sender = &mut self.sender;
-        let mut talk = pin!(async move {
-            sender.ready().await?;
-            let response = sender.send_request(request).await?;
-            let status = response.status().as_u16();
-            let body = response.into_body().collect().await?.to_bytes();
-            Ok(Answer { status, body })
-        });
-        if let Some(driver) = &mut self.driver {
-            tokio::select! {
-                biased;
-                answer = &mut talk => return answer,
-                _ended = driver => {}
-            }
-        }
-        // The connection is closed. Dropping its driver fails a request that still waits in it,
-        // which would otherwise wait for ever; a delivered answer can still be read.
-        self.driver = None;
-        talk.await
+        Ok(Connection::over(stream))
     }
 }
 
@@ -258,6 +203,46 @@ mod tests {
             client.send(&Call::get("/"), Credentials::default()).await.unwrap();
         }
         assert_eq!((client.n_reconnects(), client.idle.lock().unwrap().len()), (0, 1));
+    }
+
+    #[tokio::test]
+    async fn connections_with_an_address_of_their_own_are_used_in_turn() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = Target::at(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+        let client = Client::new(target.from_addresses(3));
+        let calls = async {
+            for _ in 0..12 {
+                client.send(&Call::get("/"), Credentials::default()).await.unwrap();
+            }
+        };
+        let (homes, ()) = tokio::join!(count_calls(listener, 12), calls);
+        assert_eq!(homes.values().copied().collect::<Vec<_>>(), [4, 4, 4], "{homes:?}");
+        assert!(homes.keys().all(|home| *home != std::net::Ipv4Addr::LOCALHOST), "{homes:?}");
+    }
+
+    /// Answers `n_calls` and counts them by the caller's address.
+    async fn count_calls(
+        listener: TcpListener,
+        n_calls: usize,
+    ) -> std::collections::BTreeMap<std::net::IpAddr, usize> {
+        let counts = std::sync::Arc::new(Mutex::new(std::collections::BTreeMap::new()));
+        let mut lines = JoinSet::new();
+        while counts.lock().unwrap().values().sum::<usize>() < n_calls {
+            let accepted =
+                tokio::time::timeout(std::time::Duration::from_millis(20), listener.accept());
+            let Ok(accepted) = accepted.await else { continue };
+            let ((mut stream, peer), counts) = (accepted.unwrap(), counts.clone());
+            lines.spawn(async move {
+                let mut request = [0; 4096];
+                while stream.read(&mut request).await.unwrap_or(0) > 0 {
+                    *counts.lock().unwrap().entry(peer.ip()).or_default() += 1;
+                    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+                    stream.write_all(answer).await.unwrap();
+                }
+            });
+        }
+        let counted = counts.lock().unwrap();
+        counted.clone()
     }
 
     #[tokio::test]

@@ -36,7 +36,7 @@ impl Default for Costs {
             purchase_us: 236.0,
             connection_kb: 9.0,
             place_bytes: 72.0,
-            stream_kb: 37.4,
+            stream_kb: 3.4,
             store_purchases_per_second: 2_480.0,
             live_calls_per_second: 14_000.0,
             live_calls_per_node: 10.0,

@@ -57,7 +57,7 @@ impl Day {
         // Admits as many fans as the store can sell to.
         let rate = (costs.store_purchases_per_second * STORE_BUSY / BUYERS).floor();
         let (fans, mut left) = (f64::from(self.fans), f64::from(self.seats));
-        let mut seconds = lobby(fans * EARLY);
+        let mut seconds = lobby(fans * EARLY, rate);
         let mut waiting = fans * EARLY;
         let (mut sold_out_after_s, mut last_let_in_after_s) = (None, 0);
         for since in 0..LONGEST_S {
@@ -70,7 +70,7 @@ impl Day {
             let lost = if left > 0.0 { admitted * LOST_ATTEMPTS } else { admitted * 2.0 };
             seconds.push(Second {
                 enters,
-                polls: polls_per_second(waiting),
+                polls: polls_per_second(waiting, rate),
                 looks: admitted * LOOKS,
                 attempts: lost,
                 holds,
@@ -96,11 +96,16 @@ impl Day {
 }
 
 /// Fans arrive evenly, and those present poll.
-fn lobby(fans: f64) -> Vec<Second> {
+fn lobby(fans: f64, admit_per_second: f64) -> Vec<Second> {
     let each = fans / LOBBY_S as f64;
     let second = |at: u64| {
         let waiting = each * at as f64;
-        Second { enters: each, polls: polls_per_second(waiting), waiting, ..Second::default() }
+        Second {
+            enters: each,
+            polls: polls_per_second(waiting, admit_per_second),
+            waiting,
+            ..Second::default()
+        }
     };
     (1..=LOBBY_S).map(second).collect()
 }
@@ -112,14 +117,15 @@ fn late(fans: f64, since_s: u64) -> f64 {
 }
 
 /// Polls per second of a line of this length, by the platform's poll intervals.
-fn polls_per_second(waiting: f64) -> f64 {
+fn polls_per_second(waiting: f64, admit_per_second: f64) -> f64 {
     /// The line is split into this many pieces, each with the interval of its middle.
     const PIECES: u32 = 1_000;
     let piece = waiting / f64::from(PIECES);
     let rate = |nth: u32| {
         let ahead = (f64::from(nth) + 0.5) * piece;
         // Random jitter spreads the intervals by a fifth both ways: the middle is the mean.
-        let middle = (f64::from(poll_after_ms(ahead as u64, 0)) / 0.8).max(1.0);
+        let middle =
+            (f64::from(poll_after_ms(ahead as u64, admit_per_second as u32, 0)) / 0.8).max(1.0);
         piece * 1_000.0 / middle
     };
     (0..PIECES).map(rate).sum()
@@ -141,9 +147,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_asks_every_fifteen_seconds() {
-        let rate = polls_per_second(1_000_000.0);
-        assert!((66_000.0..68_000.0).contains(&rate), "{rate}");
-        assert!(polls_per_second(10.0) > 4.0, "two seconds near the front");
+    fn a_long_line_asks_every_forty_five_seconds() {
+        let rate = polls_per_second(1_000_000.0, 500.0);
+        assert!((22_000.0..25_000.0).contains(&rate), "{rate}");
+        let rate = polls_per_second(20_000.0, 500.0);
+        assert!((1_300.0..2_500.0).contains(&rate), "{rate}: fifteen, and less near the front");
+        assert!(polls_per_second(10.0, 500.0) > 4.0, "two seconds near the front");
     }
 }

@@ -49,6 +49,8 @@ coverage! {
     /// A refund with a lost answer was found in the gateway's ledger, and not made again.
     RefundFoundInBook,
     PaidFromWallet,
+    /// A wallet paid without a request before.
+    PaidInOneCall,
     WalletTooSmall,
     /// A paid reservation was canceled.
     Canceled,

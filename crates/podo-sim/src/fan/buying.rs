@@ -6,13 +6,13 @@ use crate::time::Owner;
 use futures::FutureExt;
 use podo_app::Error;
 use podo_app::booking::reservations::release_seats;
-use podo_app::operations::idempotency::{CANCEL_RESERVATION, CONFIRM, REQUEST};
+use podo_app::operations::idempotency::{CANCEL_RESERVATION, CONFIRM, PAY_FROM_WALLET, REQUEST};
 use podo_app::operations::port::clock::Clock;
 use podo_app::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use podo_app::payments::gateway_webhooks::take_return;
 use podo_app::payments::{
-    AskToCancel, AskToConfirm, AskToPay, ConfirmOutcome, cancel_reservation, confirm_payment,
-    request_payment,
+    AskToCancel, AskToConfirm, AskToPay, AskToPayFromWallet, ConfirmOutcome, cancel_reservation,
+    confirm_payment, pay_from_wallet, request_payment,
 };
 use podo_domain::payments::PaymentMethod;
 use podo_domain::payments::refunds::RefundTo;
@@ -40,10 +40,16 @@ impl Fan {
         let mut until = promise.until;
         for _ in 0..3 {
             self.wait_for_the_edge(until).await;
-            let Some(prepared) = self.request(reservation).await else { return };
-            until = prepared.until;
-            self.wait_for_the_edge(until).await;
-            match self.confirm(reservation, &prepared).await {
+            let in_one_call = self.world.rng.happens(self.world.swarm.from_wallet / 2);
+            let paid = if in_one_call {
+                self.pay_from_wallet(&promise).await
+            } else {
+                let Some(prepared) = self.request(reservation).await else { return };
+                until = prepared.until;
+                self.wait_for_the_edge(until).await;
+                self.confirm(reservation, &prepared).await
+            };
+            match paid {
                 Paid::Yes(paid) => {
                     if self.world.rng.happens(self.world.swarm.uses_tickets) {
                         self.pause(100, 20_000).await;
@@ -69,6 +75,31 @@ impl Fan {
         }
         let shift = world.rng.below(3) as i64 - 1;
         world.time.sleep_until(Timestamp::from_ms(until.ms() + shift)).await;
+    }
+
+    /// Pays in one call instead of a request and its confirmation.
+    async fn pay_from_wallet(&mut self, promise: &Promise) -> Paid {
+        if self.world.rng.happens(80) {
+            self.charge().await;
+        }
+        self.note_moment(promise.until);
+        let (fan, reservation, amount) = (self.user, promise.reservation, promise.amount);
+        if self.world.rng.happens(self.world.swarm.repeats) {
+            self.meddle(reservation);
+        }
+        let key = self.key(PAY_FROM_WALLET, &reservation.to_string());
+        let asked = self.insist("pay from wallet", move |context| {
+            let asked = AskToPayFromWallet { key: key.clone(), fan, reservation, amount };
+            async move { pay_from_wallet(&context, asked).await.map(body_of) }.boxed()
+        });
+        match asked.await {
+            Some(Ok(paid)) => {
+                self.world.saw(Coverage::PaidInOneCall);
+                Paid::Yes(paid)
+            }
+            Some(Err(_refused)) => Paid::No,
+            None => Paid::Unknown,
+        }
     }
 
     async fn request(&mut self, reservation: ReservationId) -> Option<Prepared> {

@@ -39,6 +39,6 @@ impl Fan {
 
     fn offered(&self, offer: &ReservationView) -> Promise {
         self.world.saw(Coverage::Offered);
-        Promise { reservation: offer.id, until: offer.hold_expires_at }
+        Promise { reservation: offer.id, amount: offer.amount, until: offer.hold_expires_at }
     }
 }

@@ -7,10 +7,13 @@ use futures::FutureExt;
 use futures::future::join;
 use podo_app::operations::idempotency::{ACCEPT, TRANSFER};
 use podo_app::operations::port::idempotency::IdempotencyKey;
-use podo_app::tickets::holders::{accept, check_in, my_ticket, offer, qr_text};
+use podo_app::tickets::gate::{Scan, check_in};
+use podo_app::tickets::holders::{Recipient, accept, my_ticket, offer, qr_text};
 use podo_app::{AppContext, Error};
 use podo_domain::identity::Email;
-use podo_domain::{Refusal, TicketId, UserId};
+use podo_domain::identity::permissions::EventScope;
+use podo_domain::messaging::messages::Language;
+use podo_domain::{Refusal, ScheduleId, TicketId, UserId};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -52,7 +55,11 @@ impl Fan {
         let email = Email::try_from(address_of(to)).expect("a generated address is valid");
         let asked = self.insist("transfer", move |context| {
             let (key, email) = (key.clone(), email.clone());
-            async move { offer(&context, key, fan, ticket, &email).await.map(drop) }.boxed()
+            async move {
+                let to = Recipient { email: &email, language: Language::Ko };
+                offer(&context, key, fan, ticket, to).await.map(drop)
+            }
+            .boxed()
         });
         if !matches!(asked.await, Some(Ok(()))) {
             return false;
@@ -72,9 +79,10 @@ impl Fan {
 
     /// T1: the previous owner's copy of the code opens no gate.
     async fn check_old_code(&self, ticket: TicketId, code: String) {
+        let schedule = self.world.schedule;
         let asked = self.insist("old code", move |context| {
             let code = code.clone();
-            async move { show(&context, &code).await }.boxed()
+            async move { show(&context, schedule, code).await }.boxed()
         });
         let opened = asked.await;
         let is_refused = !matches!(opened, Some(Ok(())));
@@ -104,11 +112,12 @@ impl Fan {
 /// One scan, on any node.
 async fn at_gate(world: &Arc<World>, code: &str) -> Option<podo_app::Result<()>> {
     world.time.sleep(world.rng.ms(0, 3)).await;
-    let code = code.to_owned();
-    world.call(|context| async move { show(&context, &code).await }.boxed()).await
+    let (code, schedule) = (code.to_owned(), world.schedule);
+    world.call(|context| async move { show(&context, schedule, code).await }.boxed()).await
 }
 
-async fn show(context: &AppContext, code: &str) -> podo_app::Result<()> {
-    let steward = UserId::new(uuid::Uuid::from_u128(3));
-    check_in(context, steward, code, None).await.map(drop)
+async fn show(context: &AppContext, schedule: ScheduleId, code: String) -> podo_app::Result<()> {
+    let actor = UserId::new(uuid::Uuid::from_u128(3));
+    let gate = "1".to_owned().try_into().expect("it is a name");
+    check_in(context, Scan { actor, events: EventScope::All, schedule, gate, code }).await.map(drop)
 }

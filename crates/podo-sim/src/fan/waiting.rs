@@ -12,7 +12,7 @@ use podo_domain::waiting_room::{PlaceNumber, RETURN_WINDOW};
 
 /// A fan's last known place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct LastPlace {
     number: PlaceNumber,
     /// The best position, which must never get worse.
     position: u64,
@@ -110,7 +110,7 @@ impl Fan {
                 let asker =
                     waiting_room::asker(&context, schedule, Some(caller), token.as_deref())?;
                 match enters {
-                    true => waiting_room::enter(&context, asker, schedule, None).await,
+                    true => waiting_room::enter(&context, asker, None).await,
                     false => waiting_room::status(&context, asker, schedule).await,
                 }
             }
@@ -144,7 +144,7 @@ impl Fan {
         let place = match self.place {
             None => {
                 let position = if is_settled { position } else { u64::MAX };
-                Place { number, position }
+                LastPlace { number, position }
             }
             Some(known) => {
                 let is_same = known.number == number;
@@ -154,7 +154,7 @@ impl Fan {
                     && known.position + world.live.n_unrecorded_before(&world, number) < position;
                 world.ensure(!is_behind, "I17", || format!("{position} after {known:?}"));
                 let position = if is_settled { position } else { known.position };
-                Place { number, position }
+                LastPlace { number, position }
             }
         };
         self.place = Some(place);

@@ -93,45 +93,97 @@ impl Mutation {
         all.find(|mutation| mutation.as_str() == text)
     }
 
-    /// The guards of the store that it switches off.
-    pub(crate) fn guards_off(self) -> Vec<Guard> {
-        #[expect(clippy::wildcard_enum_match_arm, reason = "most mutations are of other things")]
+    /// The guards of the store that it removes.
+    pub(crate) fn guards_off(self) -> &'static [Guard] {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the others edit statements")]
         match self {
-            Mutation::SeatsAreNotCompared => vec![Guard::SeatIsCompared, Guard::OneClaimPerSeat],
-            Mutation::SweeperTakesPaying => vec![Guard::SweepSparesPaying],
-            Mutation::NoSeatLimit => vec![Guard::SeatLimit],
-            Mutation::NoSaleWindow => vec![Guard::SaleWindow],
-            Mutation::EntryNeverEnds => vec![Guard::EntryIsChecked],
-            Mutation::KeysAreForgotten => vec![Guard::KeyIsRemembered],
-            Mutation::NoMessages => vec![Guard::MessageIsWritten],
-            Mutation::NoHistory => vec![Guard::HistoryIsWritten],
-            Mutation::NoLedger => vec![Guard::LedgerIsWritten],
-            Mutation::RefundForgotten => vec![Guard::RefundIsOwed],
-            Mutation::SeatsStayBehind => vec![Guard::SeatsAreFreed],
-            Mutation::NoTickets => vec![Guard::TicketsAreMade],
-            _ => Vec::new(),
+            Mutation::SeatsAreNotCompared => &[Guard::SeatIsCompared, Guard::OneClaimPerSeat],
+            _ => &[],
         }
     }
 
     /// What it removes from the product's statements.
     pub(crate) fn edits(self) -> Vec<Edit> {
-        let edit = |from, to| vec![Edit { from, to }];
-        #[expect(clippy::wildcard_enum_match_arm, reason = "most mutations are not of statements")]
+        let skipped = self.skipped_statement().map(Edit::Skip);
+        let emptied = self.emptied_search().map(|(from, to)| Edit::Replace { from, to });
+        skipped.into_iter().chain(emptied).chain(self.edited_conditions()).collect()
+    }
+
+    /// A part of the statements that it doesn't run.
+    fn skipped_statement(self) -> Option<&'static str> {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the others run every statement")]
         match self {
-            Mutation::UnknownIsNotAsked => edit(
+            Mutation::KeysAreForgotten => {
+                Some("(user_id, endpoint, key, fingerprint, status, body, created_at")
+            }
+            Mutation::NoMessages => Some("insert into outbox"),
+            Mutation::NoHistory => Some("insert into reservation_history"),
+            Mutation::NoLedger => Some("insert into wallet_ledger"),
+            Mutation::RefundForgotten => Some("insert into refunds"),
+            Mutation::SeatsStayBehind => Some("set state = 'FREE', claim = null, expires_at = $4"),
+            Mutation::NoTickets => Some("insert into tickets"),
+            _ => None,
+        }
+    }
+
+    /// The search for work of a job that finds nothing.
+    fn emptied_search(self) -> Option<(&'static str, &'static str)> {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the others find their work")]
+        match self {
+            Mutation::UnknownIsNotAsked => Some((
                 "where status in ('REQUESTED', 'UNKNOWN') and asked_at",
                 "where 1 = 2 and asked_at",
-            ),
+            )),
             Mutation::RefundsAreNotTaken => {
-                edit("where r.status = 'DUE' and r.next_at", "where 1 = 2 and r.next_at")
+                Some(("where r.status = 'DUE' and r.next_at", "where 1 = 2 and r.next_at"))
             }
-            Mutation::HoldsAreNotSwept => edit(
+            Mutation::HoldsAreNotSwept => Some((
                 "where status = 'HELD' and hold_expires_at <= $1",
                 "where hold_expires_at < 0 * $1",
-            ),
+            )),
             Mutation::OutboxIsNotRead => {
-                edit("where o.status = 'PENDING' and o.next_at", "where 1 = 2 and o.next_at")
+                Some(("where o.status = 'PENDING' and o.next_at", "where 1 = 2 and o.next_at"))
             }
+            _ => None,
+        }
+    }
+
+    fn edited_conditions(self) -> Vec<Edit> {
+        let edit = |from, to| vec![Edit::Replace { from, to }];
+        #[expect(clippy::wildcard_enum_match_arm, reason = "most mutations are not of conditions")]
+        match self {
+            Mutation::SweeperTakesPaying => {
+                let found = Edit::Replace {
+                    from: "where status = 'HELD' and hold_expires_at <= $1",
+                    to: "where status in ('HELD', 'PAYING') and hold_expires_at <= $1",
+                };
+                // The sweeper expires holds together, and one by one after a failure.
+                let expired = ["ExpireHolds", "ExpireHold"].map(|command| Edit::ReplaceIn {
+                    command,
+                    from: "schedule_id, status, hold_expires_at",
+                    to: "schedule_id, 'HELD' as status, hold_expires_at",
+                });
+                [found].into_iter().chain(expired).collect()
+            }
+            Mutation::NoSeatLimit => {
+                edit("s.seats_per_person, s.stopped_at", "1000 as seats_per_person, s.stopped_at")
+            }
+            Mutation::NoSaleWindow => edit(
+                "select s.sale_starts_at, s.sale_ends_at, s.status, e.status as event_status",
+                "select 0 as sale_starts_at, 1000000000000000 as sale_ends_at, s.status,
+                        e.status as event_status",
+            ),
+            Mutation::EntryNeverEnds => edit(
+                "select user_id, state, expires_at from queue_history",
+                "select user_id, 'ACTIVE' as state, 1000000000000000 as expires_at
+                   from queue_history",
+            ),
+            Mutation::KeysAreForgotten => edit(
+                "select fingerprint, status, body from idempotency_keys
+                where user_id = $1",
+                "select fingerprint, status, body from idempotency_keys
+                where 1 = 2 and user_id = $1",
+            ),
             Mutation::GateOpensTwice => edit(
                 "where id = $1 and code = $2 and status = 'VALID'",
                 "where id = $1 and code = $2",
@@ -140,15 +192,15 @@ impl Mutation {
                 edit("set user_id = $2, code = $3", "set user_id = $2, code = coalesce(code, $3)")
             }
             Mutation::CalledOffIsPaid => vec![
-                Edit {
+                Edit::Replace {
                     from: "s.status as schedule_status, s.event_id",
                     to: "'ONGOING' as schedule_status, s.event_id",
                 },
-                Edit {
+                Edit::Replace {
                     from: "c.schedule_id = $1 and c.active)",
                     to: "c.schedule_id = $1 and 1 = 2)",
                 },
-                Edit {
+                Edit::Replace {
                     from: "r.schedule_id = s.id and r.status = 'RUNNING')",
                     to: "r.schedule_id = s.id)",
                 },

@@ -15,7 +15,7 @@ use podo_app::operations::port::clock::Clock;
 use podo_app::payments::gateway_webhooks;
 use podo_app::payments::port::gateway::Delivery;
 use podo_domain::PaymentId;
-use podo_testbed::gateways::Answer;
+use podo_testbed::gateways::CompanyReply;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -23,19 +23,19 @@ use std::time::Duration;
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One node's link to the company.
-pub(crate) struct Line {
+pub(crate) struct GatewayLink {
     pub(crate) world: Weak<World>,
     pub(crate) node: usize,
 }
 
-impl Line {
+impl GatewayLink {
     fn world(&self) -> Arc<World> {
         self.world.upgrade().expect("the world outlives every call")
     }
 }
 
 #[async_trait]
-impl Transport for Line {
+impl Transport for GatewayLink {
     async fn send(&self, call: &Call) -> Result<Reply, Failure> {
         let world = self.world();
         world.stumble(self.node, "a charge or another call to the gateway").await;
@@ -64,7 +64,7 @@ impl Transport for Line {
     }
 }
 
-fn reply(answer: Answer) -> Result<Reply, Failure> {
+fn reply(answer: CompanyReply) -> Result<Reply, Failure> {
     match answer.is_dropped {
         true => Err(Failure::Cut),
         false => Ok(Reply { status: answer.status, text: answer.text }),
@@ -88,7 +88,7 @@ fn read(call: &Call) -> Request {
 
 impl World {
     /// Sends a call. It arrives even if its sender is gone, sometimes twice or never.
-    fn deliver_call(self: &Arc<World>, request: Request) -> oneshot::Receiver<Answer> {
+    fn deliver_call(self: &Arc<World>, request: Request) -> oneshot::Receiver<CompanyReply> {
         let (rng, swarm) = (&self.rng, &self.swarm);
         let is_slow = request.is_capture() && rng.happens(swarm.gateway_slow);
         let late_max_ms = swarm.company.late_max().as_millis() as u64;

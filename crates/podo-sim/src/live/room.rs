@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use podo_app::Result;
 use podo_app::operations::port::clock::Clock;
 use podo_app::waiting_room::port::queue::{
-    Admission, PlaceProof, PositionSnapshot, Queue, Remembered, Survey,
+    Admission, Busy, PlaceProof, PositionSnapshot, Queue, Remembered, Survey,
 };
 use podo_domain::waiting_room::{Entry, PlaceNumber, QueueCounts, QueuePosition, QueueRules};
 use podo_domain::{ScheduleId, Timestamp, UserId};
@@ -225,6 +225,11 @@ impl Queue for Room {
     async fn counts(&self, schedule: ScheduleId, now: Timestamp) -> Result<QueueCounts> {
         let world = self.reach("queue.counts").await?;
         world.live.queue().counts(schedule, now).await
+    }
+
+    async fn busy(&self, now: Timestamp) -> Result<Busy> {
+        let world = self.reach("queue.busy").await?;
+        world.live.queue().busy(now).await
     }
 
     async fn remove(&self, schedule: ScheduleId) -> Result<()> {

@@ -1,10 +1,10 @@
 //! KG Inicis: the window's charge and netCancel as forms, INIAPI v2 as JSON.
 
-use crate::gateways::protocol::{Asked, Reply};
+use crate::gateways::protocol::{Reply, StandInRequest};
 use crate::gateways::{Book, Charge, Fault, Refunded, with_fault};
 use serde_json::{Value, json};
 
-pub(super) fn answer(book: &mut Book, asked: &Asked) -> Option<Reply> {
+pub(super) fn answer(book: &mut Book, asked: &StandInRequest) -> Option<Reply> {
     match asked.path.as_str() {
         "/api/payAuth" => Some(charge(book, asked)),
         "/api/netCancel" => Some(net_cancel(book, asked)),
@@ -26,13 +26,13 @@ fn code(code: &str) -> Reply {
 }
 
 /// The token carries the order and, since the form doesn't, the amount.
-fn order_of(asked: &Asked) -> Option<(String, i64)> {
+fn order_of(asked: &StandInRequest) -> Option<(String, i64)> {
     let token = asked.form("authToken")?;
     let (order, amount) = token.split_once('-')?;
     Some((order.to_owned(), amount.parse().ok()?))
 }
 
-fn charge(book: &mut Book, asked: &Asked) -> Reply {
+fn charge(book: &mut Book, asked: &StandInRequest) -> Reply {
     let Some((order, amount)) = order_of(asked) else { return code("V801") };
     let (charge, fault) = book.charge(&order, amount);
     match charge {
@@ -50,7 +50,7 @@ fn charge(book: &mut Book, asked: &Asked) -> Reply {
     }
 }
 
-fn net_cancel(book: &mut Book, asked: &Asked) -> Reply {
+fn net_cancel(book: &mut Book, asked: &StandInRequest) -> Reply {
     let found = order_of(asked).and_then(|(order, _)| book.orders.get_mut(&order));
     let Some(order) = found else {
         return reply("V801", "인증 정보가 존재하지 않습니다");

@@ -1,10 +1,10 @@
 //! NHN KCP.
 
-use crate::gateways::protocol::{Asked, Reply};
+use crate::gateways::protocol::{Reply, StandInRequest};
 use crate::gateways::{Book, Charge, Order, Refunded, with_fault};
 use serde_json::{Value, json};
 
-pub(super) fn answer(book: &mut Book, asked: &Asked) -> Option<Reply> {
+pub(super) fn answer(book: &mut Book, asked: &StandInRequest) -> Option<Reply> {
     let body = asked.json();
     match asked.path.as_str() {
         "/gw/enc/v1/payment" => Some(charge(book, &body)),

@@ -1,10 +1,10 @@
 //! PortOne V2.
 
-use crate::gateways::protocol::{Asked, Reply};
+use crate::gateways::protocol::{Reply, StandInRequest};
 use crate::gateways::{Book, Charge, Order, Refunded, with_fault};
 use serde_json::{Value, json};
 
-pub(super) fn answer(book: &mut Book, asked: &Asked) -> Option<Reply> {
+pub(super) fn answer(book: &mut Book, asked: &StandInRequest) -> Option<Reply> {
     if let Some(rest) = asked.path.strip_prefix("/identity-verifications/") {
         return Some(identity(book, rest.split('?').next().unwrap_or_default()));
     }

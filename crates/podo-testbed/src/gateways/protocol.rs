@@ -7,14 +7,14 @@ use std::net::TcpStream;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-pub(crate) struct Asked {
+pub(crate) struct StandInRequest {
     pub(crate) path: String,
     /// The value of `Idempotency-Key`.
     pub(crate) key: Option<String>,
     pub(crate) body: String,
 }
 
-impl Asked {
+impl StandInRequest {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or(Value::Null)
     }
@@ -60,7 +60,7 @@ pub(crate) fn serve(mut stream: TcpStream, book: &Mutex<Book>) {
     }
 }
 
-pub(crate) fn read(stream: &TcpStream) -> Result<Asked> {
+pub(crate) fn read(stream: &TcpStream) -> Result<StandInRequest> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -78,7 +78,7 @@ pub(crate) fn read(stream: &TcpStream) -> Result<Asked> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok(Asked { path, key, body: String::from_utf8_lossy(&body).into_owned() })
+    Ok(StandInRequest { path, key, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
 pub(crate) fn write(stream: &mut TcpStream, reply: &Reply) -> Result<()> {

@@ -1,12 +1,12 @@
 //! Toss Payments.
 
-use crate::gateways::protocol::{Asked, Reply};
+use crate::gateways::protocol::{Reply, StandInRequest};
 use crate::gateways::{Book, Charge, Order, Refunded, with_fault};
 use serde_json::{Value, json};
 
 const PREFIX: &str = "tk_";
 
-pub(super) fn answer(book: &mut Book, asked: &Asked) -> Option<Reply> {
+pub(super) fn answer(book: &mut Book, asked: &StandInRequest) -> Option<Reply> {
     let rest = asked.path.strip_prefix("/v1/payments/")?;
     if let Some(reply) = asked.key.as_ref().and_then(|key| book.answers.get(key)) {
         return Some(reply.clone());

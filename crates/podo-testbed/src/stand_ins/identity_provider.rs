@@ -2,7 +2,7 @@
 //! code with PKCE, and ID tokens signed with a published key. It injects the faults that a test
 //! requests.
 
-use crate::gateways::protocol::{Asked, Reply, read, write};
+use crate::gateways::protocol::{Reply, StandInRequest, read, write};
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_SHA256, RsaKeyPair};
 use aws_lc_rs::{digest, rand};
@@ -128,7 +128,7 @@ fn serve(mut stream: TcpStream, desk: &Mutex<Desk>) {
 }
 
 impl Desk {
-    fn answer(&mut self, asked: &Asked) -> Reply {
+    fn answer(&mut self, asked: &StandInRequest) -> Reply {
         let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
         match path {
             "/.well-known/openid-configuration" => Reply::json(200, &self.discovery()),

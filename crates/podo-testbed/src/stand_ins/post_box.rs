@@ -24,7 +24,7 @@ impl Received {
 }
 
 /// What to answer: a status and a body.
-type Answer = dyn Fn(&Received) -> (u16, String) + Send + Sync;
+type Responder = dyn Fn(&Received) -> (u16, String) + Send + Sync;
 
 pub struct PostBox {
     address: SocketAddr,
@@ -38,7 +38,7 @@ impl PostBox {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let received = Arc::new(Mutex::new(Vec::new()));
-        let (kept, answer): (_, Arc<Answer>) = (received.clone(), Arc::new(answer));
+        let (kept, answer): (_, Arc<Responder>) = (received.clone(), Arc::new(answer));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (kept, answer) = (kept.clone(), answer.clone());
@@ -64,7 +64,7 @@ fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// One request per connection.
-fn take(mut stream: TcpStream, kept: &Mutex<Vec<Received>>, answer: &Answer) -> Result<()> {
+fn take(mut stream: TcpStream, kept: &Mutex<Vec<Received>>, answer: &Responder) -> Result<()> {
     let received = read(&stream)?;
     let (status, text) = answer(&received);
     lock(kept).push(received);
@@ -97,7 +97,7 @@ fn read(stream: &TcpStream) -> Result<Received> {
 
 /// A mail received over SMTP.
 #[derive(Clone, Debug)]
-pub struct Letter {
+pub struct ReceivedEmail {
     pub to: String,
     /// Headers and body.
     pub text: String,
@@ -105,7 +105,7 @@ pub struct Letter {
 
 #[derive(Default)]
 struct Mail {
-    letters: Vec<Letter>,
+    emails: Vec<ReceivedEmail>,
     /// The number of mails to defer with 451 first.
     n_put_off: u32,
 }
@@ -137,12 +137,12 @@ impl MailServer {
     }
 
     /// Defers the next mails.
-    pub fn put_off(&self, n_letters: u32) {
-        lock(&self.mail).n_put_off = n_letters;
+    pub fn put_off(&self, n_emails: u32) {
+        lock(&self.mail).n_put_off = n_emails;
     }
 
-    pub fn letters(&self) -> Vec<Letter> {
-        lock(&self.mail).letters.clone()
+    pub fn emails(&self) -> Vec<ReceivedEmail> {
+        lock(&self.mail).emails.clone()
     }
 }
 
@@ -165,8 +165,8 @@ fn talk(stream: TcpStream, mail: &Mutex<Mail>) -> Result<()> {
             }
             "DATA" => {
                 writer.write_all(b"354 go on\r\n")?;
-                let text = read_letter(&mut reader)?;
-                keep(mail, Letter { to: to.clone(), text })
+                let text = read_email(&mut reader)?;
+                keep(mail, ReceivedEmail { to: to.clone(), text })
             }
             "QUIT" => {
                 writer.write_all(b"221 bye\r\n")?;
@@ -178,17 +178,17 @@ fn talk(stream: TcpStream, mail: &Mutex<Mail>) -> Result<()> {
     }
 }
 
-fn keep(mail: &Mutex<Mail>, letter: Letter) -> &'static str {
+fn keep(mail: &Mutex<Mail>, email: ReceivedEmail) -> &'static str {
     let mut mail = lock(mail);
     if mail.n_put_off > 0 {
         mail.n_put_off -= 1;
         return "451 come again later\r\n";
     }
-    mail.letters.push(letter);
+    mail.emails.push(email);
     "250 taken\r\n"
 }
 
-fn read_letter(reader: &mut impl BufRead) -> Result<String> {
+fn read_email(reader: &mut impl BufRead) -> Result<String> {
     let mut text = String::new();
     loop {
         let mut line = String::new();

@@ -4,13 +4,12 @@ mod all;
 mod attack;
 mod drain;
 mod figure;
+mod grown;
 mod memory;
 mod opening;
-mod page;
 mod process;
 mod rates;
 mod seats;
-mod table;
 mod yardsticks;
 
 use crate::bootstrap;
@@ -24,15 +23,16 @@ use crate::simulated_fans;
 use anyhow::{Context, Result};
 use clap::Args;
 use figure::Figure;
-use page::{Findings, Sale};
+use figure::page::{Findings, Sale};
+use figure::table::PER_SECOND;
+use opening::Scale;
 use podo_domain::ScheduleId;
 use podo_domain::waiting_room::QueueSettings;
-use podo_load::{Arrival, FanAccount, LoadPlan, Target};
+use podo_load::{Arrival, Crowd, FanAccount, LoadPlan, Stay, Target};
 use process::Meter;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
-use table::PER_SECOND;
 use yardsticks::Yardsticks;
 
 /// What the fans do.
@@ -43,6 +43,8 @@ enum Profile {
     /// Gather in the lobby, get drawn, poll at the given intervals, choose seats and pay, and log
     /// every position.
     Opening,
+    /// The same with a crowd of a whole country: fans who learn that everything is sold go home.
+    National,
     /// Wait and poll, compared with as many requests to a bare hyper server.
     Polls,
     /// Poll with ten thousand waiting, then with all of them: does a poll cost more?
@@ -55,6 +57,9 @@ enum Profile {
     Wallet,
     /// Wait on open connections: how much server memory does one take?
     Connections,
+    /// Wait on the waiting room's streams: how much memory does one take, and how much processor
+    /// time an event?
+    Streams,
     /// Read the seat map, compared with as many requests to a bare hyper server.
     SeatMap,
     /// Poll while hostile connections don't read their responses: do the fans get theirs within
@@ -62,6 +67,9 @@ enum Profile {
     Attack,
     /// Leave a message each while the bus is down: how fast does the relay publish them afterwards?
     Drain,
+    /// Sell 500 dates, then do nothing: what does the idle server cost, and what do purchases by 1,
+    /// 8 and 256 clients, compared with the fresh store?
+    Grown,
 }
 
 #[derive(Args, Clone)]
@@ -153,7 +161,7 @@ fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
         write(file, serde_json::to_string_pretty(&all)?)?;
     }
     if let Some(file) = &bench.report {
-        write(file, page::html(findings))?;
+        write(file, figure::page::html(findings))?;
     }
     Ok(())
 }
@@ -165,6 +173,11 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
         let figure = drain::measure(config, bench.fans).await?;
         println!("{figure}");
         return Ok((Findings { figures: vec![figure], sale: None }, true));
+    }
+    if bench.profile == Profile::Grown {
+        let figures = grown::measure(bench, config).await?;
+        figures.iter().for_each(|figure| println!("{figure}"));
+        return Ok((Findings { figures, sale: None }, true));
     }
     let (schedule, accounts) = prepare(bench, config).await?;
     let meter = match bench.instructions {
@@ -178,16 +191,17 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
             let sale = play(sale(bench, schedule), target, accounts).await;
             (Findings { figures: vec![purchases(&sale)], sale: Some(sale) }, true)
         }
-        Profile::Opening => {
-            let sale = play(opening::plan(bench, schedule), target, accounts).await;
-            let is_kept = opening::judge(&sale.report);
+        Profile::Opening | Profile::National => {
+            let scale = Scale::of(bench.profile).context("the profile is an opening")?;
+            let plan = scale.plan(bench, schedule);
+            let sale = play(plan, scale.target(target), accounts).await;
+            let is_kept = scale.judge(&sale.report);
             (Findings { figures: vec![purchases(&sale)], sale: Some(sale) }, is_kept)
         }
-        Profile::Connections => {
-            let process = server.process.id();
-            let figures =
-                memory::connections(target, schedule, &accounts, bench.connections, process)
-                    .await?;
+        Profile::Connections | Profile::Streams => {
+            let crowd = Crowd::queue(target, schedule, &accounts, bench.connections).await?;
+            let kinds = bench.profile.kinds_of_connections();
+            let figures = memory::connections(&crowd, kinds, server.process.id()).await?;
             (Findings { figures, sale: None }, true)
         }
         Profile::Attack => {
@@ -202,6 +216,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
         | Profile::Holds
         | Profile::Wallet
         | Profile::SeatMap
+        | Profile::Grown
         | Profile::Drain => {
             let yardsticks = yardsticks(bench, config, server.process.id(), meter);
             let figures = measure(bench, target, schedule, &accounts, &yardsticks).await?;
@@ -269,8 +284,11 @@ async fn measure(
         Profile::SeatMap => seats::map(target, schedule, accounts, yardsticks).await,
         Profile::Sale
         | Profile::Opening
+        | Profile::National
         | Profile::Connections
+        | Profile::Streams
         | Profile::Attack
+        | Profile::Grown
         | Profile::Drain => Ok(Vec::new()),
     }
 }
@@ -319,43 +337,49 @@ impl Profile {
             ],
             Profile::Sale
             | Profile::Opening
+            | Profile::National
             | Profile::OneSeat
             | Profile::Holds
             | Profile::Wallet
             | Profile::Connections
+            | Profile::Streams
             | Profile::SeatMap
+            | Profile::Grown
             | Profile::Drain => &[("PODO_LIMITS", "off")],
         }
     }
 
-    fn opens_in(self, n_fans: u32) -> Duration {
-        match self {
-            Profile::Opening => opening::opens_in(n_fans),
-            Profile::Sale
-            | Profile::Polls
-            | Profile::Growth
-            | Profile::OneSeat
-            | Profile::Holds
-            | Profile::Wallet
-            | Profile::Connections
-            | Profile::SeatMap
-            | Profile::Attack
-            | Profile::Drain => Duration::ZERO,
+    /// The connections that every fan opens.
+    fn kinds_of_connections(self) -> &'static [Stay] {
+        match self == Profile::Streams {
+            true => &[Stay::Listening],
+            false => &[Stay::Polling, Stay::Listening],
         }
+    }
+
+    fn opens_in(self, n_fans: u32) -> Duration {
+        Scale::of(self).map_or(Duration::ZERO, |scale| scale.opens_in(n_fans))
     }
 
     /// Polls need waiting fans; all other profiles need admitted ones.
     fn queue(self) -> QueueSettings {
+        if let Some(scale) = Scale::of(self) {
+            return scale.queue();
+        }
         match self {
-            Profile::Opening => opening::queue(),
-            Profile::Polls | Profile::Growth | Profile::Connections | Profile::Attack => {
-                QueueSettings { max_active: 1, ..QueueSettings::default() }
-            }
+            Profile::Polls
+            | Profile::Growth
+            | Profile::Connections
+            | Profile::Streams
+            | Profile::Attack => QueueSettings { max_active: 1, ..QueueSettings::default() },
             Profile::Sale
+            | Profile::Opening
+            | Profile::National
             | Profile::OneSeat
             | Profile::Holds
             | Profile::Wallet
             | Profile::SeatMap
+            | Profile::Grown
             | Profile::Drain => QueueSettings {
                 max_active: 100_000,
                 admit_per_second: 100_000,

@@ -106,6 +106,7 @@ fn billing(original: &Original, queue: QueueSettings) -> Billing {
         template: original.template.clone(),
         prices: original.prices.clone(),
         seats_per_person: original.seats_per_person,
+        seats_per_order: original.seats_per_order,
         resale_delay: original.resale_delay,
         // Simulated fans cannot verify their identity, and skip the proof of work.
         queue: QueueSettings {

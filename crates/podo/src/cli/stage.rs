@@ -8,18 +8,19 @@ use anyhow::{Result, anyhow};
 use podo_app::AppContext;
 use podo_app::catalog::port::EventVerb;
 use podo_app::catalog::{
-    NewEvent, NewSchedule, NewVenue, change_event, create_event, create_hall, create_schedule,
-    create_venue,
+    NewSchedule, NewVenue, change_event, create_event, create_hall, create_schedule, create_venue,
 };
 use podo_app::identity::accounts::{SignUp, create_admin};
+use podo_domain::booking::seats::SEATS_PER_ORDER;
 use podo_domain::catalog::text::{Line, Prose};
-use podo_domain::catalog::{ResaleDelay, ScheduleTimes, SeatTemplate};
+use podo_domain::catalog::{NewEvent, ResaleDelay, ScheduleTimes, SeatTemplate};
 use podo_domain::identity::{Email, NewPassword, Role};
 use podo_domain::waiting_room::QueueSettings;
-use podo_domain::{ScheduleId, UserId, Won};
+use podo_domain::{ScheduleId, Timestamp, UserId, Won};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What is sold, and how fans are admitted.
@@ -37,6 +38,7 @@ pub(super) struct Billing {
     pub(super) template: SeatTemplate,
     pub(super) prices: BTreeMap<String, Won>,
     pub(super) seats_per_person: u32,
+    pub(super) seats_per_order: u32,
     pub(super) resale_delay: ResaleDelay,
     pub(super) queue: QueueSettings,
 }
@@ -50,6 +52,7 @@ pub(super) async fn set(context: &AppContext, show: &Show) -> Result<ScheduleId>
         prices: prices(&template),
         template,
         seats_per_person: 4,
+        seats_per_order: SEATS_PER_ORDER,
         resale_delay: ResaleDelay::default(),
         queue: show.queue.clone(),
     };
@@ -66,33 +69,38 @@ pub(super) async fn put_on(context: &AppContext, billing: Billing) -> Result<Sch
     };
     let venue = create_venue(context, organiser, venue).await?;
     let now = context.now();
-    let hall = line(&format!("Hall {now}"))?;
+    let hall = line("그랜드홀")?;
     let (hall, _) = create_hall(context, organiser, venue, hall, billing.template).await?;
     let event = NewEvent {
-        title: line(&billing.title)?,
-        artist: line("청포도밴드")?,
         description: Prose::try_from("포도가 사라지기 전에.".to_owned())?,
-        venue,
-        hall,
-        transferable: true,
+        ..NewEvent::new(line(&billing.title)?, line("청포도밴드")?, venue, hall)
     };
     let event = create_event(context, organiser, event).await?;
     let opens_at = now.plus(billing.opens_in);
+    let starts_at = evening(opens_at.plus(DAY * 30));
     let schedule = NewSchedule {
         times: ScheduleTimes {
-            starts_at: now.plus(DAY * 30),
-            ends_at: now.plus(DAY * 30 + Duration::from_secs(3 * 3_600)),
+            starts_at,
+            ends_at: starts_at.plus(HOUR * 3),
             sale_starts_at: opens_at,
-            sale_ends_at: opens_at.plus(DAY * 29),
+            sale_ends_at: starts_at.minus(DAY),
         },
         prices: billing.prices,
         seats_per_person: billing.seats_per_person,
+        seats_per_order: billing.seats_per_order,
         resale_delay: billing.resale_delay,
         queue: billing.queue,
     };
     let (schedule, _) = create_schedule(context, organiser, event, schedule).await?;
     change_event(context, organiser, event, EventVerb::Open).await?;
     Ok(schedule)
+}
+
+/// Seven in the evening in Seoul, on the day of `time`: shows don't begin at midnight.
+fn evening(time: Timestamp) -> Timestamp {
+    let midnight_utc = Timestamp::from_ms(time.seoul_day_number() * 86_400_000);
+    // Seoul is nine hours ahead.
+    midnight_utc.plus(HOUR * (19 - 9))
 }
 
 fn line<const MAX: usize>(text: &str) -> Result<Line<MAX>> {
@@ -134,6 +142,13 @@ pub(super) async fn settle(context: &AppContext) -> Result<()> {
     while podo_app::messaging::jobs::relay::relay_messages(context, context.now()).await?.done > 0 {
     }
     Ok(())
+}
+
+#[test]
+fn a_show_begins_in_the_evening_of_seoul() {
+    // 2026-11-17T15:26 UTC is already the 18th in Seoul.
+    let found = evening(Timestamp::from_ms(1_794_929_160_000));
+    assert_eq!(found.to_string(), "2026-11-18T10:00:00.000Z");
 }
 
 #[test]

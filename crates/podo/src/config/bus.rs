@@ -23,7 +23,7 @@ pub struct Bus {
     pub bus_ca: PathBuf,
     pub bus_options: Vec<String>,
     pub relay_every_ms: u32,
-    pub relay_bell: crate::config::Switch,
+    pub relay_notify: crate::config::Switch,
 }
 
 const SECURITY: [&str; 4] = ["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"];

@@ -1,8 +1,13 @@
 //! Settings of outgoing channels: e-mail, SMS, push, and organisers' webhooks.
 
+use crate::config::aws::AwsEnvironment;
 use anyhow::{Context, Result, bail};
 use ipnet::IpNet;
-use podo_adapters::notify::{ChannelSettings, FcmSettings, SmtpSettings, SnsSettings};
+use podo_adapters::notify::{
+    AlimtalkSettings, ChannelSettings, FcmSettings, SmtpSettings, SnsSettings, TEMPLATE_CODE_MAX,
+    code,
+};
+use podo_app::messaging::templates::Template;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::net::IpAddr;
@@ -17,6 +22,12 @@ pub struct Channels {
     pub sns_access_key: String,
     pub sns_secret_key: SecretString,
     pub sns_sender: String,
+    pub alimtalk_url: String,
+    pub alimtalk_app_key: String,
+    pub alimtalk_secret_key: SecretString,
+    pub alimtalk_sender_key: String,
+    pub alimtalk_template_prefix: String,
+    pub alimtalk_fallback_number: String,
     pub fcm_url: String,
     pub fcm_account_file: PathBuf,
     pub webhook_allow: Vec<String>,
@@ -27,14 +38,34 @@ impl Channels {
         if self.smtp_url.expose_secret().is_empty() != self.smtp_from.is_empty() {
             bail!("smtp_url and smtp_from: set both or neither");
         }
-        let sns = [&self.sns_region, &self.sns_access_key];
-        let is_any = sns.iter().any(|text| !text.is_empty());
-        let is_all = sns.iter().all(|text| !text.is_empty())
-            && !self.sns_secret_key.expose_secret().is_empty();
-        if is_any && !is_all {
-            bail!("sns_region, sns_access_key and sns_secret_key: set all or none");
+        let has_secret = !self.sns_secret_key.expose_secret().is_empty();
+        if self.sns_access_key.is_empty() == has_secret {
+            bail!("sns_access_key and sns_secret_key: set both or neither");
         }
+        if has_secret && self.sns_region.is_empty() {
+            bail!("sns_region: must be set with sns_access_key");
+        }
+        self.check_alimtalk()?;
         self.networks().map(drop)
+    }
+
+    fn check_alimtalk(&self) -> Result<()> {
+        let secret = self.alimtalk_secret_key.expose_secret();
+        let all = [self.alimtalk_app_key.as_str(), secret, self.alimtalk_sender_key.as_str()];
+        let n_set = all.iter().filter(|text| !text.is_empty()).count();
+        if n_set != 0 && n_set != all.len() {
+            bail!("alimtalk_app_key, alimtalk_secret_key and alimtalk_sender_key: set all or none");
+        }
+        let is_long =
+            |it: &Template| code(&self.alimtalk_template_prefix, *it).len() > TEMPLATE_CODE_MAX;
+        if let Some(template) = Template::ALL.iter().find(|it| is_long(it)) {
+            bail!(
+                "alimtalk_template_prefix: with {} the code has more than {TEMPLATE_CODE_MAX} \
+                 characters",
+                template.as_str()
+            );
+        }
+        Ok(())
     }
 
     pub(super) fn networks(&self) -> Result<Vec<IpNet>> {
@@ -47,15 +78,14 @@ impl Channels {
         self.webhook_allow.iter().map(parse).collect()
     }
 
-    pub(super) fn settings(&self) -> Result<ChannelSettings> {
+    pub(super) fn settings(&self, aws: &AwsEnvironment) -> Result<ChannelSettings> {
         let smtp_url = self.smtp_url.expose_secret();
         let smtp = (!smtp_url.is_empty())
             .then(|| SmtpSettings { url: smtp_url.to_owned(), from: self.smtp_from.clone() });
         let sns = (!self.sns_region.is_empty()).then(|| SnsSettings {
             url: self.sns_url.clone(),
             region: self.sns_region.clone(),
-            access_key: self.sns_access_key.clone(),
-            secret_key: self.sns_secret_key.expose_secret().to_owned(),
+            credentials: aws.source(&self.sns_access_key, self.sns_secret_key.expose_secret()),
             sender: self.sns_sender.clone(),
         });
         let file = &self.fcm_account_file;
@@ -67,6 +97,14 @@ impl Channels {
                 Some(FcmSettings { url: self.fcm_url.clone(), account })
             }
         };
-        Ok(ChannelSettings { smtp, sns, fcm })
+        let alimtalk = (!self.alimtalk_app_key.is_empty()).then(|| AlimtalkSettings {
+            url: self.alimtalk_url.clone(),
+            app_key: self.alimtalk_app_key.clone(),
+            secret_key: self.alimtalk_secret_key.expose_secret().to_owned(),
+            sender_key: self.alimtalk_sender_key.clone(),
+            template_prefix: self.alimtalk_template_prefix.clone(),
+            fallback_number: self.alimtalk_fallback_number.clone(),
+        });
+        Ok(ChannelSettings { smtp, sns, alimtalk, fcm })
     }
 }

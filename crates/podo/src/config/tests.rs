@@ -112,6 +112,33 @@ fn an_unknown_or_wrong_setting_is_refused_by_name() {
 }
 
 #[test]
+fn a_deprecated_name_still_sets_the_value_and_warns_once() {
+    let flags = Overrides::default();
+    let config = load(&[("PODO_RELAY_BELL", "off")], &flags).unwrap();
+    assert_eq!(config.bus.relay_notify, Switch::Off);
+    let [warning] = &config.deprecated[..] else { panic!("{:?}", config.deprecated) };
+    assert!(warning.contains("PODO_RELAY_BELL") && warning.contains("PODO_RELAY_NOTIFY"));
+
+    let both = [("PODO_RELAY_BELL", "off"), ("PODO_RELAY_NOTIFY", "on")];
+    let config = load(&both, &flags).unwrap();
+    assert_eq!((config.bus.relay_notify, config.deprecated.len()), (Switch::On, 1));
+    let config = load(&both[1..], &flags).unwrap();
+    assert_eq!((config.bus.relay_notify, config.deprecated.len()), (Switch::On, 0));
+}
+
+#[test]
+fn a_deprecated_name_in_the_file_still_sets_the_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("podo.toml");
+    std::fs::write(&file, "relay_bell = \"off\"").unwrap();
+    let flags = Overrides { file: Some(file), ..Overrides::default() };
+    let config = load(&[], &flags).unwrap();
+    assert_eq!((config.bus.relay_notify, config.deprecated.len()), (Switch::Off, 1));
+    let config = load(&[("PODO_RELAY_NOTIFY", "on")], &flags).unwrap();
+    assert_eq!(config.bus.relay_notify, Switch::On);
+}
+
+#[test]
 fn a_free_slot_is_never_left_for_long() {
     let slow = load(&[("PODO_ADMIT_EVERY_MS", "2000")], &Overrides::default());
     assert!(slow.unwrap_err().to_string().contains("admit_every_ms"));

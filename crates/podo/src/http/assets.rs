@@ -16,12 +16,16 @@ use std::time::{Duration, Instant};
 struct Web;
 
 /// Pages by path.
-const PAGES: [(&str, &str); 5] = [
+const PAGES: [(&str, &str); 8] = [
     ("/admin", "admin/index.html"),
     ("/admin/", "admin/index.html"),
+    ("/gate", "gate/index.html"),
+    ("/gate/", "gate/index.html"),
     ("/docs", "docs/index.html"),
     ("/docs/", "docs/index.html"),
     ("/pay/sandbox", "pay/sandbox.html"),
+    // At the root, because a worker serves only what is below its own address.
+    ("/sw.js", "fan/sw.js"),
 ];
 
 /// The page that runs a gateway's own script, and no other's: each path has its host.
@@ -48,7 +52,7 @@ fn policy_for(host: &str) -> String {
 const MISSING: &str = "fan/missing.html";
 
 /// Folders of the files that pages refer to.
-const FOLDERS: [&str; 5] = ["admin", "docs", "fan", "pay", "shared"];
+const FOLDERS: [&str; 6] = ["admin", "docs", "fan", "gate", "pay", "shared"];
 
 const KEEP: &str = "public, max-age=31536000, immutable";
 const ASK_AGAIN: &str = "no-cache";

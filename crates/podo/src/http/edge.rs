@@ -12,21 +12,20 @@ mod routes;
 mod spans;
 mod transport;
 
-pub use fast_path::{
-    FastRequest, FastResponse, FastRoute, Headers, schedule_in_body, schedule_in_query,
-    seats_in_body,
-};
+pub(crate) use fast_path::{Call, EdgeHeaders, FastRequest, FastResponse, FastRoute};
 pub use request_id::RequestId;
 pub use spans::Tracing;
 
 use crate::http::address_budgets::Share;
+use crate::http::extract::text_of;
 use crate::http::listener::{Connection, HeldBack, Patience};
-use crate::http::problem::{ApiError, Failure, render};
+use crate::http::problem::{ApiError, ApiResult, Failure, render};
 use crate::http::proxies::ForwardedHeader;
+use crate::http::respond::answer::Answer;
 use crate::routes::{App, AppState};
 use axum::Router;
 use axum::extract::ConnectInfo;
-use axum::http::{Request, StatusCode, header};
+use axum::http::{HeaderMap, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use common_headers::CommonHeaders;
 use detach::DetachOnDrop;
@@ -36,7 +35,7 @@ use podo_app::operations::throttling::limits::Quota;
 use podo_app::operations::traces::{TraceParent, within};
 use podo_domain::{Refusal, Timestamp};
 use request_id::RequestIds;
-use routes::Routes;
+use routes::{NamedRoute, Routes};
 use spans::Begun;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -60,6 +59,15 @@ pub(crate) struct Deadline(pub(crate) Instant);
 pub(crate) struct Room {
     _of_connection: HeldBack,
     _of_address: Share,
+}
+
+/// A request that has its response.
+struct Served<'e> {
+    route: NamedRoute<'e>,
+    /// Whether an admitted fan made this call.
+    is_inside: bool,
+    started: Instant,
+    begun: Option<Begun>,
 }
 
 /// The entrance to the router.
@@ -126,13 +134,12 @@ impl Edge {
     ) -> (Response, Option<Room>) {
         let started = Instant::now();
         let mut peer = connection.peer;
-        peer.set_ip(self.client_of(&request, peer.ip()));
-        let route = self.routes.find(request.uri().path());
-        let method = routes::known_method(request.method());
+        peer.set_ip(self.client_of(request.headers(), peer.ip()));
+        let route = self.routes.find(request.method(), request.uri().path());
         let is_inside = is_of_those_inside(request.uri().path());
         let manner = Transport::of(request.headers());
         let id = self.request_ids.of(request.headers());
-        let begun = self.begin_span(&request, &id);
+        let begun = self.begin_span(text_of(request.headers(), "traceparent"), &id);
         let trace = begun.as_ref().and_then(Begun::followed);
         let is_api = request.uri().path().starts_with("/api/");
         let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip()) {
@@ -148,10 +155,12 @@ impl Edge {
             }
             Err(error) => (error.into_response(), Some(0)),
         };
-        let room = self.find_room(&response, peer.ip(), connection);
-        if room.is_err() {
-            response = ApiError::from(TOO_MUCH_UNSENT).into_response();
-        }
+        let n_bytes = response.body().size_hint().exact().unwrap_or(OF_STREAM);
+        let room = self.find_room(n_bytes, peer.ip(), connection);
+        let room = room.unwrap_or_else(|error| {
+            response = error.into_response();
+            None
+        });
         if let Some(error) = response.extensions_mut().remove::<ApiError>() {
             // axum names the allowed methods.
             let allow = response.headers_mut().remove(header::ALLOW);
@@ -160,97 +169,125 @@ impl Edge {
         }
         response.headers_mut().insert(request_id::HEADER, id.header());
         self.common_headers.add_to(response.headers_mut(), n_left.filter(|_| is_api));
-        if is_inside {
-            record_latency(&self.state, response.status(), started.elapsed());
-        }
-        let took = started.elapsed();
-        route.count(&self.state.metrics, method, response.status(), took);
-        if let (Some(tracing), Some(begun)) = (&self.state.tracing, begun) {
-            tracing.end(&begun, route.name(method), response.status(), took);
-        }
-        (response, room.ok().flatten())
+        let served = Served { route, is_inside, started, begun };
+        self.record(served, response.status());
+        (response, room)
     }
 
     /// Reserves unsent bytes of the connection and the address for a response. Small responses need
     /// none: even a second's worth of requests from one address does no harm.
     fn find_room(
         &self,
-        response: &Response,
+        n_bytes: u64,
         client: IpAddr,
         connection: &Arc<Connection>,
-    ) -> Result<Option<Room>, ()> {
-        let n_bytes = response.body().size_hint().exact().unwrap_or(OF_STREAM);
+    ) -> Result<Option<Room>, ApiError> {
         if n_bytes < SMALL || !self.state.context.rules.limits_on {
             return Ok(None);
         }
-        let of_connection = connection.hold_back(n_bytes).ok_or(())?;
-        let of_address = self.state.unsent.take(network_of(client), n_bytes).ok_or(())?;
+        let of_connection = connection.hold_back(n_bytes).ok_or(TOO_MUCH_UNSENT)?;
+        let of_address = self.state.unsent.take(network_of(client), n_bytes);
+        let of_address = of_address.ok_or(TOO_MUCH_UNSENT)?;
         Ok(Some(Room { _of_connection: of_connection, _of_address: of_address }))
     }
 
     /// The client's address behind the proxies. A header line that is not text is ignored.
-    fn client_of(&self, request: &Request<Incoming>, peer: IpAddr) -> IpAddr {
+    fn client_of(&self, headers: &HeaderMap, peer: IpAddr) -> IpAddr {
         let proxies = &self.state.proxies;
         let name = match proxies.header() {
             ForwardedHeader::XForwardedFor => "x-forwarded-for",
             ForwardedHeader::Forwarded => "forwarded",
         };
-        let lines = request.headers().get_all(name).iter();
+        let lines = headers.get_all(name).iter();
         proxies.client(peer, lines.map(|line| line.to_str().unwrap_or("?")))
     }
 
     /// `None` unless tracing is on.
-    fn begin_span(&self, request: &Request<Incoming>, id: &RequestId) -> Option<Begun> {
+    fn begin_span(&self, trace_parent: Option<&str>, id: &RequestId) -> Option<Begun> {
         let tracing = self.state.tracing.as_ref()?;
         let context = &self.state.context;
         let span = context.rng.number() | 1;
-        Some(tracing.begin(request.headers(), id, span, context.now()))
+        Some(tracing.begin(trace_parent, id, span, context.now()))
     }
 
-    /// Handles an enter, poll or select request, unless it needs the ordinary path. This is decided
-    /// before the rate limit, so that each request counts once.
-    pub async fn answer_fast(
+    /// Handles a request of the fast path, unless it needs the ordinary one. This is decided before
+    /// the rate limit, so that each request counts once.
+    pub(crate) async fn answer_fast(
         &self,
         request: &FastRequest<'_>,
-        peer: SocketAddr,
+        connection: &Arc<Connection>,
     ) -> Option<FastResponse> {
-        // Traces cover everything but polls.
-        let is_followed = request.route != FastRoute::Status && self.state.tracing.is_some();
-        if self.is_inner || is_followed || !request.is_ours(&self.state.home) {
+        if self.is_inner || !request.is_ours(&self.state.home) {
             return None;
         }
         let started = Instant::now();
+        let headers = &request.edge;
         let proxies = &self.state.proxies;
         let line = match proxies.header() {
-            ForwardedHeader::XForwardedFor => request.headers.forwarded_for,
-            ForwardedHeader::Forwarded => request.headers.forwarded,
+            ForwardedHeader::XForwardedFor => headers.forwarded_for,
+            ForwardedHeader::Forwarded => headers.forwarded,
         };
-        let client = proxies.client(peer.ip(), line.into_iter());
-        let response = match self.let_in(request.route.path(), client) {
-            Ok(n_left) => request.answer(&self.state, n_left).await,
-            Err(error) => request.refuse(error, Some(0)),
+        let client = proxies.client(connection.peer.ip(), line.into_iter());
+        let own_id = headers.request_id.map(str::as_bytes);
+        let id = self.request_ids.given(headers.trace_parent.map(str::as_bytes), own_id);
+        let route = request.fast_route();
+        // Traces cover everything but polls.
+        let is_traced = route != FastRoute::Status;
+        let begun = is_traced.then(|| self.begin_span(headers.trace_parent, &id)).flatten();
+        let trace = begun.as_ref().and_then(Begun::followed);
+        let (mut answer, n_left) = match self.let_in(route.template(), client) {
+            Ok(n_left) => (self.call(request, client, trace).await, n_left),
+            Err(error) => (Err(error), Some(0)),
         };
-        let took = started.elapsed();
-        if is_of_those_inside(request.route.path()) {
-            record_latency(&self.state, response.status(), took);
+        let mut room = None;
+        if let Ok(Answer::Events(_)) = answer {
+            match self.find_room(OF_STREAM, client, connection) {
+                Ok(found) => room = found,
+                Err(error) => answer = Err(error),
+            }
         }
-        self.routes.fast(request.route).count(&self.state.metrics, response.status(), took);
+        let language = request.client.language();
+        let response = FastResponse { answer, n_left, language, id, room };
+        let is_inside = is_of_those_inside(route.template());
+        let served = Served { route: self.routes.fast(route), is_inside, started, begun };
+        self.record(served, response.status());
         Some(response)
     }
 
-    /// Writes the common headers.
-    pub fn write_common_headers(&self, head: &mut Vec<u8>, response: &FastResponse) {
-        self.common_headers.write_to(head, response.n_left());
+    /// Counts a response, and ends its span.
+    fn record(&self, served: Served<'_>, status: StatusCode) {
+        let Served { route, is_inside, started, begun } = served;
+        let took = started.elapsed();
+        if is_inside {
+            record_latency(&self.state, status, took);
+        }
+        route.count(&self.state.metrics, status, took);
+        if let (Some(tracing), Some(begun)) = (&self.state.tracing, begun) {
+            tracing.end(&begun, route.name(), status, took);
+        }
     }
 
-    /// The request's id.
-    pub fn request_id(&self, request: &FastRequest<'_>) -> RequestId {
-        let own = request.headers.request_id.map(str::as_bytes);
-        self.request_ids.given(request.headers.trace_parent.map(str::as_bytes), own)
+    /// Calls the handler of a fast request, within its trace if there is one.
+    async fn call(
+        &self,
+        request: &FastRequest<'_>,
+        client: IpAddr,
+        trace: Option<TraceParent>,
+    ) -> ApiResult<Answer> {
+        let work = request.answer(&self.state, network_of(client));
+        match trace {
+            Some(trace) => Box::pin(within(trace, work)).await,
+            None => work.await,
+        }
+    }
+
+    /// Writes the response's headers, without those of its body's length.
+    pub(crate) fn write_headers(&self, head: &mut Vec<u8>, response: &FastResponse) {
+        self.common_headers.write_to(head, response.headers(), response.n_left);
     }
 
     /// The current time, for the `Date` header.
-    pub fn now(&self) -> Timestamp {
+    pub(crate) fn now(&self) -> Timestamp {
         self.state.context.now()
     }
 

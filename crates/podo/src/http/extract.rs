@@ -5,14 +5,16 @@ use crate::http::edge::{Deadline, network_of};
 use crate::http::problem::{ApiError, Failure};
 use crate::http::respond::cookies;
 use crate::routes::{App, AppState};
-use axum::body::{Bytes, to_bytes};
+use axum::body::{BodyDataStream, Bytes, to_bytes};
 use axum::extract::{
     ConnectInfo, FromRequest, FromRequestParts, MatchedPath, RawPathParams, Request,
 };
 pub(crate) use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use futures::StreamExt;
 use podo_app::identity::accounts::{Origin, authenticate, authenticate_until, session_ends_at};
 use podo_app::identity::sessions::Caller;
+use podo_app::identity::team::api_keys;
 use podo_app::operations::idempotency::idempotency_key;
 use podo_app::operations::port::idempotency::IdempotencyKey;
 use podo_app::operations::throttling::limits::Quota;
@@ -24,16 +26,20 @@ use serde::de::DeserializeOwned;
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
+use std::time::Duration;
 use uuid::Uuid;
 
 pub(crate) mod audit_note;
+mod client_headers;
+pub(crate) mod permissions;
 pub(crate) mod policy;
+pub(crate) mod scope;
 mod staff;
 
+use client_headers::access_token;
+pub(crate) use client_headers::{ClientHeaders, access_token_in};
 pub(crate) use policy::guarded;
-pub(crate) use staff::{
-    Admin, AuditedAdmin, AuditedExport, AuditedViewer, RequireRecentAuth, Viewer,
-};
+pub(crate) use staff::{Allowed, Audited, AuditedExport, RecentAuth};
 
 /// Largest body accepted.
 const BODY_MAX: usize = 64 * 1024;
@@ -48,16 +54,31 @@ impl FromRequestParts<App> for Fan {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Fan, ApiError> {
-        let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
+        Fan::of(app, access_token(&parts.headers), matched_path(parts)).await
+    }
+}
+
+impl Fan {
+    /// `route` is the template of the path.
+    pub(crate) async fn of(
+        app: &AppState,
+        access_token: Option<&str>,
+        route: &str,
+    ) -> Result<Fan, ApiError> {
+        let token = access_token.ok_or(Refusal::LoginRequired)?;
         let caller = authenticate(&app.context, token, app.context.now()).await?;
-        let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
         check_user_limit(app, caller.user, route)?;
         Ok(Fan(caller))
     }
 }
 
+/// The route's template, which limits apply to.
+fn matched_path(parts: &Parts) -> &str {
+    parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str)
+}
+
 /// Enforces the user's rate limit for this route.
-pub(crate) fn check_user_limit(app: &AppState, user: UserId, route: &str) -> Result<(), ApiError> {
+fn check_user_limit(app: &AppState, user: UserId, route: &str) -> Result<(), ApiError> {
     if !app.context.rules.limits_on {
         return Ok(());
     }
@@ -67,24 +88,14 @@ pub(crate) fn check_user_limit(app: &AppState, user: UserId, route: &str) -> Res
     Ok(())
 }
 
-/// The access token: from the `Authorization` header of a program or the cookie of a browser.
-fn access_token(headers: &HeaderMap) -> Option<&str> {
-    match text_of(headers, "authorization") {
-        Some(given) => bearer(given),
-        None => cookies::find(headers, cookies::ACCESS),
-    }
-}
-
-/// The token in an `Authorization` header.
-pub(crate) fn bearer(given: &str) -> Option<&str> {
-    let (scheme, token) = given.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-}
-
 /// A session's lifetime, for responses that outlast the check of the request.
-pub(crate) struct SessionLife {
-    session: SessionId,
-    ends_at: Timestamp,
+pub(crate) enum SessionLife {
+    Session {
+        session: SessionId,
+        ends_at: Timestamp,
+    },
+    /// A program's key, which may be revoked at any moment.
+    Key(String),
 }
 
 impl FromRequestParts<App> for SessionLife {
@@ -92,9 +103,12 @@ impl FromRequestParts<App> for SessionLife {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<SessionLife, ApiError> {
         let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
+        if api_keys::is_key(token) {
+            return Ok(SessionLife::Key(token.to_owned()));
+        }
         let (caller, ends_at) = authenticate_until(&app.context, token, app.context.now()).await?;
         let ends_at = session_ends_at(&app.context, caller.role, ends_at);
-        Ok(SessionLife { session: caller.session, ends_at })
+        Ok(SessionLife::Session { session: caller.session, ends_at })
     }
 }
 
@@ -102,8 +116,15 @@ impl SessionLife {
     /// Whether the session has ended or expired. If the store cannot tell, it counts as ended.
     pub(crate) async fn is_over(&self, app: &AppState) -> bool {
         let now = app.context.now();
-        let is_revoked = app.context.identity.revocations.is_revoked(self.session, now).await;
-        self.ends_at <= now || is_revoked.unwrap_or(true)
+        match self {
+            SessionLife::Session { session, ends_at } => {
+                let is_revoked = app.context.identity.revocations.is_revoked(*session, now).await;
+                *ends_at <= now || is_revoked.unwrap_or(true)
+            }
+            SessionLife::Key(token) => {
+                api_keys::authenticate(&app.context, token, now).await.is_err()
+            }
+        }
     }
 }
 
@@ -117,13 +138,13 @@ impl FromRequestParts<App> for Bearer {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Bearer, ApiError> {
-        let token = access_token(&parts.headers).ok_or(Refusal::LoginRequired)?;
-        Bearer::of(app, token)
+        Bearer::of(app, access_token(&parts.headers))
     }
 }
 
 impl Bearer {
-    pub(crate) fn of(app: &AppState, token: &str) -> Result<Bearer, ApiError> {
+    pub(crate) fn of(app: &AppState, access_token: Option<&str>) -> Result<Bearer, ApiError> {
+        let token = access_token.ok_or(Refusal::LoginRequired)?;
         let caller = app.context.identity.sessions.check(token, app.context.now());
         Ok(Bearer { caller: caller.ok_or(Refusal::LoginRequired)? })
     }
@@ -141,27 +162,30 @@ impl Bearer {
 /// full.
 pub(crate) struct Poller {
     pub(crate) caller: Option<Caller>,
-    pub(crate) place_token: Option<String>,
 }
-
-pub(crate) const PLACE_TOKEN: &str = "queue-token";
 
 impl FromRequestParts<App> for Poller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Poller, ApiError> {
-        let Some(place_token) = text_of(&parts.headers, PLACE_TOKEN).map(str::to_owned) else {
-            let Fan(caller) = Fan::from_request_parts(parts, app).await?;
-            return Ok(Poller { caller: Some(caller), place_token: None });
-        };
-        let caller = match access_token(&parts.headers) {
-            Some(token) => {
-                let caller = app.context.identity.sessions.check(token, app.context.now());
-                Some(caller.ok_or(Refusal::LoginRequired)?)
-            }
-            None => None,
-        };
-        Ok(Poller { caller, place_token: Some(place_token) })
+        Poller::of(app, &ClientHeaders::of(&parts.headers), matched_path(parts)).await
+    }
+}
+
+impl Poller {
+    /// `route` is the template of the path.
+    pub(crate) async fn of(
+        app: &AppState,
+        headers: &ClientHeaders<'_>,
+        route: &str,
+    ) -> Result<Poller, ApiError> {
+        if headers.place_token.is_none() {
+            // Rare; boxing keeps the future of every connection small.
+            let Fan(caller) = Box::pin(Fan::of(app, headers.access_token, route)).await?;
+            return Ok(Poller { caller: Some(caller) });
+        }
+        let checked = headers.access_token.map(|token| Bearer::of(app, Some(token)));
+        Ok(Poller { caller: checked.transpose()?.map(|bearer| bearer.caller) })
     }
 }
 
@@ -231,6 +255,40 @@ impl<T: DeserializeOwned> FromRequest<App> for LargeBody<T> {
     }
 }
 
+/// A file that is read as it arrives. Only behind an organiser's policy.
+pub(crate) struct Upload {
+    body: BodyDataStream,
+    n_bytes: usize,
+}
+
+/// Largest file: a member list of a million lines.
+const UPLOAD_MAX: usize = 256 * 1024 * 1024;
+
+/// Longest pause of a client that uploads a file, which may take longer than other requests.
+const UPLOAD_STALL: Duration = Duration::from_secs(30);
+
+impl FromRequest<App> for Upload {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &App) -> Result<Upload, ApiError> {
+        Ok(Upload { body: request.into_body().into_data_stream(), n_bytes: 0 })
+    }
+}
+
+impl Upload {
+    /// The next bytes; `None` at the end of the file.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ApiError> {
+        let read = tokio::time::timeout(UPLOAD_STALL, self.body.next()).await;
+        let Some(bytes) = read.map_err(|_elapsed| Failure::BodyTooSlow)? else { return Ok(None) };
+        let bytes = bytes.map_err(|_error| Failure::BodyTooSlow)?;
+        self.n_bytes += bytes.len();
+        if self.n_bytes > UPLOAD_MAX {
+            return Err(Failure::BodyTooLarge.into());
+        }
+        Ok(Some(bytes))
+    }
+}
+
 async fn read_json(request: Request, max: usize) -> Result<Bytes, ApiError> {
     if !is_json(request.headers()) {
         return Err(Failure::NotJson.into());
@@ -238,7 +296,7 @@ async fn read_json(request: Request, max: usize) -> Result<Bytes, ApiError> {
     read_body(request, max).await
 }
 
-/// The only place that reads a body, which must arrive before the request's deadline.
+/// The only place that reads a whole body, which must arrive before the request's deadline.
 async fn read_body(request: Request, max: usize) -> Result<Bytes, ApiError> {
     let Deadline(deadline) = *request.extensions().get().ok_or(Failure::BodyTooSlow)?;
     let read = to_bytes(request.into_body(), max);

@@ -40,13 +40,6 @@ impl Language {
         }
     }
 
-    pub(crate) const fn tag(self) -> &'static str {
-        match self {
-            Language::Korean => "ko",
-            Language::English => "en",
-        }
-    }
-
     pub(crate) fn choose<T>(self, korean: T, english: T) -> T {
         match self {
             Language::Korean => korean,

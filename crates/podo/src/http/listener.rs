@@ -10,17 +10,21 @@ mod socket;
 pub(crate) use connection::{Connection, HeldBack};
 pub use deadlines::Patience;
 
+use crate::http::fast_path::{self, Next, OpenStream};
+use crate::http::respond::answer::EventStream;
+use crate::http::respond::events::EventSource;
 use crate::jobs::tasks::Tasks;
-use crate::routes::Edge;
+use crate::routes::{Edge, Room};
 use anyhow::{Context, Result};
 use axum::http::{Request, Response};
+use bytes::BytesMut;
 use connection::Sending;
-use connection_limiter::{ConnectionLimiter, Limits};
+use connection_limiter::{ConnectionLimiter, Entry, Limits};
 use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown, Watcher};
 use outgoing::Outgoing;
 use protocol::Protocol;
 use socket::Socket;
@@ -84,19 +88,10 @@ pub async fn serve(listener: TcpListener, edge: Edge, tasks: Tasks) {
         };
         let Some((stream, peer)) = accepted else { continue };
         let Some(entry) = limiter.enter(peer, edge.is_proxy(peer.ip())) else { continue };
-        let state = entry.connection.clone();
-        let connection = serve_connection(stream, state.clone(), edge.clone(), tasks.clone());
         let watcher = graceful.watcher();
-        tasks.spawn(async move {
-            if let Some(connection) = connection.await {
-                tokio::select! {
-                    // Connection errors are the client's problem.
-                    _ = watcher.watch(connection) => {}
-                    () = state.let_go() => {}
-                }
-            }
-            drop(entry);
-        });
+        let accepted =
+            Accepted { stream, entry, watcher, edge: edge.clone(), tasks: tasks.clone() };
+        accepted.spawn(BytesMut::new());
     }
     drop(listener);
     let drained = async {
@@ -113,23 +108,73 @@ pub async fn serve(listener: TcpListener, edge: Edge, tasks: Tasks) {
     }
 }
 
-/// The fast path serves the connection first; hyper takes over at the first other request.
-async fn serve_connection(
-    mut stream: TcpStream,
-    connection: Arc<Connection>,
+/// An accepted connection. It counts against the limits, and shutdown waits for it, until it is
+/// dropped.
+struct Accepted {
+    stream: TcpStream,
+    entry: Entry,
+    watcher: Watcher,
     edge: Arc<Edge>,
     tasks: Tasks,
-) -> Option<impl GracefulConnection> {
-    let patience = edge.patience();
-    let mut early =
-        match crate::http::fast_path::answer(&mut stream, &edge, &connection, &tasks, &patience)
-            .await
-        {
-            crate::http::fast_path::Next::Other(read) => read,
-            crate::http::fast_path::Next::Over => return None,
+}
+
+impl Accepted {
+    /// Serves the connection in a task of its own. `read` has arrived already.
+    fn spawn(self, read: BytesMut) {
+        self.tasks.clone().spawn(self.serve(read));
+    }
+
+    /// The fast path serves the connection first; hyper takes over at the first other request.
+    async fn serve(mut self, read: BytesMut) {
+        let Accepted { stream, entry, edge, tasks, .. } = &mut self;
+        let (connection, patience) = (entry.connection.clone(), edge.patience());
+        let asked = (&**edge, &connection);
+        let mut early = match fast_path::answer(stream, read, asked, tasks, &patience).await {
+            Next::Other(read) => read,
+            Next::Stream(opened) => return self.spawn_stream(opened),
+            Next::Over => return,
         };
-    let protocol = protocol::detect(&mut stream, &mut early, &connection, &tasks).await?;
-    Some(hand_over(Socket { stream, early, connection }, protocol, edge))
+        let detected = protocol::detect(stream, &mut early, &connection, tasks).await;
+        let Some(protocol) = detected else { return };
+        let Accepted { stream, entry: _entry, watcher, edge, .. } = self;
+        let socket = Socket { stream, early, connection: connection.clone() };
+        tokio::select! {
+            // Connection errors are the client's problem.
+            _ = watcher.watch(hand_over(socket, protocol, edge)) => {}
+            () = connection.let_go() => {}
+        }
+    }
+
+    /// Sends a stream in a task of its own, because this one has room for all that hyper needs.
+    fn spawn_stream(self, opened: OpenStream) {
+        let OpenStream { events, room, early } = opened;
+        let tasks = self.tasks.clone();
+        match events {
+            EventStream::Queue(events) => drop(tasks.spawn(self.stream(*events, room, early))),
+            EventStream::Seats(events) => drop(tasks.spawn(self.stream(*events, room, early))),
+        }
+    }
+
+    /// After the last event, the connection is free for the next request.
+    #[expect(
+        clippy::manual_async_fn,
+        reason = "an async fn has room for each argument twice, in every stream"
+    )]
+    fn stream<S: EventSource>(
+        self,
+        mut source: S,
+        room: Option<Room>,
+        mut early: BytesMut,
+    ) -> impl Future<Output = ()> + Send {
+        async move {
+            let (stream, connection) = (&self.stream, &self.entry.connection);
+            let sent = fast_path::send_events(stream, &mut early, connection, &mut source).await;
+            drop((source, room));
+            if sent.is_ok() {
+                self.spawn(early);
+            }
+        }
+    }
 }
 
 fn hand_over(socket: Socket, protocol: Protocol, edge: Arc<Edge>) -> impl GracefulConnection {
@@ -194,5 +239,26 @@ async fn accept(
             tokio::time::sleep(Duration::from_millis(50)).await;
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routes::catalog::seat_stream::SeatEvents;
+    use crate::routes::waiting_room::stream::QueueEvents;
+
+    /// The task of a stream, besides the socket and the entry in the limiter.
+    const STREAM_BYTES_MAX: usize = 2_048;
+
+    fn size_of_future<A, B, C, D, F>(_call: impl Fn(A, B, C, D) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_stream_is_a_small_task() {
+        let queue = size_of_future(Accepted::stream::<QueueEvents>);
+        let seats = size_of_future(Accepted::stream::<SeatEvents>);
+        assert!(queue.max(seats) <= STREAM_BYTES_MAX, "{queue} and {seats} bytes");
     }
 }

@@ -4,7 +4,7 @@ use crate::http::assets;
 use crate::http::assets::File;
 use crate::routes::ApiError;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response as Answer};
+use axum::response::{IntoResponse, Response as HttpResponse};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use utoipa::openapi::path::{Operation, PathItem};
@@ -22,7 +22,7 @@ const REQUEST_ID: &str = "X-Request-Id";
 const PROBLEM_KIND: &str = "application/problem+json";
 
 /// Serves the document, which is generated once.
-pub(crate) async fn show(headers: HeaderMap) -> Answer {
+pub(crate) async fn show(headers: HeaderMap) -> HttpResponse {
     static WRITTEN: LazyLock<Option<File>> = LazyLock::new(|| {
         let text = serde_json::to_vec(&crate::routes::openapi()).ok()?;
         File::written("application/json", text)

@@ -3,7 +3,7 @@
 
 use crate::http::language::Language;
 use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use podo_app::Error;
 use podo_domain::{Refusal, SeatId};
@@ -171,6 +171,11 @@ impl Failure {
         }
     }
 
+    /// What happened, in the client's language.
+    fn sentence(&self, language: Language) -> &'static str {
+        sentence(self.code(), language)
+    }
+
     /// The members that only some problems have.
     fn members(&self, language: Language) -> Members<'_> {
         let members = match self {
@@ -181,17 +186,33 @@ impl Failure {
             Failure::Refused(Refusal::ChallengeRequired { salt, bits, expires_at }) => {
                 json!({ "challenge": { "salt": salt, "bits": bits, "expiresAt": expires_at } })
             }
+            Failure::Refused(Refusal::PermissionMissing { permission }) => {
+                json!({ "permission": permission })
+            }
             Failure::Refused(Refusal::IdentityRests { until }) => json!({ "until": until }),
-            Failure::Refused(Refusal::TicketUsed { at: Some(at) }) => json!({ "usedAt": at }),
+            Failure::Refused(Refusal::TicketUsed { at: Some(at), gate }) => {
+                json!({ "usedAt": at, "usedGate": gate })
+            }
+            Failure::Refused(Refusal::TicketOtherGate { gates }) => json!({ "gates": gates }),
             Failure::Refused(Refusal::PaymentDeclined { reason }) => json!({ "reason": reason }),
+            Failure::Refused(Refusal::SeatLimit { max }) => json!({ "max": max }),
             Failure::Refused(Refusal::Invalid { field, problem: what }) => {
                 let detail = field_sentence(&what.to_string(), language);
                 json!({ "errors": [{ "field": field, "detail": detail }] })
             }
-            Failure::Refused(Refusal::InvalidSchedule { field }) => {
-                let detail = sentence(self.code(), language);
-                json!({ "errors": [{ "field": field, "detail": detail }] })
+            Failure::Refused(
+                Refusal::InvalidSchedule { field } | Refusal::WrongPhaseProof { field },
+            ) => json!({ "errors": [{ "field": field, "detail": self.sentence(language) }] }),
+            Failure::Refused(
+                Refusal::InvalidPhase { field }
+                | Refusal::PhasesOverlap { field }
+                | Refusal::PhaseOutsideSale { field },
+            ) => json!({ "errors": [{ "field": field, "detail": self.sentence(language) }] }),
+            Failure::Refused(Refusal::NotEligible { phase, audience }) => {
+                json!({ "phaseId": phase, "audience": audience })
             }
+            Failure::Refused(Refusal::TooManySeats { max }) => json!({ "max": max }),
+            Failure::Refused(Refusal::SeatNotInPhase { seats }) => json!({ "seatIds": seats }),
             Failure::Refused(Refusal::InvalidTemplate { at, problem: what }) => {
                 json!({ "errors": [{ "field": at, "detail": what }] })
             }
@@ -235,11 +256,17 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         Refusal::AdminOnly
         | Refusal::EntryRequired
         | Refusal::IdentityRequired
-        | Refusal::ReadOnly
+        | Refusal::NotEligible { .. }
+        | Refusal::PermissionMissing { .. }
+        | Refusal::PersonRequired
+        | Refusal::GrantTooWide
         | Refusal::ReauthRequired
         | Refusal::ChallengeRequired { .. }
         | Refusal::PasswordWrong => StatusCode::FORBIDDEN,
-        Refusal::NotFound | Refusal::NotInQueue => StatusCode::NOT_FOUND,
+        Refusal::NotFound
+        | Refusal::NotInQueue
+        | Refusal::InvitationInvalid
+        | Refusal::LinkInvalid => StatusCode::NOT_FOUND,
         Refusal::TooManyRequests { .. } | Refusal::HoldChurn { .. } => {
             StatusCode::TOO_MANY_REQUESTS
         }
@@ -249,17 +276,26 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         Refusal::Invalid { .. }
         | Refusal::InvalidTemplate { .. }
         | Refusal::InvalidSchedule { .. }
+        | Refusal::InvalidPhase { .. }
+        | Refusal::PhasesOverlap { .. }
+        | Refusal::PhaseOutsideSale { .. }
+        | Refusal::WrongPhaseProof { .. }
+        | Refusal::PhaseCodeWrong
+        | Refusal::MemberUnknown
+        | Refusal::InvalidMemberList
         | Refusal::NoSeats
         | Refusal::TooManySeats { .. }
         | Refusal::SeatRepeated
         | Refusal::ForeignSeat
         | Refusal::UnknownGrade
+        | Refusal::UnknownSection
         | Refusal::AmountMismatch
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
         | Refusal::WalletLimit
         | Refusal::IdentityUnproven
         | Refusal::InvalidPolicy
+        | Refusal::ConsentRequired
         | Refusal::WebhookUrlRefused
         | Refusal::TicketInvalid
         | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
@@ -274,7 +310,12 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::IdentityTaken
         | Refusal::IdentityRests { .. }
         | Refusal::OwnRole
+        | Refusal::LastOwner
         | Refusal::CodeOn
+        | Refusal::PhaseBegun
+        | Refusal::PhaseCodeUsed
+        | Refusal::MemberTaken
+        | Refusal::SeatNotInPhase { .. }
         | Refusal::NameTaken
         | Refusal::EventNotOpen
         | Refusal::WrongEventState
@@ -302,10 +343,14 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::NotStuck
         | Refusal::CancelClosed
         | Refusal::TicketElsewhere
+        | Refusal::TicketOtherGate { .. }
         | Refusal::TicketUsed { .. }
+        | Refusal::TicketNotUsed
         | Refusal::TicketVoid
         | Refusal::DeadLetterClosed
         | Refusal::TicketTransferred
+        | Refusal::ClaimForeign
+        | Refusal::ResaleOver
         | Refusal::TransferOff
         | Refusal::KeyRunning => StatusCode::CONFLICT,
     }
@@ -367,6 +412,15 @@ pub(crate) fn write_problem(to: &mut Vec<u8>, error: &ApiError, language: Langua
     serde_json::to_writer(to, &written).expect("a problem always serializes as JSON");
 }
 
+/// The headers of a problem, besides `Retry-After`.
+pub(crate) fn headers_of(language: Language) -> &'static [(&'static str, &'static str)] {
+    const PROBLEM: (&str, &str) = ("content-type", "application/problem+json");
+    match language {
+        Language::Korean => &[PROBLEM, ("content-language", "ko")],
+        Language::English => &[PROBLEM, ("content-language", "en")],
+    }
+}
+
 /// The problem as a whole response.
 pub(crate) fn render(error: &ApiError, language: Language, trace: &str) -> Response {
     let mut body = Vec::with_capacity(512);
@@ -374,9 +428,9 @@ pub(crate) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = error.status();
     let headers = response.headers_mut();
-    let json = HeaderValue::from_static("application/problem+json");
-    headers.insert(header::CONTENT_TYPE, json);
-    headers.insert(header::CONTENT_LANGUAGE, HeaderValue::from_static(language.tag()));
+    for (name, value) in headers_of(language) {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
     if let Some(seconds) = error.retry_after() {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -28,6 +28,11 @@ impl Tasks {
         }
     }
 
+    /// Tasks that shutdown waits for as well, but that stop only when told.
+    pub fn outliving(&self) -> Tasks {
+        Tasks { tracker: self.tracker.clone(), stop: CancellationToken::new() }
+    }
+
     /// Resolves at shutdown.
     pub async fn stopped(&self) {
         self.stop.cancelled().await;

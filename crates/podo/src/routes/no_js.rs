@@ -4,7 +4,9 @@
 mod entrance;
 mod form;
 mod html;
+mod legal;
 mod next;
+mod phases;
 mod refunds;
 mod session;
 mod standby;
@@ -34,11 +36,15 @@ pub(crate) fn routes() -> Router<App> {
         .route("/", get(list))
         .route("/events/{id}", get(event))
         .route("/queue/{id}", get(waiting::show).post(waiting::enter))
+        .route("/queue/{id}/verify", get(phases::show).post(phases::verify))
         .route("/standby/{id}", get(standby::show).post(standby::join))
         .route("/tickets", get(my_tickets))
         .route("/enter", get(entrance::show_log_in).post(entrance::log_in))
         .route("/join", get(entrance::show_sign_up).post(entrance::sign_up))
         .route("/join/confirm", post(entrance::confirm))
+        .route("/terms", get(legal::terms))
+        .route("/privacy", get(legal::privacy))
+        .route("/business", get(legal::business))
 }
 
 /// Events on the home page.
@@ -86,11 +92,12 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
         let enter = language.choose("예매하기", "Book");
         format!(
             "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\
-             <p>{}</p><h3>{}</h3><ul>{}</ul></section>",
+             {}<p>{}</p><h3>{}</h3><ul>{}</ul></section>",
             day(schedule.starts_at),
             language.choose("예매 시작", "Sale starts"),
             day(schedule.sale_starts_at),
             prices.join(" · "),
+            phases::lines(language, &schedule.phases),
             link(&format!("/queue/{}", schedule.id), enter),
             language.choose("취소와 환불", "Canceling and refunds"),
             refunds::lines(language, &detail.refund_rules, schedule.starts_at)

@@ -1,26 +1,33 @@
 //! The fan's tickets with their QR codes, and the mailbox.
 
-use crate::http::extract::{
-    AuditedAdmin, Body, Fan, Id, PageParams, Params, guarded, key_of, page,
-};
+mod attendance;
+mod claims;
+mod gate;
+mod resales;
+
+use crate::http::extract::{Body, Fan, Id, PageParams, Params, key_of, page};
+use crate::http::language::Language;
 use crate::http::problem::{ApiError, ApiResult, Failure, Problem};
 use crate::http::respond::idempotent::once;
 use crate::routes::App;
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use podo_app::messaging::port::messages::Letter;
+use podo_app::messaging::port::messages::Notification;
 use podo_app::operations::idempotency::{ACCEPT, TRANSFER};
 use podo_app::store::Page;
 use podo_app::tickets::holders;
-use podo_app::tickets::port::{CheckedIn, OfferView, Offered, TicketView, Transferred};
+use podo_app::tickets::holders::Recipient;
+use podo_app::tickets::papers;
+use podo_app::tickets::papers::PaperSize;
+use podo_app::tickets::port::{OfferView, Offered, TicketView, Transferred};
+use podo_domain::TicketId;
 use podo_domain::identity::Email;
-use podo_domain::{ScheduleId, TicketId};
 use qrcode::render::svg;
 use qrcode::{EcLevel, QrCode};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -29,11 +36,16 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(my_tickets))
         .routes(routes!(my_ticket))
         .routes(routes!(qr))
+        .routes(routes!(ticket_pdf))
+        .routes(routes!(ticket_calendar))
         .routes(routes!(transfer, withdraw_transfer))
         .routes(routes!(offers))
         .routes(routes!(accept))
-        .routes(guarded!(check_in))
         .routes(routes!(mailbox))
+        .merge(claims::routes())
+        .merge(gate::routes())
+        .merge(resales::routes())
+        .merge(attendance::routes())
 }
 
 /// The fan's tickets, newest first.
@@ -62,7 +74,8 @@ pub(crate) async fn my_ticket(
     Ok(Json(holders::my_ticket(&app.context, caller.user, ticket).await?))
 }
 
-/// The ticket's QR code for the gate, as an image.
+/// The ticket's QR code for the gate, as an image. If codes rotate, the header `Code-Changes-At`
+/// says until when it is valid.
 #[utoipa::path(get, path = "/api/tickets/{id}/qr.svg", tag = "tickets",
     security(("accessToken" = [])), params(("id" = TicketId, Path)),
     responses((status = 200, body = String, content_type = "image/svg+xml"),
@@ -74,7 +87,13 @@ pub(crate) async fn qr(
 ) -> ApiResult<Response> {
     let ticket = holders::my_ticket(&app.context, caller.user, ticket).await?;
     let picture = qr_picture(&holders::qr_text(&app.context, &ticket))?;
-    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], picture).into_response())
+    let mut response = ([(header::CONTENT_TYPE, "image/svg+xml")], picture).into_response();
+    // A page keeps only a picture that stays valid.
+    let changes_at = holders::qr_changes_at(&app.context).map(|at| at.to_string());
+    if let Some(at) = changes_at.and_then(|at| HeaderValue::try_from(at).ok()) {
+        response.headers_mut().insert("code-changes-at", at);
+    }
+    Ok(response)
 }
 
 pub(crate) fn qr_picture(text: &str) -> ApiResult<String> {
@@ -83,9 +102,72 @@ pub(crate) fn qr_picture(text: &str) -> ApiResult<String> {
     Ok(code.render::<svg::Color<'_>>().min_dimensions(240, 240).build())
 }
 
+/// The page of a printed ticket.
+#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TicketPageSize {
+    #[default]
+    A4,
+    Mobile,
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TicketPdfParams {
+    /// A4 by default.
+    #[serde(default)]
+    #[param(inline)]
+    size: TicketPageSize,
+}
+
+/// The ticket on paper. If codes rotate, the page has none and says so.
+#[utoipa::path(get, path = "/api/tickets/{id}/pdf", tag = "tickets",
+    security(("accessToken" = [])), params(("id" = TicketId, Path), TicketPdfParams),
+    responses((status = 200, body = Vec<u8>, content_type = "application/pdf"),
+              (status = 401, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn ticket_pdf(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(ticket): Id<TicketId>,
+    Params(params): Params<TicketPdfParams>,
+) -> ApiResult<Response> {
+    let size = match params.size {
+        TicketPageSize::A4 => PaperSize::A4,
+        TicketPageSize::Mobile => PaperSize::Mobile,
+    };
+    let pdf = papers::ticket_pdf(&app.context, caller.user, ticket, size).await?;
+    Ok(file("application/pdf", &format!("{ticket}.pdf"), pdf))
+}
+
+/// The show as a calendar file, with its end and its venue.
+#[utoipa::path(get, path = "/api/tickets/{id}/calendar.ics", tag = "tickets",
+    security(("accessToken" = [])), params(("id" = TicketId, Path)),
+    responses((status = 200, body = String, content_type = "text/calendar"),
+              (status = 401, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn ticket_calendar(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(ticket): Id<TicketId>,
+) -> ApiResult<Response> {
+    let text = papers::ticket_calendar(&app.context, caller.user, ticket).await?;
+    Ok(file("text/calendar; charset=utf-8", &format!("{ticket}.ics"), text.into_bytes()))
+}
+
+/// A personal file: browsers save it, caches don't.
+fn file(kind: &'static str, name: &str, bytes: Vec<u8>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+        (header::CACHE_CONTROL, "private, no-store".to_owned()),
+    ];
+    (headers, bytes).into_response()
+}
+
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Mailbox {
-    items: Vec<Letter>,
+    items: Vec<Notification>,
 }
 
 /// Notifications sent to the fan.
@@ -105,14 +187,16 @@ pub(crate) struct TransferBody {
 }
 
 /// Offers a ticket to an e-mail address for a week. The response doesn't reveal whether the address
-/// has an account. The ticket stays with its owner until an account with that verified address
-/// accepts it; a new offer replaces this one.
+/// has an account; without a verified one it gets a link to claim the ticket. The ticket stays with
+/// its owner until an account with that verified address accepts it; a new offer replaces this
+/// one.
 #[utoipa::path(post, path = "/api/tickets/{id}/transfer", tag = "tickets",
     security(("accessToken" = [])), request_body = TransferBody,
     params(("id" = TicketId, Path), ("Idempotency-Key" = String, Header)),
     responses((status = 202, body = Offered), (status = 400, body = Problem),
               (status = 401, body = Problem), (status = 404, body = Problem),
-              (status = 409, body = Problem), (status = 422, body = Problem)))]
+              (status = 409, body = Problem), (status = 422, body = Problem),
+              (status = 429, body = Problem)))]
 pub(crate) async fn transfer(
     State(app): State<App>,
     Fan(caller): Fan,
@@ -123,7 +207,9 @@ pub(crate) async fn transfer(
     // The idempotency key covers the path too.
     let content = [ticket.uuid().as_bytes().as_slice(), &body.bytes].concat();
     let key = key_of(&headers, caller.user, TRANSFER, &content)?;
-    once(holders::offer(&app.context, key, caller.user, ticket, &body.value.email).await?)
+    let language = Language::of(&headers).of_notifications();
+    let to = Recipient { email: &body.value.email, language };
+    once(holders::offer(&app.context, key, caller.user, ticket, to).await?)
 }
 
 /// Withdraws an offer.
@@ -175,29 +261,4 @@ pub(crate) async fn accept(
     let AcceptBody {} = body.value;
     let key = key_of(&headers, caller.user, ACCEPT, ticket.uuid().as_bytes())?;
     once(holders::accept(&app.context, key, caller.user, ticket).await?)
-}
-
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct CheckInBody {
-    /// The content of the QR code.
-    code: String,
-    /// The date that this gate admits; any by default.
-    #[serde(default)]
-    schedule_id: Option<ScheduleId>,
-}
-
-/// Checks in a ticket, once.
-#[utoipa::path(post, path = "/api/admin/checkin", tag = "admin", security(("accessToken" = [])),
-    request_body = CheckInBody,
-    responses((status = 200, body = CheckedIn), (status = 401, body = Problem),
-              (status = 403, body = Problem), (status = 409, body = Problem),
-              (status = 422, body = Problem)))]
-pub(crate) async fn check_in(
-    State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
-    body: Body<CheckInBody>,
-) -> ApiResult<Json<CheckedIn>> {
-    let CheckInBody { code, schedule_id } = body.value;
-    Ok(Json(holders::check_in(&app.context, actor, &code, schedule_id).await?))
 }

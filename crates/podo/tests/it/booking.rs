@@ -1,4 +1,4 @@
-//! Holds, races, the standby list, canceled dates.
+//! Holds, races, sale phases, the standby list, canceled dates.
 
 #[path = "booking/best.rs"]
 pub(crate) mod best;
@@ -8,6 +8,8 @@ pub(crate) mod called_off;
 pub(crate) mod detach;
 #[path = "booking/hold.rs"]
 pub(crate) mod hold;
+#[path = "booking/phases.rs"]
+pub(crate) mod phases;
 #[path = "booking/race.rs"]
 pub(crate) mod race;
 #[path = "booking/reconcile.rs"]

@@ -16,7 +16,7 @@ pub(crate) fn live_url() -> String {
 
 /// The configured store, without some guards.
 pub(crate) async fn store_without(config: &Config, rng: Arc<dyn Rng>, off: Vec<Guard>) -> SqlStore {
-    SqlStore::sqlite_without(&config.data.join("podo.db"), rng, off).unwrap()
+    SqlStore::sqlite_without(&config.data.join("podo.db"), rng, &off).unwrap()
 }
 
 /// All bytes that this folder's server stores.

@@ -20,3 +20,7 @@ pub(crate) mod profile;
 pub(crate) mod second_factor;
 #[path = "identity/social.rs"]
 pub(crate) mod social;
+#[path = "identity/support.rs"]
+pub(crate) mod support;
+#[path = "identity/team.rs"]
+pub(crate) mod team;

@@ -1,5 +1,7 @@
 //! The outbox and notifications.
 
+#[path = "messaging/mails.rs"]
+pub(crate) mod mails;
 #[path = "messaging/messages.rs"]
 pub(crate) mod messages;
 #[path = "messaging/notifications.rs"]

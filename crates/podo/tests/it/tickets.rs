@@ -1,8 +1,21 @@
 //! Tickets: check-in and transfers.
 
+#[path = "tickets/claims.rs"]
+mod claims;
+
+#[path = "tickets/gate.rs"]
+mod gate;
+
+#[path = "tickets/offline.rs"]
+mod offline;
+
+#[path = "tickets/resales.rs"]
+mod resales;
+
+use crate::messaging::mails::pdf_text;
 use crate::support::client::{Answer, Api, send, text};
 use crate::support::fan::Fan;
-use crate::support::world::{PRICE, Plan, World, accounts};
+use crate::support::world::{PRICE, Plan, Show, World, accounts};
 use futures::future::join_all;
 use podo_app::operations::port::clock::Clock;
 use podo_app::tickets::holders;
@@ -18,8 +31,12 @@ async fn code_of(world: &World, fan: &Fan, ticket: &str) -> String {
     holders::qr_text(world.context(), &view)
 }
 
-async fn check_in(gate: &Api, code: &str) -> Answer {
-    gate.post("/api/admin/checkin", &json!({ "code": code })).await
+async fn check_in(gate: &Api, show: &Show, code: &str) -> Answer {
+    gate.post("/api/admin/checkin", &scan(show, "1", code)).await
+}
+
+fn scan(show: &Show, gate: &str, code: &str) -> Value {
+    json!({ "code": code, "scheduleId": show.schedule, "gate": gate })
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -29,14 +46,15 @@ async fn of_fifty_gates_that_read_one_code_one_opens() {
     let fan = world.fan_inside(&show).await;
     let bought = fan.buy(&show, 0).await;
     let code = code_of(&world, &fan, &bought.ticket).await;
-    fan.api.post("/api/admin/checkin", &json!({ "code": code })).await.refused(403, "ADMIN_ONLY");
-    let answers = join_all((0..50).map(|_| check_in(&world.organiser, &code))).await;
+    check_in(&fan.api, &show, &code).await.refused(403, "ADMIN_ONLY");
+    let answers = join_all((0..50).map(|_| check_in(&world.organiser, &show, &code))).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
-    let used = check_in(&world.organiser, &code).await.refused(409, "TICKET_USED");
+    let used = check_in(&world.organiser, &show, &code).await.refused(409, "TICKET_USED");
     assert!(used["usedAt"].is_string(), "{used}");
+    assert_eq!(used["usedGate"], "1");
     // A used ticket cannot be refunded.
     fan.cancel(&bought.reservation).await.refused(409, "TICKET_USED");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,13 +66,11 @@ async fn forged_void_and_foreign_tickets_open_no_gate() {
     let code = code_of(&world, &fan, &bought.ticket).await;
     let (head, last) = code.split_at(code.len() - 3);
     for odd in ["", "PODO1.", "PODO1.AAAA", &format!("{head}AAA{last}"), &format!("{head}AAA")] {
-        check_in(&world.organiser, odd).await.refused(422, "TICKET_INVALID");
+        check_in(&world.organiser, &show, odd).await.refused(422, "TICKET_INVALID");
     }
-    let elsewhere = json!({ "code": code, "scheduleId": other.schedule });
-    let answer = world.organiser.post("/api/admin/checkin", &elsewhere).await;
-    answer.refused(409, "TICKET_ELSEWHERE");
+    check_in(&world.organiser, &other, &code).await.refused(409, "TICKET_ELSEWHERE");
     fan.cancel(&bought.reservation).await.expect(200);
-    check_in(&world.organiser, &code).await.refused(409, "TICKET_VOID");
+    check_in(&world.organiser, &show, &code).await.refused(409, "TICKET_VOID");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,10 +84,10 @@ async fn a_rotating_code_is_over_after_a_minute() {
     let old = code_of(&world, &fan, &bought.ticket).await;
     assert_eq!(code_of(&world, &fan, &bought.ticket).await, old);
     world.clock.advance(2 * STEP_LENGTH);
-    check_in(&world.organiser, &old).await.refused(422, "TICKET_INVALID");
+    check_in(&world.organiser, &show, &old).await.refused(422, "TICKET_INVALID");
     let code = code_of(&world, &fan, &bought.ticket).await;
     assert_ne!(code, old);
-    check_in(&world.organiser, &code).await.expect(200);
+    check_in(&world.organiser, &show, &code).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,11 +112,11 @@ async fn a_ticket_that_was_given_away_has_a_new_code_and_a_new_owner() {
     accepted.expect(200);
     assert_eq!(accept(&friend, &bought.ticket, "take").await.text, accepted.text);
     accept(&friend, &bought.ticket, "again").await.refused(404, "NOT_FOUND");
-    check_in(&world.organiser, &old).await.refused(422, "TICKET_INVALID");
+    check_in(&world.organiser, &show, &old).await.refused(422, "TICKET_INVALID");
     fan.cancel(&bought.reservation).await.refused(409, "TICKET_TRANSFERRED");
     let code = code_of(&world, &friend, &bought.ticket).await;
-    check_in(&world.organiser, &code).await.expect(200);
-    World::assert_sound(&world.findings().await);
+    check_in(&world.organiser, &show, &code).await.expect(200);
+    world.finish().await;
 }
 
 async fn offer(fan: &Fan, ticket: &str, body: &Value) -> Answer {
@@ -136,9 +152,9 @@ async fn an_offer_ends_with_another_one_a_withdrawal_its_time_or_the_gate() {
     assert_eq!(one.api.get("/api/users/me/offers").await.expect(200)["items"], json!([]));
     offer(&fan, &ticket, &to_one).await.expect(202);
     let code = code_of(&world, &fan, &ticket).await;
-    check_in(&world.stranger.with_token(&organiser(&world).await), &code).await.expect(200);
+    check_in(&world.stranger.with_token(&organiser(&world).await), &show, &code).await.expect(200);
     accept(&one, &ticket, "d").await.refused(409, "TICKET_USED");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 /// An organiser with a recent login.
@@ -164,7 +180,7 @@ async fn of_an_offer_and_a_withdrawal_at_once_the_ticket_has_one_owner() {
         let is_taken = taken.status == 200;
         assert_eq!(owners, if is_taken { [404, 200] } else { [200, 404] });
     }
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 async fn patch(api: &Api, path: &str, body: &Value) -> Answer {
@@ -225,10 +241,74 @@ async fn an_organiser_corrects_a_wallet_with_an_entry_in_the_audit_log() {
     let amounts: Vec<_> =
         ledger["items"].as_array().unwrap().iter().map(|it| &it["amount"]).collect();
     assert_eq!(amounts, [&json!(-PRICE), &json!(PRICE)]);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 /// An unknown id.
 fn show_id(world: &World) -> uuid::Uuid {
     world.context().rng.id(world.context().now())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ticket_is_printed_for_its_owner_only() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let bought = fan.buy(&show, 4).await;
+    let path = format!("/api/tickets/{}/pdf", bought.ticket);
+    for size in ["", "?size=a4", "?size=mobile"] {
+        let request = fan.api.call(Method::GET, &format!("{path}{size}"));
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "application/pdf");
+        assert_eq!(response.headers()["cache-control"], "private, no-store");
+        let pdf = response.bytes().await.unwrap();
+        assert!(pdf.len() <= 200_000, "{} bytes", pdf.len());
+        let words = pdf_text(&pdf);
+        let parts = ["포도 콘서트", "포도 아레나", "올림픽로", "A-5", "VIP", "Fan", "오후", "오전"];
+        let n_found = parts.iter().filter(|part| words.contains(**part)).count();
+        assert_eq!(n_found, parts.len() - 1, "morning or afternoon: {words}");
+        assert!(words.contains(&bought.booking_number), "{words}");
+    }
+    fan.api.get(&format!("{path}?size=a3")).await.refused(422, "INVALID");
+    world.fan().await.api.get(&path).await.refused(404, "NOT_FOUND");
+    fan.cancel(&bought.reservation).await.expect(200);
+    fan.api.get(&path).await.refused(409, "TICKET_VOID");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rotating_ticket_is_printed_without_a_code() {
+    let world = World::with(&[("PODO_TICKET_CODES", "rotating")]).await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let bought = fan.buy(&show, 0).await;
+    let request = fan.api.call(Method::GET, &format!("/api/tickets/{}/pdf", bought.ticket));
+    let pdf = request.send().await.unwrap().bytes().await.unwrap();
+    assert!(pdf_text(&pdf).contains("30초마다"), "{}", pdf_text(&pdf));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_calendar_file_has_the_end_and_the_venue() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let bought = fan.buy(&show, 0).await;
+    let path = format!("/api/tickets/{}/calendar.ics", bought.ticket);
+    let request = fan.api.call(Method::GET, &path).send().await.unwrap();
+    assert_eq!(request.headers()["content-type"], "text/calendar; charset=utf-8");
+    let file = request.text().await.unwrap();
+    assert!(file.split("\r\n").all(|line| line.len() <= 75), "{file}");
+    let unfolded = file.replace("\r\n ", "");
+    let field = |name: &str| {
+        let found = unfolded.lines().find_map(|line| line.strip_prefix(name));
+        found.unwrap_or_else(|| panic!("{name}: {unfolded}")).to_owned()
+    };
+    let view = world.stranger.get(&format!("/api/schedules/{}", show.schedule)).await.expect(200);
+    let utc = |it: &str| text(&view, it)[..19].replace(['-', ':'], "");
+    assert_eq!(field("DTSTART:"), format!("{}Z", utc("startsAt")));
+    assert_eq!(field("DTEND:"), format!("{}Z", utc("endsAt")));
+    assert_eq!(field("SUMMARY:"), "포도 콘서트");
+    assert!(field("LOCATION:").contains("포도 아레나 대극장\\, 서울 올림픽로 1"), "{unfolded}");
+    assert!(field("DESCRIPTION:").contains(&bought.booking_number), "{unfolded}");
+    world.fan().await.api.get(&path).await.refused(404, "NOT_FOUND");
 }

@@ -63,7 +63,7 @@ pub(crate) fn replica() -> Postgres {
 /// The configured store, without some guards.
 pub(crate) async fn store_without(config: &Config, rng: Arc<dyn Rng>, off: Vec<Guard>) -> SqlStore {
     let settings = config.postgres(&config.store_url).unwrap();
-    SqlStore::postgres_without(&settings, rng, off).await.unwrap()
+    SqlStore::postgres_without(&settings, rng, &off).await.unwrap()
 }
 
 /// Runs SQL in the database of this folder's server.

@@ -177,7 +177,7 @@ async fn bootstrapped(config: &Config, off: &[Guard]) -> Bootstrapped {
     }
     let rng: Arc<dyn clock::Rng> = Arc::new(SystemRng::new());
     let settings = config.postgres(&config.store_url).unwrap();
-    let store = SqlStore::postgres_without(&settings, rng.clone(), off.to_vec()).await.unwrap();
+    let store = SqlStore::postgres_without(&settings, rng.clone(), off).await.unwrap();
     let mut bootstrapped = bootstrap::context_on(config, Arc::new(store), rng).await.unwrap();
     bootstrapped.context.booking.seat_filter = Arc::new(OpenDoor);
     bootstrapped

@@ -18,7 +18,9 @@ use podo_app::identity::keyring::sha256;
 use podo_app::identity::sessions::Caller;
 use podo_app::operations::idempotency::{CHARGE, SELECT};
 use podo_app::operations::port::clock::Rng as _;
-use podo_app::operations::port::idempotency::{Answer, IdempotencyKey, Idempotent, StoredAnswer};
+use podo_app::operations::port::idempotency::{
+    IdempotencyKey, Idempotent, IdempotentAnswer, StoredAnswer,
+};
 use podo_app::payments::wallet;
 use podo_app::waiting_room;
 use podo_domain::identity::Role;
@@ -142,7 +144,7 @@ impl Fan {
             async move {
                 let asker = waiting_room::asker(&node, schedule, Some(caller), token.as_deref())?;
                 let view = match enters {
-                    true => waiting_room::enter(&node, asker, schedule, None).await?,
+                    true => waiting_room::enter(&node, asker, None).await?,
                     false => waiting_room::status(&node, asker, schedule).await?,
                 };
                 let token = view.token.clone();
@@ -271,7 +273,7 @@ impl Fan {
 }
 
 /// The body of a response, new or replayed.
-fn body_of<T: Answer>(once: Idempotent<T>) -> Value {
+fn body_of<T: IdempotentAnswer>(once: Idempotent<T>) -> Value {
     match once {
         Idempotent::Fresh(answer) => serde_json::to_value(&answer).unwrap(),
         Idempotent::Replay(StoredAnswer { body, .. }) => serde_json::from_str(&body).unwrap(),

@@ -8,14 +8,15 @@ use crate::rng::Rng;
 use futures::future::{join, join_all};
 use podo_app::catalog::port::EventVerb;
 use podo_app::catalog::{
-    NewEvent, NewSchedule, NewVenue, cancel_schedule, change_event, create_event, create_hall,
+    NewSchedule, NewVenue, cancel_schedule, change_event, create_event, create_hall,
     create_schedule, create_venue,
 };
 use podo_app::identity::accounts::{SignUp, new_user};
 use podo_app::identity::port::accounts::CreateUser;
 use podo_app::{AppContext, Error};
-use podo_domain::catalog::text::{Line, Prose};
-use podo_domain::catalog::{GridTemplate, ResaleDelay, ScheduleTimes, SeatTemplate};
+use podo_domain::booking::seats::SEATS_PER_ORDER;
+use podo_domain::catalog::text::Line;
+use podo_domain::catalog::{GridTemplate, NewEvent, ResaleDelay, ScheduleTimes, SeatTemplate};
 use podo_domain::identity::{Email, NewPassword, Role};
 use podo_domain::waiting_room::QueueSettings;
 use podo_domain::{EventId, ScheduleId, TicketId, Timestamp, UserId, Won};
@@ -76,14 +77,7 @@ impl Sale {
             grade_mapping: BTreeMap::from([(text("A"), text(GRADE))]),
         });
         let (hall, _) = create_hall(context, actor, venue, line("Hall"), template).await?;
-        let event = NewEvent {
-            title: line("Podo Live"),
-            artist: line("The Grapes"),
-            description: Prose::try_from(String::new()).unwrap(),
-            venue,
-            hall,
-            transferable: true,
-        };
+        let event = NewEvent::new(line("Podo Live"), line("The Grapes"), venue, hall);
         let event = create_event(context, actor, event).await?;
         let now = context.now();
         let closing = now.plus(plan.sale);
@@ -208,6 +202,7 @@ fn schedule(plan: &Plan, (opening, closing): (Timestamp, Timestamp)) -> NewSched
         },
         prices: BTreeMap::from([(GRADE.to_owned(), Won::new(PRICE).unwrap())]),
         seats_per_person: plan.seats_per_fan,
+        seats_per_order: SEATS_PER_ORDER,
         resale_delay: ResaleDelay::default(),
         queue: QueueSettings {
             max_active: plan.max_active,

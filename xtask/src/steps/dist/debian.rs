@@ -53,7 +53,7 @@ pub(super) fn write(release: &Release, folder: &Path) -> anyhow::Result<()> {
     stage.text(&control(release)?, "DEBIAN/control")?;
     run(command("chmod", &["-R", "u=rwX,go=rX"]).arg(stage.path()))?;
     let compression: &[&str] = match release.profile {
-        Profile::Release => &["-Zxz"],
+        Profile::Dist => &["-Zxz"],
         Profile::Dev => &["-Zgzip", "-z1"],
     };
     let mut build = command("dpkg-deb", &["--root-owner-group"]);

@@ -1,8 +1,8 @@
 //! `cargo xtask test --only dist`: makes the packages, unpacks them, and runs the program from them.
 
-use super::{CHECKSUMS, PAPERS, Profile, Release, UNIT, debian};
+use super::{CHECKSUMS, PAPERS, Profile, Release, UNIT, debian, guards};
 use crate::podo;
-use crate::shell::{command, read, root, run, succeeds};
+use crate::shell::{built, command, read, root, run, succeeds};
 use anyhow::{Context, ensure};
 use podo_testbed::{Launch, TempDir};
 use std::collections::BTreeSet;
@@ -14,6 +14,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) fn check() -> anyhow::Result<()> {
+    check_guards()?;
     let release = Release::read(podo::build()?, Profile::Dev)?;
     let scratch = TempDir::with_prefix("podo-dist-")?;
     let folder = scratch.path().join("dist");
@@ -28,6 +29,14 @@ pub(crate) fn check() -> anyhow::Result<()> {
     check_control(&control, &unpacked)?;
     check_units(&unpacked)?;
     serve_from(&unpacked, &release.version)
+}
+
+/// The store as it is shipped, without optimisation: a release build would take minutes. `cargo xtask
+/// dist` looks into the release binary itself.
+fn check_guards() -> anyhow::Result<()> {
+    let build = ["build", "--quiet", "--package", "podo-adapters", "--lib"];
+    run(command("cargo", &build).args(["--features", "kafka-tls"]))?;
+    guards::check(&built("debug").join("libpodo_adapters.rlib"))
 }
 
 fn check_sums(release: &Release, folder: &Path) -> anyhow::Result<()> {

@@ -7,27 +7,26 @@ mod lobby;
 mod outflow;
 pub(crate) mod returned;
 mod room;
-mod waiting_index;
 
 #[cfg(test)]
 mod tests;
 
 use crate::live::memory::queue_blocks;
 use crate::live::memory::schedules::Schedules;
+use crate::live::waiting_index::WaitingIndex;
 use async_trait::async_trait;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::port::queue;
 use podo_app::waiting_room::port::queue::{
-    Admission, PlaceProof, PositionSnapshot, Remembered, Survey,
+    Admission, Busy, PlaceProof, PositionSnapshot, Remembered, Survey,
 };
 use podo_app::{Error, Result};
 use podo_domain::waiting_room::{Entry, Need, PlaceNumber, QueueCounts, QueuePosition, QueueRules};
 use podo_domain::{Refusal, ScheduleId, Timestamp, UserId};
 use room::{Epoch, Room};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
-use waiting_index::WaitingIndex;
 
 /// Attempts of a step that needs something first: the draw, then numbers. Concurrent steps may use
 /// up both before it retries.
@@ -42,6 +41,8 @@ pub struct Queue {
     /// Held by the caller that asks the store; the others then find what they need.
     granting: tokio::sync::Mutex<()>,
     n_granted: AtomicU64,
+    /// Whether a caller has asked this engine for its busy rooms.
+    is_known: AtomicBool,
 }
 
 /// With blocks that live as long as the engine.
@@ -60,6 +61,7 @@ impl Queue {
             epoch: AtomicU64::default(),
             granting: tokio::sync::Mutex::default(),
             n_granted: AtomicU64::default(),
+            is_known: AtomicBool::default(),
         }
     }
 
@@ -181,7 +183,7 @@ impl queue::Queue for Queue {
 
     /// A number belongs to one fan for ever, and this isn't a copy, so the proof alone identifies
     /// the fan.
-    fn standing_now(
+    fn cached_position(
         &self,
         schedule: ScheduleId,
         (number, _fan): (PlaceNumber, UserId),
@@ -257,6 +259,11 @@ impl queue::Queue for Queue {
 
     async fn counts(&self, schedule: ScheduleId, now: Timestamp) -> Result<QueueCounts> {
         Ok(self.look(schedule, |room| room.counts(now))?.unwrap_or_default())
+    }
+
+    async fn busy(&self, _now: Timestamp) -> Result<Busy> {
+        let is_new = !self.is_known.swap(true, Ordering::AcqRel);
+        Ok(Busy { rooms: self.rooms.filter(Room::is_busy)?, is_new })
     }
 
     async fn remove(&self, schedule: ScheduleId) -> Result<()> {

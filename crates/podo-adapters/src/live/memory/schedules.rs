@@ -56,6 +56,19 @@ impl<T> Schedules<T> {
         Ok(Some(step(&mut value)))
     }
 
+    /// The schedules whose value meets a condition.
+    pub(crate) fn filter(&self, is_meant: impl Fn(&T) -> bool) -> Result<Vec<ScheduleId>> {
+        let mut found = Vec::new();
+        for (schedule, value) in &*self.map.read().map_err(Error::broken)? {
+            if is_meant(&*value.lock().map_err(Error::broken)?) {
+                found.push(*schedule);
+            }
+        }
+        // Not in the order of the map: the simulation repeats every step.
+        found.sort();
+        Ok(found)
+    }
+
     pub(crate) fn remove(&self, schedule: ScheduleId) -> Result<()> {
         self.map.write().map_err(Error::broken)?.remove(&schedule);
         Ok(())

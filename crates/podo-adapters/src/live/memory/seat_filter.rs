@@ -74,7 +74,7 @@ impl Seats {
 
 #[async_trait]
 impl seat_filter::SeatFilter for SeatFilter {
-    fn refusal_at_hand(
+    fn cached_refusal(
         &self,
         pick: &SeatPick,
         fan: UserId,

@@ -1,18 +1,18 @@
 //! The waiting room on Redis: sorted sets per schedule, and one atomic script per step.
 
 mod answer;
+mod busy;
 mod replica;
-mod replica_index;
 mod replicas;
 mod steps;
 
 use crate::live::redis::Connection;
-use answer::Answer;
+use answer::ScriptReply;
 use async_trait::async_trait;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::port::queue;
 use podo_app::waiting_room::port::queue::{
-    Admission, Over, PlaceProof, PositionSnapshot, Remembered, Survey,
+    Admission, Busy, Over, PlaceProof, PositionSnapshot, Remembered, Survey,
 };
 use podo_app::{Error, Result};
 use podo_domain::waiting_room::draw;
@@ -99,7 +99,7 @@ impl Queue {
         rules: &QueueRules,
         (fan, proof): (UserId, Option<PlaceProof>),
         now: Timestamp,
-    ) -> Result<Answer> {
+    ) -> Result<ScriptReply> {
         let (what, value) = match proof {
             Some(PlaceProof::Lobby { index }) => ("lobby", u64::from(index)),
             Some(PlaceProof::Line { number }) => ("line", number),
@@ -107,7 +107,7 @@ impl Queue {
         };
         let mut call = self.steps.call_by_rules(&self.steps.enter, rules, now);
         call.arg(name(fan)).arg(newcomer).arg(what).arg(value);
-        self.steps.run_drawn(rules, now, &call).await
+        self.steps.run_for_fan(rules, now, &call).await
     }
 }
 
@@ -162,17 +162,17 @@ impl queue::Queue for Queue {
         // Just joined, admitted, gone, or without proof: ask the room.
         let mut call = self.steps.call(&self.steps.position, rules.schedule, now);
         call.arg(rules.opens_at.ms()).arg(name(fan));
-        let position = self.steps.run_drawn(rules, now, &call).await?.position()?;
+        let position = self.steps.run_for_fan(rules, now, &call).await?.position()?;
         Ok(PositionSnapshot { position, is_live: true })
     }
 
-    fn standing_now(
+    fn cached_position(
         &self,
         schedule: ScheduleId,
         place: (PlaceNumber, UserId),
         now: Timestamp,
     ) -> Option<QueuePosition> {
-        self.replicas.standing_now(schedule, place, now)
+        self.replicas.cached_position(schedule, place, now)
     }
 
     async fn leave(&self, schedule: ScheduleId, fan: UserId, now: Timestamp) -> Result<()> {
@@ -280,6 +280,10 @@ impl queue::Queue for Queue {
             "absent" => Ok(QueueCounts::default()),
             _ => Err(answer.unexpected()),
         }
+    }
+
+    async fn busy(&self, now: Timestamp) -> Result<Busy> {
+        self.steps.busy(now).await
     }
 
     async fn remove(&self, schedule: ScheduleId) -> Result<()> {

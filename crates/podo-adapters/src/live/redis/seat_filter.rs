@@ -64,7 +64,7 @@ fn forget_after_ms() -> u64 {
 
 #[async_trait]
 impl seat_filter::SeatFilter for SeatFilter {
-    fn refusal_at_hand(
+    fn cached_refusal(
         &self,
         pick: &SeatPick,
         fan: UserId,

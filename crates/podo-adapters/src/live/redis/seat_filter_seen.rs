@@ -1,53 +1,44 @@
 //! A short-lived cache of Redis's answers about seats. At an opening thousands of fans want the
 //! same few seats: Redis refuses the first, and this cache those right behind.
 
+use podo_app::cache::{Cache, Expiring};
 use podo_domain::booking::reconciliation::FilterHold;
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::id::SeatIndex;
 use podo_domain::{ScheduleId, Timestamp, UserId};
-use std::collections::HashMap;
-use std::sync::Mutex;
 use std::time::Duration;
 
 /// The TTL: a release on another node is visible no later than this. One on this node is visible at
 /// once.
 const COUNTS_FOR: Duration = Duration::from_millis(200);
 
-/// Capacity; beyond it, old seats are dropped.
 const SEATS_MAX: usize = 100_000;
 
-#[derive(Default)]
-pub(crate) struct Seen {
-    seats: Mutex<HashMap<(ScheduleId, SeatIndex), Sight>>,
-}
+pub(crate) struct Seen(Cache<(ScheduleId, SeatIndex), Expiring<FilterHold>>);
 
-struct Sight {
-    hold: FilterHold,
-    /// The expiry: the TTL after the answer, and never past the hold.
-    until: Timestamp,
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen(Cache::of(SEATS_MAX))
+    }
 }
 
 impl Seen {
+    /// Caches holds for the TTL, and never past their end.
     pub(crate) fn remember<'a>(
         &self,
         schedule: ScheduleId,
         holds: impl Iterator<Item = (&'a SeatIndex, FilterHold)>,
         now: Timestamp,
     ) {
-        let mut seats = self.seats.lock().expect("the lock is never poisoned");
-        if seats.len() >= SEATS_MAX {
-            seats.retain(|_, sight| now < sight.until);
-        }
         for (seat, hold) in holds {
             let until = hold.until.min(now.plus(COUNTS_FOR));
-            seats.insert((schedule, *seat), Sight { hold, until });
+            self.0.insert((schedule, *seat), Expiring { value: hold, until });
         }
     }
 
     pub(crate) fn forget(&self, schedule: ScheduleId, released: &[SeatIndex]) {
-        let mut seats = self.seats.lock().expect("the lock is never poisoned");
         for seat in released {
-            seats.remove(&(schedule, *seat));
+            self.0.remove(&(schedule, *seat));
         }
     }
 
@@ -58,10 +49,9 @@ impl Seen {
         fan: UserId,
         now: Timestamp,
     ) -> Option<Vec<SeatIndex>> {
-        let seats = self.seats.lock().expect("the lock is never poisoned");
         let sight = |seat: &SeatIndex| {
-            let sight = seats.get(&(pick.schedule(), *seat))?;
-            (now < sight.until).then_some((*seat, sight.hold.fan))
+            let hold = self.0.fresh(&(pick.schedule(), *seat), now)?;
+            Some((*seat, hold.fan))
         };
         let blocked: Vec<(SeatIndex, UserId)> = pick.indexes().iter().filter_map(sight).collect();
         let is_refused = blocked.iter().any(|(_, holder)| *holder != fan);

@@ -2,6 +2,7 @@
 
 mod claim;
 mod hold;
+mod phase;
 mod read;
 mod release;
 
@@ -9,7 +10,7 @@ pub(crate) use claim::{Claim, store_claimed, take_free_seats};
 pub(crate) use release::give_back;
 
 use crate::sql::engine::commands::commands;
-use crate::sql::engine::tx::{Guard, Tx};
+use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
@@ -102,23 +103,33 @@ fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
 
 pub(crate) async fn load(tx: &mut dyn Tx, id: ReservationId) -> Result<Option<Reservation>> {
     let sql = "select id, user_id, schedule_id, status, hold_expires_at, amount, version,
-                      payment_window_given, retry_window_given, place_number
+                      payment_window_given, retry_window_given, place_number, phase_id
                  from reservations where id = $1";
     tx.row(sql, params![id]).await?.as_ref().map(read_reservation).transpose()
 }
 
-/// Like `load`, with the status of the reservation's date.
+/// A reservation with its event and the status of its date.
+pub(crate) struct ReservationOnDate {
+    pub(crate) reservation: Reservation,
+    pub(crate) date: ScheduleStatus,
+    pub(crate) event: EventId,
+}
+
 pub(crate) async fn load_with_date(
     tx: &mut dyn Tx,
     id: ReservationId,
-) -> Result<Option<(Reservation, ScheduleStatus)>> {
+) -> Result<Option<ReservationOnDate>> {
     let sql = "select r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
-                      s.status as schedule_status
+                      r.phase_id, s.status as schedule_status, s.event_id
                  from reservations r join event_schedules s on s.id = r.schedule_id
                 where r.id = $1";
     let Some(row) = tx.row(sql, params![id]).await? else { return Ok(None) };
-    Ok(Some((read_reservation(&row)?, row.parse("schedule_status", ScheduleStatus::parse)?)))
+    Ok(Some(ReservationOnDate {
+        reservation: read_reservation(&row)?,
+        date: row.parse("schedule_status", ScheduleStatus::parse)?,
+        event: row.get("event_id")?,
+    }))
 }
 
 pub(crate) fn read_reservation(row: &Row) -> Result<Reservation> {
@@ -132,6 +143,7 @@ pub(crate) fn read_reservation(row: &Row) -> Result<Reservation> {
         version: row.get("version")?,
         payment_window_given: row.get("payment_window_given")?,
         retry_window_given: row.get("retry_window_given")?,
+        phase: row.get("phase_id")?,
         place: row.get("place_number")?,
     })
 }
@@ -232,9 +244,7 @@ async fn tell(tx: &mut dyn Tx, change: Change<'_>, now: Timestamp) -> Result<()>
                values ($1, $2, $3, $4)";
     let (id, version) = (reservation.id, reservation.version);
     let values = params![id, version, reservation.status.as_str(), now];
-    if tx.has(Guard::HistoryIsWritten) {
-        tx.add(sql, vec![values.to_vec()]).await?;
-    }
+    tx.add(sql, vec![values.to_vec()]).await?;
     let payload = ReservationPayload {
         reservation_id: id,
         user_id: reservation.user,
@@ -326,9 +336,7 @@ pub(crate) async fn free_seats(
     let set = |seat: &ReservedSeat| {
         params![reservation.schedule, seat.id.index(), reservation.id, back_at].to_vec()
     };
-    if tx.has(Guard::SeatsAreFreed) {
-        tx.execute_each(free, seats.iter().map(set).collect()).await?;
-    }
+    tx.execute_each(free, seats.iter().map(set).collect()).await?;
     let done = "update reservation_seats set active = $2 where reservation_id = $1 and active";
     tx.execute(done, params![reservation.id, false]).await?;
     Ok(freed(reservation, seats))

@@ -6,7 +6,7 @@ use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
-use podo_app::booking::port::standby::{OfferSeats, Place, StandBy, Standbys};
+use podo_app::booking::port::standby::{OfferSeats, StandBy, StandbyPlace, Standbys};
 use podo_app::{Error, Result};
 use podo_domain::booking::reservations::check_seat_limit;
 use podo_domain::booking::standby::{PLACE_OF_OFFER, Standby, StandbyState};
@@ -19,9 +19,9 @@ use uuid::Uuid;
 
 commands! {
     impl Standbys for SqlStore {
-        write stand_by(StandBy) -> Place as Sales => stand_by;
+        write stand_by(StandBy) -> StandbyPlace as Sales => stand_by;
         read standby_of(StandbyOf { user: UserId, schedule: ScheduleId })
-            -> Option<Place> as Sales => standby_of;
+            -> Option<StandbyPlace> as Sales => standby_of;
         write leave_standby(Leave { user: UserId, schedule: ScheduleId, now: Timestamp })
             -> () as Sales => leave;
         read waiting_standbys(Waiting { now: Timestamp, limit: u32 })
@@ -34,7 +34,12 @@ commands! {
     }
 }
 
-async fn check_sale(tx: &mut dyn Tx, schedule: ScheduleId, now: Timestamp) -> Result<u32> {
+/// Whether seats of the date can be bought now. Returns the seats that one person may have.
+pub(crate) async fn check_sale(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+    now: Timestamp,
+) -> Result<u32> {
     let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status as event_status,
                       s.seats_per_person, s.stopped_at
                  from event_schedules s join events e on e.id = s.event_id
@@ -50,7 +55,7 @@ async fn check_sale(tx: &mut dyn Tx, schedule: ScheduleId, now: Timestamp) -> Re
     Ok(row.get("seats_per_person")?)
 }
 
-async fn stand_by(tx: &mut dyn Tx, command: &StandBy) -> Result<Place> {
+async fn stand_by(tx: &mut dyn Tx, command: &StandBy) -> Result<StandbyPlace> {
     let (user, schedule) = (command.user, command.schedule);
     tx.lock(Uuid::from_u128(user.uuid().as_u128() ^ schedule.uuid().as_u128())).await?;
     check_sale(tx, schedule, command.now).await?;
@@ -68,7 +73,7 @@ async fn stand_by(tx: &mut dyn Tx, command: &StandBy) -> Result<Place> {
     found.ok_or_else(|| Error::broken("a standby entry disappeared within its transaction"))
 }
 
-async fn standby_of(tx: &mut dyn Tx, question: &StandbyOf) -> Result<Option<Place>> {
+async fn standby_of(tx: &mut dyn Tx, question: &StandbyOf) -> Result<Option<StandbyPlace>> {
     let sql = "select id, user_id, schedule_id, grade, n_seats, state, reservation_id, created_at
                  from standbys where user_id = $1 and schedule_id = $2 order by id desc limit 1";
     let Some(row) = tx.row(sql, params![question.user, question.schedule]).await? else {
@@ -80,7 +85,7 @@ async fn standby_of(tx: &mut dyn Tx, question: &StandbyOf) -> Result<Option<Plac
                   and id < $4";
     let values = params![standby.schedule, &standby.grade, standby.count, standby.id];
     let ahead = tx.row(sql, values).await?.map(|row| row.get("n_ahead")).transpose()?;
-    Ok(Some(Place { standby, ahead: ahead.unwrap_or(0) }))
+    Ok(Some(StandbyPlace { standby, ahead: ahead.unwrap_or(0) }))
 }
 
 fn read(row: &Row) -> Result<Standby> {
@@ -140,6 +145,7 @@ async fn offer(tx: &mut dyn Tx, command: &OfferSeats) -> Result<()> {
         reservation: command.reservation,
         user: command.user,
         pick: &command.pick,
+        phase: None,
         place: PLACE_OF_OFFER,
         until: command.until,
         now: command.now,

@@ -1,14 +1,17 @@
 //! Organisers' changes and removals. What fans rely on can't be changed, and what was ever held
 //! can't be removed.
 
-use crate::sql::catalog::create::{json_text, words};
+use crate::sql::catalog::create::json_text;
+use crate::sql::catalog::moved;
+use crate::sql::catalog::phases::{phases_of, remove as remove_phase};
 use crate::sql::catalog::told::note_told;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use podo_app::Result;
 use podo_app::catalog::port::{
-    CancelSchedule, ChangeSchedule, EditEvent, EditHall, EditVenue, Remove, Unwanted,
+    CancelSchedule, ChangeSchedule, EditHall, EditVenue, Remove, Unwanted,
 };
+use podo_domain::catalog::phases::check_sale;
 use podo_domain::catalog::{
     ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatTemplate, price_seats,
 };
@@ -17,13 +20,22 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 pub(super) async fn edit_venue(tx: &mut dyn Tx, command: &EditVenue) -> Result<()> {
+    let EditVenue { venue, name, address, city, time_zone, now, .. } = command;
+    let find = "select name, address from venues where id = $1";
+    let row = tx.row(find, params![*venue]).await?.ok_or(Refusal::NotFound)?;
+    let before: (String, String) = (row.get("name")?, row.get("address")?);
     let sql = "update venues set name = coalesce($2, name), address = coalesce($3, address),
-                      city = coalesce($4, city), updated_at = $5
+                      city = coalesce($4, city), updated_at = $5,
+                      time_zone = coalesce($6, time_zone)
                 where id = $1";
-    let EditVenue { name, address, city, .. } = command;
-    let values = params![command.venue, name.clone(), address.clone(), city.clone(), command.now];
+    let values =
+        params![*venue, name.clone(), address.clone(), city.clone(), *now, time_zone.clone()];
     found(tx.execute(sql, values).await?)?;
-    let details = json!({ "name": name, "address": address, "city": city });
+    if command.announces {
+        moved::announce_venue(tx, command, before).await?;
+    }
+    let details = json!({ "name": name, "address": address, "city": city,
+        "timeZone": time_zone, "announced": command.announces });
     note_told(tx, (command.actor, "venue.edit"), command.venue.uuid(), details, command.now).await
 }
 
@@ -48,30 +60,6 @@ pub(super) async fn edit_hall(tx: &mut dyn Tx, command: &EditHall) -> Result<()>
     note_told(tx, (command.actor, "hall.edit"), command.hall.uuid(), details, command.now).await
 }
 
-pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<()> {
-    let sql = "update events set title = coalesce($2, title), artist = coalesce($3, artist),
-                      description = coalesce($4, description), updated_at = $5,
-                      transferable = coalesce($6, transferable)
-                where id = $1
-               returning title, artist, transferable";
-    let EditEvent { title, artist, description, transferable, .. } = command;
-    let values = params![
-        command.event,
-        title.clone(),
-        artist.clone(),
-        description.clone(),
-        command.now,
-        *transferable
-    ];
-    let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
-    let (title, artist): (String, String) = (row.get("title")?, row.get("artist")?);
-    let sql = "update events_search set words = $2 where id = $1";
-    tx.execute(sql, params![command.event, words(&title, &artist)]).await?;
-    let transferable: bool = row.get("transferable")?;
-    let details = json!({ "title": title, "artist": artist, "transferable": transferable });
-    note_told(tx, (command.actor, "event.edit"), command.event.uuid(), details, command.now).await
-}
-
 fn found(n_changed: u64) -> Result<()> {
     if n_changed == 0 { Err(Refusal::NotFound.into()) } else { Ok(()) }
 }
@@ -81,20 +69,25 @@ pub(super) async fn change_schedule(
     command: &ChangeSchedule,
 ) -> Result<ScheduleTerms> {
     let sql = "select starts_at, ends_at, sale_starts_at, sale_ends_at, seats_per_person, prices,
-                      resale_min_seconds, resale_max_seconds, seat_template
+                      resale_min_seconds, resale_max_seconds, seat_template, seats_per_order
                  from event_schedules where id = $1";
+    // Serialise it with a change of the date's phases, which lie inside the sale.
+    tx.lock(command.schedule.uuid()).await?;
     let row = tx.row(sql, params![command.schedule]).await?.ok_or(Refusal::NotFound)?;
     let terms = read_terms(&row)?;
     let next = terms.change(&command.change, command.now)?;
+    check_sale(&phases_of(tx, command.schedule).await?, next.times.sale())?;
     if next.prices != terms.prices {
         let template: SeatTemplate = row.json("seat_template")?;
         set_prices(tx, command.schedule, &template, &next.prices).await?;
     }
     store_terms(tx, command, &terms, &next).await?;
+    moved::announce_date(tx, command, &terms.times, &next.times).await?;
     let details = json!({
         "startsAt": next.times.starts_at, "endsAt": next.times.ends_at,
         "saleStartsAt": next.times.sale_starts_at, "saleEndsAt": next.times.sale_ends_at,
-        "seatsPerPerson": next.seats_per_person, "prices": next.prices,
+        "seatsPerPerson": next.seats_per_person, "seatsPerOrder": next.seats_per_order,
+        "prices": next.prices,
         "resaleDelay": next.resale_delay,
     });
     note_told(
@@ -117,6 +110,7 @@ fn read_terms(row: &Row) -> Result<ScheduleTerms> {
             sale_ends_at: row.get("sale_ends_at")?,
         },
         seats_per_person: row.get("seats_per_person")?,
+        seats_per_order: row.get("seats_per_order")?,
         prices: row.json("prices")?,
         resale_delay: ResaleDelay {
             min_seconds: row.get("resale_min_seconds")?,
@@ -149,7 +143,7 @@ async fn store_terms(
     let sql = "update event_schedules
                   set starts_at = $2, ends_at = $3, sale_starts_at = $4, sale_ends_at = $5,
                       seats_per_person = $6, prices = $7, resale_min_seconds = $8,
-                      resale_max_seconds = $9, updated_at = $10,
+                      resale_max_seconds = $9, updated_at = $10, seats_per_order = $14,
                       status = case status when 'CANCELLED' then status else $13 end
                 where id = $1 and sale_starts_at = $11 and seats_per_person = $12";
     let values = &[
@@ -166,6 +160,7 @@ async fn store_terms(
         before.times.sale_starts_at.into(),
         before.seats_per_person.into(),
         next.times.sale().status_at(command.now).as_str().into(),
+        next.seats_per_order.into(),
     ];
     match tx.execute(sql, values).await? {
         0 => Err(podo_app::Error::Conflict("a concurrent command changed the schedule".into())),
@@ -226,6 +221,11 @@ pub(super) async fn remove(tx: &mut dyn Tx, command: &Remove) -> Result<()> {
     };
     if tx.row(users, params![uuid]).await?.is_some() {
         return Err(Refusal::InUse.into());
+    }
+    if let Unwanted::Schedule(schedule) = command.what {
+        for phase in phases_of(tx, schedule).await? {
+            remove_phase(tx, phase.id).await?;
+        }
     }
     let mut n_deleted = 0;
     for sql in deletes {

@@ -8,7 +8,7 @@ use crate::sql::messaging::outbox::Outgoing;
 use crate::sql::operations::audit::note;
 use podo_app::Result;
 use podo_app::catalog::port::{
-    ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventVerb,
+    ChangeEvent, ChangeQueue, CreateHall, CreateSchedule, CreateVenue, EventVerb,
 };
 use podo_domain::catalog::{EventStatus, PlannedSeat, SeatTemplate, price_seats};
 use podo_domain::id::SeatIndex;
@@ -56,34 +56,6 @@ pub(super) async fn create_hall(tx: &mut dyn Tx, command: &CreateHall) -> Result
     note(tx, (command.actor, "hall.create"), command.hall, details, command.now).await
 }
 
-pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
-    let hall = "select 1 from halls where id = $1 and venue_id = $2";
-    tx.row(hall, params![command.hall, command.venue]).await?.ok_or(Refusal::NotFound)?;
-    let sql = "insert into events (id, title, artist, description, venue_id, hall_id, status,
-                                   created_at, updated_at, transferable)
-               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8)";
-    let values = params![
-        command.event,
-        &command.title,
-        &command.artist,
-        &command.description,
-        command.venue,
-        command.hall,
-        command.now,
-        command.transferable
-    ];
-    tx.execute(sql, values).await?;
-    let sql = "insert into events_search (id, words) values ($1, $2)";
-    tx.execute(sql, params![command.event, words(&command.title, &command.artist)]).await?;
-    let details = json!({ "title": command.title });
-    note_told(tx, (command.actor, "event.create"), command.event.uuid(), details, command.now).await
-}
-
-/// The search text of an event.
-pub(super) fn words(title: &str, artist: &str) -> String {
-    format!("{title} {artist}").to_lowercase()
-}
-
 /// Creates the schedule, with its sequence number, and its seats in one transaction, so a partial
 /// hall is never visible.
 pub(super) async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -> Result<u32> {
@@ -127,9 +99,10 @@ async fn insert_schedule(
     let sql = "insert into event_schedules
                  (id, event_id, play_sequence, starts_at, ends_at, sale_starts_at, sale_ends_at,
                   status, seat_template, prices, n_seats, seats_per_person, queue_settings,
-                  draw_seed, created_at, updated_at, resale_min_seconds, resale_max_seconds)
+                  draw_seed, created_at, updated_at, resale_min_seconds, resale_max_seconds,
+                  seats_per_order)
                select $1, $2, coalesce(max(play_sequence), 0) + 1, $3, $4, $5, $6, $16, $7,
-                      $8, $9, $10, $11, $12, $13, $13, $14, $15
+                      $8, $9, $10, $11, $12, $13, $13, $14, $15, $17
                  from event_schedules where event_id = $2";
     let values = &[
         command.schedule.into(),
@@ -148,6 +121,7 @@ async fn insert_schedule(
         command.resale_delay.min_seconds.into(),
         command.resale_delay.max_seconds.into(),
         command.times.sale().status_at(command.now).as_str().into(),
+        command.seats_per_order.into(),
     ];
     tx.execute(sql, values).await?;
     Ok(())

@@ -1,146 +1,56 @@
 //! Catalog queries for fans, organisers and jobs.
 
+use crate::sql::catalog::phases::phases_of;
 use crate::sql::catalog::{
-    ClaimedSeats, EventById, Events, HallTemplate, ScheduleById, SchedulesAlive, SchedulesEnded,
-    SchedulesOf, SeatsAt, SeatsByGrade, SeatsOf, TemplateOf, Venues,
+    ClaimedSeats, HallTemplate, ScheduleById, SchedulesAlive, SchedulesEnded, SchedulesOf, SeatsAt,
+    SeatsByGrade, SeatsOf, TemplateOf, Venues,
 };
 use crate::sql::engine::tx::Tx;
-use crate::sql::engine::value::{Row, Value, params};
+use crate::sql::engine::value::{Row, params};
 use podo_app::Result;
-use podo_app::catalog::port::{EventRecord, GradeSales, HallRecord, ScheduleRecord, VenueRecord};
+use podo_app::catalog::port::{GradeSales, HallRecord, ScheduleRecord, VenueRecord};
 use podo_domain::booking::seats::{Seat, SeatStanding, SeatState};
 use podo_domain::catalog::{EventStatus, ResaleDelay, ScheduleStatus, ScheduleTimes, SeatTemplate};
 use podo_domain::id::SeatIndex;
-use podo_domain::{ScheduleId, Timestamp, VenueId};
+use podo_domain::{ScheduleId, VenueId};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// A filter that is absent is null and matches everything.
-pub(super) async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventRecord>> {
-    if let Some(text) = &question.filter.query {
-        return search(tx, question, text).await;
-    }
-    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name as venue_name,
-                      v.city, h.name as hall_name, e.transferable
-                 from events e
-                 join venues v on v.id = e.venue_id
-                 join halls h on h.id = e.hall_id
-                where e.id < $1
-                  and (cast($2 as text) is null or e.status = $2)
-                  and (cast($3 as text) is null or v.city = $3)
-                  and (not $4 or (
-                        select 1 from event_schedules s
-                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6
-                         limit 1) is not null)
-                  and (cast($8 as text) is null or (
-                        select 1 from event_schedules s
-                         where s.event_id = e.id and s.status = $8 limit 1) is not null)
-                order by e.id desc limit $7";
-    tx.query(sql, &filters(question)).await?.iter().map(read_event).collect()
-}
-
-/// Matches Korean by any part of a word: three letters or more through the trigram index, fewer by
-/// a scan.
-async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<EventRecord>> {
-    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name as venue_name,
-                      v.city, h.name as hall_name, e.transferable
-                 from events_search w
-                 join events e on e.id = w.id
-                 join venues v on v.id = e.venue_id
-                 join halls h on h.id = e.hall_id
-                where w.words like $9 and w.words like $10 escape '\\'
-                  and e.id < $1
-                  and (cast($2 as text) is null or e.status = $2)
-                  and (cast($3 as text) is null or v.city = $3)
-                  and (not $4 or (
-                        select 1 from event_schedules s
-                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6
-                         limit 1) is not null)
-                  and (cast($8 as text) is null or (
-                        select 1 from event_schedules s
-                         where s.event_id = e.id and s.status = $8 limit 1) is not null)
-                order by e.id desc limit $7";
-    let mut values = filters(question);
-    values.extend([rough_pattern(text).into(), like_pattern(text).into()]);
-    tx.query(sql, &values).await?.iter().map(read_event).collect()
-}
-
-fn filters(question: &Events) -> Vec<Value> {
-    let filter = &question.filter;
-    let has_dates = filter.from.is_some() || filter.to.is_some();
-    let values = params![
-        question.page.after.unwrap_or(Uuid::max()),
-        filter.only.map(EventStatus::as_str),
-        filter.city.clone(),
-        has_dates,
-        filter.from.unwrap_or(Timestamp::from_ms(0)),
-        filter.to.unwrap_or(Timestamp::FAR_FUTURE),
-        question.page.limit + 1,
-        filter.schedule_status.map(ScheduleStatus::as_str)
-    ];
-    values.to_vec()
-}
-
-/// Matches the text anywhere, with `_` in place of pattern characters. It matches slightly too
-/// much, but it can use the index, which SQLite does only for patterns without escapes.
-fn rough_pattern(text: &str) -> String {
-    format!("%{}%", text.to_lowercase().replace(['\\', '%', '_'], "_"))
-}
-
-/// Matches the text anywhere, with its own `%` and `_` escaped.
-fn like_pattern(text: &str) -> String {
-    let escaped = text.to_lowercase().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    format!("%{escaped}%")
-}
-
-fn read_event(row: &Row) -> Result<EventRecord> {
-    Ok(EventRecord {
-        event: row.get("id")?,
-        title: row.get("title")?,
-        artist: row.get("artist")?,
-        description: row.get("description")?,
-        status: row.parse("status", EventStatus::parse)?,
-        venue_name: row.get("venue_name")?,
-        city: row.get("city")?,
-        hall_name: row.get("hall_name")?,
-        transferable: row.get("transferable")?,
-    })
-}
-
-pub(super) async fn event(tx: &mut dyn Tx, question: &EventById) -> Result<Option<EventRecord>> {
-    let sql = "select e.id, e.title, e.artist, e.description, e.status, v.name as venue_name,
-                      v.city, h.name as hall_name, e.transferable
-                 from events e
-                 join venues v on v.id = e.venue_id
-                 join halls h on h.id = e.hall_id
-                where e.id = $1";
-    tx.row(sql, params![question.event]).await?.as_ref().map(read_event).transpose()
+/// The start of every query that `read_schedule` reads.
+macro_rules! schedules {
+    () => {
+        "select s.id, s.event_id, e.status as event_status, e.title, s.play_sequence,
+                s.starts_at, s.ends_at, s.sale_starts_at, s.sale_ends_at, s.status,
+                s.prices, s.n_seats, s.seats_per_person, s.queue_settings, s.draw_seed,
+                s.resale_min_seconds, s.resale_max_seconds, s.last_phase, s.seats_per_order
+           from event_schedules s join events e on e.id = s.event_id"
+    };
 }
 
 pub(super) async fn schedules_of(
     tx: &mut dyn Tx,
     question: &SchedulesOf,
 ) -> Result<Vec<ScheduleRecord>> {
-    let sql = "select s.id, s.event_id, e.status as event_status, e.title, s.play_sequence,
-                      s.starts_at, s.ends_at, s.sale_starts_at, s.sale_ends_at, s.status,
-                      s.prices, s.n_seats, s.seats_per_person, s.queue_settings, s.draw_seed,
-                      s.resale_min_seconds, s.resale_max_seconds
-                 from event_schedules s join events e on e.id = s.event_id
-                where s.event_id = $1 order by s.play_sequence";
-    tx.query(sql, params![question.event]).await?.iter().map(read_schedule).collect()
+    let sql = concat!(
+        schedules!(),
+        "
+                where s.event_id = $1 order by s.play_sequence"
+    );
+    let rows = tx.query(sql, params![question.event]).await?;
+    read_schedules(tx, &rows).await
 }
 
 pub(super) async fn schedule(
     tx: &mut dyn Tx,
     question: &ScheduleById,
 ) -> Result<Option<ScheduleRecord>> {
-    let sql = "select s.id, s.event_id, e.status as event_status, e.title, s.play_sequence,
-                      s.starts_at, s.ends_at, s.sale_starts_at, s.sale_ends_at, s.status,
-                      s.prices, s.n_seats, s.seats_per_person, s.queue_settings, s.draw_seed,
-                      s.resale_min_seconds, s.resale_max_seconds
-                 from event_schedules s join events e on e.id = s.event_id
-                where s.id = $1";
-    tx.row(sql, params![question.schedule]).await?.as_ref().map(read_schedule).transpose()
+    let sql = concat!(
+        schedules!(),
+        "
+                where s.id = $1"
+    );
+    let rows = tx.query(sql, params![question.schedule]).await?;
+    Ok(read_schedules(tx, &rows).await?.pop())
 }
 
 /// From a day before the sale opens until an hour after it closes or the show is canceled.
@@ -148,16 +58,16 @@ pub(super) async fn schedules_alive(
     tx: &mut dyn Tx,
     question: &SchedulesAlive,
 ) -> Result<Vec<ScheduleRecord>> {
-    let sql = "select s.id, s.event_id, e.status as event_status, e.title, s.play_sequence,
-                      s.starts_at, s.ends_at, s.sale_starts_at, s.sale_ends_at, s.status,
-                      s.prices, s.n_seats, s.seats_per_person, s.queue_settings, s.draw_seed,
-                      s.resale_min_seconds, s.resale_max_seconds
-                 from event_schedules s join events e on e.id = s.event_id
+    let sql = concat!(
+        schedules!(),
+        "
                 where s.sale_ends_at > $1 and s.sale_starts_at < $2 and e.status = 'OPEN'
-                  and s.status <> 'CANCELLED'";
+                  and s.status <> 'CANCELLED'"
+    );
     let hour = Duration::from_secs(3_600);
     let values = params![question.now.minus(hour), question.now.plus(hour * 24)];
-    tx.query(sql, values).await?.iter().map(read_schedule).collect()
+    let rows = tx.query(sql, values).await?;
+    read_schedules(tx, &rows).await
 }
 
 pub(super) async fn schedules_ended(
@@ -200,6 +110,19 @@ pub(super) async fn seats_by_grade(
     tx.query(sql, params![question.schedule, question.now]).await?.iter().map(read).collect()
 }
 
+/// Dates with their phases; one without phases needs no further statement.
+async fn read_schedules(tx: &mut dyn Tx, rows: &[Row]) -> Result<Vec<ScheduleRecord>> {
+    let mut records = Vec::with_capacity(rows.len());
+    for row in rows {
+        let mut record = read_schedule(row)?;
+        if row.get::<u32>("last_phase")? > 0 {
+            record.phases = phases_of(tx, record.schedule).await?;
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
 fn read_schedule(row: &Row) -> Result<ScheduleRecord> {
     let seed: Vec<u8> = row.get("draw_seed")?;
     Ok(ScheduleRecord {
@@ -218,10 +141,12 @@ fn read_schedule(row: &Row) -> Result<ScheduleRecord> {
         prices: row.json("prices")?,
         n_seats: row.get("n_seats")?,
         seats_per_person: row.get("seats_per_person")?,
+        seats_per_order: row.get("seats_per_order")?,
         resale_delay: ResaleDelay {
             min_seconds: row.get("resale_min_seconds")?,
             max_seconds: row.get("resale_max_seconds")?,
         },
+        phases: Vec::new(),
         queue: row.json("queue_settings")?,
         draw_seed: seed
             .try_into()
@@ -266,7 +191,8 @@ pub(super) async fn hall_template(
 }
 
 pub(super) async fn venues(tx: &mut dyn Tx, question: &Venues) -> Result<Vec<VenueRecord>> {
-    let sql = "select id, name, address, city from venues where id < $1 order by id desc limit $2";
+    let sql = "select id, name, address, city, time_zone from venues
+                where id < $1 order by id desc limit $2";
     let page = question.page;
     let rows = tx.query(sql, params![page.after.unwrap_or(Uuid::max()), page.limit + 1]).await?;
     let mut venues = Vec::with_capacity(rows.len());
@@ -286,6 +212,7 @@ pub(super) async fn venues(tx: &mut dyn Tx, question: &Venues) -> Result<Vec<Ven
             name: row.get("name")?,
             address: row.get("address")?,
             city: row.get("city")?,
+            time_zone: row.get("time_zone")?,
             halls: halls.iter().map(read).collect::<Result<_>>()?,
         });
     }

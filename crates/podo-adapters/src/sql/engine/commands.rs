@@ -5,8 +5,8 @@
 //!     impl JobRuns for SqlStore {
 //!         write note_run(JobRun) -> () as Worker => note;
 //!         read job_runs(ListRuns {}) -> Vec<JobRun> as Worker => list;
-//!         write take_turn(TakeTurn { job: &'static str, due_at: Timestamp })
-//!             -> bool as Worker => take_turn;
+//!         write claim_run(ClaimRun { job: &'static str, due_at: Timestamp })
+//!             -> bool as Worker => claim_run;
 //!     }
 //! }
 //! ```
@@ -16,11 +16,11 @@
 //!   its transaction with others on PostgreSQL;
 //! - the method of the port;
 //! - the command. A type alone (`JobRun`) is what the method takes. A type with fields
-//!   (`TakeTurn { … }`) is declared by the line, and the method takes the fields one by one;
+//!   (`ClaimRun { … }`) is declared by the line, and the method takes the fields one by one;
 //! - what it gives;
 //! - the database role that it runs in, and `or_replica` if nothing is decided by its answer, so
 //!   that a replica may give it;
-//! - the async function that runs it: `async fn take_turn(tx: &mut dyn Tx, command: &TakeTurn)`.
+//! - the async function that runs it: `async fn claim_run(tx: &mut dyn Tx, command: &ClaimRun)`.
 //!
 //! A method that does more than run one command is written out as an `async fn` below the lines. A
 //! command that only such a method runs is declared by a line that starts with `command`:

@@ -20,12 +20,11 @@ pub use usage::{PoolUsage, WaitCounts};
 
 use crate::sql::DatabaseRole;
 use crate::sql::engine::plan::MigrationPlan;
-use crate::sql::engine::tx::{Command, Guard};
-use batch::Answer;
+use crate::sql::engine::tx::{Command, StoreContext};
+use batch::CommandReply;
 use batch::writer::{BATCHES_AT_ONCE, Writer};
 use connect::connection::Connection;
 use connect::pools::{Pool, Pools};
-use podo_app::operations::port::clock::Rng;
 use podo_app::{Error, Result};
 use replicas::{CaughtUp, Replicas};
 use std::sync::Arc;
@@ -40,17 +39,13 @@ const RUNS_MAX: u32 = 8;
 /// has already committed.
 const PAUSE: Duration = Duration::from_millis(3);
 
-/// Lets tests remove the last line of defence, to show what it prevents.
-const NO_BARRIER: &str = "drop index if exists reservation_service.reservation_seats_one_claim";
-
 pub(crate) struct Postgres {
     pools: Pools,
     replicas: Replicas,
     /// The connections of the writer.
     for_batches: Pool,
     writer: Writer,
-    rng: Arc<dyn Rng>,
-    off: Vec<Guard>,
+    context: Arc<StoreContext>,
     has_batches: bool,
     /// Commands retried after a conflict.
     n_run_again: AtomicU64,
@@ -62,22 +57,19 @@ impl Postgres {
     /// Connects and migrates the schema.
     pub(crate) async fn open(
         settings: &PostgresSettings,
-        rng: Arc<dyn Rng>,
-        off: Vec<Guard>,
+        context: Arc<StoreContext>,
     ) -> std::result::Result<Postgres, String> {
-        let extra = off.contains(&Guard::OneClaimPerSeat).then_some(NO_BARRIER);
-        migrate::catch_up(settings, extra).await?;
+        migrate::catch_up(settings).await?;
         let settings = &migrate::choose_roles(settings).await?;
         let (pools, replicas) = (Pools::new(settings)?, Replicas::new(settings)?);
         let for_batches = connect::pools::for_batches(settings, BATCHES_AT_ONCE)?;
-        let writer = Writer::start(for_batches.clone(), rng.clone(), off.clone())?;
+        let writer = Writer::start(for_batches.clone(), context.clone())?;
         Ok(Postgres {
             pools,
             replicas,
             for_batches,
             writer,
-            rng,
-            off,
+            context,
             has_batches: true,
             n_run_again: AtomicU64::new(0),
             settings: settings.clone(),
@@ -116,6 +108,22 @@ impl Postgres {
         migrate::migrate_to(settings, version).await
     }
 
+    /// Lets replicas answer without proof that they have caught up.
+    #[cfg(feature = "mutants")]
+    pub(crate) fn without_proof_of_replicas(mut self) -> Postgres {
+        self.replicas.are_unproven = true;
+        self
+    }
+
+    /// Runs a statement of a test as the schema's owner.
+    #[cfg(feature = "mutants")]
+    pub(crate) async fn run_as_owner(
+        settings: &PostgresSettings,
+        sql: &str,
+    ) -> std::result::Result<(), String> {
+        migrate::run_as_owner(settings, sql).await
+    }
+
     /// Runs every command in its own transaction, to measure what batching gains.
     #[cfg(feature = "mutants")]
     pub(crate) fn without_batches(self) -> Postgres {
@@ -151,7 +159,7 @@ impl Postgres {
             match self.run(&command).await {
                 Err(Error::Conflict(_)) if may_run_again => {
                     self.n_run_again.fetch_add(1, Ordering::Relaxed);
-                    let jitter = self.rng.number() % 4 + 1;
+                    let jitter = self.context.rng.number() % 4 + 1;
                     tokio::time::sleep(PAUSE * run * jitter as u32 / 2).await;
                 }
                 result => return result,
@@ -165,8 +173,8 @@ impl Postgres {
             return self.write(command).await;
         }
         match self.writer.write(command).await? {
-            Answer::Done(result) => result,
-            Answer::Alone(command) => self.write(command).await,
+            CommandReply::Done(result) => result,
+            CommandReply::Alone(command) => self.write(command).await,
         }
     }
 
@@ -187,9 +195,7 @@ impl Postgres {
 
     /// The replica's answer, or none if the primary must answer.
     async fn ask_replica<W: Command>(&self, command: &W) -> Option<W::Output> {
-        let is_proof_asked = !self.off.contains(&Guard::ReplicaIsProven);
-        let CaughtUp { connection, replica } =
-            self.replicas.caught_up(&self.pools, is_proof_asked).await?;
+        let CaughtUp { connection, replica } = self.replicas.caught_up(&self.pools).await?;
         let answer = self.answer(command, connection);
         match tokio::time::timeout(self.replicas.patience(), answer).await {
             Ok(Ok(output)) => return Some(output),
@@ -207,14 +213,14 @@ impl Postgres {
         mut connection: Connection,
     ) -> Result<W::Output> {
         let transaction = connection.begin_read_only().await?;
-        let mut tx = PostgresTx { transaction, rng: &*self.rng, off: &self.off };
+        let mut tx = PostgresTx { transaction, context: &self.context };
         command.run(&mut tx).await
     }
 
     async fn run<W: Command>(&self, command: &W) -> Result<W::Output> {
         let mut connection = self.pools.of(W::ROLE).get().await?;
         let transaction = connection.begin().await?;
-        let mut tx = PostgresTx { transaction, rng: &*self.rng, off: &self.off };
+        let mut tx = PostgresTx { transaction, context: &self.context };
         let output = command.run(&mut tx).await?;
         tx.commit().await?;
         Ok(output)

@@ -10,8 +10,6 @@ mod backup;
 mod checkpointer;
 mod connection;
 #[cfg(feature = "mutants")]
-mod edited;
-#[cfg(feature = "mutants")]
 mod inline;
 mod private;
 mod reader;
@@ -21,17 +19,14 @@ mod writer;
 
 pub(crate) use backup::back_up;
 #[cfg(feature = "mutants")]
-pub use edited::Edit;
-#[cfg(feature = "mutants")]
 pub use inline::FaultInjector;
 #[cfg(feature = "mutants")]
 pub(crate) use inline::Inline;
 
 use crate::sql::engine::plan::MigrationPlan;
-use crate::sql::engine::tx::{Command, Guard};
+use crate::sql::engine::tx::{Command, StoreContext};
 use connection::open;
 use futures::channel::oneshot;
-use podo_app::operations::port::clock::Rng;
 use podo_app::{Error, Result};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
@@ -52,22 +47,16 @@ impl Sqlite {
     /// Opens or creates the database file and migrates its schema.
     pub(crate) fn open(
         path: &Path,
-        rng: Arc<dyn Rng>,
-        off: Vec<Guard>,
+        context: Arc<StoreContext>,
     ) -> std::result::Result<Sqlite, String> {
         private::keep_private(path)?;
         let mut connection = open(path, false)?;
         migrations::runner().run(&mut connection).map_err(|error| error.to_string())?;
-        if off.contains(&Guard::OneClaimPerSeat) {
-            connection
-                .execute_batch("drop index if exists reservation_seats_one_claim")
-                .map_err(|error| error.to_string())?;
-        }
         let syncer = syncer::Syncer::start(path)?;
         let watermark = syncer.watermark();
-        let readers = reader::Readers::start(path, &rng, watermark.clone(), READERS)?;
+        let readers = reader::Readers::start(path, &context, watermark.clone(), READERS)?;
         let checkpointer = checkpointer::Checkpointer::start(path)?;
-        let writer = writer::Writer::start(connection, (checkpointer, syncer), rng, off)?;
+        let writer = writer::Writer::start(connection, checkpointer, syncer, context)?;
         Ok(Sqlite { writer, readers, watermark })
     }
 
@@ -92,6 +81,12 @@ impl Sqlite {
         self.readers.submit(command, send)?;
         receive.await.map_err(|oneshot::Canceled| stopped())?
     }
+}
+
+/// Runs a statement of a test beside the store.
+#[cfg(feature = "mutants")]
+pub(crate) fn run_on_file(path: &Path, sql: &str) -> std::result::Result<(), String> {
+    open(path, false)?.execute_batch(sql).map_err(|error| error.to_string())
 }
 
 /// The version of a file's schema; 0 if it has none.

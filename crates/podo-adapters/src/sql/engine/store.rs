@@ -1,16 +1,15 @@
 //! The store, on one of the two engines.
 
+#[cfg(feature = "mutants")]
+use crate::sql::engine::mutants::{DROP_ONE_CLAIM_PER_SEAT, Edit, Guard, Mutant};
 use crate::sql::engine::plan::MigrationPlan;
 use crate::sql::engine::postgres::{PoolUsage, Postgres, PostgresSettings, Replication, Roles};
 use crate::sql::engine::sqlite;
 use crate::sql::engine::sqlite::Sqlite;
 #[cfg(feature = "mutants")]
-use crate::sql::engine::sqlite::{Edit, FaultInjector, Inline};
+use crate::sql::engine::sqlite::{FaultInjector, Inline};
 use crate::sql::engine::traced::Traced;
-use crate::sql::engine::tx::Command;
-#[cfg(feature = "mutants")]
-use crate::sql::engine::tx::Guard;
-use crate::sql::messaging::outbox;
+use crate::sql::engine::tx::{Command, StoreContext};
 use podo_app::Result;
 use podo_app::operations::port::clock::Rng;
 use std::path::Path;
@@ -19,6 +18,10 @@ use tokio::sync::Notify;
 
 pub struct SqlStore {
     engine: Engine,
+    context: Arc<StoreContext>,
+    /// What tests take away from its statements.
+    #[cfg(feature = "mutants")]
+    edits: Arc<[Edit]>,
     /// Notified when this process or another one writes a message.
     on_message: Notify,
     /// Notified when this process writes a message.
@@ -33,8 +36,15 @@ enum Engine {
 }
 
 impl SqlStore {
-    fn on(engine: Engine) -> SqlStore {
-        SqlStore { engine, on_message: Notify::new(), on_own_message: Notify::new() }
+    fn on(engine: Engine, context: Arc<StoreContext>) -> SqlStore {
+        SqlStore {
+            engine,
+            context,
+            #[cfg(feature = "mutants")]
+            edits: Arc::new([]),
+            on_message: Notify::new(),
+            on_own_message: Notify::new(),
+        }
     }
 
     /// A file has no clock of its own.
@@ -94,8 +104,8 @@ impl SqlStore {
     }
 
     /// Notifies if a message may have been written since then.
-    fn notify_since(&self, n_pushed: u64) {
-        if outbox::n_pushed() != n_pushed {
+    fn notify_since(&self, n_messages: u64) {
+        if self.context.n_messages() != n_messages {
             self.on_message.notify_one();
             self.on_own_message.notify_one();
         }
@@ -103,7 +113,9 @@ impl SqlStore {
 
     /// Opens or creates a SQLite file and migrates its schema.
     pub fn sqlite(path: &Path, rng: Arc<dyn Rng>) -> std::result::Result<SqlStore, String> {
-        Sqlite::open(path, rng, Vec::new()).map(|sqlite| SqlStore::on(Engine::Sqlite(sqlite)))
+        let context = Arc::new(StoreContext::new(rng));
+        let sqlite = Sqlite::open(path, context.clone())?;
+        Ok(SqlStore::on(Engine::Sqlite(sqlite), context))
     }
 
     /// What this version would change in a SQLite file. Changes nothing.
@@ -140,26 +152,44 @@ impl SqlStore {
     pub fn sqlite_without(
         path: &Path,
         rng: Arc<dyn Rng>,
-        off: Vec<Guard>,
+        off: &[Guard],
     ) -> std::result::Result<SqlStore, String> {
-        Sqlite::open(path, rng, off).map(|sqlite| SqlStore::on(Engine::Sqlite(sqlite)))
+        let mut store = SqlStore::sqlite(path, rng)?;
+        if off.contains(&Guard::OneClaimPerSeat) {
+            sqlite::run_on_file(path, DROP_ONE_CLAIM_PER_SEAT)?;
+        }
+        store.edits = off.iter().flat_map(|guard| guard.edits()).collect();
+        Ok(store)
     }
 
     /// An in-memory store that runs each command on the caller's task, for the simulation.
     #[cfg(feature = "mutants")]
     pub fn in_memory(
         rng: Arc<dyn Rng>,
-        (off, edits): (Vec<Guard>, Vec<Edit>),
+        (off, edits): (&[Guard], &[Edit]),
         faults: Arc<dyn FaultInjector>,
     ) -> std::result::Result<SqlStore, String> {
-        Inline::open(rng, (off, edits), faults).map(|inline| SqlStore::on(Engine::Inline(inline)))
+        let context = Arc::new(StoreContext::new(rng));
+        let inline = Inline::open(context.clone(), faults)?;
+        if off.contains(&Guard::OneClaimPerSeat) {
+            inline.run_statement(DROP_ONE_CLAIM_PER_SEAT)?;
+        }
+        let mut store = SqlStore::on(Engine::Inline(inline), context);
+        let of_guards = off.iter().flat_map(|guard| guard.edits());
+        store.edits = of_guards.chain(edits.iter().copied()).collect();
+        Ok(store)
     }
 
     /// Another node's access to an in-memory store.
     #[cfg(feature = "mutants")]
     pub fn under(&self, faults: Arc<dyn FaultInjector>) -> Option<SqlStore> {
         match &self.engine {
-            Engine::Inline(inline) => Some(SqlStore::on(Engine::Inline(inline.under(faults)))),
+            Engine::Inline(inline) => {
+                let engine = Engine::Inline(inline.under(faults));
+                let mut store = SqlStore::on(engine, self.context.clone());
+                store.edits = self.edits.clone();
+                Some(store)
+            }
             Engine::Sqlite(_) | Engine::Postgres(_) => None,
         }
     }
@@ -178,8 +208,9 @@ impl SqlStore {
         settings: &PostgresSettings,
         rng: Arc<dyn Rng>,
     ) -> std::result::Result<SqlStore, String> {
-        let postgres = Postgres::open(settings, rng, Vec::new()).await?;
-        Ok(SqlStore::on(Engine::Postgres(Box::new(postgres))))
+        let context = Arc::new(StoreContext::new(rng));
+        let postgres = Postgres::open(settings, context.clone()).await?;
+        Ok(SqlStore::on(Engine::Postgres(Box::new(postgres)), context))
     }
 
     /// Like `postgres`, with some guards off, for tests that show what they prevent.
@@ -187,10 +218,19 @@ impl SqlStore {
     pub async fn postgres_without(
         settings: &PostgresSettings,
         rng: Arc<dyn Rng>,
-        off: Vec<Guard>,
+        off: &[Guard],
     ) -> std::result::Result<SqlStore, String> {
-        let postgres = Postgres::open(settings, rng, off).await?;
-        Ok(SqlStore::on(Engine::Postgres(Box::new(postgres))))
+        if off.contains(&Guard::OneClaimPerSeat) {
+            Postgres::run_as_owner(settings, DROP_ONE_CLAIM_PER_SEAT).await?;
+        }
+        let context = Arc::new(StoreContext::new(rng));
+        let mut postgres = Postgres::open(settings, context.clone()).await?;
+        if off.contains(&Guard::ReplicaIsProven) {
+            postgres = postgres.without_proof_of_replicas();
+        }
+        let mut store = SqlStore::on(Engine::Postgres(Box::new(postgres)), context);
+        store.edits = off.iter().flat_map(|guard| guard.edits()).collect();
+        Ok(store)
     }
 
     /// The same store with a transaction per command, for the benchmark that measures what batching
@@ -201,7 +241,7 @@ impl SqlStore {
             Engine::Postgres(postgres) => Engine::Postgres(Box::new(postgres.without_batches())),
             other @ (Engine::Sqlite(_) | Engine::Inline(_)) => other,
         };
-        SqlStore::on(engine)
+        SqlStore::on(engine, self.context)
     }
 
     /// Migrates PostgreSQL's schema and, if requested, the roles and their grants. The schema's
@@ -222,32 +262,47 @@ impl SqlStore {
         Postgres::migrate_to(settings, version).await
     }
 
+    /// The command as the engine runs it: in a test, perhaps without one of its guards.
+    #[cfg(feature = "mutants")]
+    fn prepared<W: Command>(&self, command: W) -> Mutant<W> {
+        Mutant::of(command, &self.edits)
+    }
+
+    /// The command as the engine runs it.
+    #[cfg(not(feature = "mutants"))]
+    fn prepared<W: Command>(&self, command: W) -> W {
+        command
+    }
+
     pub(crate) async fn write<W: Command>(&self, command: W) -> Result<W::Output> {
-        let (command, n_pushed) = (Traced::new(command), outbox::n_pushed());
+        let command = self.prepared(Traced::new(command));
+        let n_messages = self.context.n_messages();
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(command).await,
             #[cfg(feature = "mutants")]
             Engine::Inline(inline) => inline.run(command).await,
             Engine::Postgres(postgres) => postgres.write(command).await,
         };
-        self.notify_since(n_pushed);
+        self.notify_since(n_messages);
         written
     }
 
     /// Like `write`, for a hot command that can share a transaction.
     pub(crate) async fn write_in_batch<W: Command>(&self, command: W) -> Result<W::Output> {
-        let (command, n_pushed) = (Traced::new(command), outbox::n_pushed());
+        let command = self.prepared(Traced::new(command));
+        let n_messages = self.context.n_messages();
         let written = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.write(command).await,
             #[cfg(feature = "mutants")]
             Engine::Inline(inline) => inline.run(command).await,
             Engine::Postgres(postgres) => postgres.write_in_batch(command).await,
         };
-        self.notify_since(n_pushed);
+        self.notify_since(n_messages);
         written
     }
 
     pub(crate) async fn read<W: Command>(&self, command: W) -> Result<W::Output> {
+        let command = self.prepared(command);
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.read(command).await,
             #[cfg(feature = "mutants")]

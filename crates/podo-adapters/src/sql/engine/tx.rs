@@ -5,6 +5,8 @@ use crate::sql::engine::value::{Row, Value};
 use futures::future::BoxFuture;
 use podo_app::Error;
 use podo_app::operations::port::clock::Rng;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use uuid::Uuid;
 
 /// Engine errors, by what the caller can do about them.
@@ -37,40 +39,29 @@ impl From<SqlError> for Error {
     }
 }
 
-/// Guards that tests switch off to show that the damage they prevent is real. Without the feature
-/// `mutants`, all of them are always on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guard {
-    /// A claim on a seat compares the seat's state.
-    SeatIsCompared,
-    /// The unique index over active claims.
-    OneClaimPerSeat,
-    /// A replica answers only if it has replayed everything the primary had committed.
-    ReplicaIsProven,
-    /// Refuses writes of a node that has lost its lease.
-    Fence,
-    /// The sweeper skips seats with a payment in progress.
-    SweepSparesPaying,
-    /// Limits a fan's seats per schedule.
-    SeatLimit,
-    /// Seats can be held only while they are on sale.
-    SaleWindow,
-    /// The hold's transaction checks the entry.
-    EntryIsChecked,
-    /// An idempotency key finds the stored answer, and the answer is stored with its effect.
-    KeyIsRemembered,
-    /// A change writes its message in the same transaction.
-    MessageIsWritten,
-    /// A change writes its history row.
-    HistoryIsWritten,
-    /// A wallet movement writes its ledger rows.
-    LedgerIsWritten,
-    /// A charge without a purchase is queued for refund.
-    RefundIsOwed,
-    /// A reservation that ends frees its seats.
-    SeatsAreFreed,
-    /// A paid reservation gets its tickets.
-    TicketsAreMade,
+/// What all transactions of one store share.
+pub(crate) struct StoreContext {
+    /// The source of ids and secrets created inside a transaction.
+    pub(crate) rng: Arc<dyn Rng>,
+    n_messages: AtomicU64,
+}
+
+impl StoreContext {
+    pub(crate) fn new(rng: Arc<dyn Rng>) -> StoreContext {
+        StoreContext { rng, n_messages: AtomicU64::new(0) }
+    }
+
+    /// How many messages the store has written or reactivated. Compare before and after a command:
+    /// a command that wrote a message always changes it, though another command may have changed it
+    /// too.
+    pub(crate) fn n_messages(&self) -> u64 {
+        self.n_messages.load(Ordering::SeqCst)
+    }
+
+    /// Records that a transaction leaves something to publish.
+    pub(crate) fn count_message(&self) {
+        self.n_messages.fetch_add(1, Ordering::SeqCst);
+    }
 }
 
 /// A running transaction. SQLite's futures are ready at once; PostgreSQL's wait for the network.
@@ -165,15 +156,14 @@ pub(crate) trait Tx: Send {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// The source of ids and secrets created inside a transaction.
-    fn rng(&self) -> &dyn Rng;
-
-    fn has(&self, _guard: Guard) -> bool {
-        true
-    }
+    fn context(&self) -> &StoreContext;
 }
 
 impl dyn Tx + '_ {
+    pub(crate) fn rng(&self) -> &dyn Rng {
+        &*self.context().rng
+    }
+
     /// The first row, if there is one.
     pub(crate) async fn row(
         &mut self,

@@ -199,8 +199,9 @@ macro_rules! id_values {
 }
 
 id_values! {
-    DeadLetterId DeliveryId DeviceId EndpointId EventId HallId LedgerId LoginId MessageId NodeId PaymentId
-    RefundId ReservationId ScheduleId SessionId SignalId StandbyId TicketId UserId VenueId
+    AnnouncementId ApiKeyId ClaimId DeadLetterId DeliveryId DeviceId EndpointId EventId HallId ImportId LedgerId LoginId
+    MessageId NodeId NoteId PaymentId PhaseId RefundId ResaleId ReservationId ScheduleId SessionId SignalId StandbyId
+    TicketId UserId VenueId
 }
 
 /// The parameters of a statement.

@@ -4,24 +4,28 @@ mod identity;
 mod profile;
 mod retention;
 mod second_factor;
-mod sessions;
-mod sign_ups;
+pub(crate) mod sessions;
+pub(crate) mod sign_ups;
 mod social;
+
+pub(crate) use second_factor::read_role;
 
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
+use crate::sql::identity::legal;
 use crate::sql::messaging::outbox;
-use crate::sql::messaging::outbox::Outgoing;
+use crate::sql::messaging::outbox::{Outgoing, security_changed};
 use podo_app::Result;
 use podo_app::identity::port::accounts::{
-    Accounts, AskSignUp, ChangePassword, ChangeProfile, ChangeRole, ChangeTotp, ConfirmSignUp,
+    Accounts, AskSignUp, ChangePassword, ChangeProfile, ChangeTotp, ConfirmSignUp,
     CreateSocialUser, CreateUser, EncryptedTotp, LinkSocial, LinkedView, LoginAttempt, LoginView,
     LoginsKept, ProveEmail, ProveIdentity, RotateRefresh, Rotation, SessionView, SignUpRecord,
     SocialAccount, StartSession, UserRecord,
 };
 use podo_app::store::PageAsk;
 use podo_domain::identity::{Failures, SocialProvider};
+use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::{Refusal, SessionId, Timestamp, UserId};
 use serde_json::json;
@@ -34,6 +38,7 @@ commands! {
         read user_by_email(UserByEmail { email_hash: [u8; 32] })
             -> Option<UserRecord> as User => by_email;
         read user(UserById { user: UserId }) -> Option<UserRecord> as User => by_id;
+        read users(UsersById { users: Vec<UserId> }) -> Vec<UserRecord> as User => by_ids;
         read proven_email(ProvenEmail { user: UserId }) -> Option<[u8; 32]> as User => proven_email;
         write record_failed_login(FailedLogin { attempt: LoginAttempt })
             -> () as User => record_failure;
@@ -57,7 +62,6 @@ commands! {
         write change_password(ChangePassword) -> Vec<SessionId> as User => profile::change_password;
         write prove_identity(ProveIdentity) -> () as User => identity::prove;
         write change_totp(ChangeTotp) -> Option<Vec<SessionId>> as User => second_factor::change;
-        write change_role(ChangeRole) -> Vec<SessionId> as User => second_factor::change_role;
         write note_proof(NoteProof { session: SessionId, now: Timestamp })
             -> bool as User => sessions::note_proof;
         read proven_at(ProvenAt { session: SessionId })
@@ -65,6 +69,9 @@ commands! {
         write ask_sign_up(AskSignUp) -> () as User => sign_ups::ask;
         write confirm_sign_up(ConfirmSignUp) -> bool as User => sign_ups::confirm;
         write prove_email(ProveEmail) -> bool as User => sign_ups::prove;
+        write mark_email_proven(MarkEmailProven {
+            user: UserId, email_hash: [u8; 32], now: Timestamp,
+        }) -> bool as User => mark_email_proven;
         read sign_up(FindSignUp { sign_up: UserId })
             -> Option<SignUpRecord> as User => sign_ups::find;
         write forget_sign_ups(ForgetSignUps { before: Timestamp, limit: u32 })
@@ -117,7 +124,7 @@ commands! {
     }
 }
 
-async fn create(tx: &mut dyn Tx, command: &CreateUser) -> Result<()> {
+pub(crate) async fn create(tx: &mut dyn Tx, command: &CreateUser) -> Result<()> {
     let sql = "insert into users (id, email, email_hash, password_hash, name, phone, phone_hash,
                                   role, reads_only, status, last_login_at, created_at, updated_at,
                                   email_proven_at)
@@ -143,6 +150,7 @@ async fn create(tx: &mut dyn Tx, command: &CreateUser) -> Result<()> {
             error.into()
         }
     })?;
+    legal::record(tx, command.user, &command.consents, command.now).await?;
     let message = Outgoing {
         kind: MessageKind::UserSignedUp,
         aggregate: command.user.uuid(),
@@ -202,6 +210,19 @@ async fn by_id(tx: &mut dyn Tx, question: &UserById) -> Result<Option<UserRecord
     tx.row(USER_BY_ID, params![question.user]).await?.as_ref().map(read_user).transpose()
 }
 
+async fn by_ids(tx: &mut dyn Tx, question: &UsersById) -> Result<Vec<UserRecord>> {
+    let sets = question.users.iter().map(|user| params![*user].to_vec()).collect();
+    let found = tx.query_each(USER_BY_ID, sets).await?;
+    found.iter().flatten().map(read_user).collect()
+}
+
+async fn mark_email_proven(tx: &mut dyn Tx, command: &MarkEmailProven) -> Result<bool> {
+    let sql = "update users set email_proven_at = coalesce(email_proven_at, $3), updated_at = $3
+                where id = $1 and email_hash = $2 and status <> 'DELETED'";
+    let values = params![command.user, command.email_hash, command.now];
+    Ok(tx.execute(sql, values).await? == 1)
+}
+
 async fn proven_email(tx: &mut dyn Tx, question: &ProvenEmail) -> Result<Option<[u8; 32]>> {
     let sql = "select email_hash from users
                 where id = $1 and email_proven_at is not null and status <> 'DELETED'";
@@ -218,6 +239,9 @@ async fn record_login(
     attempt: &LoginAttempt,
     session: Option<SessionId>,
 ) -> Result<()> {
+    if let (Some(user), true) = (attempt.user, attempt.success) {
+        notify_of_new_device(tx, user, attempt).await?;
+    }
     let sql = "insert into login_history
                  (id, user_id, session_id, email_hash, ip, agent, method, success, reason,
                   created_at, network, budget)
@@ -238,6 +262,23 @@ async fn record_login(
     ];
     tx.execute(sql, values).await?;
     Ok(())
+}
+
+/// Earlier log-ins that are compared with a new one.
+const KNOWN_DEVICES_MAX: i64 = 20;
+
+/// The first log-in needs no notice: the account was just created.
+async fn notify_of_new_device(tx: &mut dyn Tx, user: UserId, attempt: &LoginAttempt) -> Result<()> {
+    // The upper bound spares PostgreSQL the empty partitions of the coming months.
+    let sql = "select agent from login_history where user_id = $1 and id < $2 and success
+                order by id desc limit $3";
+    let rows = tx.query(sql, params![user, attempt.login, KNOWN_DEVICES_MAX]).await?;
+    let is_same =
+        |row: &Row| row.get::<Option<String>>("agent").is_ok_and(|it| it == attempt.agent);
+    if rows.is_empty() || rows.iter().any(is_same) {
+        return Ok(());
+    }
+    security_changed(tx, user, SecurityChange::NewLogin, attempt.now).await
 }
 
 /// Below every id created since this moment, because ids begin with their creation time.

@@ -26,6 +26,11 @@ async fn count(tx: &mut dyn Tx, question: &Count) -> Result<u64> {
         }
         EncryptedTable::Devices => "select count(*) as n_rows from devices",
         EncryptedTable::Endpoints => "select count(*) as n_rows from webhook_endpoints",
+        EncryptedTable::Invitations => {
+            "select count(*) as n_rows from sign_ups where purpose = 'INVITE'"
+        }
+        EncryptedTable::SupportNotes => "select count(*) as n_rows from support_notes",
+        EncryptedTable::TicketClaims => "select count(*) as n_rows from ticket_claims",
     };
     Ok(tx.row(sql, &[]).await?.map_or(Ok(0), |row| row.get("n_rows"))?)
 }
@@ -50,6 +55,17 @@ async fn rows(tx: &mut dyn Tx, question: &RowsOf) -> Result<Vec<EncryptedRow>> {
               where $1 < id order by id limit $2",
             &["secret", "previous_secret"],
         ),
+        EncryptedTable::Invitations => (
+            "select id, email from sign_ups
+              where $1 < id and purpose = 'INVITE' order by id limit $2",
+            &["email"],
+        ),
+        EncryptedTable::SupportNotes => {
+            ("select id, body from support_notes where $1 < id order by id limit $2", &["body"])
+        }
+        EncryptedTable::TicketClaims => {
+            ("select id, email from ticket_claims where $1 < id order by id limit $2", &["email"])
+        }
     };
     let after = question.after.unwrap_or_default();
     let read = |row: &Row| {
@@ -78,6 +94,15 @@ async fn reencrypt(tx: &mut dyn Tx, command: &Reencrypt) -> Result<bool> {
         EncryptedTable::Endpoints => {
             "update webhook_endpoints set secret = $3, previous_secret = $4, updated_at = $2
               where id = $1 and secret = $5 and previous_secret is not distinct from $6"
+        }
+        EncryptedTable::Invitations => {
+            "update sign_ups set email = $3 where id = $1 and created_at <= $2 and email = $4"
+        }
+        EncryptedTable::SupportNotes => {
+            "update support_notes set body = $3 where id = $1 and created_at <= $2 and body = $4"
+        }
+        EncryptedTable::TicketClaims => {
+            "update ticket_claims set email = $3 where id = $1 and created_at <= $2 and email = $4"
         }
     };
     let mut values: Vec<Value> = params![command.known.id, command.now].to_vec();

@@ -141,16 +141,18 @@ async fn close(tx: &mut dyn Tx, command: &Close) -> Result<()> {
         let again = "update outbox set status = 'PENDING', attempts = 0, next_at = $2
                       where id = $1 and status = 'DEAD'";
         tx.execute(again, params![dead.message_id, now]).await?;
-        outbox::note_pushed();
+        tx.context().count_message();
     }
     let details = json!({ "messageId": dead.message_id, "consumer": dead.consumer });
     audit::note(tx, (actor, action), id, details, now).await
 }
 
 async fn replays(tx: &mut dyn Tx, question: &Replays) -> Result<Vec<DeadLetter>> {
+    // Repeats the condition of the index, because SQLite doesn't infer it.
     let sql = "select id, message_id, consumer, topic, kind, key, body, error, attempts, status,
                       created_at, updated_at
-                 from dead_letters where status = 'REPLAY' order by id limit $1";
+                 from dead_letters where status in ('OPEN', 'REPLAY') and status = 'REPLAY'
+                order by id limit $1";
     tx.query(sql, params![question.limit]).await?.iter().map(read).collect()
 }
 

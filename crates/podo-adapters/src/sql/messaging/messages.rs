@@ -7,7 +7,7 @@ use crate::sql::messaging::{dead_letters, notifications};
 use podo_app::Result;
 use podo_app::messaging::envelope::encode;
 use podo_app::messaging::port::dead_letters::{NewDeadLetter, RELAY};
-use podo_app::messaging::port::messages::{Backlog, Consume, Letter, Message, Messages};
+use podo_app::messaging::port::messages::{Backlog, Consume, Message, Messages, Notification};
 use podo_domain::messaging::messages::{
     ATTEMPTS_MAX, MessageKind, Topic, jittered_ms, publish_delay_ms,
 };
@@ -25,7 +25,7 @@ commands! {
             -> () as Worker => published;
         write consume(ConsumeAll { commands: Vec<Consume> }) -> Vec<bool> as Worker => consume_all;
         read mailbox(MailboxOf { user: UserId, limit: u32 })
-            -> Vec<Letter> as Sales or_replica => mailbox;
+            -> Vec<Notification> as Sales or_replica => mailbox;
         write forget_messages(Forget {
             published_before: Timestamp, done_before: Timestamp, limit: u32,
         }) -> u64 as Worker => forget;
@@ -64,11 +64,11 @@ commands! {
 /// waiting messages: a planner that believes that index to be short would scan all of it for every
 /// message.
 async fn due(tx: &mut dyn Tx, question: &DueMessages) -> Result<Vec<Message>> {
-    let rows = due_rows(tx, (question.now, question.limit)).await?;
+    let rows = due_rows(tx, question.now, question.limit).await?;
     rows.iter().map(read).collect()
 }
 
-async fn due_rows(tx: &mut dyn Tx, (now, limit): (Timestamp, u32)) -> Result<Vec<Row>> {
+async fn due_rows(tx: &mut dyn Tx, now: Timestamp, limit: u32) -> Result<Vec<Row>> {
     let sql = "select o.id, o.aggregate_id, o.seq, o.topic, o.kind, o.key, o.payload, o.attempts,
                       o.created_at, o.trace
                  from outbox o
@@ -87,7 +87,7 @@ async fn put_off_unreadable(tx: &mut dyn Tx, command: &PutOffUnreadable) -> Resu
     let sql = "update outbox set attempts = attempts + 1, last_error = $2, next_at = $3
                 where id = $1 and status = 'PENDING'";
     let mut n_put_off = 0;
-    for row in due_rows(tx, (command.now, command.limit)).await? {
+    for row in due_rows(tx, command.now, command.limit).await? {
         let Err(error) = read(&row) else { continue };
         let (id, attempts): (MessageId, u32) = (row.get("id")?, row.get("attempts")?);
         tracing::error!(message.id = %id, %error, "Message unreadable by this version");
@@ -192,28 +192,30 @@ async fn consume_all(tx: &mut dyn Tx, ConsumeAll { commands }: &ConsumeAll) -> R
 }
 
 async fn deliver(tx: &mut dyn Tx, commands: Vec<&Consume>) -> Result<()> {
-    let sql = "insert into mailbox (message_id, channel, user_id, subject, body, created_at)
-               values ($1, 'MAILBOX', $2, $3, $4, $5)";
-    let mut letters = Vec::with_capacity(commands.len());
+    let sql = "insert into mailbox (message_id, channel, user_id, subject, body, created_at,
+                                    reservation_id)
+               values ($1, 'MAILBOX', $2, $3, $4, $5, $6)";
+    let mut notifications = Vec::with_capacity(commands.len());
     for command in &commands {
-        letters.extend(command.letters.iter().map(|letter| {
-            let Letter { user, subject, body, created_at } = letter;
-            params![command.message, *user, subject, body, *created_at].to_vec()
+        notifications.extend(command.notifications.iter().map(|notification| {
+            let Notification { user, reservation, subject, body, created_at } = notification;
+            params![command.message, *user, subject, body, *created_at, *reservation].to_vec()
         }));
     }
-    tx.add(sql, letters).await?;
+    tx.add(sql, notifications).await?;
     for command in commands {
         notifications::plan(tx, &command.notices, command.now).await?;
     }
     Ok(())
 }
 
-async fn mailbox(tx: &mut dyn Tx, question: &MailboxOf) -> Result<Vec<Letter>> {
-    let sql = "select user_id, subject, body, created_at from mailbox
+async fn mailbox(tx: &mut dyn Tx, question: &MailboxOf) -> Result<Vec<Notification>> {
+    let sql = "select user_id, reservation_id, subject, body, created_at from mailbox
                 where user_id = $1 order by created_at desc limit $2";
     let read = |row: &Row| {
-        Ok(Letter {
+        Ok(Notification {
             user: row.get("user_id")?,
+            reservation: row.get("reservation_id")?,
             subject: row.get("subject")?,
             body: row.get("body")?,
             created_at: row.get("created_at")?,

@@ -5,7 +5,8 @@ use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use podo_app::Result;
 use podo_app::messaging::port::notifications::{
-    ChannelKind, Device, Notice, NoticeOutcome, NoticeView, NotificationSettings, Notifications,
+    ChannelKind, Device, Notice, NoticeContent, NoticeOutcome, NoticeView, NotificationSettings,
+    Notifications,
 };
 use podo_domain::messaging::messages::Language;
 use podo_domain::{DeviceId, Timestamp, UserId};
@@ -54,18 +55,34 @@ pub(crate) async fn plan(tx: &mut dyn Tx, notices: &[Notice], now: Timestamp) ->
         return Ok(());
     }
     let sql = "insert into notifications (message_id, channel, recipient, user_id, subject, body,
-                                          status, next_at, created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, 'PENDING', $7, $7, $7)
+                                          status, next_at, created_at, updated_at, template,
+                                          language, facts, reservation_id)
+               values ($1, $2, $3, $4, $5, $6, 'PENDING', $7, $7, $7, $8, $9, $10, $11)
                on conflict (message_id, channel, recipient) do nothing";
     let row = |notice: &Notice| {
         let Notice { message, channel, recipient, user, subject, body, .. } = notice;
-        params![*message, channel.as_str(), *recipient, *user, subject, body, now].to_vec()
+        let content = notice.content.as_ref();
+        params![
+            *message,
+            channel.as_str(),
+            *recipient,
+            *user,
+            subject,
+            body,
+            now,
+            content.map(|it| it.template.clone()),
+            content.map(|it| it.language.as_str()),
+            content.map(|it| it.facts.clone()),
+            notice.reservation
+        ]
+        .to_vec()
     };
     Ok(tx.add(sql, notices.iter().map(row).collect()).await?)
 }
 
 async fn settings_of(tx: &mut dyn Tx, question: &SettingsOf) -> Result<Vec<NotificationSettings>> {
-    let sql = "select language, email, sms, push from notification_settings where user_id = $1";
+    let sql = "select language, email, sms, push, reminders from notification_settings
+                where user_id = $1";
     let asked = question.users.iter().map(|user| params![*user].to_vec()).collect();
     let found = tx.query_each(sql, asked).await?;
     let read = |rows: Vec<Row>| {
@@ -75,19 +92,22 @@ async fn settings_of(tx: &mut dyn Tx, question: &SettingsOf) -> Result<Vec<Notif
             email: row.get("email")?,
             sms: row.get("sms")?,
             push: row.get("push")?,
+            reminders: row.get("reminders")?,
         })
     };
     found.into_iter().map(read).collect()
 }
 
 async fn set_settings(tx: &mut dyn Tx, command: &SetSettings) -> Result<()> {
-    let sql = "insert into notification_settings (user_id, language, email, sms, push, updated_at)
-               values ($1, $2, $3, $4, $5, $6)
+    let sql = "insert into notification_settings (user_id, language, email, sms, push, updated_at,
+                                                  reminders)
+               values ($1, $2, $3, $4, $5, $6, $7)
                on conflict (user_id) do update
                   set language = excluded.language, email = excluded.email, sms = excluded.sms,
-                      push = excluded.push, updated_at = excluded.updated_at";
-    let NotificationSettings { language, email, sms, push } = command.settings;
-    let values = params![command.user, language.as_str(), email, sms, push, command.now];
+                      push = excluded.push, updated_at = excluded.updated_at,
+                      reminders = excluded.reminders";
+    let NotificationSettings { language, email, sms, push, reminders } = command.settings;
+    let values = params![command.user, language.as_str(), email, sms, push, command.now, reminders];
     tx.execute(sql, values).await?;
     Ok(())
 }
@@ -126,33 +146,47 @@ async fn devices_of(tx: &mut dyn Tx, question: &DevicesOf) -> Result<Vec<Device>
 }
 
 /// A notification that was claimed and never finished may have been sent, so it is closed and not
-/// sent again.
+/// sent again. Both statements repeat the condition of the index, because SQLite doesn't infer it.
 async fn take(tx: &mut dyn Tx, command: &TakeNotices) -> Result<Vec<Notice>> {
     let lost = "update notifications
                    set status = 'UNKNOWN', updated_at = $1,
                        last_error = 'the node that sent it ended before it could say so'
-                 where status = 'SENDING' and next_at <= $1";
+                 where status in ('PENDING', 'SENDING') and status = 'SENDING'
+                   and next_at <= $1";
     tx.execute(lost, params![command.now]).await?;
     let sql = "update notifications
                   set status = 'SENDING', attempts = attempts + 1, next_at = $2, updated_at = $1
                 where status = 'PENDING' and (message_id, channel, recipient) in
                       (select message_id, channel, recipient from notifications
-                        where status = 'PENDING' and next_at <= $1
+                        where status in ('PENDING', 'SENDING') and status = 'PENDING'
+                          and next_at <= $1
                         order by next_at limit $3 /* skip locked */)
-               returning message_id, channel, recipient, user_id, subject, body, attempts";
+               returning message_id, channel, recipient, user_id, subject, body, attempts,
+                         template, language, facts, reservation_id";
     let read = |row: &Row| {
         Ok(Notice {
             message: row.get("message_id")?,
             channel: row.parse("channel", ChannelKind::parse)?,
             recipient: row.get("recipient")?,
             user: row.get("user_id")?,
+            reservation: row.get("reservation_id")?,
             subject: row.get("subject")?,
             body: row.get("body")?,
             attempts: row.get("attempts")?,
+            content: read_content(row)?,
         })
     };
     let values = params![command.now, command.until, command.limit];
     tx.query(sql, values).await?.iter().map(read).collect()
+}
+
+/// Absent in a notification that an earlier version planned.
+fn read_content(row: &Row) -> Result<Option<NoticeContent>> {
+    let (template, facts): (Option<String>, Option<String>) =
+        (row.get("template")?, row.get("facts")?);
+    let (Some(template), Some(facts)) = (template, facts) else { return Ok(None) };
+    let language = row.parse("language", Language::parse)?;
+    Ok(Some(NoticeContent { template, language, facts }))
 }
 
 async fn finish(tx: &mut dyn Tx, command: &FinishNotice) -> Result<()> {

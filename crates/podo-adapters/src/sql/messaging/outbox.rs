@@ -1,28 +1,15 @@
 //! The outbox: messages are written in the transaction of the change that they announce.
 
-use crate::sql::engine::tx::{Guard, Tx};
+use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use podo_app::Result;
 use podo_app::operations::traces::current;
-use podo_domain::Timestamp;
+use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::MessageKind;
+use podo_domain::{Timestamp, UserId};
 use serde::Serialize;
-use std::sync::atomic::{AtomicU64, Ordering};
+use serde_json::json;
 use uuid::Uuid;
-
-/// How many messages this process has written or reactivated.
-static N_PUSHED: AtomicU64 = AtomicU64::new(0);
-
-/// Compare before and after a command: a command that wrote a message always changes it, though
-/// another command may have changed it too.
-pub(crate) fn n_pushed() -> u64 {
-    N_PUSHED.load(Ordering::SeqCst)
-}
-
-/// Records that this transaction leaves something to publish.
-pub(crate) fn note_pushed() {
-    N_PUSHED.fetch_add(1, Ordering::SeqCst);
-}
 
 /// A message to insert into the outbox.
 pub(crate) struct Outgoing<'m, P> {
@@ -35,6 +22,23 @@ pub(crate) struct Outgoing<'m, P> {
     pub(crate) payload: &'m P,
 }
 
+/// Announces that a credential of an account changed, so that its owner can object.
+pub(crate) async fn security_changed(
+    tx: &mut dyn Tx,
+    user: UserId,
+    change: SecurityChange,
+    now: Timestamp,
+) -> Result<()> {
+    let message = Outgoing {
+        kind: MessageKind::SecurityChanged,
+        aggregate: tx.rng().id(now),
+        seq: 1,
+        key: user.uuid(),
+        payload: &json!({ "userId": user, "change": change }),
+    };
+    push(tx, message, now).await
+}
+
 pub(crate) async fn push<P: Serialize + Sync>(
     tx: &mut dyn Tx,
     message: Outgoing<'_, P>,
@@ -44,10 +48,7 @@ pub(crate) async fn push<P: Serialize + Sync>(
                  (id, aggregate_id, seq, topic, kind, key, payload, status, next_at, created_at,
                   trace)
                values ($1, $2, $3, $4, $5, $6, $7, 'PENDING', $8, $8, $9)";
-    if !tx.has(Guard::MessageIsWritten) {
-        return Ok(());
-    }
-    note_pushed();
+    tx.context().count_message();
     let payload = serde_json::to_string(message.payload).map_err(podo_app::Error::broken)?;
     let id = tx.rng().id(now);
     let values = params![

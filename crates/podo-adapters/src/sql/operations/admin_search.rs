@@ -4,15 +4,16 @@
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
+use crate::sql::identity::accounts::read_role;
+use crate::sql::identity::team::{in_scope, scope_values};
 use podo_app::Result;
 use podo_app::operations::port::admin_search::{
     AdminSearch, Found, Look, NotificationRow, PaymentRow, PaymentSearch, PersonRow, PersonSearch,
     ROWS_LOOKED_AT_MAX, ReservationRow, ReservationSearch,
 };
 use podo_domain::booking::reservations::ReservationStatus;
-use podo_domain::identity::Role;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{ReservationId, ScheduleId, UserId};
+use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, UserId};
 use uuid::Uuid;
 
 commands! {
@@ -24,6 +25,10 @@ commands! {
         // Only the accounts' role can read encrypted names and addresses.
         read find_people(FindPeople { search: PersonSearch, look: Look })
             -> Found<PersonRow> as User => people;
+        read event_of_payment(EventOfPayment { payment: PaymentId })
+            -> Option<EventId> as ReadOnly => event_of_payment;
+        read event_of_reservation(EventOfReservation { reservation: ReservationId })
+            -> Option<EventId> as ReadOnly => event_of_reservation;
         read all_notifications(AllNotifications { look: Look })
             -> Found<NotificationRow> as ReadOnly or_replica => notifications;
     }
@@ -58,6 +63,7 @@ macro_rules! select_reservations {
               where r.id < $1 and r.id >= $2
                 and (cast($3 as text) is null or r.status = $3)
                 and (not $4 or r.schedule_id = $5) ",
+            in_scope!("s.event_id"),
             $condition,
             " order by r.id desc limit $6"
         )
@@ -70,12 +76,12 @@ async fn reservations(
 ) -> Result<Found<ReservationRow>> {
     let FindReservations { search, look } = question;
     let (sql, key) = match (search.id, &search.booking_number, search.user) {
-        (Some(id), _, _) => (select_reservations!("and r.id = $7"), Some(Value::from(id))),
+        (Some(id), _, _) => (select_reservations!("and r.id = $28"), Some(Value::from(id))),
         (None, Some(number), _) => {
-            (select_reservations!("and r.booking_number = $7"), Some(Value::from(number)))
+            (select_reservations!("and r.booking_number = $28"), Some(Value::from(number)))
         }
         (None, None, Some(user)) => {
-            (select_reservations!("and r.user_id = $7"), Some(Value::from(user)))
+            (select_reservations!("and r.user_id = $28"), Some(Value::from(user)))
         }
         (None, None, None) => (select_reservations!(""), None),
     };
@@ -90,6 +96,7 @@ async fn reservations(
         look.limit + 1,
     ]
     .to_vec();
+    values.extend(scope_values(search.events.as_ref()));
     values.extend(key);
     let rows = tx.query(sql, &values).await?;
     let found: Vec<ReservationRow> = rows.iter().map(read_reservation).collect::<Result<_>>()?;
@@ -127,10 +134,13 @@ macro_rules! select_payments {
         concat!(
             "select p.id, p.reservation_id, r.booking_number, p.user_id, p.method, p.gateway,
                     p.status, p.amount, p.captured, p.refunded, p.created_at
-               from payments p join reservations r on r.id = p.reservation_id
+               from payments p
+               join reservations r on r.id = p.reservation_id
+               join event_schedules s on s.id = r.schedule_id
               where p.id < $1 and p.id >= $2
                 and (cast($3 as text) is null or p.status = $3)
                 and (not $4 or p.user_id = $5) ",
+            in_scope!("s.event_id"),
             $condition,
             " order by p.id desc limit $6"
         )
@@ -140,12 +150,12 @@ macro_rules! select_payments {
 async fn payments(tx: &mut dyn Tx, question: &FindPayments) -> Result<Found<PaymentRow>> {
     let FindPayments { search, look } = question;
     let (sql, key) = match (search.id, search.reservation, &search.booking_number) {
-        (Some(id), _, _) => (select_payments!("and p.id = $7"), Some(Value::from(id))),
+        (Some(id), _, _) => (select_payments!("and p.id = $28"), Some(Value::from(id))),
         (None, Some(reservation), _) => {
-            (select_payments!("and p.reservation_id = $7"), Some(Value::from(reservation)))
+            (select_payments!("and p.reservation_id = $28"), Some(Value::from(reservation)))
         }
         (None, None, Some(number)) => {
-            (select_payments!("and r.booking_number = $7"), Some(Value::from(number)))
+            (select_payments!("and r.booking_number = $28"), Some(Value::from(number)))
         }
         (None, None, None) => (select_payments!(""), None),
     };
@@ -160,6 +170,7 @@ async fn payments(tx: &mut dyn Tx, question: &FindPayments) -> Result<Found<Paym
         look.limit + 1,
     ]
     .to_vec();
+    values.extend(scope_values(search.events.as_ref()));
     values.extend(key);
     let rows = tx.query(sql, &values).await?;
     let found: Vec<PaymentRow> = rows.iter().map(read_payment).collect::<Result<_>>()?;
@@ -182,10 +193,31 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
     })
 }
 
+async fn event_of_payment(tx: &mut dyn Tx, question: &EventOfPayment) -> Result<Option<EventId>> {
+    let sql = "select s.event_id
+                 from payments p
+                 join reservations r on r.id = p.reservation_id
+                 join event_schedules s on s.id = r.schedule_id
+                where p.id = $1";
+    let row = tx.row(sql, params![question.payment]).await?;
+    row.map(|row| Ok(row.get("event_id")?)).transpose()
+}
+
+async fn event_of_reservation(
+    tx: &mut dyn Tx,
+    question: &EventOfReservation,
+) -> Result<Option<EventId>> {
+    let sql = "select s.event_id
+                 from reservations r join event_schedules s on s.id = r.schedule_id
+                where r.id = $1";
+    let row = tx.row(sql, params![question.reservation]).await?;
+    row.map(|row| Ok(row.get("event_id")?)).transpose()
+}
+
 macro_rules! select_people {
     ($condition:literal) => {
         concat!(
-            "select id, email, name, role, status, created_at from users
+            "select id, email, name, role, reads_only, status, created_at from users
               where id < $1 and status <> 'DELETED' ",
             $condition,
             " order by id desc limit $2"
@@ -195,10 +227,21 @@ macro_rules! select_people {
 
 async fn people(tx: &mut dyn Tx, question: &FindPeople) -> Result<Found<PersonRow>> {
     let FindPeople { search, look } = question;
-    let (sql, key) = match (search.id, search.email_hash) {
-        (Some(id), _) => (select_people!("and id = $3"), Some(Value::from(id))),
-        (None, Some(hash)) => (select_people!("and email_hash = $3"), Some(Value::from(hash))),
-        (None, None) => (select_people!(""), None),
+    let (sql, key) = match search {
+        PersonSearch { id: Some(id), .. } => {
+            (select_people!("and id = $3"), Some(Value::from(*id)))
+        }
+        PersonSearch { email_hash: Some(hash), .. } => {
+            (select_people!("and email_hash = $3"), Some(Value::from(*hash)))
+        }
+        PersonSearch { phone_hash: Some(hash), .. } => {
+            (select_people!("and phone_hash = $3"), Some(Value::from(*hash)))
+        }
+        PersonSearch { name_hash: Some(hash), .. } => (
+            select_people!("and id in (select user_id from name_prefixes where hash = $3)"),
+            Some(Value::from(*hash)),
+        ),
+        PersonSearch { .. } => (select_people!(""), None),
     };
     let mut values = params![look.before.unwrap_or(Uuid::max()), look.limit + 1].to_vec();
     values.extend(key);
@@ -212,7 +255,8 @@ fn read_person(row: &Row) -> Result<PersonRow> {
         user: row.get("id")?,
         email: row.get("email")?,
         name: row.get("name")?,
-        role: row.parse("role", Role::parse)?,
+        role: read_role(&row.get::<String>("role")?, row.get("reads_only")?)
+            .ok_or_else(|| podo_app::Error::Broken("an unknown role".into()))?,
         status: row.get("status")?,
         created_at: row.get("created_at")?,
     })

@@ -45,6 +45,7 @@ fn read(row: &Row) -> Result<AuditView> {
     Ok(AuditView {
         seq: row.get("seq")?,
         actor_id: row.get("actor_id")?,
+        actor_key: None,
         action: row.get("action")?,
         subject: row.get("subject")?,
         details: row.json("details")?,

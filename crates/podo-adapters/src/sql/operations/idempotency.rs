@@ -1,12 +1,12 @@
 //! Idempotency keys: looked up at the start of a command and stored at its end, in one transaction.
 
 use crate::sql::engine::commands::commands;
-use crate::sql::engine::tx::{Guard, Tx};
+use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use podo_app::Result;
 use podo_app::identity::keyring::sha256;
 use podo_app::operations::port::idempotency::{
-    Answer, IdempotencyKey, IdempotencyKeys, StoredAnswer,
+    IdempotencyKey, IdempotencyKeys, IdempotentAnswer, StoredAnswer,
 };
 use podo_domain::{Refusal, Timestamp, UserId};
 use uuid::Uuid;
@@ -34,9 +34,6 @@ async fn find_for_question(
 /// The stored answer of this key, for a command that will store one otherwise. Concurrent repeats
 /// are serialised, so that the second finds the first's answer and not its side effects.
 pub(crate) async fn find(tx: &mut dyn Tx, key: &IdempotencyKey) -> Result<Option<StoredAnswer>> {
-    if !tx.has(Guard::KeyIsRemembered) {
-        return Ok(None);
-    }
     tx.lock(lock_of(key)).await?;
     look(tx, key).await
 }
@@ -67,18 +64,16 @@ async fn look(tx: &mut dyn Tx, key: &IdempotencyKey) -> Result<Option<StoredAnsw
 pub(crate) type Subject = Option<Uuid>;
 
 /// Stores the answer of a finished command.
-pub(crate) async fn store<T: Answer>(
+pub(crate) async fn store<T: IdempotentAnswer>(
     tx: &mut dyn Tx,
-    (key, subject): (&IdempotencyKey, Subject),
+    key: &IdempotencyKey,
+    subject: Subject,
     answer: &T,
     now: Timestamp,
 ) -> Result<()> {
     let sql = "insert into idempotency_keys
                  (user_id, endpoint, key, fingerprint, status, body, created_at, subject_id)
                values ($1, $2, $3, $4, $5, $6, $7, $8)";
-    if !tx.has(Guard::KeyIsRemembered) {
-        return Ok(());
-    }
     let body = serde_json::to_string(answer).map_err(podo_app::Error::broken)?;
     let values =
         params![key.user, key.endpoint, &key.key, key.fingerprint, T::STATUS, body, now, subject];

@@ -11,8 +11,8 @@ commands! {
     impl JobRuns for SqlStore {
         write note_run(JobRun) -> () as Worker => note;
         read job_runs(ListRuns {}) -> Vec<JobRun> as Worker => list;
-        write take_turn(TakeTurn { job: &'static str, due_at: Timestamp })
-            -> bool as Worker => take_turn;
+        write claim_run(ClaimRun { job: &'static str, due_at: Timestamp })
+            -> bool as Worker => claim_run;
     }
 }
 
@@ -55,7 +55,7 @@ async fn list(tx: &mut dyn Tx, _: &ListRuns) -> Result<Vec<JobRun>> {
 }
 
 /// One statement, so that only one of two nodes gets it.
-async fn take_turn(tx: &mut dyn Tx, command: &TakeTurn) -> Result<bool> {
+async fn claim_run(tx: &mut dyn Tx, command: &ClaimRun) -> Result<bool> {
     let sql = "insert into job_runs (job, due_at) values ($1, $2)
                on conflict (job) do update set due_at = excluded.due_at
                 where job_runs.due_at is null or job_runs.due_at < excluded.due_at";

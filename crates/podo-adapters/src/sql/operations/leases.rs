@@ -1,7 +1,7 @@
 //! Leases: one row per job, taken by comparing its expiry with now.
 
 use crate::sql::engine::commands::commands;
-use crate::sql::engine::tx::{Guard, Tx};
+use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use podo_app::operations::port::leases::{Lease, Leases, TakeLease};
 use podo_app::{Error, Result};
@@ -55,9 +55,6 @@ async fn leads_of(tx: &mut dyn Tx, question: &LeadsOf) -> Result<Vec<String>> {
 /// Refuses a node that has lost its lease. The row stays locked until the transaction ends, so the
 /// lease can't pass on between the check and the commit.
 pub(crate) async fn check_fence(tx: &mut dyn Tx, lease: &Lease) -> Result<()> {
-    if !tx.has(Guard::Fence) {
-        return Ok(());
-    }
     let sql = "update leases set held_until = held_until
                 where job = $1 and holder = $2 and fence = $3";
     if tx.execute(sql, params![lease.job, lease.holder, lease.fence]).await? == 1 {

@@ -21,8 +21,8 @@ commands! {
             -> bool as Worker => erase_reservation;
         write erase_charges(EraseCharges { before: Timestamp, limit: u32 })
             -> u64 as Worker => erase_charges;
-        write erase_letters(EraseLetters { before: Timestamp, limit: u32 })
-            -> u64 as Worker => erase_letters;
+        write erase_notifications(EraseNotifications { before: Timestamp, limit: u32 })
+            -> u64 as Worker => erase_notifications;
         write forget_money_keys(ForgetMoneyKeys { before: Timestamp, limit: u32 })
             -> u64 as Worker => forget_money_keys;
     }
@@ -108,9 +108,17 @@ async fn erase_reservation(tx: &mut dyn Tx, command: &EraseReservation) -> Resul
                                        where reservation_id = $2 and active)";
     tx.execute(free, params![found.schedule, reservation]).await?;
     let rest = [
+        "delete from check_ins
+          where ticket_id in (select id from tickets where reservation_id = $1)",
+        "delete from resales where reservation_id = $1",
+        "delete from ticket_claims
+          where ticket_id in (select id from tickets where reservation_id = $1)",
+        "delete from transfer_history where reservation_id = $1",
         "delete from tickets where reservation_id = $1",
+        "delete from resends where reservation_id = $1",
         "delete from standbys where reservation_id = $1",
         "delete from booked where reservation_id = $1",
+        "delete from accepted_changes where reservation_id = $1",
         "delete from reservation_seats where reservation_id = $1",
         "delete from reservation_history where reservation_id = $1",
         "delete from outbox where aggregate_id = $1",
@@ -165,7 +173,7 @@ async fn erase_charges(tx: &mut dyn Tx, command: &EraseCharges) -> Result<u64> {
     Ok(rows.len() as u64)
 }
 
-async fn erase_letters(tx: &mut dyn Tx, command: &EraseLetters) -> Result<u64> {
+async fn erase_notifications(tx: &mut dyn Tx, command: &EraseNotifications) -> Result<u64> {
     let sql = "delete from mailbox where (message_id, channel, user_id) in
                  (select message_id, channel, user_id from mailbox
                    where message_id < $1 order by message_id limit $2)";

@@ -87,14 +87,14 @@ async fn resolve_payment(
     if !may_go_ahead(tx, &decision).await? {
         let action = (command.actor, "payment.resolve-asked");
         note(tx, action, command.payment, details, command.now).await?;
-        return wait_for_second(tx, (&command.key, command.payment), amount, command.now).await;
+        return wait_for_second(tx, &command.key, command.payment, amount, command.now).await;
     }
     let settled = end(tx, command, &open, amount).await?;
     let action = (command.actor, "payment.resolve");
     note(tx, action, command.payment, details, command.now).await?;
     let status = load(tx, command.payment).await?.status;
     let resolved = Resolved { payment_id: command.payment, status, refund_id: None };
-    idempotency::store(tx, (&command.key, Some(command.payment.uuid())), &resolved, command.now)
+    idempotency::store(tx, &command.key, Some(command.payment.uuid()), &resolved, command.now)
         .await?;
     Ok(Idempotent::Fresh(Resolution::Done { resolved, settled }))
 }
@@ -120,12 +120,13 @@ async fn end(
 
 async fn wait_for_second(
     tx: &mut dyn Tx,
-    (key, payment): (&podo_app::operations::port::idempotency::IdempotencyKey, PaymentId),
+    key: &podo_app::operations::port::idempotency::IdempotencyKey,
+    payment: PaymentId,
     amount: Won,
     now: Timestamp,
 ) -> Result<Idempotent<Resolution>> {
     let needed = SecondNeeded::of(payment, amount);
-    idempotency::store(tx, (key, Some(payment.uuid())), &needed, now).await?;
+    idempotency::store(tx, key, Some(payment.uuid()), &needed, now).await?;
     Ok(Idempotent::Fresh(Resolution::SecondNeeded(needed)))
 }
 
@@ -156,7 +157,7 @@ async fn resolve_refund(
     if !may_go_ahead(tx, &decision).await? {
         let action = (command.actor, "refund.resolve-asked");
         note(tx, action, command.payment, details, command.now).await?;
-        return wait_for_second(tx, (&command.key, command.payment), amount, command.now).await;
+        return wait_for_second(tx, &command.key, command.payment, amount, command.now).await;
     }
     let by_hand = "update refunds set by_hand = $2, evidence = $3, updated_at = $4
                     where id = $1 and status = 'DUE' and (taken_until is null or taken_until <= $4)";
@@ -173,7 +174,7 @@ async fn resolve_refund(
         status: after.status,
         refund_id: Some(command.refund),
     };
-    idempotency::store(tx, (&command.key, Some(command.payment.uuid())), &resolved, command.now)
+    idempotency::store(tx, &command.key, Some(command.payment.uuid()), &resolved, command.now)
         .await?;
     Ok(Idempotent::Fresh(Resolution::Done { resolved, settled: None }))
 }

@@ -7,7 +7,7 @@ use crate::sql::engine::value::params;
 use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
 use crate::sql::operations::idempotency;
-use crate::sql::payments::refunds::terms_of;
+use crate::sql::payments::refunds::fee_percent_of;
 use crate::sql::payments::settle::{Owed, owe};
 use crate::sql::payments::wallets;
 use crate::sql::payments::wallets::Move;
@@ -37,10 +37,10 @@ pub(super) async fn cancel(
         return Err(Refusal::NotFound.into());
     }
     paid.refuse_unless_paid()?;
-    let terms = terms_of(tx, paid.reservation.schedule).await?;
+    let fee_percent = fee_percent_of(tx, &paid.reservation, command.now).await?;
     let given = GivenBack {
         seats: paid.choose(&command.seats)?,
-        fee_percent: terms.fee_percent(command.now)?,
+        fee_percent,
         refund: command.refund,
         reason: &command.reason,
         to: command.to,
@@ -48,7 +48,7 @@ pub(super) async fn cancel(
         now: command.now,
     };
     let done = give_back(tx, paid, given).await?;
-    idempotency::store(tx, (&command.key, Some(command.payment.uuid())), &done.0, command.now)
+    idempotency::store(tx, &command.key, Some(command.payment.uuid()), &done.0, command.now)
         .await?;
     Ok(Idempotent::Fresh(done))
 }
@@ -185,7 +185,7 @@ async fn why_not_void(
                 where reservation_id = $1 and seat_index = $2 and status = 'USED'";
     let used = tx.row(sql, params![reservation.id, seat.id.index()]).await?;
     match used {
-        Some(row) => Ok(Refusal::TicketUsed { at: row.get("used_at")? }),
+        Some(row) => Ok(Refusal::TicketUsed { at: row.get("used_at")?, gate: None }),
         None => Ok(Refusal::TicketTransferred),
     }
 }

@@ -2,22 +2,25 @@
 //! the gateway can be called.
 
 use crate::sql::booking::reservations;
+use crate::sql::booking::reservations::ReservationOnDate;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use crate::sql::operations::idempotency;
-use crate::sql::payments::settle::sell;
+use crate::sql::payments::settle::{Sale, sell};
 use crate::sql::payments::wallets;
 use crate::sql::payments::wallets::Move;
-use crate::sql::payments::{PaymentRow, Purchase, load_purchase, store};
+use crate::sql::payments::{PaymentRow, Purchase, cancel_ready, insert, load_purchase, store};
 use podo_app::operations::port::idempotency::Idempotent;
-use podo_app::payments::port::payments::{AskGateway, Capture, ConfirmPayment};
+use podo_app::payments::port::payments::{
+    AskGateway, Capture, ConfirmPayment, PayFromWallet, Sold,
+};
 use podo_app::{Error, Result};
-use podo_domain::Refusal;
 use podo_domain::booking::reservations::Reservation;
 use podo_domain::booking::seats::SeatState;
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::payments::PaymentMethod;
 use podo_domain::payments::wallet::Change;
+use podo_domain::payments::{Payment, PaymentMethod};
+use podo_domain::{PaymentId, Refusal, Timestamp};
 
 pub(super) async fn confirm(
     tx: &mut dyn Tx,
@@ -32,7 +35,7 @@ pub(super) async fn confirm(
     purchase.row.payment.check_confirm(command.amount)?;
     purchase.date.refuse_canceled()?;
     let capture = match purchase.row.payment.method {
-        PaymentMethod::Wallet => pay_from_wallet(tx, &purchase, command).await?,
+        PaymentMethod::Wallet => confirm_from_wallet(tx, &purchase, command).await?,
         PaymentMethod::Card => {
             start_capture(tx, &purchase.row, &purchase.reservation, command).await?
         }
@@ -40,30 +43,73 @@ pub(super) async fn confirm(
     Ok(Idempotent::Fresh(capture))
 }
 
-async fn pay_from_wallet(
+/// The wallet pays a requested payment.
+async fn confirm_from_wallet(
     tx: &mut dyn Tx,
     purchase: &Purchase,
     command: &ConfirmPayment,
 ) -> Result<Capture> {
-    let row = &purchase.row;
+    let payment = &purchase.row.payment;
     let paid = purchase.reservation.pay_at_once(command.now)?;
-    let movement = Move {
-        user: command.user,
-        change: Change::Debit(row.payment.amount),
-        reference: row.payment.id.uuid(),
-        now: command.now,
-    };
-    wallets::apply(tx, &movement).await?;
-    store(tx, &row.payment, &row.payment.captured_from_wallet(), command.now).await?;
-    let sold = sell(tx, purchase, &paid, command.now).await?;
-    idempotency::store(
-        tx,
-        (&command.key, Some(command.payment.uuid())),
-        &sold.confirmed,
-        command.now,
-    )
-    .await?;
+    debit(tx, &paid, payment, command.now).await?;
+    store(tx, payment, &payment.captured_from_wallet(), command.now).await?;
+    let sale = Sale { payment: payment.id, event: purchase.event, reservation: &paid };
+    let sold = sell(tx, sale, command.now).await?;
+    idempotency::store(tx, &command.key, Some(payment.id.uuid()), &sold.confirmed, command.now)
+        .await?;
     Ok(Capture::Sold(Box::new(sold)))
+}
+
+/// Creates a payment and lets the wallet pay it, in one step.
+pub(super) async fn pay_from_wallet(
+    tx: &mut dyn Tx,
+    command: &PayFromWallet,
+) -> Result<Idempotent<Box<Sold>>> {
+    if let Some(answer) = idempotency::find(tx, &command.key).await? {
+        return Ok(Idempotent::Replay(answer));
+    }
+    let found = reservations::load_with_date(tx, command.reservation).await?;
+    let found = found.filter(|found| found.reservation.user == command.user);
+    let found = found.ok_or(Refusal::NotFound)?;
+    found.date.refuse_canceled()?;
+    let ready = Payment::ready(command.payment, PaymentMethod::Wallet, found.reservation.amount);
+    ready.check_confirm(command.amount)?;
+    let sold = pay_at_once(tx, &found, command.payment, command.now).await?;
+    idempotency::store(tx, &command.key, Some(ready.id.uuid()), &sold.confirmed, command.now)
+        .await?;
+    Ok(Idempotent::Fresh(Box::new(sold)))
+}
+
+/// The wallet pays a hold, and the seats are sold.
+pub(crate) async fn pay_at_once(
+    tx: &mut dyn Tx,
+    found: &ReservationOnDate,
+    payment: PaymentId,
+    now: Timestamp,
+) -> Result<Sold> {
+    let paid = found.reservation.pay_at_once(now)?;
+    let ready = Payment::ready(payment, PaymentMethod::Wallet, paid.amount);
+    // A payment that was prepared before, perhaps by another method, is replaced.
+    cancel_ready(tx, paid.id, now).await?;
+    debit(tx, &paid, &ready, now).await?;
+    insert(tx, &paid, &ready.captured_from_wallet(), None, now).await?;
+    let sale = Sale { payment: ready.id, event: found.event, reservation: &paid };
+    sell(tx, sale, now).await
+}
+
+async fn debit(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    payment: &Payment,
+    now: Timestamp,
+) -> Result<()> {
+    let movement = Move {
+        user: reservation.user,
+        change: Change::Debit(payment.amount),
+        reference: payment.id.uuid(),
+        now,
+    };
+    wallets::apply(tx, &movement).await.map(drop)
 }
 
 async fn start_capture(

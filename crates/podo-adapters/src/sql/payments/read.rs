@@ -12,17 +12,23 @@ use podo_domain::payments::refunds::{RefundStatus, RefundTo};
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
 
 /// Marks the payments as queried, so that two nodes don't query the gateway for the same one.
+///
+/// The age of a payment counts from the first query, not from its request. The node that stored the
+/// request may have been suspended, with a clock that lagged by minutes; by its time, a payment
+/// would be old enough to be voided while the charge is still on its way to the gateway.
 pub(super) async fn take_unsettled(
     tx: &mut dyn Tx,
     command: &TakeUnsettled,
 ) -> Result<Vec<Unsettled>> {
-    let sql = "update payments set asked_at = $2, updated_at = $2
+    let sql = "update payments
+                  set asked_at = $2, updated_at = $2,
+                      first_asked_at = coalesce(first_asked_at, $2)
                 where id in (select id from payments p
                               where status in ('REQUESTED', 'UNKNOWN') and asked_at <= $1
                                 and coalesce((select f.next_at from job_failures f
                                                  where f.job = 'settle' and f.item = p.id), $2) <= $2
                               order by asked_at limit $3 /* skip locked */)
-               returning id, gateway, gateway_ref, amount, requested_at";
+               returning id, gateway, gateway_ref, amount, first_asked_at";
     let values = params![command.asked_before, command.now, command.limit];
     tx.query(sql, values).await?.iter().map(read_unsettled).collect()
 }
@@ -33,7 +39,8 @@ pub(super) async fn take_never_made(tx: &mut dyn Tx, asked: &NeverMade) -> Resul
                               where status = 'FAILED' and failure_reason = 'NOT_FOUND'
                                 and asked_at <= $1 and requested_at > $3
                               order by asked_at limit $4 /* skip locked */)
-               returning id, gateway, gateway_ref, amount, requested_at";
+               returning id, gateway, gateway_ref, amount,
+                         coalesce(first_asked_at, requested_at) as first_asked_at";
     let values = params![asked.asked_before, asked.now, asked.requested_after, asked.limit];
     tx.query(sql, values).await?.iter().map(read_unsettled).collect()
 }
@@ -47,7 +54,7 @@ fn read_unsettled(row: &Row) -> Result<Unsettled> {
             payment_key: row.get("gateway_ref")?,
             amount: row.get("amount")?,
         },
-        requested_at: row.get("requested_at")?,
+        first_asked_at: row.get("first_asked_at")?,
     })
 }
 

@@ -7,6 +7,7 @@ use crate::sql::catalog::note_told;
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Value, params};
+use crate::sql::messaging::announcements::has_open_change;
 use crate::sql::payments::cancel::load_paid;
 use podo_app::booking::port::reservations::Freed;
 use podo_app::operations::port::idempotency::Idempotent;
@@ -14,6 +15,7 @@ use podo_app::payments::port::refunds::{
     OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun, Refunds, SetPolicy,
 };
 use podo_app::{Error, Result};
+use podo_domain::booking::reservations::Reservation;
 use podo_domain::catalog::ScheduleStatus;
 use podo_domain::payments::refunds::{RefundPolicy, quote};
 use podo_domain::{EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, Timestamp};
@@ -80,6 +82,19 @@ pub(crate) async fn terms_of(tx: &mut dyn Tx, schedule: ScheduleId) -> Result<Te
     })
 }
 
+/// The fee of a cancellation by the buyer. A show that changed after the booking is refunded in
+/// full, until the buyer accepts the change.
+pub(crate) async fn fee_percent_of(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    now: Timestamp,
+) -> Result<u32> {
+    if has_open_change(tx, reservation.id, reservation.user, now).await? {
+        return Ok(0);
+    }
+    terms_of(tx, reservation.schedule).await?.fee_percent(now)
+}
+
 fn read_policy(text: Option<String>) -> Result<RefundPolicy> {
     match text {
         Some(text) => serde_json::from_str(&text).map_err(Error::broken),
@@ -94,8 +109,8 @@ async fn preview(tx: &mut dyn Tx, question: &PreviewRefund) -> Result<RefundPrev
         return Err(Refusal::NotFound.into());
     }
     paid.refuse_unless_paid()?;
+    let fee_percent = fee_percent_of(tx, &paid.reservation, question.now).await?;
     let terms = terms_of(tx, paid.reservation.schedule).await?;
-    let fee_percent = terms.fee_percent(question.now)?;
     let seats = paid.choose(&question.seats)?;
     let quote = quote(seats.iter().map(|seat| seat.price), fee_percent);
     Ok(RefundPreview {

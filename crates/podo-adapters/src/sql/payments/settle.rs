@@ -2,7 +2,7 @@
 
 use crate::sql::booking::reservations;
 use crate::sql::booking::reservations::{Booking, give_back};
-use crate::sql::engine::tx::{Guard, Tx};
+use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Value, params};
 use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
@@ -10,7 +10,7 @@ use crate::sql::operations::idempotency;
 use crate::sql::payments::{PaymentRow, Purchase, load_purchase, store};
 use podo_app::booking::port::reservations::{Freed, ReservedSeat};
 use podo_app::operations::idempotency::CONFIRM;
-use podo_app::operations::port::idempotency::{Answer, StoredAnswer};
+use podo_app::operations::port::idempotency::{IdempotentAnswer, StoredAnswer};
 use podo_app::payments::port::payments::{
     Confirmed, ConfirmedReservation, NewTicket, SettlePayment, Settled, Sold,
 };
@@ -21,7 +21,9 @@ use podo_domain::messaging::messages::MessageKind;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{PaymentStatus, SHOW_CANCELED, Settlement, settle};
 use podo_domain::waiting_room::PlaceNumber;
-use podo_domain::{RefundId, Refusal, ScheduleId, SeatId, TicketId, Timestamp, Won};
+use podo_domain::{
+    EventId, PaymentId, RefundId, Refusal, ScheduleId, SeatId, TicketId, Timestamp, Won,
+};
 use serde_json::json;
 
 pub(crate) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Settled> {
@@ -38,7 +40,9 @@ pub(crate) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Se
         Settlement::Confirmed { payment, reservation } => {
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
-            let sold = sell(tx, &purchase, &reservation, now).await?;
+            let payment = purchase.row.payment.id;
+            let sale = Sale { payment, event: purchase.event, reservation: &reservation };
+            let sold = sell(tx, sale, now).await?;
             let body = serde_json::to_string(&sold.confirmed).map_err(Error::broken)?;
             answer(tx, row, StoredAnswer { status: Confirmed::STATUS, body }).await?;
             Ok(Settled::Sold(Box::new(sold)))
@@ -168,9 +172,7 @@ pub(super) async fn owe(
         owed.reason,
         now
     ];
-    if tx.has(Guard::RefundIsOwed) {
-        tx.execute(sql, values).await?;
-    }
+    tx.execute(sql, values).await?;
     let payload = json!({
         "refundId": owed.refund, "paymentId": row.payment.id, "userId": row.user,
         "amount": owed.amount,
@@ -185,22 +187,23 @@ pub(super) async fn owe(
     outbox::push(tx, message, now).await
 }
 
-/// Completes the purchase: sells the seats, creates the tickets, ends the entry. `confirmed` is the
-/// reservation after the rule.
-pub(super) async fn sell(
-    tx: &mut dyn Tx,
-    purchase: &Purchase,
-    confirmed: &Reservation,
-    now: Timestamp,
-) -> Result<Sold> {
+/// A paid reservation, as the rule decided it.
+pub(super) struct Sale<'s> {
+    pub(super) payment: PaymentId,
+    pub(super) event: EventId,
+    pub(super) reservation: &'s Reservation,
+}
+
+/// Completes the purchase: sells the seats, creates the tickets, ends the entry.
+pub(super) async fn sell(tx: &mut dyn Tx, sale: Sale<'_>, now: Timestamp) -> Result<Sold> {
     let number = free_booking_number(tx, now).await?;
-    let payment = purchase.row.payment.id;
-    let booking = Booking { number: &number, payment, event: purchase.event };
+    let Sale { payment, event, reservation: confirmed } = sale;
+    let booking = Booking { number: &number, payment, event };
     let seats = reservations::store_paid(tx, confirmed, &booking, now).await?;
     reservations::set_seats(tx, confirmed, &seats, SeatState::Sold, None).await?;
     let tickets = issue_tickets(tx, confirmed, &seats, now).await?;
-    let place = confirmed.place;
-    end_entry(tx, confirmed.schedule, place, now).await?;
+    let (room, place) = (confirmed.room(), confirmed.place);
+    end_entry(tx, room, place, now).await?;
     let sold = reservations::freed(confirmed, &seats);
     let confirmed = Confirmed {
         payment_id: payment,
@@ -212,7 +215,7 @@ pub(super) async fn sell(
         },
         tickets,
     };
-    Ok(Sold { seats: sold, place, confirmed })
+    Ok(Sold { seats: sold, room, place, confirmed })
 }
 
 /// An unused booking number.
@@ -256,9 +259,7 @@ async fn issue_tickets(
         sets.push(values.to_vec());
         tickets.push(NewTicket { id, seat_number: seat.number.clone() });
     }
-    if tx.has(Guard::TicketsAreMade) {
-        tx.add(sql, sets).await?;
-    }
+    tx.add(sql, sets).await?;
     Ok(tickets)
 }
 
@@ -266,12 +267,12 @@ async fn issue_tickets(
 /// partial index of all live entries.
 async fn end_entry(
     tx: &mut dyn Tx,
-    schedule: ScheduleId,
+    room: ScheduleId,
     place: PlaceNumber,
     now: Timestamp,
 ) -> Result<()> {
     let sql = "update queue_history set state = 'EXPIRED', ended_reason = 'PAID', updated_at = $3
                 where schedule_id = $1 and place_number = $2
                   and state not in ('WAITING', 'EXPIRED')";
-    Ok(tx.add(sql, vec![params![schedule, place, now].to_vec()]).await?)
+    Ok(tx.add(sql, vec![params![room, place, now].to_vec()]).await?)
 }

@@ -6,7 +6,7 @@ use crate::sql::engine::value::{Row, params};
 use crate::sql::operations::idempotency;
 use crate::sql::payments::wallets::{ChargeOf, Move, TakeUnsettledCharges, apply};
 use podo_app::operations::idempotency::CONFIRM_CHARGE;
-use podo_app::operations::port::idempotency::{Answer, Idempotent, StoredAnswer};
+use podo_app::operations::port::idempotency::{Idempotent, IdempotentAnswer, StoredAnswer};
 use podo_app::payments::port::payments::{AskGateway, Unsettled};
 use podo_app::payments::port::wallets::{
     ChargeReady, ChargeView, Charged, ConfirmCharge, RequestCharge, SettleCharge, SettledCharge,
@@ -66,8 +66,7 @@ pub(super) async fn request(
         status: PaymentStatus::Ready,
         checkout: command.checkout.clone(),
     };
-    idempotency::store(tx, (&command.key, Some(command.charge.uuid())), &ready, command.now)
-        .await?;
+    idempotency::store(tx, &command.key, Some(command.charge.uuid()), &ready, command.now).await?;
     Ok(Idempotent::Fresh(ready))
 }
 
@@ -121,7 +120,7 @@ pub(crate) async fn settle(tx: &mut dyn Tx, command: &SettleCharge) -> Result<Se
             arrive(tx, command, &row, *amount).await
         }
         Outcome::NotCaptured { reason } if is_open => {
-            step(tx, command, &row, (PaymentStatus::Failed, Won::ZERO)).await?;
+            step(tx, command, &row, PaymentStatus::Failed, Won::ZERO).await?;
             let sql = "update wallet_charges set failure_reason = $2, updated_at = $3
                         where id = $1";
             tx.execute(sql, params![command.charge, reason, command.now]).await?;
@@ -130,7 +129,7 @@ pub(crate) async fn settle(tx: &mut dyn Tx, command: &SettleCharge) -> Result<Se
             Ok(SettledCharge::Declined { reason: reason.clone() })
         }
         Outcome::Unknown if row.status == PaymentStatus::Requested => {
-            step(tx, command, &row, (PaymentStatus::Unknown, Won::ZERO)).await?;
+            step(tx, command, &row, PaymentStatus::Unknown, Won::ZERO).await?;
             Ok(SettledCharge::StillUnknown)
         }
         Outcome::Captured { .. } | Outcome::NotCaptured { .. } | Outcome::Unknown => {
@@ -146,7 +145,7 @@ async fn arrive(
     row: &ChargeRow,
     amount: Won,
 ) -> Result<SettledCharge> {
-    step(tx, command, row, (PaymentStatus::Captured, amount)).await?;
+    step(tx, command, row, PaymentStatus::Captured, amount).await?;
     let movement = Move {
         user: row.user,
         change: Change::Arrived(amount),
@@ -164,7 +163,8 @@ async fn step(
     tx: &mut dyn Tx,
     command: &SettleCharge,
     row: &ChargeRow,
-    (status, captured): (PaymentStatus, Won),
+    status: PaymentStatus,
+    captured: Won,
 ) -> Result<()> {
     let sql = "update wallet_charges
                   set status = $3, captured = $4, gateway_answer = $5,
@@ -196,13 +196,15 @@ pub(super) async fn take_unsettled(
     tx: &mut dyn Tx,
     command: &TakeUnsettledCharges,
 ) -> Result<Vec<Unsettled>> {
-    let sql = "update wallet_charges set asked_at = $2, updated_at = $2
+    let sql = "update wallet_charges
+                  set asked_at = $2, updated_at = $2,
+                      first_asked_at = coalesce(first_asked_at, $2)
                 where id in (select id from wallet_charges c
                               where status in ('REQUESTED', 'UNKNOWN') and asked_at <= $1
                                 and coalesce((select f.next_at from job_failures f
                                                  where f.job = 'settle' and f.item = c.id), $2) <= $2
                               order by asked_at limit $3 /* skip locked */)
-               returning id, gateway, gateway_ref, amount, requested_at";
+               returning id, gateway, gateway_ref, amount, first_asked_at";
     let values = params![command.asked_before, command.now, command.limit];
     let read = |row: &Row| {
         Ok(Unsettled {
@@ -212,7 +214,7 @@ pub(super) async fn take_unsettled(
                 payment_key: row.get("gateway_ref")?,
                 amount: row.get("amount")?,
             },
-            requested_at: row.get("requested_at")?,
+            first_asked_at: row.get("first_asked_at")?,
         })
     };
     tx.query(sql, values).await?.iter().map(read).collect()

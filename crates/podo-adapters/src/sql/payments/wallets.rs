@@ -1,7 +1,7 @@
 //! Wallets: every movement changes the balance and adds two ledger rows that sum to zero.
 
 use crate::sql::engine::commands::commands;
-use crate::sql::engine::tx::{Guard, Tx};
+use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use crate::sql::operations::audit::note;
 use crate::sql::operations::idempotency;
@@ -60,9 +60,7 @@ pub(crate) async fn apply(tx: &mut dyn Tx, movement: &Move) -> Result<Won> {
                 where user_id = $1 and version = $2 - 1";
     let values = params![movement.user, version, after, movement.now];
     tx.change(sql, vec![values.to_vec()]).await?;
-    if tx.has(Guard::LedgerIsWritten) {
-        write(tx, movement, version, after).await?;
-    }
+    write(tx, movement, version, after).await?;
     Ok(after)
 }
 
@@ -113,7 +111,7 @@ async fn charge(tx: &mut dyn Tx, command: &ChargeWallet) -> Result<Idempotent<Ch
         now: command.now,
     };
     let charged = Charged { balance: apply(tx, &movement).await?, ledger_id: command.ledger };
-    idempotency::store(tx, (&command.key, Some(command.ledger.uuid())), &charged, command.now)
+    idempotency::store(tx, &command.key, Some(command.ledger.uuid()), &charged, command.now)
         .await?;
     Ok(Idempotent::Fresh(charged))
 }
@@ -134,7 +132,7 @@ async fn adjust(tx: &mut dyn Tx, command: &AdjustWallet) -> Result<Idempotent<Ad
     if !may_go_ahead(tx, &decision).await? {
         note_adjustment(tx, command, "wallet.adjust-asked").await?;
         let waits = AdjustmentWaits::of(command.user, command.amount);
-        idempotency::store(tx, (&command.key, Some(command.ledger.uuid())), &waits, command.now)
+        idempotency::store(tx, &command.key, Some(command.ledger.uuid()), &waits, command.now)
             .await?;
         return Ok(Idempotent::Fresh(Adjustment::SecondNeeded(waits)));
     }
@@ -142,7 +140,7 @@ async fn adjust(tx: &mut dyn Tx, command: &AdjustWallet) -> Result<Idempotent<Ad
     let balance = apply(tx, &Move { user, change, reference, now }).await?;
     let adjusted = Adjusted { user_id: user, balance, ledger_id: command.ledger };
     note_adjustment(tx, command, "wallet.adjust").await?;
-    idempotency::store(tx, (&command.key, Some(command.ledger.uuid())), &adjusted, command.now)
+    idempotency::store(tx, &command.key, Some(command.ledger.uuid()), &adjusted, command.now)
         .await?;
     Ok(Idempotent::Fresh(Adjustment::Made(adjusted)))
 }

@@ -23,6 +23,8 @@ commands! {
         }) -> () as Sales => end;
         read live_entries(LiveEntries { schedule: ScheduleId, now: Timestamp })
             -> Vec<Admission> as Worker => live;
+        read schedules_entered(SchedulesEntered { now: Timestamp })
+            -> Vec<ScheduleId> as Worker => entered;
         read remembered(Remember {
             schedule: ScheduleId, survivors: Option<Survivors>, now: Timestamp,
         }) -> Remembered as Worker => remembered;
@@ -68,7 +70,7 @@ async fn remember(
 /// The check inside the hold's own transaction: the entry belongs to this fan, is live and hasn't
 /// ended. Records an admission that the store doesn't know yet.
 pub(crate) async fn check_entry(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()> {
-    let schedule = command.pick.schedule();
+    let schedule = command.room;
     let sql = "select user_id, state, expires_at from queue_history
                 where schedule_id = $1 and place_number = $2";
     let values = params![schedule, command.entry.number];
@@ -140,6 +142,18 @@ async fn live(tx: &mut dyn Tx, question: &LiveEntries) -> Result<Vec<Admission>>
         })
     };
     rows.iter().map(read).collect()
+}
+
+pub(crate) async fn entered(
+    tx: &mut dyn Tx,
+    question: &SchedulesEntered,
+) -> Result<Vec<ScheduleId>> {
+    // Materialized, because SQLite would otherwise read the whole table in the order of its key.
+    let sql = "with live as materialized (select schedule_id from queue_history
+                                           where state = 'ACTIVE' and expires_at > $1)
+               select distinct schedule_id from live";
+    let rows = tx.query(sql, params![question.now]).await?;
+    Ok(rows.iter().map(|row| row.get("schedule_id")).collect::<std::result::Result<_, _>>()?)
 }
 
 /// Both on one snapshot, so that neither misses an entry.

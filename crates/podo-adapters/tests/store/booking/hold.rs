@@ -28,11 +28,11 @@ async fn a_hold_costs_what_the_database_says_its_seats_cost() {
     assert_eq!((view.status, view.amount), (ReservationStatus::Held, held.amount));
     assert_eq!(view.seats, held.seats);
     assert_eq!(world.told(held.reservation_id.uuid()).await, [MessageKind::ReservationHeld]);
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
-async fn the_second_fan_is_told_which_seats_are_taken_and_gets_none() {
+async fn the_second_fan_gets_no_seat_and_the_list_of_taken_ones() {
     let world = World::new().await;
     let (first, second) = (world.fan().await, world.fan().await);
     world.hold(&first, &[1, 3], at(1)).await.unwrap();
@@ -44,7 +44,7 @@ async fn the_second_fan_is_told_which_seats_are_taken_and_gets_none() {
     let theirs = world.store.seats_held_by(second.id, world.schedule).await.unwrap();
     assert!(theirs.is_empty());
     world.hold(&second, &[0, 2], at(2)).await.unwrap();
-    world.is_sound(at(2)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn a_hold_is_taken_over_at_its_very_last_millisecond_and_not_before() {
     let told = world.told(old.reservation_id.uuid()).await;
     assert_eq!(told, [MessageKind::ReservationHeld, MessageKind::ReservationExpired]);
     assert_eq!(seat_states(&world).await[4], SeatState::Free, "the old hold is over as a whole");
-    world.is_sound(old.hold_expires_at).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn a_takeover_that_is_refused_leaves_the_old_hold_as_it_was() {
     world.hold(&second, &[5], at(200)).await.unwrap();
     refusal(world.hold(&third, &[4, 5], at(300)).await);
     assert_eq!(world.status(&first, old.reservation_id).await, ReservationStatus::Held);
-    world.is_sound(at(300)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn seats_under_payment_are_never_taken_over_nor_swept() {
     let release = ReleaseSeats { reservation, user: first.id, now: long_after };
     let told = refusal(world.store.release_seats(release).await);
     assert_eq!(told, Refusal::PaymentRunning);
-    world.is_sound(long_after).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_person_has_at_most_the_allowed_seats_over_all_reservations() {
     world.hold(&fan, &[2], at(1)).await.unwrap();
     // An expired hold doesn't count, swept or not.
     world.hold(&fan, &[3, 4], first.hold_expires_at).await.unwrap();
-    world.is_sound(first.hold_expires_at).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn only_a_live_entry_of_the_same_fan_opens_the_hall() {
     let number = owner.entry.number;
     world.store.end_entry(world.schedule, number, "LEFT", at(3)).await.unwrap();
     assert_eq!(refusal(world.hold(&owner, &[1], at(4)).await), Refusal::EntryExpired);
-    world.is_sound(at(4)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn an_extension_that_the_store_has_not_heard_of_counts_and_is_remembered()
     world.hold(&Fan { entry, ..fan }, &[1], at(3_600)).await.unwrap();
     let places = world.store.places_of(fan.id, (at(99_999), 1 << 53), 10).await.unwrap();
     assert_eq!(places[0].expires_at, Some(at(7_200)));
-    world.is_sound(at(3_600)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -147,7 +147,7 @@ async fn seats_are_held_only_while_the_sale_is_open() {
     let command = ChangeEvent { actor, event, verb: EventVerb::Cancel, now };
     world.store.change_event(command).await.unwrap();
     assert_eq!(refusal(world.hold(&fan, &[1], at(2)).await), Refusal::ScheduleCanceled);
-    world.is_sound(at(2)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn a_seat_that_the_hall_does_not_have_is_not_found() {
     let fan = world.fan().await;
     assert_eq!(refusal(world.hold(&fan, &[39, 40], at(1)).await), Refusal::NotFound);
     assert_eq!(seat_states(&world).await[39], SeatState::Free);
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -177,7 +177,7 @@ async fn a_fan_gives_back_their_own_seats_only_and_once() {
     assert_eq!(world.store.release_seats(release(fan.id, at(4))).await.unwrap(), None);
     assert_eq!(world.status(&fan, reservation).await, ReservationStatus::Released);
     world.hold(&other, &[6], at(5)).await.unwrap();
-    world.is_sound(at(5)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn a_sweep_ends_what_is_due_and_no_more_than_its_share() {
     assert_eq!(seats, [0, 1, 2]);
     assert_eq!(world.store.expire_holds(at(303), 3).await.unwrap().len(), 1);
     assert_eq!(world.store.expire_holds(at(303), 3).await.unwrap(), []);
-    world.is_sound(at(303)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -204,5 +204,5 @@ async fn several_seats_of_one_hold_that_ran_out_are_taken_together() {
     world.hold(&first, &[4, 5, 6], at(0)).await.unwrap();
     let held = world.hold(&second, &[3, 4, 5], at(300)).await.unwrap();
     assert_eq!(held.seats.len(), 3);
-    world.is_sound(at(301)).await;
+    world.finish().await;
 }

@@ -22,6 +22,7 @@ async fn claims_are_holds_in_time_and_sold_seats() {
     assert_eq!(claims(at(2)).await, BTreeMap::from([(0, mine), (1, mine), (2, sold)]));
     let past = claims(held.hold_expires_at).await;
     assert_eq!(past, BTreeMap::from([(2, sold)]), "a hold past its time is as good as none");
+    world.finish().await;
 }
 
 async fn lead(world: &World, seconds: i64) -> Lease {
@@ -61,7 +62,7 @@ async fn a_leader_that_was_paused_past_its_lease_is_refused() {
     let n_before = n_audited(&world).await;
     record(&world, None).await.unwrap();
     assert_eq!(n_audited(&world).await, n_before + 1, "an operator needs no lease");
-    world.is_sound(at(30)).await;
+    world.finish().await;
 }
 
 /// The control: without the fence two leaders act.
@@ -71,4 +72,6 @@ async fn without_the_fence_the_old_leader_acts_beside_the_new() {
     let (unfenced, late) = an_old_leader_goes_on(vec![Guard::Fence]).await;
     assert!(late.is_ok(), "{late:?}");
     assert_eq!(n_audited(&unfenced).await, n_audited(&fenced).await + 1);
+    fenced.finish().await;
+    unfenced.finish().await;
 }

@@ -128,7 +128,8 @@ impl Machine<'_> {
     async fn hold(&mut self, fan: usize, seats: &[SeatIndex], now: Timestamp) {
         let ids: Vec<SeatId> = seats.iter().map(|seat| self.schedule.seat(*seat)).collect();
         let pick = SeatPick::new(self.schedule, &ids).unwrap();
-        let command = HoldSeats { pick, ..self.world.hold_command(&self.fans[fan], &[0], now) };
+        let command = self.world.hold_command(&self.fans[fan], &[0], now);
+        let command = HoldSeats { pick, room: self.schedule, ..command };
         let answer = self.world.store.hold_seats(command).await;
         match (answer, self.model.expect_hold(fan, seats, self.schedule)) {
             (Ok(Idempotent::Fresh(held)), None) => self.model.bookings.push(Booking {
@@ -235,5 +236,5 @@ fn random_steps_lead_where_the_model_says() {
         Ok(())
     });
     outcome.unwrap();
-    runtime.block_on(world.is_sound(at(3_600)));
+    runtime.block_on(world.finish());
 }

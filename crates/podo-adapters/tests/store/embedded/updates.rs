@@ -12,7 +12,7 @@ fn dated_tables() -> BTreeSet<&'static str> {
     dated.map(|text| text.split_whitespace().next().unwrap()).collect()
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let of = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
     entries.flat_map(of).filter(|path| path.extension().is_some_and(|it| it == "rs")).collect()

@@ -64,7 +64,7 @@ async fn an_address_has_one_account() {
     world.store.create_users(vec![second.clone()]).await.unwrap();
     assert!(world.store.user(second.user).await.unwrap().is_none(), "known ones are skipped");
     assert_eq!(world.told(command.user.uuid()).await, [MessageKind::UserSignedUp]);
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn failed_log_ins_are_kept_even_for_unknown_addresses() {
     let world = World::new().await;
     let fan = world.fan().await;
     world.store.record_failed_login(attempt(&world, &fan, false)).await.unwrap();
-    world.is_sound(at(0)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_refresh_token_is_spent_once_and_gives_the_next() {
         matches!(rotate(&world, 99, 5, at(3)).await, Rotation::Invalid),
         "the token is unknown"
     );
-    world.is_sound(at(3)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn a_refresh_token_ends_at_its_last_moment() {
     assert!(matches!(rotate(&world, 1, 2, at(1_000)).await, Rotation::Invalid));
     let a_moment_before = Timestamp::from_ms(at(1_000).ms() - 1);
     assert!(matches!(rotate(&world, 1, 2, a_moment_before).await, Rotation::Rotated { .. }));
-    world.is_sound(at(1_000)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn of_fifty_tabs_exactly_one_rotates_and_the_rest_try_again() {
         answers.iter().filter(|answer| matches!(answer, Rotation::Rotated { .. })).count();
     let n_retry = answers.iter().filter(|answer| matches!(answer, Rotation::Retry)).count();
     assert_eq!((n_rotated, n_retry), (1, 49));
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -132,7 +132,7 @@ async fn a_token_shown_again_after_the_grace_ends_the_whole_family() {
     assert!(matches!(rotate(&world, 2, 4, grace_ends).await, Rotation::Invalid));
     assert!(matches!(rotate(&world, 1, 4, grace_ends).await, Rotation::Invalid));
     assert_eq!(world.told(session.uuid()).await, [MessageKind::SessionCopied], "once");
-    world.is_sound(grace_ends).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -146,7 +146,7 @@ async fn after_log_out_nothing_of_the_family_works() {
     for token in [1, 2] {
         assert!(matches!(rotate(&world, token, 9, at(4)).await, Rotation::Invalid));
     }
-    world.is_sound(at(4)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -166,6 +166,7 @@ async fn failures_count_from_the_last_log_in_that_worked() {
     assert_eq!(failed(2).await.n, 2);
     let later = world.store.failures([1; 32], None, at(1)).await.unwrap();
     assert_eq!(later, Failures::default(), "old ones are forgiven");
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -190,6 +191,7 @@ async fn failures_of_one_budget_are_not_those_of_another() {
     assert!(knows("203.0.113.7", since).await);
     assert!(!knows("203.0.113.8", since).await);
     assert!(!knows("203.0.113.7", at(1)).await, "that was too long ago");
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -210,11 +212,11 @@ async fn a_withdrawn_account_is_erased_after_its_time_and_its_address_is_free() 
     assert_eq!(world.store.erase_withdrawn(at(2), 10, at(9)).await.unwrap(), 1);
     assert_eq!(world.store.erase_withdrawn(at(2), 10, at(9)).await.unwrap(), 0, "once");
     assert!(world.store.user(again.user).await.unwrap().is_some(), "the new one stays");
-    world.is_sound(at(9)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
-async fn an_account_that_nobody_uses_sleeps_until_its_owner_comes() {
+async fn an_unused_account_is_dormant_until_its_owner_logs_in() {
     let world = World::new().await;
     let fan = world.fan().await;
     let (unused_since, now) = (Timestamp::from_ms(at(10_000).ms()), at(10_000));
@@ -224,7 +226,7 @@ async fn an_account_that_nobody_uses_sleeps_until_its_owner_comes() {
     log_in(&world, &fan).await;
     assert_eq!(world.store.make_dormant(at(0), 10, now).await.unwrap(), 0, "awake");
     assert_eq!(world.store.make_dormant(unused_since, 10, now).await.unwrap(), 1, "and tired");
-    world.is_sound(now).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -244,5 +246,5 @@ async fn a_password_changes_only_from_the_one_that_is_known() {
     assert!(matches!(late, Err(podo_app::Error::Conflict(_))), "{late:?}");
     let found = world.store.user(command.user).await.unwrap().unwrap();
     assert_eq!(found.password_hash, "new");
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }

@@ -56,4 +56,5 @@ async fn old_log_ins_are_forgotten_a_few_at_a_time_and_young_ones_stay() {
         assert_eq!(known(&world.store, &fan).await.len(), left);
     }
     assert_eq!(known(&world.store, &fan).await, young);
+    world.finish().await;
 }

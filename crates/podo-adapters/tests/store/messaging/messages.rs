@@ -3,7 +3,7 @@
 use crate::world::{Fan, World, at};
 use futures::future::join_all;
 use podo_app::booking::port::reservations::{ReleaseSeats, Reservations};
-use podo_app::messaging::port::messages::{Backlog, Consume, Letter, Message, Messages};
+use podo_app::messaging::port::messages::{Backlog, Consume, Message, Messages, Notification};
 use podo_domain::messaging::messages::{ATTEMPTS_MAX, MessageKind};
 use podo_domain::{MessageId, ReservationId, Timestamp};
 use std::time::Duration;
@@ -36,7 +36,7 @@ async fn messages_of_one_aggregate_come_in_order_without_gaps() {
     assert_eq!(told, expected);
     assert!(due.iter().all(|message| message.key == world.schedule.uuid()));
     assert!(due[0].payload.contains(&reservation.to_string()), "{}", due[0].payload);
-    world.is_sound(at(2)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn a_failing_message_holds_back_its_own_aggregate_only() {
     assert_eq!(due_of(&world, free, at(2)).await.len(), 2);
     let later = due_of(&world, stuck, at(3)).await;
     assert_eq!((later.len(), later[0].attempts), (2, 1));
-    world.is_sound(at(2)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn messages_that_wait_do_not_use_up_the_share_of_others() {
     let due = world.store.due_messages(at(2), 2).await.unwrap();
     assert!(due.iter().all(|message| message.aggregate == reservations[3].uuid()));
     assert_eq!(due.len(), 2, "the bus is not blocked by what cannot go");
-    world.is_sound(at(2)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -92,7 +92,7 @@ async fn a_message_is_dead_after_its_last_try_and_is_never_hidden() {
     assert_eq!(due[0].seq, 2);
     let after = world.store.backlog().await.unwrap();
     assert_eq!((after.dead, after.pending), (1, before.pending - 1));
-    world.is_sound(now).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -112,15 +112,17 @@ async fn what_was_published_is_not_due_again_and_is_forgotten_in_time() {
     assert_eq!(world.store.forget_messages(at(3), at(3), 100).await.unwrap(), 0);
     assert_eq!(world.store.forget_messages(at(4), at(4), 1).await.unwrap(), 1);
     assert_eq!(world.store.forget_messages(at(4), at(4), 100).await.unwrap(), n_messages - 1);
-    world.is_sound(a_week_later).await;
+    world.advance_to(a_week_later);
+    world.finish().await;
 }
 
 #[tokio::test]
 async fn a_consumer_does_its_work_once_however_often_the_message_comes() {
     let world = World::new().await;
     let fan = world.fan().await;
-    let letter = Letter {
+    let notification = Notification {
         user: Some(fan.id),
+        reservation: None,
         subject: "Booked".into(),
         body: "See you there".into(),
         created_at: at(1),
@@ -128,17 +130,17 @@ async fn a_consumer_does_its_work_once_however_often_the_message_comes() {
     let command = |consumer| Consume {
         message: MessageId::new(fan.id.uuid()),
         consumer,
-        letters: vec![letter.clone()],
+        notifications: vec![notification.clone()],
         notices: Vec::new(),
         now: at(2),
     };
     let answers = join_all((0..30).map(|_| world.store.consume(vec![command("letters")]))).await;
     let n_done = answers.iter().filter(|answer| answer.as_ref().unwrap()[0]).count();
     assert_eq!(n_done, 1);
-    assert_eq!(world.store.mailbox(fan.id, 10).await.unwrap(), std::slice::from_ref(&letter));
-    let other = Consume { letters: Vec::new(), ..command("seat-map") };
+    assert_eq!(world.store.mailbox(fan.id, 10).await.unwrap(), std::slice::from_ref(&notification));
+    let other = Consume { notifications: Vec::new(), ..command("seat-map") };
     assert_eq!(world.store.consume(vec![other]).await.unwrap(), [true], "another is on its own");
-    world.is_sound(at(2)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -155,5 +157,5 @@ async fn the_order_survives_a_clock_that_steps_back_over_a_restart() {
     let first = vec![due[0].id];
     world.store.messages_published(first, at(100)).await.unwrap();
     assert_eq!(due_of(&world, reservation, at(100)).await[0].seq, 2);
-    world.is_sound(at(100)).await;
+    world.finish().await;
 }

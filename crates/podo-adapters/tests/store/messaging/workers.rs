@@ -8,7 +8,7 @@ use podo_app::messaging::port::dead_letters::{
 };
 use podo_app::messaging::port::messages::{Consume, Messages};
 use podo_app::messaging::port::notifications::{
-    ChannelKind, Device, Notice, NoticeOutcome, NotificationSettings, Notifications,
+    ChannelKind, Device, Notice, NoticeContent, NoticeOutcome, NotificationSettings, Notifications,
 };
 use podo_app::messaging::port::webhook_endpoints::{
     DeliveryStatus, Endpoint, EndpointStatus, ToTell, Tried, WebhookEndpoints,
@@ -54,6 +54,7 @@ async fn sales_add_up_in_whatever_order_and_however_often_messages_come() {
     assert_eq!(sold(&world).await, expected);
     let n_new = world.store.count_booked("booking", all.to_vec(), at(2)).await.unwrap();
     assert_eq!((n_new, sold(&world).await), (0, expected.to_vec()), "all of it was known");
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -67,6 +68,7 @@ async fn two_workers_that_count_at_once_lose_nothing() {
     let counted = join_all(commands.map(count)).await.into_iter().map(Result::unwrap);
     assert_eq!(counted.sum::<u64>(), 40, "each message is new once");
     assert_eq!(sold(&world).await[0], ("R".to_owned(), 40, 0, 4_000_000));
+    world.finish().await;
 }
 
 fn dead_letter(message: MessageId, consumer: &str, now: Timestamp) -> NewDeadLetter {
@@ -122,7 +124,7 @@ async fn a_dead_letter_stays_open_until_it_is_replayed_or_dropped() {
         .unwrap();
     assert_eq!(world.store.forget_messages(at(0), at(100), 10).await.unwrap(), 2);
     assert_eq!(world.store.dead_letters(None, PAGE).await.unwrap().len(), 1);
-    world.is_sound(at(9)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -142,7 +144,7 @@ async fn what_the_relay_gave_up_goes_back_into_the_outbox() {
     let again = world.store.due_messages(now, 1_000).await.unwrap();
     let again = again.iter().find(|it| it.id == due.id).unwrap();
     assert_eq!((again.attempts, world.store.backlog().await.unwrap().dead), (0, 0));
-    world.is_sound(now).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -155,13 +157,19 @@ async fn a_notification_is_sent_at_most_once_per_channel_and_recipient() {
         channel,
         recipient: fan.id.uuid(),
         user: fan.id,
+        reservation: None,
         subject: "Booked".into(),
         body: "See you".into(),
         attempts: 0,
+        content: Some(NoticeContent {
+            template: "welcome".into(),
+            language: Language::En,
+            facts: "{}".into(),
+        }),
     };
     let notices: Vec<Notice> = ChannelKind::ALL.map(notice).to_vec();
-    let (consumer, letters) = ("notification", Vec::new());
-    let consume = Consume { message, consumer, letters, notices, now: at(1) };
+    let (consumer, notifications) = ("notification", Vec::new());
+    let consume = Consume { message, consumer, notifications, notices, now: at(1) };
     for _ in 0..3 {
         world.store.consume(vec![consume.clone()]).await.unwrap();
     }
@@ -185,6 +193,7 @@ async fn a_notification_is_sent_at_most_once_per_channel_and_recipient() {
     // The worker's mark and three notifications, once they are old.
     assert_eq!(world.store.forget_messages(at(0), at(1), 10).await.unwrap(), 0);
     assert_eq!(world.store.forget_messages(at(0), at(2_000), 10).await.unwrap(), 4);
+    world.finish().await;
 }
 
 const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -210,10 +219,11 @@ async fn a_device_belongs_to_the_last_who_brought_it() {
     world.store.set_notification_settings(one.id, wish, at(3)).await.unwrap();
     let wished = world.store.notification_settings(&[two.id, one.id, two.id]).await.unwrap();
     assert_eq!(wished, [NotificationSettings::default(), wish, NotificationSettings::default()]);
+    world.finish().await;
 }
 
 #[tokio::test]
-async fn an_organiser_is_told_what_was_asked_for_once() {
+async fn a_webhook_endpoint_gets_each_subscribed_message_once() {
     let world = World::new().await;
     let endpoint = |kinds: &[MessageKind]| Endpoint {
         endpoint: EndpointId::new(world.id()),
@@ -257,16 +267,16 @@ async fn an_organiser_is_told_what_was_asked_for_once() {
     assert_eq!(log[0].last_status, Some(410));
     world.store.remove_endpoint(wants.endpoint, world.admin, at(8)).await.unwrap();
     assert_eq!(world.store.endpoints().await.unwrap().len(), 1);
-    world.is_sound(at(9)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
 async fn a_daily_turn_is_taken_by_one_node() {
     let world = World::new().await;
-    let turns = join_all((0..8).map(|_| world.store.take_turn("clean", at(0)))).await;
+    let turns = join_all((0..8).map(|_| world.store.claim_run("clean", at(0)))).await;
     assert_eq!(turns.into_iter().filter(|turn| *turn.as_ref().unwrap()).count(), 1);
-    assert!(!world.store.take_turn("clean", at(-86_400)).await.unwrap(), "an old one is over");
-    assert!(world.store.take_turn("clean", at(86_400)).await.unwrap());
+    assert!(!world.store.claim_run("clean", at(-86_400)).await.unwrap(), "an old one is over");
+    assert!(world.store.claim_run("clean", at(86_400)).await.unwrap());
     let run = |started_at: Timestamp, done| JobRun {
         job: "clean".into(),
         node: NodeId::new(world.id()),
@@ -282,4 +292,5 @@ async fn a_daily_turn_is_taken_by_one_node() {
     }
     let runs = world.store.job_runs().await.unwrap();
     assert_eq!((runs.len(), runs[0].done), (1, 7), "a late note changes nothing");
+    world.finish().await;
 }

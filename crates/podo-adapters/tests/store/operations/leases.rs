@@ -24,6 +24,7 @@ async fn of_many_nodes_that_start_together_one_leads() {
     let nodes: Vec<NodeId> = (0..40).map(|_| node(&world)).collect();
     let taken = join_all(nodes.iter().map(|holder| take(&world, *holder, 0))).await;
     assert_eq!(taken.iter().flatten().count(), 1);
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -35,6 +36,7 @@ async fn a_lease_lasts_to_its_end_and_then_goes_to_the_next_node() {
     assert_eq!(take(&world, second, LENGTH_S - 1).await, None);
     assert_eq!(take(&world, second, LENGTH_S).await.unwrap().fence, 2);
     assert_eq!(take(&world, first, LENGTH_S).await, None, "it passed to the second");
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -44,6 +46,7 @@ async fn a_lease_keeps_its_fence_while_it_is_renewed_in_time() {
     let fence = async |seconds| take(&world, holder, seconds).await.unwrap().fence;
     assert_eq!((fence(0).await, fence(5).await, fence(14).await), (1, 1, 1));
     assert_eq!(fence(14 + LENGTH_S).await, 2, "another node may have led in between");
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -59,6 +62,7 @@ async fn a_lease_that_is_given_up_is_free_at_once_but_never_another_nodes() {
     let leads = async |holder, now: Timestamp| world.store.leads_of(holder, now).await.unwrap();
     assert_eq!(leads(second, at(3)).await, ["relay"]);
     assert!(leads(first, at(3)).await.is_empty() && leads(second, at(99)).await.is_empty());
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -70,4 +74,5 @@ async fn a_lease_from_a_clock_that_ran_ahead_is_not_waited_for() {
     take(&world, ahead, 3_600).await.unwrap();
     let fence = take(&world, right, 0).await.unwrap().fence;
     assert_eq!(fence, 3, "the one from the future is fenced off");
+    world.finish().await;
 }

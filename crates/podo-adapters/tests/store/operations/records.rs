@@ -5,7 +5,7 @@ use crate::payments::refund_part::by_organiser;
 use crate::world::{Fan, Plan, SALE_S, World, at, fresh, won};
 use podo_app::booking::port::reservations::Reservations;
 use podo_app::catalog::port::{Catalog, CreateSchedule};
-use podo_app::messaging::port::messages::{Consume, Letter, Messages};
+use podo_app::messaging::port::messages::{Consume, Messages, Notification};
 use podo_app::operations::port::idempotency::{IdempotencyKey, IdempotencyKeys};
 use podo_app::operations::port::records::Records;
 use podo_app::payments::port::payments::{Checkout, Payments, SettlePayment};
@@ -118,7 +118,7 @@ async fn old_purchases_are_erased_whole_and_young_or_open_ones_stay() {
     for reservation in expected {
         assert!(erase(&world, reservation).await);
         assert!(!erase(&world, reservation).await, "there is nothing left");
-        world.is_sound(BEFORE).await;
+        world.check_invariants(BEFORE).await;
     }
     for kept in [&young, &due, &later] {
         assert!(!erase(&world, kept.reservation).await);
@@ -135,7 +135,7 @@ async fn old_purchases_are_erased_whole_and_young_or_open_ones_stay() {
         "the ledger stays"
     );
     assert_eq!(store.statistics(schedule).await.unwrap(), statistics, "the sums stay");
-    world.is_sound(BEFORE).await;
+    world.finish().await;
 }
 
 /// A wallet charge in progress, optionally captured.
@@ -176,32 +176,34 @@ async fn charges_notifications_and_wallet_keys_expire_by_age_and_the_balance_sta
     let charged = charge_by_gateway(&world, &fan, true).await;
     let open = charge_by_gateway(&world, &fan, false).await;
     let bought = buy(&world, 0).await;
-    let letter = Letter {
+    let notification = Notification {
         user: Some(fan.id),
+        reservation: None,
         subject: "Hello".into(),
         body: "Fan".into(),
         created_at: at(1),
     };
     let message = MessageId::new(world.id());
-    let (letters, notices) = (vec![letter], Vec::new());
-    let consume = Consume { message, consumer: "notifications", letters, notices, now: at(1) };
+    let (notifications, notices) = (vec![notification], Vec::new());
+    let consume =
+        Consume { message, consumer: "notifications", notifications, notices, now: at(1) };
     store.consume(vec![consume]).await.unwrap();
 
     assert_eq!(store.erase_charges(at(-60), 10).await.unwrap(), 0, "all of it is younger");
-    assert_eq!(store.erase_letters(at(-60), 10).await.unwrap(), 0);
+    assert_eq!(store.erase_notifications(at(-60), 10).await.unwrap(), 0);
     assert_eq!(store.forget_money_keys(at(0), 10).await.unwrap(), 0);
     assert_eq!(store.erase_charges(BEFORE, 10).await.unwrap(), 1);
     assert!(store.charge(charged, fan.id).await.unwrap().is_none());
     assert!(store.charge(open, fan.id).await.unwrap().is_some(), "its outcome is unknown");
     assert_eq!(store.balance(fan.id).await.unwrap(), won(10_000));
-    assert_eq!(store.erase_letters(BEFORE, 10).await.unwrap(), 1);
+    assert_eq!(store.erase_notifications(BEFORE, 10).await.unwrap(), 1);
     assert!(store.mailbox(fan.id, 10).await.unwrap().is_empty());
     // The key of the wallet's own charge; the payment and the open charge keep theirs.
     assert_eq!(store.forget_money_keys(BEFORE, 10).await.unwrap(), 1);
     assert!(store.stored_answer(&bought.key).await.unwrap().is_some());
     assert!(erase(&world, bought.reservation).await);
     assert_eq!(store.forget_money_keys(BEFORE, 10).await.unwrap(), 0, "they went with the payment");
-    world.is_sound(BEFORE).await;
+    world.finish().await;
 }
 
 /// In either order: the money goes back and the record stays, or there is nothing to refund.
@@ -223,6 +225,7 @@ async fn a_refund_and_the_erasure_of_its_payment_at_the_same_moment_leave_no_hal
         let is_there =
             world.store.reservation(bought.reservation, bought.fan.id).await.unwrap().is_some();
         assert_ne!(is_there, is_erased);
-        world.is_sound(BEFORE).await;
+        world.check_invariants(BEFORE).await;
     }
+    world.finish().await;
 }

@@ -38,4 +38,5 @@ async fn payments_and_wallet_charges_of_a_day_come_in_pages_by_id() {
     }
     assert_eq!(found, expected);
     assert!(world.store.day_rows(at(60), at(120), None, 2).await.unwrap().is_empty());
+    world.finish().await;
 }

@@ -29,4 +29,5 @@ async fn only_what_a_gateway_was_asked_to_make_leaves_a_row_and_not_for_ever() {
     assert_eq!(world.store.forget_webhooks(at(1), 10).await.unwrap(), 0);
     assert_eq!(world.store.forget_webhooks(at(2), 10).await.unwrap(), 1);
     assert!(world.store.take_webhooks(at(60), at(90), 10).await.unwrap().is_empty());
+    world.finish().await;
 }

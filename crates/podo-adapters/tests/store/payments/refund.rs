@@ -69,7 +69,7 @@ async fn a_wallet_purchase_is_refunded_at_once() {
     assert_eq!(answer.body, serde_json::to_string(&canceled).unwrap());
     // A canceled sale never blocks the next one.
     world.buy(&next, &[0, 10], at(101)).await;
-    world.is_sound(at(101)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -79,7 +79,7 @@ async fn a_card_purchase_is_refunded_when_the_gateway_has_done_it() {
     let payment = buy_by_card(&world, &fan).await;
     let canceled = cancel(&world, &fan, payment).await;
     assert_eq!(canceled.status, PaymentStatus::RefundDue);
-    world.is_sound(at(100)).await;
+    world.check_invariants(at(100)).await;
     world.store.finish_refund(canceled.refund_id, at(110)).await.unwrap();
     world.store.finish_refund(canceled.refund_id, at(120)).await.unwrap();
     let view = world.store.payment(payment, fan.id).await.unwrap().unwrap();
@@ -90,7 +90,7 @@ async fn a_card_purchase_is_refunded_when_the_gateway_has_done_it() {
         refusal(world.store.finish_refund(RefundId::new(world.id()), at(1)).await),
         Refusal::NotFound
     );
-    world.is_sound(at(120)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn due_refunds_are_taken_by_one_node_at_a_time_and_put_off() {
     assert_eq!(due[0].in_book.book_before, Some(won(7)), "what the book showed is remembered");
     world.store.finish_refund(refund, at(501)).await.unwrap();
     assert!(world.store.take_due_refunds(at(9_999), at(9_999), 10).await.unwrap().is_empty());
-    world.is_sound(at(501)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn only_what_was_paid_can_be_canceled_and_only_by_its_owner() {
     world.confirm(&fan, &ready, at(1)).await.unwrap();
     assert_eq!(ask(&fan).await, Refusal::PaymentRunning);
     assert_eq!(ask(&other).await, Refusal::NotFound);
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn of_many_cancels_at_once_one_pays_back() {
     let answers = join_all(commands.map(|command| world.store.cancel_payment(command))).await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
     assert_eq!(world.store.balance(fan.id).await.unwrap(), won(1_000_000));
-    world.is_sound(at(100)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -169,5 +169,5 @@ async fn a_refund_finished_by_many_nodes_is_made_once() {
     assert!(answers.iter().all(Result::is_ok));
     let view = world.store.payment(payment, fan.id).await.unwrap().unwrap();
     assert_eq!(view.refunded, won(FAR));
-    world.is_sound(at(110)).await;
+    world.finish().await;
 }

@@ -48,7 +48,7 @@ async fn one_seat_of_two_is_given_back_and_the_other_stays() {
     assert_eq!(world.store.balance(fan.id).await.unwrap(), won(1_000_000 - NEAR));
     let view = world.store.reservation(id, fan.id).await.unwrap().unwrap();
     assert_eq!((view.amount, view.seats.len()), (won(NEAR), 1));
-    world.is_sound(at(100)).await;
+    world.check_invariants(at(100)).await;
     world.buy(&next, &[10], at(101)).await;
     // The canceled seat belongs to another fan now, and canceling the rest leaves it alone.
     let again = world.store.cancel_payment(give(&world, &fan, payment, &[10])).await;
@@ -61,7 +61,7 @@ async fn one_seat_of_two_is_given_back_and_the_other_stays() {
         told[told.len() - 2..],
         [MessageKind::ReservationReduced, MessageKind::ReservationCanceled]
     );
-    world.is_sound(at(102)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -76,19 +76,19 @@ async fn refunds_of_one_card_are_made_one_after_the_other() {
     let first = cancel(&world, give(&world, &fan, payment, &[10])).await;
     let second = cancel(&world, give(&world, &fan, payment, &[0])).await;
     assert_eq!(second.status, PaymentStatus::RefundDue);
-    world.is_sound(at(100)).await;
+    world.check_invariants(at(100)).await;
     let due = world.store.take_due_refunds(at(100), at(101), 10).await.unwrap();
     assert_eq!(due.len(), 1, "{due:?}");
     assert_eq!((due[0].refund, due[0].in_book.refunded_before), (first.refund_id, won(0)));
     world.store.finish_refund(first.refund_id, at(101)).await.unwrap();
-    world.is_sound(at(101)).await;
+    world.check_invariants(at(101)).await;
     let due = world.store.take_due_refunds(at(101), at(102), 10).await.unwrap();
     assert_eq!((due[0].refund, due[0].in_book.refunded_before), (second.refund_id, won(FAR)));
     world.store.finish_refund(second.refund_id, at(102)).await.unwrap();
     let view = world.store.payment(payment, fan.id).await.unwrap().unwrap();
     assert_eq!((view.status, view.refunded), (PaymentStatus::Refunded, won(NEAR + FAR)));
     assert_eq!(view.refunds.len(), 2);
-    world.is_sound(at(102)).await;
+    world.finish().await;
 }
 
 /// Refund ids come from many clocks, so their order is meaningless.
@@ -115,7 +115,7 @@ async fn refunds_of_one_card_are_made_in_the_order_in_which_they_were_queued() {
         assert!(other.is_empty(), "one at a time: {other:?}");
         world.store.finish_refund(*refund, at(201)).await.unwrap();
     }
-    world.is_sound(at(201)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn a_card_may_be_refunded_to_the_wallet_at_once() {
     assert_eq!(canceled.status, PaymentStatus::Refunded);
     assert_eq!(world.store.balance(fan.id).await.unwrap(), won(FAR));
     assert!(world.store.take_due_refunds(at(200), at(201), 10).await.unwrap().is_empty());
-    world.is_sound(at(100)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -150,13 +150,12 @@ async fn the_policy_keeps_a_fee_and_the_preview_says_so_before() {
     let canceled = cancel(&world, give(&world, &fan, payment, &[0])).await;
     assert_eq!((canceled.refund_amount, canceled.fee), (preview.refund_amount, preview.fee));
     assert_eq!(canceled.status, PaymentStatus::PartiallyRefunded);
-    world.is_sound(at(100)).await;
     let other = world.fan().await;
     let foreign = PreviewRefund { user: other.id, ..question.clone() };
     assert_eq!(refusal(world.store.preview_refund(foreign).await), Refusal::NotFound);
     let late = CancelPayment { now: at(SALE_S * 3 / 2), ..give(&world, &fan, payment, &[]) };
     assert_eq!(refusal(world.store.cancel_payment(late).await), Refusal::CancelClosed);
-    world.is_sound(at(100)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -169,7 +168,7 @@ async fn of_many_who_give_back_the_same_seat_one_gets_its_money() {
     let answers = join_all(commands.map(|command| world.store.cancel_payment(command))).await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 3);
     assert_eq!(world.store.balance(fan.id).await.unwrap(), won(1_000_000));
-    world.is_sound(at(100)).await;
+    world.finish().await;
 }
 
 pub(crate) fn by_organiser(world: &World, actor: UserId, payment: PaymentId) -> RefundByOrganiser {
@@ -199,7 +198,7 @@ async fn an_organiser_gives_money_back_whatever_the_policy_says() {
     assert_eq!((canceled.refund_amount, canceled.fee), (won(NEAR), won(0)));
     let again = world.store.refund_by_organiser(command).await.unwrap();
     assert!(matches!(again, Idempotent::Replay(_)), "{again:?}");
-    world.is_sound(at(100)).await;
+    world.finish().await;
 }
 
 /// Another date whose four seats cost more than one organiser may refund alone.
@@ -229,7 +228,7 @@ async fn a_large_refund_needs_two_organisers() {
     let command = by_organiser(&world, second, payment);
     let made = fresh(world.store.refund_by_organiser(command).await.unwrap());
     assert!(matches!(made, OrganiserRefund::Made(..)), "{made:?}");
-    world.is_sound(at(100)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -276,5 +275,5 @@ async fn a_canceled_date_gives_everybody_all_their_money_even_after_a_stop() {
     for fan in fans {
         assert_eq!(again.balance(fan.id).await.unwrap(), won(1_000_000));
     }
-    world.is_sound(at(9)).await;
+    world.finish().await;
 }

@@ -21,12 +21,12 @@ async fn charge(world: &World, fan: &crate::world::Fan, amount: Won) -> Result<(
 }
 
 #[tokio::test]
-async fn a_wallet_nobody_charged_is_empty() {
+async fn a_wallet_without_charges_is_empty() {
     let world = World::new().await;
     let fan = world.fan().await;
     assert_eq!(world.store.balance(fan.id).await.unwrap(), Won::ZERO);
     assert_eq!(world.store.movements(fan.id, None, 10).await.unwrap(), []);
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn a_charge_and_a_balance_have_their_limits() {
     }
     assert_eq!(refusal(charge(&world, &fan, won(1)).await), Refusal::WalletLimit);
     assert_eq!(world.store.balance(fan.id).await.unwrap(), BALANCE_MAX);
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn movements_come_newest_first_and_page_by_their_number() {
     assert_eq!(rest.len(), 1);
     assert_eq!((rest[0].1.amount, rest[0].1.balance_after), (10, won(10)));
     assert_eq!(rest[0].1.kind, LedgerKind::Charge);
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn three_hundred_debits_at_once_never_take_more_than_there_is() {
     };
     assert!(answers.iter().filter_map(|answer| answer.as_ref().err()).all(is_poor));
     assert_eq!(world.store.balance(fan.id).await.unwrap(), Won::ZERO);
-    world.is_sound(at(2)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -115,7 +115,7 @@ async fn of_a_thousand_debits_at_once_as_many_count_as_the_wallet_can_pay() {
     for answer in answers.into_iter().filter(Result::is_err) {
         assert_eq!(refusal(answer), Refusal::WalletLimit);
     }
-    world.is_sound(at(2)).await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -125,5 +125,5 @@ async fn charges_at_once_all_count() {
     let answers = join_all((1..=200).map(|amount| charge(&world, &fan, won(amount)))).await;
     assert!(answers.iter().all(Result::is_ok));
     assert_eq!(world.store.balance(fan.id).await.unwrap(), won(200 * 201 / 2));
-    world.is_sound(at(1)).await;
+    world.finish().await;
 }

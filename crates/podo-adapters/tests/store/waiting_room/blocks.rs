@@ -18,6 +18,7 @@ async fn nodes_that_reserve_at_once_share_no_number() {
     let known = world.store.blocks(world.schedule, at(9)).await.unwrap();
     assert_eq!(known.numbers_to, blocks[19].end, "and all of them are remembered");
     assert_eq!(known.numbers_from, blocks[0].start, "whatever the time is");
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -33,4 +34,5 @@ async fn the_draw_is_decided_once() {
     assert_eq!(known.draw, Some(first));
     let Draw { n_drawn, first } = first;
     assert_eq!(known.numbers_to, first + u64::from(n_drawn), "its numbers are reserved");
+    world.finish().await;
 }

@@ -8,6 +8,7 @@ use crate::operations::jobs::{OFFER, Round, put_off};
 use podo_domain::booking::best::{Wish, best_seats};
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::booking::standby::Standby;
+use podo_domain::catalog::phases::is_for_everybody;
 use podo_domain::id::SeatIndex;
 use podo_domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp};
 use std::collections::BTreeSet;
@@ -46,8 +47,7 @@ async fn offer_to(
     let left = match free.entry(standby.schedule) {
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(unknown) => {
-            let seats = context.store.free_seats_of(standby.schedule).await?;
-            unknown.insert(seats.into_iter().collect())
+            unknown.insert(seats_for_everybody(context, standby.schedule, now).await?)
         }
     };
     if left.len() < standby.count as usize {
@@ -59,6 +59,18 @@ async fn offer_to(
         left.remove(seat);
     }
     offer(context, standby, &pick, now).await
+}
+
+/// The list doesn't know who is eligible for a phase, so it gets nothing while a limited one runs.
+async fn seats_for_everybody(
+    context: &AppContext,
+    schedule: ScheduleId,
+    now: Timestamp,
+) -> Result<BTreeSet<SeatIndex>> {
+    let seats = context.store.free_seats_of(schedule).await?;
+    let record = context.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
+    let is_open = |seat: &SeatIndex| is_for_everybody(&record.phases, *seat, now);
+    Ok(seats.into_iter().filter(is_open).collect())
 }
 
 /// Adjacent seats if possible; otherwise any seats.

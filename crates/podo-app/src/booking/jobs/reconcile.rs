@@ -7,11 +7,15 @@ use crate::operations::jobs::Round;
 use crate::operations::port::leases::Lease;
 use podo_domain::Timestamp;
 use podo_domain::booking::reconciliation::GRACE;
+use std::time::Duration;
 
 /// Most seats of a schedule that one round corrects.
 const HEALED_MAX: usize = 20_000;
 
-/// Examines every live schedule and corrects differences that an earlier round has also seen. Safe
+/// A difference is suspected and then confirmed within this time after the change.
+const TOUCHED_FOR: Duration = Duration::from_secs(3 * 60);
+
+/// Examines the live schedules that are due and corrects differences that an earlier round has also seen. Safe
 /// on several nodes, because each correction is a compare-and-set.
 pub async fn reconcile_seats(
     context: &AppContext,
@@ -22,8 +26,11 @@ pub async fn reconcile_seats(
     let mut suspected = 0;
     let schedules: Vec<_> =
         context.store.schedules_alive(now).await?.iter().map(|it| it.schedule).collect();
-    for schedule in &schedules {
-        let found = look(context, *schedule).await?.differences;
+    let touched = context.store.schedules_touched(now.minus(TOUCHED_FOR), now).await?;
+    for schedule in &context.booking.reconciliation.due(&schedules, touched, now) {
+        let looked = look(context, *schedule).await?;
+        context.booking.reconciliation.note(*schedule, &looked, now);
+        let found = looked.differences;
         suspected += found.len() as u64;
         let mut confirmed = context.booking.reconciliation.confirm(*schedule, found, GRACE, now);
         confirmed.truncate(HEALED_MAX);

@@ -27,6 +27,9 @@ pub trait Reconciliation: Send + Sync {
         now: Timestamp,
     ) -> Result<BTreeMap<SeatIndex, Claim>>;
 
+    /// Schedules where fans are inside now, or where a claim has changed since then.
+    async fn schedules_touched(&self, since: Timestamp, now: Timestamp) -> Result<Vec<ScheduleId>>;
+
     /// `Unavailable` if another node holds the lease by now: then nothing may be corrected.
     async fn record_healing(&self, command: RecordHealing) -> Result<()>;
 }

@@ -1,7 +1,7 @@
 //! Holding and releasing seats in the store. The database decides who gets a seat.
 
 use crate::error::Result;
-use crate::operations::port::idempotency::{Answer, IdempotencyKey, Idempotent};
+use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use crate::store::PageAsk;
 use async_trait::async_trait;
 use podo_domain::booking::reservations::ReservationStatus;
@@ -21,6 +21,8 @@ pub struct HoldSeats {
     pub pick: SeatPick,
     /// The live entry that permits it; checked again inside the transaction.
     pub entry: Entry,
+    /// The waiting room of the entry. On a date with phases it must be the running phase's.
+    pub room: ScheduleId,
     pub until: Timestamp,
     /// Whether fans who repeatedly let holds lapse have to pause.
     pub limits_churn: bool,
@@ -48,7 +50,7 @@ pub struct Held {
     pub hold_expires_at: Timestamp,
 }
 
-impl Answer for Held {
+impl IdempotentAnswer for Held {
     const STATUS: u16 = 201;
 }
 
@@ -84,8 +86,9 @@ pub struct ReservationView {
 
 #[async_trait]
 pub trait Reservations: Send + Sync {
-    /// Refusals: `EntryRequired`, `EntryExpired`, `SaleNotOpen`, `SaleClosed`,
-    /// `SaleStopped`, `SeatLimit`, `SeatTaken`, `HoldChurn`, `NotFound`, `KeyReused`.
+    /// Refusals: `EntryRequired`, `EntryExpired`, `SaleNotOpen`, `SaleClosed`, `SaleStopped`,
+    /// `NotEligible`, `SeatNotInPhase`, `SeatLimit`, `SeatTaken`, `HoldChurn`, `NotFound`,
+    /// `KeyReused`.
     async fn hold_seats(&self, command: HoldSeats) -> Result<Idempotent<Held>>;
 
     /// Refusals: `NotFound` (also for another fan's reservation), `PaymentRunning`, `AlreadyPaid`.

@@ -41,7 +41,7 @@ pub trait SeatFilter: Send + Sync {
     /// The seats of a pick that other fans have, from this process's memory without I/O. `None` if
     /// it doesn't know, or if all of them are the fan's own. A release on another node may arrive a
     /// moment late.
-    fn refusal_at_hand(
+    fn cached_refusal(
         &self,
         _pick: &SeatPick,
         _fan: UserId,

@@ -13,7 +13,7 @@ use uuid::Uuid;
 pub async fn check(holds: &dyn SeatFilter, seed: u64, now: Timestamp) {
     a_free_seat_is_taken_and_a_taken_one_is_not(holds, seed, now).await;
     a_pick_is_all_or_nothing(holds, seed, now).await;
-    a_fan_is_told_that_the_seats_are_their_own(holds, seed, now).await;
+    the_filter_reports_a_fans_own_seats_as_theirs(holds, seed, now).await;
     a_hold_past_its_time_is_as_good_as_gone(holds, seed, now).await;
     only_the_owner_releases_a_hold(holds, seed, now).await;
     what_the_database_decided_replaces_what_the_filter_thought(holds, seed, now).await;
@@ -73,7 +73,7 @@ pub async fn a_pick_is_all_or_nothing(holds: &dyn SeatFilter, seed: u64, now: Ti
     assert_eq!(rest, Taken::Yes, "a pick that failed leaves no seat behind");
 }
 
-pub async fn a_fan_is_told_that_the_seats_are_their_own(
+pub async fn the_filter_reports_a_fans_own_seats_as_theirs(
     holds: &dyn SeatFilter,
     seed: u64,
     now: Timestamp,

@@ -31,7 +31,7 @@ pub struct OfferSeats {
 
 /// A standby entry, and how many entries with the same request are ahead of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StandbyPlace {
     pub standby: Standby,
     pub ahead: u64,
 }
@@ -39,10 +39,10 @@ pub struct Place {
 #[async_trait]
 pub trait Standbys: Send + Sync {
     /// Joins the list, or returns the fan's existing entry. Refusals: `NotFound`, `SaleClosed`.
-    async fn stand_by(&self, command: StandBy) -> Result<Place>;
+    async fn stand_by(&self, command: StandBy) -> Result<StandbyPlace>;
 
     /// The fan's latest standby entry for a schedule.
-    async fn standby_of(&self, user: UserId, schedule: ScheduleId) -> Result<Option<Place>>;
+    async fn standby_of(&self, user: UserId, schedule: ScheduleId) -> Result<Option<StandbyPlace>>;
 
     /// Refusals: `NotFound`, `StandbyOffered`.
     async fn leave_standby(&self, user: UserId, schedule: ScheduleId, now: Timestamp)

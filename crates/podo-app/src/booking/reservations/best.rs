@@ -9,7 +9,9 @@ use crate::identity::sessions::Caller;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use crate::waiting_room::require_entry;
 use podo_domain::booking::best::{Orphans, Wish, best_seats};
+use podo_domain::booking::reservations::check_order_size;
 use podo_domain::booking::seats::{SEATS_PER_PICK_MAX, SeatPick};
+use podo_domain::catalog::phases::Phase;
 use podo_domain::id::SeatIndex;
 use podo_domain::{Refusal, ScheduleId, SeatId};
 use std::collections::HashSet;
@@ -24,6 +26,7 @@ pub struct BestSeats<'a> {
     pub schedule: ScheduleId,
     pub count: usize,
     pub grade: Option<&'a str>,
+    pub section: Option<&'a str>,
     pub orphans: Orphans,
     pub across_rows: bool,
     pub wheelchairs: usize,
@@ -42,13 +45,20 @@ pub async fn hold_best_seats(
         1..=SEATS_PER_PICK_MAX => {}
         _ => return Err(Refusal::TooManySeats { max: SEATS_PER_PICK_MAX }.into()),
     }
-    let entry = require_entry(context, asked.fan, asked.schedule, asked.entry_token, now).await?;
-    let holder = Holder { key: &asked.key, fan: asked.fan.user, entry, now };
+    let inside = require_entry(context, asked.fan, asked.schedule, asked.entry_token, now).await?;
+    let holder = Holder { key: &asked.key, fan: asked.fan.user, inside, now };
+    let room = context.catalog.schedules.room(&*context.store, inside.room, now).await?;
+    let phase = room.as_ref().and_then(|room| room.phase());
+    if let Some(date) = &room {
+        let of_phase = phase.and_then(|phase| phase.terms.seats_per_order);
+        let n_seats = u32::try_from(asked.count).unwrap_or(u32::MAX);
+        check_order_size(n_seats, of_phase.unwrap_or(date.seats_per_order))?;
+    }
     let mut lost: HashSet<SeatIndex> = HashSet::new();
     let mut refusal: Error = Refusal::NoneTogether.into();
     for _ in 0..TRIES_MAX {
         let map = context.booking.seat_maps.snapshot(context, asked.schedule).await?;
-        let Some(pick) = choose(&map, &asked, &lost)? else { break };
+        let Some(pick) = choose(&map, &asked, (&lost, phase))? else { break };
         match hold(context, &holder, &pick).await {
             Err(Error::Refused(Refusal::SeatTaken { taken, alternatives })) => {
                 lost.extend(taken.iter().map(|seat| seat.index()));
@@ -68,7 +78,7 @@ pub async fn hold_best_seats(
 fn choose(
     map: &Snapshot,
     asked: &BestSeats<'_>,
-    lost: &HashSet<SeatIndex>,
+    (lost, phase): (&HashSet<SeatIndex>, Option<&Phase>),
 ) -> Result<Option<SeatPick>> {
     let hall = map.hall();
     let grade = match asked.grade {
@@ -82,7 +92,16 @@ fn choose(
         across_rows: asked.across_rows,
         wheelchairs: asked.wheelchairs,
     };
-    let is_free = |seat: SeatIndex| map.is_available(seat) && !lost.contains(&seat);
+    let within = match asked.section {
+        Some(name) => Some(hall.seats_of(name).ok_or(Refusal::UnknownSection)?),
+        None => None,
+    };
+    let is_wanted = |seat: SeatIndex| {
+        within.as_ref().is_none_or(|seats| seats.contains(&seat))
+            && phase.is_none_or(|phase| phase.sells(seat))
+    };
+    let is_free =
+        |seat: SeatIndex| is_wanted(seat) && map.is_available(seat) && !lost.contains(&seat);
     let Some(seats) = best_seats(hall, is_free, &wish) else { return Ok(None) };
     let seats: Vec<SeatId> = seats.iter().map(|seat| asked.schedule.seat(*seat)).collect();
     Ok(Some(SeatPick::new(asked.schedule, &seats)?))

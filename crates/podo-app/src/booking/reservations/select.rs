@@ -9,11 +9,10 @@ use crate::identity::bot_signals;
 use crate::identity::sessions::Caller;
 use crate::operations::failpoints;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
-use crate::waiting_room::{entry_number, require_entry};
+use crate::waiting_room::{LiveEntry, entry_number, require_entry};
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::id::SeatIndex;
 use podo_domain::identity::bot_signals::SignalKind;
-use podo_domain::waiting_room::Entry;
 use podo_domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId};
 
 /// A seat request of an admitted fan.
@@ -31,7 +30,7 @@ pub fn refuse_from_cache(context: &AppContext, asked: &SelectSeats<'_>) -> Resul
     let now = context.now();
     let pick = SeatPick::new(asked.schedule, asked.seats)?;
     entry_number(context, asked.fan, asked.schedule, asked.entry_token)?;
-    match context.booking.seat_filter.refusal_at_hand(&pick, asked.fan.user, now) {
+    match context.booking.seat_filter.cached_refusal(&pick, asked.fan.user, now) {
         Some(seats) => Err(taken(context, &pick, seats)),
         None => Ok(()),
     }
@@ -45,8 +44,8 @@ pub async fn select_seats(
 ) -> Result<Idempotent<Held>> {
     let now = context.now();
     let pick = SeatPick::new(asked.schedule, asked.seats)?;
-    let entry = require_entry(context, asked.fan, asked.schedule, asked.entry_token, now).await?;
-    let holder = Holder { key: &asked.key, fan: asked.fan.user, entry, now };
+    let inside = require_entry(context, asked.fan, asked.schedule, asked.entry_token, now).await?;
+    let holder = Holder { key: &asked.key, fan: asked.fan.user, inside, now };
     let held = hold(context, &holder, &pick).await;
     held.map_err(|error| with_alternatives(context, &pick, error))
 }
@@ -55,7 +54,7 @@ pub async fn select_seats(
 pub(crate) struct Holder<'a> {
     pub(crate) key: &'a IdempotencyKey,
     pub(crate) fan: UserId,
-    pub(crate) entry: Entry,
+    pub(crate) inside: LiveEntry,
     pub(crate) now: Timestamp,
 }
 
@@ -79,7 +78,8 @@ pub(crate) async fn hold(
         reservation: ReservationId::new(context.rng.id(now)),
         user: fan,
         pick: pick.clone(),
-        entry: holder.entry,
+        entry: holder.inside.entry,
+        room: holder.inside.room,
         until,
         limits_churn: context.rules.limits_on,
         now,
@@ -88,7 +88,7 @@ pub(crate) async fn hold(
     failpoints::reach(failpoints::HOLD_STORED);
     if let Err(Error::Refused(Refusal::HoldChurn { .. })) = &held {
         let reason = "Held seats repeatedly without buying".to_owned();
-        bot_signals::note(context, (fan, schedule), SignalKind::HoldsWithoutBuying, reason).await;
+        bot_signals::note(context, fan, schedule, SignalKind::HoldsWithoutBuying, reason).await;
     }
     let is_ours = matches!(held, Ok(Idempotent::Fresh(_)));
     let is_promised = taken == Taken::Yes;

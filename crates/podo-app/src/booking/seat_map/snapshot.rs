@@ -1,20 +1,21 @@
 //! The public state of a schedule's seats, ready to send.
 
+use crate::cache::Cache;
 use crate::identity::keyring::sha256;
 use bytes::Bytes;
 use podo_domain::booking::best::alternatives;
 use podo_domain::booking::seats::SeatFace;
 use podo_domain::catalog::hall::Hall;
 use podo_domain::id::SeatIndex;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// Alternatives offered to a fan who lost a race.
 const ALTERNATIVES_MAX: usize = 3;
 
 /// Lost picks whose alternatives are cached with the snapshot.
-const PICKS_KEPT_MAX: usize = 1_000;
+const PICKS_MAX: u64 = 1_000;
 
 /// A seat with its new face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ pub struct Snapshot {
     /// Offset of the letters in `json`.
     letters_at: usize,
     hall: Arc<Hall>,
-    picks: Mutex<HashMap<Vec<SeatIndex>, Choices>>,
+    picks: Cache<Vec<SeatIndex>, Choices>,
 }
 
 /// Alternative picks, each to be taken as a whole.
@@ -106,7 +107,7 @@ impl Snapshot {
             deltas,
             letters_at: head.len(),
             hall: hall.clone(),
-            picks: Mutex::default(),
+            picks: Cache::weighing(PICKS_MAX, |_| 1),
         }
     }
 
@@ -148,16 +149,13 @@ impl Snapshot {
     /// Free seats near a lost pick. Callers who lost the same pick share the answer, which is
     /// computed once.
     pub fn alternatives(&self, lost: &[SeatIndex]) -> Choices {
-        let known = self.picks.lock().expect("the lock is never poisoned").get(lost).cloned();
-        if let Some(known) = known {
+        let lost = lost.to_vec();
+        if let Some(known) = self.picks.get(&lost) {
             return known;
         }
         let is_free = |seat| self.is_available(seat);
-        let found: Choices = alternatives(&self.hall, is_free, lost, ALTERNATIVES_MAX).into();
-        let mut picks = self.picks.lock().expect("the lock is never poisoned");
-        if picks.len() < PICKS_KEPT_MAX {
-            picks.insert(lost.to_vec(), found.clone());
-        }
+        let found: Choices = alternatives(&self.hall, is_free, &lost, ALTERNATIVES_MAX).into();
+        self.picks.insert(lost, found.clone());
         found
     }
 }

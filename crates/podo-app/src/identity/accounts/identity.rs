@@ -1,5 +1,6 @@
 //! Identity verification: one person, one account.
 
+use crate::cache::Cache;
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::accounts::profile::me;
@@ -10,8 +11,7 @@ use crate::identity::port::certifier::{Certifier, Window};
 use crate::identity::sessions::Caller;
 use podo_domain::{Refusal, Timestamp, UserId};
 use serde::Serialize;
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -90,35 +90,26 @@ pub async fn prove_identity(context: &AppContext, caller: Caller, id: &str) -> R
 
 /// Refuses fans who haven't verified their identity.
 pub async fn require_identity(context: &AppContext, user: UserId) -> Result<()> {
-    if context.identity.proofs.knows(user) {
+    if context.identity.proofs.0.contains(&user) {
         return Ok(());
     }
     let found = context.store.user(user).await?.ok_or(Refusal::LoginRequired)?;
     if !found.is_verified {
         return Err(Refusal::IdentityRequired.into());
     }
-    context.identity.proofs.add(user);
+    context.identity.proofs.0.insert(user, ());
     Ok(())
 }
 
 /// Fans who have verified their identity. A verification never lapses, so the answer can be cached;
 /// at an opening the store is asked about each fan once.
-#[derive(Default)]
-pub struct IdentityCache(Mutex<HashSet<UserId>>);
+pub struct IdentityCache(Cache<UserId, ()>);
 
-/// Beyond this many the cache is cleared and the store is asked again.
+/// The store is asked again about a fan who was evicted.
 const PROVEN_MAX: usize = 500_000;
 
-impl IdentityCache {
-    fn knows(&self, user: UserId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&user)
-    }
-
-    fn add(&self, user: UserId) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= PROVEN_MAX {
-            known.clear();
-        }
-        known.insert(user);
+impl Default for IdentityCache {
+    fn default() -> IdentityCache {
+        IdentityCache(Cache::of(PROVEN_MAX))
     }
 }

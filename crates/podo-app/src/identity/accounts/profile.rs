@@ -2,7 +2,7 @@
 
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::identity::accounts::{UserView, field, view};
+use crate::identity::accounts::{UserView, field, view_with_team};
 use crate::identity::port::accounts::{
     ChangePassword, ChangeProfile, EncryptedPhone, LoginView, SessionView, UserRecord,
 };
@@ -29,7 +29,7 @@ pub(crate) async fn user_of(context: &AppContext, caller: Caller) -> Result<User
 }
 
 pub async fn me(context: &AppContext, caller: Caller) -> Result<UserView> {
-    view(context, &user_of(context, caller).await?)
+    view_with_team(context, &user_of(context, caller).await?).await
 }
 
 pub async fn change_profile(

@@ -4,7 +4,7 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::identity::accounts::field;
 use crate::identity::accounts::profile::{prove, revoke_all, user_of};
-use crate::identity::port::accounts::{ChangeRole, ChangeTotp, TotpChange, UserRecord};
+use crate::identity::port::accounts::{ChangeTotp, TotpChange, UserRecord};
 use crate::identity::sessions::Caller;
 use crate::identity::totp;
 use podo_domain::identity::Role;
@@ -118,21 +118,6 @@ pub(crate) fn role_of(context: &AppContext, user: &UserRecord) -> Role {
         }
         Role::Staff | Role::Admin => user.role,
     }
-}
-
-/// Changes another person's role; never one's own, so that the last organiser stays one.
-pub async fn change_role(
-    context: &AppContext,
-    actor: UserId,
-    user: UserId,
-    role: Role,
-) -> Result<()> {
-    if actor == user {
-        return Err(Refusal::OwnRole.into());
-    }
-    let now = context.now();
-    let ended = context.store.change_role(ChangeRole { actor, user, role, now }).await?;
-    revoke_all(context, &ended, now).await
 }
 
 /// Removes the second factor of an account whose owner lost their device. For operators.

@@ -4,7 +4,9 @@
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::identity::accounts::{Origin, SignUp, field, new_user};
-use crate::identity::port::accounts::{AskSignUp, ConfirmSignUp, CreateUser};
+use crate::identity::legal::require_consents;
+use crate::identity::port::accounts::{AskSignUp, ConfirmSignUp, CreateUser, PendingPurpose};
+use podo_domain::identity::consents::{Consent, Consents};
 use podo_domain::identity::{Email, SIGN_UP_WITHIN};
 use podo_domain::messaging::messages::Language;
 use podo_domain::{Refusal, Timestamp, UserId};
@@ -15,7 +17,7 @@ use std::time::Duration;
 pub enum SignedUp {
     Made(UserId),
     /// A notification was sent, regardless of who owns the address.
-    Asked {
+    CodeSent {
         sign_up: UserId,
         expires_at: Timestamp,
     },
@@ -28,27 +30,45 @@ const SIGN_UPS_PER: Duration = Duration::from_secs(60);
 pub async fn sign_up(
     context: &AppContext,
     asked: SignUp,
+    consents: Consents,
     language: Language,
     origin: &Origin,
 ) -> Result<SignedUp> {
-    if let Some(network) = &origin.network {
-        let n_max = context.rules.sign_ups_per_minute;
-        context.take(&format!("sign-up-from:{network}"), n_max, SIGN_UPS_PER).await?;
-    }
+    take_sign_up(context, origin).await?;
+    let consents = require_consents(context, consents).await?;
     match context.rules.confirm_email {
-        false => make_account(context, asked, false).await.map(SignedUp::Made),
-        true => ask_address(context, asked, language).await,
+        false => make_account(context, asked, false, consents).await.map(SignedUp::Made),
+        true => ask_address(context, asked, consents, language).await,
     }
+}
+
+/// Creates an account whose owner proved the address by a link in an e-mail.
+pub(crate) async fn join_with_proven_email(
+    context: &AppContext,
+    asked: SignUp,
+    consents: Consents,
+    origin: &Origin,
+) -> Result<UserId> {
+    take_sign_up(context, origin).await?;
+    let consents = require_consents(context, consents).await?;
+    make_account(context, asked, true, consents).await
+}
+
+async fn take_sign_up(context: &AppContext, origin: &Origin) -> Result<()> {
+    let Some(network) = &origin.network else { return Ok(()) };
+    let n_max = context.rules.sign_ups_per_minute;
+    context.take(&format!("sign-up-from:{network}"), n_max, SIGN_UPS_PER).await
 }
 
 async fn make_account(
     context: &AppContext,
     asked: SignUp,
     is_email_proven: bool,
+    consents: Vec<Consent>,
 ) -> Result<UserId> {
     let hash = context.identity.passwords.hash_new(asked.password.as_str().to_owned()).await?;
     let user = new_user(context, &asked, hash, context.now());
-    let command = CreateUser { is_email_proven, ..user };
+    let command = CreateUser { is_email_proven, consents, ..user };
     let user = command.user;
     context.store.create_user(command).await?;
     Ok(user)
@@ -59,16 +79,22 @@ pub(crate) const LETTERS_PER_ADDRESS: u32 = 5;
 pub(crate) const LETTERS_PER: Duration = Duration::from_secs(60 * 60);
 
 /// The same work and the same answer for every address; only the notification differs.
-async fn ask_address(context: &AppContext, asked: SignUp, language: Language) -> Result<SignedUp> {
+async fn ask_address(
+    context: &AppContext,
+    asked: SignUp,
+    consents: Vec<Consent>,
+    language: Language,
+) -> Result<SignedUp> {
     let key = format!("sign-up:{}", short_hash(context, &asked.email));
     context.take(&key, LETTERS_PER_ADDRESS, LETTERS_PER).await?;
     let hash = context.identity.passwords.hash_new(asked.password.as_str().to_owned()).await?;
     let now = context.now();
-    let account = new_user(context, &asked, hash, now);
+    let account = CreateUser { consents, ..new_user(context, &asked, hash, now) };
     let taken_by = context.store.user_by_email(account.email_hash).await?.map(|it| it.user);
     let code = new_code(context);
     let (sign_up, expires_at) = (account.user, now.plus(SIGN_UP_WITHIN));
     let command = AskSignUp {
+        purpose: PendingPurpose::SignUp,
         code: context.keyring.encrypt(&field("code", sign_up), &code, &*context.rng),
         code_hash: code_hash(context, sign_up, &code),
         account,
@@ -78,7 +104,7 @@ async fn ask_address(context: &AppContext, asked: SignUp, language: Language) ->
         expires_at,
     };
     context.store.ask_sign_up(command).await?;
-    Ok(SignedUp::Asked { sign_up, expires_at })
+    Ok(SignedUp::CodeSent { sign_up, expires_at })
 }
 
 pub(crate) fn new_code(context: &AppContext) -> String {
@@ -108,7 +134,7 @@ pub async fn confirm_sign_up(context: &AppContext, sign_up: UserId, code: &str) 
 /// Creates the first organiser, or returns `None` if the address is taken. The operator vouches for
 /// the address.
 pub async fn create_admin(context: &AppContext, asked: SignUp) -> Result<Option<UserId>> {
-    match make_account(context, asked, true).await {
+    match make_account(context, asked, true, Vec::new()).await {
         Ok(user) => Ok(Some(user)),
         Err(Error::Refused(Refusal::EmailTaken)) => Ok(None),
         Err(error) => Err(error),

@@ -198,6 +198,7 @@ fn new_user(context: &AppContext, person: &SocialPerson, now: Timestamp) -> Crea
         phone: None,
         phone_hash: None,
         role: Role::User,
+        consents: Vec::new(),
         now,
     }
 }

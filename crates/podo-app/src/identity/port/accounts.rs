@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::store::PageAsk;
 use async_trait::async_trait;
+use podo_domain::identity::consents::Consent;
 use podo_domain::identity::{Failures, Role, SocialProvider};
 use podo_domain::messaging::messages::Language;
 use podo_domain::{LoginId, SessionId, Timestamp, UserId};
@@ -23,6 +24,8 @@ pub struct CreateUser {
     pub phone: Option<Vec<u8>>,
     pub phone_hash: Option<[u8; 32]>,
     pub role: Role,
+    /// What its owner agreed to.
+    pub consents: Vec<Consent>,
     pub now: Timestamp,
 }
 
@@ -87,15 +90,6 @@ pub enum TotpChange {
     Reset,
 }
 
-/// A role change by an organiser. All sessions with the old role end.
-#[derive(Clone, Copy, Debug)]
-pub struct ChangeRole {
-    pub actor: UserId,
-    pub user: UserId,
-    pub role: Role,
-    pub now: Timestamp,
-}
-
 /// An account of another service, identified by a keyed hash of its subject.
 #[derive(Clone, Copy, Debug)]
 pub struct SocialAccount {
@@ -126,10 +120,46 @@ pub struct LinkedView {
     pub linked_at: Timestamp,
 }
 
+/// What a pending row and its e-mail are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PendingPurpose {
+    /// A sign-up, or the proof of an existing account's address.
+    SignUp,
+    /// An invitation to the team.
+    Invite,
+    /// A new password for a forgotten one.
+    Reset,
+    /// The new address of an account.
+    NewEmail,
+    /// The notice to the address that an account had before.
+    OldEmail,
+}
+
+impl PendingPurpose {
+    /// The name in the store; sign-ups have none.
+    pub const fn as_str(self) -> Option<&'static str> {
+        match self {
+            PendingPurpose::SignUp => None,
+            PendingPurpose::Invite => Some("INVITE"),
+            PendingPurpose::Reset => Some("RESET"),
+            PendingPurpose::NewEmail => Some("NEW_EMAIL"),
+            PendingPurpose::OldEmail => Some("OLD_EMAIL"),
+        }
+    }
+
+    pub fn parse(text: Option<&str>) -> Option<PendingPurpose> {
+        use PendingPurpose as P;
+        [P::SignUp, P::Invite, P::Reset, P::NewEmail, P::OldEmail]
+            .into_iter()
+            .find(|purpose| purpose.as_str() == text)
+    }
+}
+
 /// An account to create when its address is confirmed. The code is stored encrypted and as a keyed
 /// hash.
 #[derive(Clone, Debug)]
 pub struct AskSignUp {
+    pub purpose: PendingPurpose,
     pub account: CreateUser,
     /// The existing owner of the address.
     pub taken_by: Option<UserId>,
@@ -163,7 +193,10 @@ pub struct SignUpRecord {
     pub email: Vec<u8>,
     pub code: Vec<u8>,
     pub language: Language,
+    pub purpose: PendingPurpose,
     pub is_taken: bool,
+    /// The existing account that it is about.
+    pub proves: Option<UserId>,
 }
 
 /// A fan's profile change; `None` leaves a field as it is.
@@ -317,7 +350,18 @@ pub trait Accounts: Send + Sync {
 
     async fn user(&self, user: UserId) -> Result<Option<UserRecord>>;
 
+    /// Several accounts in one round trip; unknown and deleted ones are left out.
+    async fn users(&self, users: Vec<UserId>) -> Result<Vec<UserRecord>>;
+
     /// The keyed hash of an account's proved address.
+    /// Marks the address as proved; false if the account has another one by now.
+    async fn mark_email_proven(
+        &self,
+        user: UserId,
+        email_hash: [u8; 32],
+        now: Timestamp,
+    ) -> Result<bool>;
+
     async fn proven_email(&self, user: UserId) -> Result<Option<[u8; 32]>>;
 
     async fn record_failed_login(&self, attempt: LoginAttempt) -> Result<()>;
@@ -376,9 +420,6 @@ pub trait Accounts: Send + Sync {
     /// Returns the ended sessions; `None` if the change doesn't fit the current state.
     async fn change_totp(&self, command: ChangeTotp) -> Result<Option<Vec<SessionId>>>;
 
-    /// Returns the ended sessions; writes an audit entry. Refusals: `NotFound`.
-    async fn change_role(&self, command: ChangeRole) -> Result<Vec<SessionId>>;
-
     /// Records a step-up of a live session; false if there is no such session.
     async fn note_proof(&self, session: SessionId, now: Timestamp) -> Result<bool>;
 
@@ -422,7 +463,8 @@ pub trait Accounts: Send + Sync {
         now: Timestamp,
     ) -> Result<()>;
 
-    /// Deactivates the account and frees its address; returns the ended sessions.
+    /// Deactivates the account and frees its address; returns the ended sessions. Refusals:
+    /// `LastOwner`.
     async fn withdraw(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionId>>;
 
     /// Erases the personal fields of accounts that were withdrawn before this moment.

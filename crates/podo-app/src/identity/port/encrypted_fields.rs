@@ -12,14 +12,21 @@ pub enum EncryptedTable {
     Signals,
     Devices,
     Endpoints,
+    /// Other pending rows end before a rotation does.
+    Invitations,
+    SupportNotes,
+    TicketClaims,
 }
 
 impl EncryptedTable {
-    pub const ALL: [EncryptedTable; 4] = [
+    pub const ALL: [EncryptedTable; 7] = [
         EncryptedTable::Users,
         EncryptedTable::Signals,
         EncryptedTable::Devices,
         EncryptedTable::Endpoints,
+        EncryptedTable::Invitations,
+        EncryptedTable::SupportNotes,
+        EncryptedTable::TicketClaims,
     ];
 
     /// The prefix of the rows' encryption context, and the columns as they are named in it.
@@ -30,6 +37,10 @@ impl EncryptedTable {
             EncryptedTable::Devices => ("devices", &["token"]),
             // The current secret and the previous one.
             EncryptedTable::Endpoints => ("webhook_endpoints", &["secret", "secret"]),
+            // A pending row is encrypted as the account that it may become.
+            EncryptedTable::Invitations => ("users", &["email"]),
+            EncryptedTable::SupportNotes => ("support_notes", &["body"]),
+            EncryptedTable::TicketClaims => ("ticket_claims", &["email"]),
         }
     }
 }

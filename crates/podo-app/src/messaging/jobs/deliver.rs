@@ -36,7 +36,7 @@ async fn try_one(context: &AppContext, delivery: Delivery) -> Result<bool> {
         Ok(went_well) => Ok(went_well),
         Err(error) => {
             tracing::warn!(delivery.id = %id, %error, "Webhook delivery could not be attempted");
-            note_failure(context, (id, attempts), error.to_string()).await?;
+            note_failure(context, id, attempts, error.to_string()).await?;
             Ok(false)
         }
     }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::messaging::port::notifications::Notice;
 use async_trait::async_trait;
 use podo_domain::messaging::messages::{MessageKind, Topic};
-use podo_domain::{MessageId, Timestamp, UserId};
+use podo_domain::{MessageId, ReservationId, Timestamp, UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -30,10 +30,15 @@ pub struct Message {
 /// A notification in one fan's mailbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Letter {
+#[schema(as = Letter)]
+pub struct Notification {
     #[serde(skip)]
     #[schema(ignore)]
     pub user: Option<UserId>,
+    /// The booking that it is about.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub reservation: Option<ReservationId>,
     pub subject: String,
     pub body: String,
     pub created_at: Timestamp,
@@ -44,7 +49,7 @@ pub struct Letter {
 pub struct Consume {
     pub message: MessageId,
     pub consumer: &'static str,
-    pub letters: Vec<Letter>,
+    pub notifications: Vec<Notification>,
     pub notices: Vec<Notice>,
     pub now: Timestamp,
 }
@@ -80,7 +85,7 @@ pub trait Messages: Send + Sync {
     /// All or nothing. Each result is false if its consumer has processed the message before.
     async fn consume(&self, commands: Vec<Consume>) -> Result<Vec<bool>>;
 
-    async fn mailbox(&self, user: UserId, limit: u32) -> Result<Vec<Letter>>;
+    async fn mailbox(&self, user: UserId, limit: u32) -> Result<Vec<Notification>>;
 
     /// Deletes published messages and consumer records from before these moments; returns how many
     /// rows.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use async_trait::async_trait;
 use podo_domain::messaging::messages::Language;
-use podo_domain::{DeviceId, MessageId, Timestamp, UserId};
+use podo_domain::{DeviceId, MessageId, ReservationId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -41,9 +41,23 @@ pub struct Notice {
     /// A device, or the fan.
     pub recipient: Uuid,
     pub user: UserId,
+    /// The booking that it is about.
+    pub reservation: Option<ReservationId>,
     pub subject: String,
     pub body: String,
     pub attempts: u32,
+    /// `None` for plain text.
+    pub content: Option<NoticeContent>,
+}
+
+/// What a notification is rendered from when it is sent. The facts are those of the moment when
+/// the message was consumed, so a later change of the event doesn't change them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoticeContent {
+    pub template: String,
+    pub language: Language,
+    /// JSON.
+    pub facts: String,
 }
 
 /// A fan's channels and language.
@@ -54,11 +68,24 @@ pub struct NotificationSettings {
     pub email: bool,
     pub sms: bool,
     pub push: bool,
+    /// Reminders of openings and of shows; true by default.
+    #[serde(default = "wanted")]
+    pub reminders: bool,
+}
+
+const fn wanted() -> bool {
+    true
 }
 
 impl Default for NotificationSettings {
     fn default() -> NotificationSettings {
-        NotificationSettings { language: Language::Ko, email: true, sms: false, push: true }
+        NotificationSettings {
+            language: Language::Ko,
+            email: true,
+            sms: false,
+            push: true,
+            reminders: true,
+        }
     }
 }
 

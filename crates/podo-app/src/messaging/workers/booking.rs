@@ -50,6 +50,7 @@ fn has_seats(kind: MessageKind) -> Option<bool> {
         MessageKind::UserSignedUp
         | MessageKind::SignUpAsked
         | MessageKind::SessionCopied
+        | MessageKind::SecurityChanged
         | MessageKind::ReservationHeld
         | MessageKind::ReservationExtended
         | MessageKind::ReservationPaying
@@ -60,6 +61,13 @@ fn has_seats(kind: MessageKind) -> Option<bool> {
         | MessageKind::PaymentRefunded
         | MessageKind::ScheduleOpened
         | MessageKind::StandbyOffered
+        | MessageKind::ReservationMoved
+        | MessageKind::SaleReminder
+        | MessageKind::ShowReminder
+        | MessageKind::TicketOffered
+        | MessageKind::TicketTransferred
+        | MessageKind::ConfirmationResent
+        | MessageKind::ResaleOffered
         | MessageKind::CatalogChanged
         | MessageKind::DeadLettered => None,
     }

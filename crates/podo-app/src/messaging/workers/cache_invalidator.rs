@@ -14,8 +14,10 @@ use uuid::Uuid;
 /// live engine; these messages cover the case that the engine forgot them or was unavailable.
 pub const INVALIDATING: [Topic; 2] = [Topic::BookingCompleted, Topic::SeatSync];
 
-/// The name under which invalidation messages are counted.
-pub const CACHE_INVALIDATOR: &str = "ear";
+/// The name under which invalidation messages are counted in metrics. It isn't a consumer group:
+/// every node reads from the end of each partition without a group, so no stored offset depends on
+/// the name.
+pub const CACHE_INVALIDATOR: &str = "cache-invalidator";
 
 /// What a message says about seats.
 #[derive(Deserialize)]

@@ -3,26 +3,20 @@
 
 use crate::context::AppContext;
 use crate::error::{Error, Result};
-use crate::identity::accounts::field;
-use crate::messaging::notification_texts::{NotificationText, is_worth_one, sign_up_code, write};
-use crate::messaging::port::messages::{Consume, Letter, Message};
-use crate::messaging::port::notifications::{ChannelKind, Notice, NotificationSettings};
+use crate::messaging::notifications::with_link;
+use crate::messaging::pending_texts::LINK;
+use crate::messaging::port::messages::{Consume, Message, Notification};
+use crate::messaging::port::notifications::{
+    ChannelKind, Notice, NoticeContent, NotificationSettings,
+};
+use crate::messaging::templates::{Values, render_short};
 use crate::messaging::workers::Worker;
+use crate::messaging::workers::drafts::{Draft, drafts_for, is_worth_one, worded};
 use async_trait::async_trait;
 use podo_domain::UserId;
 use podo_domain::messaging::messages::{MessageKind, Topic};
-use serde::Deserialize;
 
 pub struct NotificationWorker;
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Addressee {
-    #[serde(default)]
-    user_id: Option<UserId>,
-    #[serde(default)]
-    sign_up_id: Option<UserId>,
-}
 
 #[async_trait]
 impl Worker for NotificationWorker {
@@ -39,15 +33,18 @@ impl Worker for NotificationWorker {
     }
 
     async fn consume(&self, context: &AppContext, messages: &[Message]) -> Result<()> {
-        let addressed = messages.iter().map(addressee).collect::<Result<Vec<_>>>()?;
-        let addressed: Vec<_> = addressed.into_iter().flatten().collect();
+        let mut drafts = Vec::new();
+        for message in messages {
+            drafts.extend(drafts_for(context, message).await?);
+        }
         // Read for all of them at once: at an opening hundreds of notifications are written
         // together.
-        let users: Vec<UserId> = addressed.iter().map(|addressed| addressed.user).collect();
+        let users: Vec<UserId> = drafts.iter().map(|draft| draft.user).collect();
         let settings = context.store.notification_settings(&users).await?;
-        let mut commands = Vec::new();
-        for (addressed, settings) in addressed.iter().zip(settings) {
-            commands.extend(notification_for(context, addressed, settings).await?);
+        let worded = worded(context, drafts, &settings).await?;
+        let mut commands: Vec<Consume> = Vec::new();
+        for (draft, settings) in worded.iter().zip(settings) {
+            add(context, &mut commands, draft, settings).await?;
         }
         if !commands.is_empty() {
             context.store.consume(commands).await?;
@@ -56,61 +53,90 @@ impl Worker for NotificationWorker {
     }
 }
 
-/// A message that causes a notification for a fan.
-struct Addressed<'m> {
-    message: &'m Message,
-    user: UserId,
-    sign_up: Option<UserId>,
-}
-
-fn addressee(message: &Message) -> Result<Option<Addressed<'_>>> {
-    let Addressee { user_id, sign_up_id } =
-        serde_json::from_str(&message.payload).map_err(Error::broken)?;
-    Ok(user_id.map(|user| Addressed { message, user, sign_up: sign_up_id }))
-}
-
-async fn notification_for(
+/// Adds a recipient to the command of the message, so that all of them are notified or none.
+async fn add(
     context: &AppContext,
-    addressed: &Addressed<'_>,
+    commands: &mut Vec<Consume>,
+    draft: &Draft<'_>,
     settings: NotificationSettings,
-) -> Result<Option<Consume>> {
+) -> Result<()> {
     let now = context.now();
-    let Addressed { message, user, sign_up } = *addressed;
-    let text = match code_notification(context, sign_up).await? {
-        Some(text) => Some(text),
-        None => write(message, settings.language)?,
+    if draft.template.is_reminder() && !settings.reminders {
+        return Ok(());
+    }
+    let (subject, body, content) = match &draft.plain {
+        Some(text) => (text.subject.clone(), text.body.clone(), None),
+        None => from_template(context, draft, settings)?,
     };
-    let Some(text) = text else { return Ok(None) };
-    let notices = notices(context, message, user, settings, &text).await?;
-    let NotificationText { subject, body } = text;
-    let letter = Letter { user: Some(user), subject, body, created_at: now };
-    let consumer = NotificationWorker.name();
-    Ok(Some(Consume { message: message.id, consumer, letters: vec![letter], notices, now }))
+    let reservation = draft.facts.booking.as_ref().map(|booking| booking.reservation_id);
+    let notice = Notice {
+        message: draft.message.id,
+        channel: ChannelKind::Email,
+        recipient: draft.user.uuid(),
+        user: draft.user,
+        reservation,
+        subject: subject.clone(),
+        body: body.clone(),
+        attempts: 0,
+        content,
+    };
+    let notices = notices(context, &notice, settings).await?;
+    let body = for_mailbox(context, draft.user, body).await?;
+    let user = Some(draft.user);
+    let notification = Notification { user, reservation, subject, body, created_at: now };
+    let message = draft.message.id;
+    match commands.iter_mut().find(|command| command.message == message) {
+        Some(command) => {
+            command.notifications.push(notification);
+            command.notices.extend(notices);
+        }
+        None => commands.push(Consume {
+            message,
+            consumer: NotificationWorker.name(),
+            notifications: vec![notification],
+            notices,
+            now,
+        }),
+    }
+    Ok(())
 }
 
-/// The notification to an address that has no account yet.
-async fn code_notification(
+fn from_template(
     context: &AppContext,
-    sign_up: Option<UserId>,
-) -> Result<Option<NotificationText>> {
-    let Some(id) = sign_up else { return Ok(None) };
-    let found = context.store.sign_up(id).await?;
-    let Some(asked) = found.filter(|it| !it.is_taken) else { return Ok(None) };
-    let code = context.keyring.decrypt(&field("code", id), &asked.code)?;
-    Ok(Some(sign_up_code(&code, asked.language)))
+    draft: &Draft<'_>,
+    settings: NotificationSettings,
+) -> Result<(String, String, Option<NoticeContent>)> {
+    let language = draft.language.unwrap_or(settings.language);
+    let values = Values { facts: &draft.facts, brand: &context.rules.brand, unsubscribe: "" };
+    let (subject, body) = render_short(draft.template, language, values)?;
+    let content = NoticeContent {
+        template: draft.template.as_str().to_owned(),
+        language,
+        facts: serde_json::to_string(&draft.facts).map_err(Error::broken)?,
+    };
+    Ok((subject, body, Some(content)))
+}
+
+/// The mailbox gets the link only while no e-mail is sent: a stored link would let readers of the
+/// mailbox use it.
+async fn for_mailbox(context: &AppContext, pending: UserId, body: String) -> Result<String> {
+    let sends_email = context.messaging.channels.get(ChannelKind::Email).is_some();
+    match !sends_email && body.contains(LINK) {
+        true => with_link(context, pending, &body).await,
+        false => Ok(body),
+    }
 }
 
 /// One for each configured and wanted channel, and for each device.
 async fn notices(
     context: &AppContext,
-    message: &Message,
-    user: UserId,
+    notice: &Notice,
     settings: NotificationSettings,
-    text: &NotificationText,
 ) -> Result<Vec<Notice>> {
+    let user = notice.user;
     let mut notices = Vec::new();
-    for kind in context.messaging.channels.kinds() {
-        let recipients = match kind {
+    for channel in context.messaging.channels.kinds() {
+        let recipients = match channel {
             ChannelKind::Email if settings.email => vec![user.uuid()],
             ChannelKind::Sms if settings.sms => vec![user.uuid()],
             ChannelKind::Push if settings.push => {
@@ -119,15 +145,8 @@ async fn notices(
             }
             ChannelKind::Email | ChannelKind::Sms | ChannelKind::Push => Vec::new(),
         };
-        notices.extend(recipients.into_iter().map(|recipient| Notice {
-            message: message.id,
-            channel: kind,
-            recipient,
-            user,
-            subject: text.subject.clone(),
-            body: text.body.clone(),
-            attempts: 0,
-        }));
+        let to = |recipient| Notice { channel, recipient, ..notice.clone() };
+        notices.extend(recipients.into_iter().map(to));
     }
     Ok(notices)
 }

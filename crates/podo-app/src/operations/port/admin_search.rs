@@ -5,8 +5,9 @@ use async_trait::async_trait;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::identity::Role;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -36,6 +37,8 @@ pub struct ReservationSearch {
     pub user: Option<UserId>,
     pub id: Option<ReservationId>,
     pub booking_number: Option<String>,
+    /// Only reservations for these events.
+    pub events: Option<BTreeSet<EventId>>,
 }
 
 #[derive(Clone, Debug)]
@@ -59,6 +62,8 @@ pub struct PaymentSearch {
     pub id: Option<PaymentId>,
     pub reservation: Option<ReservationId>,
     pub booking_number: Option<String>,
+    /// Only payments for these events.
+    pub events: Option<BTreeSet<EventId>>,
 }
 
 /// A payment as organisers see it.
@@ -80,11 +85,15 @@ pub struct PaymentRow {
     pub created_at: Timestamp,
 }
 
-/// Personal fields are encrypted, so only a full address can be searched for.
+/// The first of these that is present. Personal fields are encrypted, so people are found by keyed
+/// hashes.
 #[derive(Clone, Debug, Default)]
 pub struct PersonSearch {
     pub id: Option<UserId>,
     pub email_hash: Option<[u8; 32]>,
+    pub phone_hash: Option<[u8; 32]>,
+    /// Of the first characters of the name.
+    pub name_hash: Option<[u8; 32]>,
 }
 
 #[derive(Clone, Debug)]
@@ -122,6 +131,11 @@ pub trait AdminSearch: Send + Sync {
     async fn find_payments(&self, search: PaymentSearch, look: Look) -> Result<Found<PaymentRow>>;
 
     async fn find_people(&self, search: PersonSearch, look: Look) -> Result<Found<PersonRow>>;
+
+    /// The event that a payment is for; `None` for wallet charges and unknown ids.
+    async fn event_of_payment(&self, payment: PaymentId) -> Result<Option<EventId>>;
+
+    async fn event_of_reservation(&self, reservation: ReservationId) -> Result<Option<EventId>>;
 
     async fn all_notifications(&self, look: Look) -> Result<Found<NotificationRow>>;
 }

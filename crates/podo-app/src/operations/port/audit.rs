@@ -14,6 +14,9 @@ pub struct AuditView {
     /// Consecutive, without gaps.
     pub seq: i64,
     pub actor_id: UserId,
+    /// The name of the API key that acted; absent for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor_key: Option<String>,
     /// `event.open`, `wallet.adjust`, `read` …
     pub action: String,
     /// The object of the action.

@@ -41,7 +41,7 @@ impl<T> Idempotent<T> {
 }
 
 /// A body that can be stored for replay.
-pub trait Answer: Serialize + Send {
+pub trait IdempotentAnswer: Serialize + Send {
     const STATUS: u16;
 }
 

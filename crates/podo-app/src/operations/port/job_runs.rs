@@ -25,5 +25,5 @@ pub trait JobRuns: Send + Sync {
 
     /// Claims the run of a job with a fixed time of day: of all nodes that ask for the same
     /// `due_at`, one gets it.
-    async fn take_turn(&self, job: &'static str, due_at: Timestamp) -> Result<bool>;
+    async fn claim_run(&self, job: &'static str, due_at: Timestamp) -> Result<bool>;
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 pub async fn check(node_load: &dyn NodeLoad, seed: u64, now: Timestamp) {
     the_weakest_node_decides_for_all(node_load, seed, now).await;
     let later = now.plus(2 * HEARD_FOR);
-    a_node_that_is_gone_slows_nobody_down(node_load, seed, later).await;
+    a_stopped_node_does_not_throttle_admission(node_load, seed, later).await;
     let later = later.plus(3 * HEARD_FOR);
     every_node_that_spoke_lately_counts_once(node_load, seed, later).await;
 }
@@ -37,7 +37,7 @@ pub async fn the_weakest_node_decides_for_all(node_load: &dyn NodeLoad, seed: u6
     assert_eq!(share(node_load, other, 50, now).await, 10);
 }
 
-pub async fn a_node_that_is_gone_slows_nobody_down(
+pub async fn a_stopped_node_does_not_throttle_admission(
     node_load: &dyn NodeLoad,
     seed: u64,
     now: Timestamp,

@@ -28,7 +28,7 @@ pub trait Records: Send + Sync {
     async fn erase_charges(&self, before: Timestamp, limit: u32) -> Result<u64>;
 
     /// Deletes notifications older than this from mailboxes.
-    async fn erase_letters(&self, before: Timestamp, limit: u32) -> Result<u64>;
+    async fn erase_notifications(&self, before: Timestamp, limit: u32) -> Result<u64>;
 
     /// Deletes stored answers older than this about money whose records are gone: those of
     /// organisers and of wallet movements.

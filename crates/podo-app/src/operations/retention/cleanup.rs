@@ -1,10 +1,11 @@
 //! Deletes data that is no longer needed. Each function is a job of its own with its time of day.
 
+use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::operations::jobs::{RETENTION, Round, put_off};
-use podo_domain::Timestamp;
 use podo_domain::identity::{DORMANT_AFTER, ERASED_AFTER};
+use podo_domain::{ScheduleId, Timestamp};
 use std::time::Duration;
 
 const ROUND_MAX: u32 = 1_000;
@@ -21,29 +22,45 @@ pub async fn forget_messages(context: &AppContext, now: Timestamp) -> Result<Rou
     count(&mut round, "messages", forgotten);
     count(&mut round, "keys", store.forget_keys(now.minus(DAY * 3), ROUND_MAX).await);
     count(&mut round, "webhooks", store.forget_webhooks(month, ROUND_MAX).await);
+    count(&mut round, "announcements", store.forget_announcements(month, ROUND_MAX).await);
     count(&mut round, "failures", store.forget_failures(now.minus(DAY), ROUND_MAX).await);
     Ok(round)
 }
 
-/// Removes waiting rooms a day after their concert; the store keeps the admissions. A failed round
+/// Removes waiting rooms a day after their concert, and codes and member lists of its phases after a
+/// month; the store keeps the admissions. A failed round
 /// is made up for within a week; after that even Redis has expired the room.
 pub async fn forget_rooms(context: &AppContext, now: Timestamp) -> Result<Round> {
     let mut round = Round::default();
-    for schedule in context.store.schedules_ended(now.minus(DAY * 8), now.minus(DAY)).await? {
-        match context.waiting_room.queue.remove(schedule).await {
+    for room in rooms_ended(context, now).await? {
+        match context.waiting_room.queue.remove(room).await {
             Ok(()) => round.done += 1,
             Err(error) => {
-                tracing::warn!(schedule.id = %schedule, %error, "Could not remove a waiting room");
+                tracing::warn!(schedule.id = %room, %error, "Could not remove a waiting room");
                 round.failed += 1;
             }
         }
-        context.waiting_room.progress.forget(schedule);
-        context.waiting_room.waits.forget(schedule);
+        context.waiting_room.progress.forget(room);
+        context.waiting_room.waits.forget(room);
+    }
+    // Again for a week, in case rounds failed.
+    for schedule in context.store.schedules_ended(now.minus(DAY * 38), now.minus(DAY * 30)).await? {
+        let forgotten = context.store.forget_phase_people(schedule, ROUND_MAX).await;
+        count(&mut round, "codes and members of phases", forgotten);
     }
     Ok(round)
 }
 
-/// Deletes unconfirmed sign-ups, the identity of withdrawn accounts after a month, and the
+async fn rooms_ended(context: &AppContext, now: Timestamp) -> Result<Vec<ScheduleId>> {
+    let mut rooms = Vec::new();
+    for schedule in context.store.schedules_ended(now.minus(DAY * 8), now.minus(DAY)).await? {
+        let record = context.store.schedule(schedule).await?;
+        rooms.extend(record.iter().flat_map(ScheduleRecord::rooms).map(|room| room.schedule));
+    }
+    Ok(rooms)
+}
+
+/// Deletes unconfirmed sign-ups, expired links of tickets, notes as old as the purchases that are erased, the identity of withdrawn accounts after a month, and the
 /// waiting-room log after the configured time. Unused accounts become dormant.
 pub async fn apply_retention(context: &AppContext, now: Timestamp) -> Result<Round> {
     let store = &context.store;
@@ -52,6 +69,9 @@ pub async fn apply_retention(context: &AppContext, now: Timestamp) -> Result<Rou
     let asleep = store.make_dormant(now.minus(DORMANT_AFTER), ROUND_MAX, now).await;
     count(&mut round, "dormant accounts", asleep);
     count(&mut round, "sign-ups", store.forget_sign_ups(now, ROUND_MAX).await);
+    count(&mut round, "ticket links", store.forget_claims(now, ROUND_MAX).await);
+    let noted_before = now.minus(context.rules.records_for);
+    count(&mut round, "notes", store.forget_notes(noted_before, ROUND_MAX).await);
     if let Some(kept_for) = context.rules.queue_log_for {
         let forgotten = store.forget_queue_events(now.minus(kept_for), ROUND_MAX).await;
         count(&mut round, "waiting-room events", forgotten);

@@ -29,7 +29,7 @@ pub async fn erase_old_records(context: &AppContext, now: Timestamp) -> Result<R
     // Reservations that couldn't be erased are postponed, so the next round finds others.
     round.is_full = old.len() >= RESERVATIONS_MAX as usize && round.done + round.failed > 0;
     count(&mut round, "wallet charges", store.erase_charges(before, ROWS_MAX).await);
-    count(&mut round, "notifications", store.erase_letters(before, ROWS_MAX).await);
+    count(&mut round, "notifications", store.erase_notifications(before, ROWS_MAX).await);
     count(&mut round, "payment idempotency keys", store.forget_money_keys(before, ROWS_MAX).await);
     Ok(round)
 }

@@ -11,9 +11,9 @@ pub async fn check(limits: &dyn Limits, seed: u64, now: Timestamp) {
     the_refill_is_steady(limits, seed, now).await;
     a_long_rest_saves_up_one_burst_only(limits, seed, now).await;
     a_client_that_keeps_retrying_passes_again(limits, seed, now).await;
-    the_wait_that_is_told_is_long_enough(limits, seed, now).await;
+    the_reported_wait_is_long_enough(limits, seed, now).await;
     keys_do_not_disturb_each_other(limits, seed, now).await;
-    a_clock_set_back_locks_nobody_out(limits, seed, now).await;
+    a_clock_set_back_does_not_lock_callers_out(limits, seed, now).await;
 }
 
 /// Five at once, one every two seconds.
@@ -91,7 +91,7 @@ pub async fn a_client_that_keeps_retrying_passes_again(
     assert!(passes(limits, &key, now.plus(ms(2_000))).await, "a refused request costs nothing");
 }
 
-pub async fn the_wait_that_is_told_is_long_enough(limits: &dyn Limits, seed: u64, now: Timestamp) {
+pub async fn the_reported_wait_is_long_enough(limits: &dyn Limits, seed: u64, now: Timestamp) {
     let key = format!("contract:{seed}:wait");
     count(limits, &key, QUOTA.burst, now).await;
     match take(limits, &key, now.plus(ms(500))).await {
@@ -111,7 +111,11 @@ pub async fn keys_do_not_disturb_each_other(limits: &dyn Limits, seed: u64, now:
     assert_eq!(count(limits, &other, 20, now).await, QUOTA.burst, "every key has its own burst");
 }
 
-pub async fn a_clock_set_back_locks_nobody_out(limits: &dyn Limits, seed: u64, now: Timestamp) {
+pub async fn a_clock_set_back_does_not_lock_callers_out(
+    limits: &dyn Limits,
+    seed: u64,
+    now: Timestamp,
+) {
     let key = format!("contract:{seed}:clock");
     count(limits, &key, 20, now.plus(Duration::from_secs(3_600))).await;
     take(limits, &key, now).await;

@@ -6,7 +6,7 @@ use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::operations::port::invariants::Finding;
-use crate::operations::verification::live;
+use crate::operations::verification::{live, live_rooms};
 use crate::store::PageAsk;
 use crate::waiting_room::port::queue::Admission;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -37,7 +37,7 @@ pub(crate) async fn places_are_kept(context: &AppContext, grace: Duration) -> Re
     let rule = "an admitted fan who holds seats is inside, once and under the same number";
     twice(live("I17", rule), grace, async || {
         let (mut n_seen, mut wrong) = (0, BTreeSet::new());
-        for record in context.store.schedules_alive(context.now()).await? {
+        for record in live_rooms(context, context.now()).await? {
             let entries = context.store.live_entries(record.schedule, context.now()).await?;
             n_seen += entries.len() as u64;
             wrong.extend(not_inside(context, &record, &entries).await?);
@@ -54,7 +54,7 @@ async fn not_inside(
     entries: &[Admission],
 ) -> Result<Vec<String>> {
     let asked = entries.iter().take(ENTRIES_MAX).map(|Admission { fan, entry }| async move {
-        if !has_come(context, record, (*fan, entry.admitted_at)).await? {
+        if !has_come(context, record, *fan, entry.admitted_at).await? {
             return Ok(None);
         }
         let known = context.waiting_room.queue.entry(record.schedule, *fan, context.now()).await?;
@@ -71,12 +71,13 @@ async fn not_inside(
 async fn has_come(
     context: &AppContext,
     record: &ScheduleRecord,
-    (fan, admitted_at): (UserId, Timestamp),
+    fan: UserId,
+    admitted_at: Timestamp,
 ) -> Result<bool> {
     let page = PageAsk { limit: RESERVATIONS_MAX, after: None };
     let theirs = context.store.reservations_of(fan, page).await?;
     Ok(theirs.iter().any(|it| {
-        it.schedule_id == record.schedule
+        it.schedule_id == record.schedule.date()
             && it.status == ReservationStatus::Held
             && it.created_at >= admitted_at
     }))

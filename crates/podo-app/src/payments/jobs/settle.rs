@@ -111,7 +111,7 @@ async fn ask_or_void(
     let ask = &unsettled.ask;
     let gateway = context.gateway(&ask.gateway)?;
     let mut answered = gateway.find(ask, now).await;
-    let is_too_long = unsettled.requested_at.plus(VOID_AFTER) <= now;
+    let is_too_long = unsettled.first_asked_at.plus(VOID_AFTER) <= now;
     if answered.outcome == Outcome::Unknown && is_too_long {
         answered = gateway.void(ask, now).await;
     }

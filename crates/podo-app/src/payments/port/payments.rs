@@ -2,7 +2,7 @@
 
 use crate::booking::port::reservations::Freed;
 use crate::error::Result;
-use crate::operations::port::idempotency::{Answer, IdempotencyKey, Idempotent};
+use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use async_trait::async_trait;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::id::SeatIndex;
@@ -62,7 +62,7 @@ pub struct Requested {
     pub extended: Vec<SeatIndex>,
 }
 
-impl Answer for PaymentReady {
+impl IdempotentAnswer for PaymentReady {
     const STATUS: u16 = 201;
 }
 
@@ -73,6 +73,18 @@ pub struct ConfirmPayment {
     pub user: UserId,
     pub amount: Won,
     pub payment_key: Option<String>,
+    pub now: Timestamp,
+}
+
+/// Pays a hold from the wallet in one step, without a request before.
+#[derive(Clone, Debug)]
+pub struct PayFromWallet {
+    pub key: IdempotencyKey,
+    pub payment: PaymentId,
+    pub reservation: ReservationId,
+    pub user: UserId,
+    /// The amount that the fan saw.
+    pub amount: Won,
     pub now: Timestamp,
 }
 
@@ -101,7 +113,7 @@ pub struct Confirmed {
     pub tickets: Vec<NewTicket>,
 }
 
-impl Answer for Confirmed {
+impl IdempotentAnswer for Confirmed {
     const STATUS: u16 = 200;
 }
 
@@ -109,7 +121,8 @@ impl Answer for Confirmed {
 #[derive(Clone, Debug)]
 pub struct Sold {
     pub seats: Freed,
-    /// The place number that the purchase used.
+    /// The waiting room and the place number that the purchase used.
+    pub room: ScheduleId,
     pub place: PlaceNumber,
     pub confirmed: Confirmed,
 }
@@ -166,7 +179,8 @@ pub enum Settled {
 #[derive(Clone, Debug)]
 pub struct Unsettled {
     pub ask: AskGateway,
-    pub requested_at: Timestamp,
+    /// When a node first queried the gateway about it.
+    pub first_asked_at: Timestamp,
 }
 
 #[derive(Clone, Debug)]
@@ -198,7 +212,7 @@ pub struct Canceled {
     pub seat_ids: Vec<SeatId>,
 }
 
-impl Answer for Canceled {
+impl IdempotentAnswer for Canceled {
     const STATUS: u16 = 200;
 }
 
@@ -312,6 +326,11 @@ pub trait Payments: Send + Sync {
     /// `PaymentKeyMissing`, `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `PaymentOver`,
     /// `ScheduleCanceled`.
     async fn confirm_payment(&self, command: ConfirmPayment) -> Result<Idempotent<Capture>>;
+
+    /// Creates a wallet payment and confirms it, in one transaction. An earlier READY payment of the
+    /// reservation is canceled. Refusals: `NotFound`, `AmountMismatch`, `PaymentDeclined`,
+    /// `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `ScheduleCanceled`, `KeyReused`.
+    async fn pay_from_wallet(&self, command: PayFromWallet) -> Result<Idempotent<Box<Sold>>>;
 
     /// The only way out of `PAYING`; idempotent.
     async fn settle_payment(&self, command: SettlePayment) -> Result<Settled>;

@@ -2,7 +2,7 @@
 
 use crate::booking::port::reservations::Freed;
 use crate::error::Result;
-use crate::operations::port::idempotency::{Answer, IdempotencyKey, Idempotent};
+use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use crate::payments::port::payments::Canceled;
 use async_trait::async_trait;
 use podo_domain::payments::refunds::{RefundPolicy, RefundTo};
@@ -64,7 +64,7 @@ impl SecondNeeded {
     }
 }
 
-impl Answer for SecondNeeded {
+impl IdempotentAnswer for SecondNeeded {
     const STATUS: u16 = 202;
 }
 

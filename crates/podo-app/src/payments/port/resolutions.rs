@@ -1,7 +1,7 @@
 //! Payments and refunds that an organiser resolves by hand, with evidence.
 
 use crate::error::Result;
-use crate::operations::port::idempotency::{Answer, IdempotencyKey, Idempotent};
+use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use crate::payments::port::payments::{RefundView, Settled};
 use crate::payments::port::refunds::SecondNeeded;
 use async_trait::async_trait;
@@ -43,7 +43,7 @@ pub struct Resolved {
     pub refund_id: Option<RefundId>,
 }
 
-impl Answer for Resolved {
+impl IdempotentAnswer for Resolved {
     const STATUS: u16 = 200;
 }
 

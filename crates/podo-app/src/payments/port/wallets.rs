@@ -1,7 +1,7 @@
 //! Wallets and their ledger in the store.
 
 use crate::error::Result;
-use crate::operations::port::idempotency::{Answer, IdempotencyKey, Idempotent};
+use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use crate::payments::port::payments::{AskGateway, Checkout, Unsettled};
 use async_trait::async_trait;
 use podo_domain::payments::wallet::LedgerKind;
@@ -26,7 +26,7 @@ pub struct Charged {
     pub ledger_id: LedgerId,
 }
 
-impl Answer for Charged {
+impl IdempotentAnswer for Charged {
     const STATUS: u16 = 201;
 }
 
@@ -50,7 +50,7 @@ pub struct Adjusted {
     pub ledger_id: LedgerId,
 }
 
-impl Answer for Adjusted {
+impl IdempotentAnswer for Adjusted {
     const STATUS: u16 = 201;
 }
 
@@ -70,7 +70,7 @@ impl AdjustmentWaits {
     }
 }
 
-impl Answer for AdjustmentWaits {
+impl IdempotentAnswer for AdjustmentWaits {
     const STATUS: u16 = 202;
 }
 
@@ -102,7 +102,7 @@ pub struct ChargeReady {
     pub checkout: Checkout,
 }
 
-impl Answer for ChargeReady {
+impl IdempotentAnswer for ChargeReady {
     const STATUS: u16 = 201;
 }
 

@@ -18,20 +18,20 @@ pub async fn check(queue: &dyn Queue, seed: u64, now: Timestamp) {
     entering_again_answers_the_same_place(queue, seed, now).await;
     a_position_shrinks_as_those_ahead_leave_or_are_let_in(queue, seed, now).await;
     the_lobby_is_drawn_from_the_seed_once(queue, seed, now).await;
-    nobody_is_let_in_before_the_opening(queue, seed, now).await;
-    an_opening_that_is_put_off_lets_nobody_in(queue, seed, now).await;
+    no_fan_is_admitted_before_the_opening(queue, seed, now).await;
+    a_postponed_opening_admits_no_fan(queue, seed, now).await;
     who_left_the_lobby_goes_to_the_end(queue, seed, now).await;
     a_place_outlives_the_engines_memory(queue, seed, now).await;
     a_number_that_is_spent_does_not_come_back(queue, seed, now).await;
     a_place_in_the_lobby_outlives_the_engines_memory(queue, seed, now).await;
     leaving_is_harmless_and_final(queue, seed, now).await;
-    a_room_that_nobody_opened_lets_nobody_in(queue, seed, now).await;
+    a_room_that_was_not_opened_admits_no_fan(queue, seed, now).await;
     who_comes_back_stands_where_they_stood_or_nowhere(queue, seed, now).await;
-    after_a_loss_nobody_is_passed_who_could_not_come_back_yet(queue, seed, now).await;
+    after_a_loss_fans_who_could_not_return_yet_are_not_overtaken(queue, seed, now).await;
     the_proof_answers_what_the_name_answers(queue, seed, now).await;
 
     an_empty_queue_admits_at_once_up_to_the_cap(queue, seed, now).await;
-    nobody_passes_a_waiting_fan(queue, seed, now).await;
+    no_fan_overtakes_a_waiting_fan(queue, seed, now).await;
     admission_goes_by_number_within_cap_and_rate(queue, seed, now).await;
     the_mode_decides_who_moves(queue, seed, now).await;
     an_entry_ends_at_its_very_millisecond(queue, seed, now).await;

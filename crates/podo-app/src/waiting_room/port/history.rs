@@ -34,6 +34,9 @@ pub trait QueueHistory: Send + Sync {
     /// Live entries, to restore into an engine that lost its data.
     async fn live_entries(&self, schedule: ScheduleId, now: Timestamp) -> Result<Vec<Admission>>;
 
+    /// Schedules with live entries.
+    async fn schedules_entered(&self, now: Timestamp) -> Result<Vec<ScheduleId>>;
+
     /// What an engine that may have lost data needs: the live entries, and the ended ones that the
     /// survivors may not know about.
     async fn remembered(

@@ -63,6 +63,14 @@ pub struct Survivors {
     pub front: PlaceNumber,
 }
 
+/// The rooms where fans gather or wait, perhaps with some others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Busy {
+    pub rooms: Vec<ScheduleId>,
+    /// The engine is new, or has lost everything: any room may have fans.
+    pub is_new: bool,
+}
+
 /// A fan's position and whether it is current.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PositionSnapshot {
@@ -125,7 +133,7 @@ pub trait Queue: Send + Sync {
 
     /// The position of this fan with this number, without I/O. `None` if the fan isn't waiting or
     /// the engine would need I/O to know; then call `position`.
-    fn standing_now(
+    fn cached_position(
         &self,
         _schedule: ScheduleId,
         _place: (PlaceNumber, UserId),
@@ -176,6 +184,10 @@ pub trait Queue: Send + Sync {
     ) -> Result<()>;
 
     async fn counts(&self, schedule: ScheduleId, now: Timestamp) -> Result<QueueCounts>;
+
+    /// The rooms that need rounds. An engine may miss a room of which it lost writes or that no fan
+    /// has contacted for a while, so callers visit every live room from time to time.
+    async fn busy(&self, now: Timestamp) -> Result<Busy>;
 
     /// Removes a schedule whose sale is long over.
     async fn remove(&self, schedule: ScheduleId) -> Result<()>;

@@ -153,7 +153,7 @@ fn a_lobby_index_that_is_none_is_nothing_even_with_the_right_code() {
 }
 
 #[test]
-fn changing_the_key_costs_nobody_a_place_until_the_key_after_it() {
+fn places_survive_a_key_change_until_the_key_after_it() {
     let secrets = [[1; 32], [2; 32], [3; 32]];
     for claims in all() {
         let text = token(claims).issue(&TokenKeys::new(&secrets[0], None));

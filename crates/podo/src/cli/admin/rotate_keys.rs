@@ -16,22 +16,22 @@ const PASSES_MAX: u32 = 5;
 
 pub(crate) async fn run(config: Config) -> Result<ExitCode> {
     let context = bootstrap::context(&config).await?.context;
-    let mut n_resealed = 0;
+    let mut n_reencrypted = 0;
     for table in EncryptedTable::ALL {
-        n_resealed += rotate(&context, table).await?;
+        n_reencrypted += rotate(&context, table).await?;
     }
-    println!("Re-encrypted {n_resealed} rows; all personal fields use the current key.");
+    println!("Re-encrypted {n_reencrypted} rows; all personal fields use the current key.");
     println!("Clear field_secret_previous once every node runs with the new key.");
     Ok(ExitCode::SUCCESS)
 }
 
 async fn rotate(context: &AppContext, table: EncryptedTable) -> Result<u64> {
-    let mut n_resealed = 0;
+    let mut n_reencrypted = 0;
     for _ in 0..PASSES_MAX {
         let (n_more, n_missed) = pass(context, table).await?;
-        n_resealed += n_more;
+        n_reencrypted += n_more;
         if n_missed == 0 {
-            return Ok(n_resealed);
+            return Ok(n_reencrypted);
         }
     }
     bail!("some rows kept changing; run the command again")
@@ -43,16 +43,16 @@ async fn pass(context: &AppContext, table: EncryptedTable) -> Result<(u64, u64)>
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")?;
     bar.set_style(style);
     bar.set_message(table.keyring().0);
-    let (mut n_resealed, mut n_missed) = (0, 0);
+    let (mut n_reencrypted, mut n_missed) = (0, 0);
     let mut after = None;
     loop {
         let round = reencrypt(context, table, after, ROWS_PER_ROUND).await?;
-        n_resealed += round.n_resealed;
+        n_reencrypted += round.n_reencrypted;
         n_missed += round.n_missed;
         bar.inc(round.n_seen);
         if round.last.is_none() {
             bar.finish_and_clear();
-            return Ok((n_resealed, n_missed));
+            return Ok((n_reencrypted, n_missed));
         }
         after = round.last;
     }

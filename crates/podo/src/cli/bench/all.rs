@@ -1,7 +1,7 @@
 //! Runs all profiles in turn, as in `docs/performance.md`.
 
 use crate::cli::bench::figure::markdown;
-use crate::cli::bench::page::Findings;
+use crate::cli::bench::figure::page::Findings;
 use crate::cli::bench::{Bench, Profile, against_own_server, memory};
 use crate::config::Config;
 use anyhow::Result;

@@ -1,9 +1,9 @@
 //! Attackers hold connections and don't read their responses while fans poll: how much longer do
 //! the fans wait, and what does it cost the server?
 
+use crate::cli::bench::figure::table::PER_SECOND;
 use crate::cli::bench::figure::{Beside, Figure, Times};
 use crate::cli::bench::process::resident_kb;
-use crate::cli::bench::table::PER_SECOND;
 use crate::cli::stage::own_server::OwnServer;
 use anyhow::{Context, Result};
 use podo_domain::ScheduleId;

@@ -1,7 +1,7 @@
 //! How fast the outbox drains once the bus accepts messages.
 
 use crate::cli::bench::figure::Figure;
-use crate::cli::bench::table::PER_SECOND;
+use crate::cli::bench::figure::table::PER_SECOND;
 use crate::cli::stage::fans;
 use crate::config::Config;
 use crate::{bootstrap, simulated_fans};

@@ -1,5 +1,8 @@
 //! One figure of a benchmark, and its yardsticks.
 
+pub(super) mod page;
+pub(super) mod table;
+
 use serde::Serialize;
 use std::fmt;
 
@@ -61,6 +64,12 @@ impl Figure {
     pub(super) fn alone(what: impl Into<String>, value: f64, unit: &'static str) -> Figure {
         let (times, cost) = (None, None);
         Figure { what: what.into(), value, unit, times, cost, beside: Vec::new() }
+    }
+
+    /// Adds a yardstick.
+    pub(super) fn beside(mut self, what: impl Into<String>, value: f64) -> Figure {
+        self.beside.push(Beside { what: what.into(), value, times: None });
+        self
     }
 
     /// Our value relative to the yardstick's.

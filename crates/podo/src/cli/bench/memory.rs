@@ -1,40 +1,64 @@
-//! The server's memory, its size on disk, and its start-up time.
+//! The server's memory, what a stream's event costs, its size on disk, and its start-up time.
 
 use crate::cli::bench::figure::Figure;
 use crate::cli::bench::process::{Meter, resident_kb};
 use crate::cli::bench::start;
 use anyhow::Result;
-use podo_domain::ScheduleId;
-use podo_load::{Crowd, FanAccount, Stay, Target};
+use podo_load::{Crowd, OpenConnections, Stay};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How long the server may settle before its memory is read.
 const SETTLE_FOR: Duration = Duration::from_secs(3);
 
-/// All waiting fans open a connection that polls, and then a stream beside it.
+/// How long a stream's events are counted, and how often the line moves meanwhile.
+const PUSH_FOR: Duration = Duration::from_secs(20);
+const MOVE_EVERY: Duration = Duration::from_secs(1);
+
+/// All waiting fans open a connection of each kind.
 pub(super) async fn connections(
-    target: Target,
-    schedule: ScheduleId,
-    accounts: &[FanAccount],
-    n_connections: usize,
+    crowd: &Crowd,
+    kinds: &[Stay],
     process: u32,
 ) -> Result<Vec<Figure>> {
-    let crowd = Crowd::queue(target, schedule, accounts, n_connections).await?;
     let mut figures = Vec::new();
     // All stay open to the end, because new connections would reuse freed memory.
     let mut all = Vec::new();
-    for (what, how) in
-        [("connections that poll", Stay::Polling), ("streams of the waiting room", Stay::Listening)]
-    {
+    for kind in kinds {
+        let idle_us = processor_us(process, tokio::time::sleep(PUSH_FOR)).await?.1;
         let before = settled_kb(process).await?;
-        let open = crowd.stay(how).await?;
+        let mut open = crowd.stay(*kind).await?;
         let more = settled_kb(process).await?.saturating_sub(before);
         let each = more as f64 / open.len().max(1) as f64;
+        let what = match kind {
+            Stay::Polling => "connections that poll",
+            Stay::Listening => "streams of the waiting room",
+        };
         figures.push(Figure::alone(format!("{} {what}", open.len()), each, "KB each"));
+        if *kind == Stay::Listening {
+            let (n_events, spent_us) = processor_us(process, push(crowd, &mut open)).await?;
+            let each = (spent_us - idle_us) / n_events?.max(1) as f64;
+            figures.push(Figure::alone(format!("an event on {} of them", open.len()), each, "µs"));
+        }
         all.push(open);
     }
     Ok(figures)
+}
+
+/// The line moves, so that every stream has news whenever it looks. Returns the number of events.
+async fn push(crowd: &Crowd, open: &mut OpenConnections) -> Result<u64> {
+    let n_moves = PUSH_FOR.as_secs() / MOVE_EVERY.as_secs();
+    let moves = crowd.leave_one_by_one(n_moves as usize, MOVE_EVERY);
+    let (n_events, moved) = tokio::join!(open.count_events(PUSH_FOR), moves);
+    moved?;
+    Ok(n_events)
+}
+
+/// The result of some work, and the server's CPU time meanwhile, in microseconds.
+async fn processor_us<T>(process: u32, work: impl Future<Output = T>) -> Result<(T, f64)> {
+    let began_at = Meter::Time.begin(process)?;
+    let result = work.await;
+    Ok((result, Meter::Time.spent(process, began_at)?))
 }
 
 /// An idle server, on a folder that already has a database.

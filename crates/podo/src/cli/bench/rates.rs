@@ -1,7 +1,7 @@
 //! Rates of one kind of request, each compared with a bare hyper server in the same run.
 
 use crate::cli::bench::figure::Figure;
-use crate::cli::bench::table::{ROUNDS, Table};
+use crate::cli::bench::figure::table::{ROUNDS, Table};
 use crate::cli::bench::yardsticks::Yardsticks;
 use anyhow::{Result, bail};
 use podo_domain::ScheduleId;

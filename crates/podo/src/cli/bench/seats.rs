@@ -1,7 +1,7 @@
 //! Rates of seat requests, each compared with a bare hyper server in the same run.
 
 use crate::cli::bench::figure::Figure;
-use crate::cli::bench::table::{ROUNDS, Table};
+use crate::cli::bench::figure::table::{ROUNDS, Table};
 use crate::cli::bench::yardsticks::Yardsticks;
 use anyhow::Result;
 use podo_domain::ScheduleId;

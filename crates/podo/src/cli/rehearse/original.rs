@@ -18,6 +18,7 @@ pub(super) struct Original {
     pub(super) n_seats: u32,
     pub(super) prices: BTreeMap<String, Won>,
     pub(super) seats_per_person: u32,
+    pub(super) seats_per_order: u32,
     pub(super) resale_delay: ResaleDelay,
     pub(super) queue: QueueSettings,
 }
@@ -37,6 +38,7 @@ pub(super) async fn read(config: &Config, schedule: ScheduleId) -> Result<Origin
         n_seats: record.n_seats,
         prices: record.prices,
         seats_per_person: record.seats_per_person,
+        seats_per_order: record.seats_per_order,
         resale_delay: record.resale_delay,
         queue: record.queue,
     })

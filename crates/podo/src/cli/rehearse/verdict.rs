@@ -38,13 +38,13 @@ impl Verdict<'_> {
             ("no response was unexpected", self.unless_killed(self.report.unexpected == 0)),
         ];
         println!();
-        for (promise, is_kept) in lines {
+        for (check, is_kept) in lines {
             let word = match is_kept {
                 Some(true) => "PASS",
                 Some(false) => "FAIL",
                 None => "SKIP",
             };
-            println!("{word}  {promise}");
+            println!("{word}  {check}");
         }
         Ok(lines.iter().all(|(_, is_kept)| *is_kept != Some(false)))
     }

@@ -2,7 +2,7 @@
 
 use crate::cli::stage::GRADES;
 use podo_domain::catalog::{
-    Arc, Line, RowTemplate, SeatTemplate, SectionTemplate, SectionedTemplate, Stage,
+    Arc, RowLine, RowTemplate, SeatTemplate, SectionTemplate, SectionedTemplate, Stage,
 };
 use std::f64::consts::PI;
 
@@ -73,7 +73,7 @@ fn floor(radius: i32) -> Vec<SectionTemplate> {
         let row = |row: i32| RowTemplate {
             label: (row + 1).to_string(),
             count: Some(n_seats.unsigned_abs()),
-            line: Some(Line { x: left, y: top + row * ROW, dx: SEAT, dy: 0 }),
+            line: Some(RowLine { x: left, y: top + row * ROW, dx: SEAT, dy: 0 }),
             ..RowTemplate::default()
         };
         SectionTemplate {

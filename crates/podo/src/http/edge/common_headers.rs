@@ -2,7 +2,6 @@
 //! fast path.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use std::fmt::Write;
 
 /// Security headers. A handler may override them.
 const SAFE: [(&str, &str); 5] = [
@@ -25,8 +24,8 @@ const LEFT: HeaderName = HeaderName::from_static("ratelimit");
 
 pub(crate) struct CommonHeaders {
     values: Vec<(HeaderName, HeaderValue)>,
-    /// The same as header lines.
-    lines: String,
+    /// The same as names and header lines.
+    lines: Vec<(&'static str, String)>,
     /// The address's requests per second, as `RateLimit-Policy`.
     policy: String,
 }
@@ -34,10 +33,9 @@ pub(crate) struct CommonHeaders {
 impl CommonHeaders {
     pub(crate) fn new(is_encrypted: bool, requests_per_second: u32) -> CommonHeaders {
         let table = SAFE.into_iter().chain(is_encrypted.then_some(STRICT));
-        let mut lines = String::new();
-        let mut values = Vec::new();
+        let (mut lines, mut values) = (Vec::new(), Vec::new());
         for (name, value) in table {
-            writeln!(lines, "{name}: {value}\r").expect("writing to a string never fails");
+            lines.push((name, format!("{name}: {value}\r\n")));
             values.push((HeaderName::from_static(name), HeaderValue::from_static(value)));
         }
         let policy = format!("\"address\";q={requests_per_second};w=1");
@@ -57,16 +55,26 @@ impl CommonHeaders {
         }
     }
 
-    /// Writes the same headers as text.
-    pub(crate) fn write_to(&self, head: &mut Vec<u8>, n_left: Option<u32>) {
-        head.extend_from_slice(self.lines.as_bytes());
-        if let Some(n_left) = n_left {
-            for (name, text) in [(POLICY, self.policy.as_str()), (LEFT, &left(n_left))] {
-                for part in [name.as_str(), ": ", text, "\r\n"] {
-                    head.extend_from_slice(part.as_bytes());
-                }
+    /// Writes a response's own headers and the same common ones as text.
+    pub(crate) fn write_to(&self, head: &mut Vec<u8>, own: &[(&str, &str)], n_left: Option<u32>) {
+        for (name, value) in own {
+            write_line(head, name, value);
+        }
+        for (name, line) in &self.lines {
+            if !own.iter().any(|(given, _)| given == name) {
+                head.extend_from_slice(line.as_bytes());
             }
         }
+        if let Some(n_left) = n_left {
+            write_line(head, POLICY.as_str(), &self.policy);
+            write_line(head, LEFT.as_str(), &left(n_left));
+        }
+    }
+}
+
+fn write_line(head: &mut Vec<u8>, name: &str, value: &str) {
+    for part in [name, ": ", value, "\r\n"] {
+        head.extend_from_slice(part.as_bytes());
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Routes {
     known: matchit::Router<Arc<Route>>,
     other: Route,
     /// Routes of the fast path, in the order of `FastRoute::ALL`.
-    fast: [ResolvedRoute; FastRoute::ALL.len()],
+    fast: [(Arc<Route>, usize); FastRoute::ALL.len()],
 }
 
 impl Default for Routes {
@@ -36,40 +36,56 @@ impl Default for Routes {
         }
         let fast = FastRoute::ALL.map(|fast| {
             let route = known
-                .at(fast.path())
+                .at(fast.template())
                 .expect("fast-path routes are in the OpenAPI document")
                 .value
                 .clone();
             let method = METHODS.iter().position(|name| *name == fast.method());
-            ResolvedRoute { route, method: method.expect("fast-path routes use GET or POST") }
+            (route, method.expect("fast-path routes use GET or POST"))
         });
         Routes { known, other: Route::new("other"), fast }
     }
 }
 
 impl Routes {
-    pub(crate) fn find(&self, path: &str) -> &Route {
-        self.known.at(path).map_or(&self.other, |found| found.value)
+    pub(crate) fn find(&self, method: &Method, path: &str) -> NamedRoute<'_> {
+        let route = self.known.at(path).map_or(&self.other, |found| found.value);
+        NamedRoute { route, method: known_method(method) }
     }
 
-    pub(crate) fn fast(&self, route: FastRoute) -> &ResolvedRoute {
-        &self.fast[route as usize]
+    /// Needs no lookup.
+    pub(crate) fn fast(&self, route: FastRoute) -> NamedRoute<'_> {
+        let (route, method) = &self.fast[route as usize];
+        NamedRoute { route, method: *method }
     }
 }
 
-/// A route that needs no lookup.
-pub(crate) struct ResolvedRoute {
-    route: Arc<Route>,
+/// A route with the index of the request's method.
+#[derive(Clone, Copy)]
+pub(crate) struct NamedRoute<'r> {
+    route: &'r Route,
     method: usize,
 }
 
-impl ResolvedRoute {
-    pub(crate) fn count(&self, metrics: &Metrics, status: StatusCode, took: Duration) {
-        self.route.count(metrics, self.method, status, took);
+impl NamedRoute<'_> {
+    /// The method and the template.
+    pub(crate) fn name(self) -> (&'static str, &'static str) {
+        (METHODS[self.method], self.route.template)
+    }
+
+    pub(crate) fn count(self, metrics: &Metrics, status: StatusCode, took: Duration) {
+        let (method, route) = self.name();
+        let status = status.as_u16();
+        let find = || metrics.request_times(&RequestLabels { method, route, status });
+        let seconds = took.as_secs_f64();
+        match STATUSES.binary_search(&status) {
+            Ok(index) => self.route.times[self.method][index].get_or_init(find).observe(seconds),
+            Err(_unusual) => find().observe(seconds),
+        }
     }
 }
 
-pub(crate) struct Route {
+struct Route {
     template: &'static str,
     /// Histograms by method and status, each looked up once.
     times: Box<[[OnceLock<Histogram>; STATUSES.len()]; METHODS.len()]>,
@@ -79,32 +95,10 @@ impl Route {
     fn new(template: &'static str) -> Route {
         Route { template, times: Box::default() }
     }
-
-    /// The method and the template.
-    pub(crate) fn name(&self, method: usize) -> (&'static str, &'static str) {
-        (METHODS[method], self.template)
-    }
-
-    pub(crate) fn count(
-        &self,
-        metrics: &Metrics,
-        method: usize,
-        status: StatusCode,
-        took: Duration,
-    ) {
-        let status = status.as_u16();
-        let labels = RequestLabels { method: METHODS[method], route: self.template, status };
-        let find = || metrics.request_times(&labels);
-        let seconds = took.as_secs_f64();
-        match STATUSES.binary_search(&status) {
-            Ok(index) => self.times[method][index].get_or_init(find).observe(seconds),
-            Err(_unusual) => find().observe(seconds),
-        }
-    }
 }
 
 /// The method's index. Unknown methods share one, so that the label's cardinality stays bounded.
-pub(crate) fn known_method(method: &Method) -> usize {
+fn known_method(method: &Method) -> usize {
     let known = METHODS.iter().position(|name| *name == method.as_str());
     known.unwrap_or(METHODS.len() - 1)
 }
@@ -117,10 +111,14 @@ mod tests {
     fn a_path_is_named_by_its_template() {
         let routes = Routes::default();
         let id = "/api/events/0190a000-0000-7000-8000-000000000000";
-        assert_eq!(routes.find(id).template, "/api/events/{id}");
-        assert_eq!(routes.find("/api/queue/status").template, "/api/queue/status");
-        assert_eq!(routes.find("/livez").template, "/livez");
-        assert_eq!(routes.find("/wp-login.php").template, "other");
+        let named = |path: &str| routes.find(&Method::GET, path).name();
+        assert_eq!(named(id), ("GET", "/api/events/{id}"));
+        assert_eq!(named("/api/queue/status"), ("GET", "/api/queue/status"));
+        assert_eq!(named("/livez"), ("GET", "/livez"));
+        assert_eq!(named("/wp-login.php"), ("GET", "other"));
+        for fast in FastRoute::ALL {
+            assert_eq!(routes.fast(fast).name(), (fast.method(), fast.template()));
+        }
     }
 
     #[test]
@@ -128,8 +126,7 @@ mod tests {
         let (routes, metrics) = (Routes::default(), Metrics::new());
         let count = |method: Method, status: u16| {
             let status = StatusCode::from_u16(status).unwrap();
-            let route = routes.find("/livez");
-            route.count(&metrics, known_method(&method), status, Duration::from_millis(1));
+            routes.find(&method, "/livez").count(&metrics, status, Duration::from_millis(1));
         };
         count(Method::GET, 200);
         count(Method::GET, 200);

@@ -1,8 +1,7 @@
 //! The span of a request. Without a collector, nothing here runs.
 
 use crate::http::edge::request_id::RequestId;
-use crate::http::extract::text_of;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use podo_app::operations::traces::{Span, SpanKind, Spans, TraceParent};
 use podo_domain::Timestamp;
 use std::sync::Arc;
@@ -36,12 +35,12 @@ impl Tracing {
     /// `span` must be unique.
     pub(crate) fn begin(
         &self,
-        headers: &HeaderMap,
+        trace_parent: Option<&str>,
         id: &RequestId,
         span: u64,
         started_at: Timestamp,
     ) -> Begun {
-        let given = text_of(headers, "traceparent").and_then(TraceParent::parse);
+        let given = trace_parent.and_then(TraceParent::parse);
         let own = u128::from_str_radix(id.as_str(), 16).ok().filter(|trace| *trace != 0);
         let (trace, parent, is_followed) = match given {
             Some((parent, is_followed)) => (parent.trace, Some(parent.span), is_followed),

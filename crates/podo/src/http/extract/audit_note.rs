@@ -1,23 +1,27 @@
 //! The audit log entry of an organiser's call.
 
-use crate::http::extract::staff::{App, Parts};
+use crate::http::extract::staff::{App, Credential, Member, Parts};
 use crate::http::problem::ApiError;
 use axum::extract::ConnectInfo;
-use podo_domain::{Timestamp, UserId};
+use podo_domain::Timestamp;
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 use uuid::Uuid;
 
 /// Records the actor, the time, the origin, the subject and the action.
-pub(crate) async fn note_call(parts: &Parts, app: &App, actor: UserId) -> Result<(), ApiError> {
+pub(crate) async fn note_call(parts: &Parts, app: &App, member: &Member) -> Result<(), ApiError> {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     let ip = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical().to_string());
-    let details = json!({ "ip": ip, "query": without_names(parts.uri.query()) });
+    let mut details = json!({ "ip": ip, "query": without_names(parts.uri.query()) });
+    if let Credential::Key(name) = &member.credential {
+        details["key"] = json!(name);
+    }
     let path = parts.uri.path();
     let (action, subject) = match parts.method.is_safe() {
         true => ("read", path.to_owned()),
         false => ("call", format!("{} {path}", parts.method)),
     };
+    let actor = member.actor;
     Ok(podo_app::operations::audit::note_call(&app.context, actor, action, subject, details)
         .await?)
 }

@@ -2,17 +2,29 @@
 
 use crate::http::extract::App;
 use axum::extract::State;
+use podo_domain::identity::permissions::Permission;
+use serde_json::json;
 use utoipa_axum::router::UtoipaMethodRouter;
 
 /// A handler's requirement, as the type of its first argument after the state.
 pub(crate) trait Policy {
     /// Its name in the OpenAPI document.
     const NAME: &'static str;
+    const PERMISSION: Permission;
+    /// What the call is about.
+    const SCOPE: &'static str;
+}
+
+/// A policy as the OpenAPI document shows it.
+pub(crate) struct Declared {
+    policy: &'static str,
+    permission: Permission,
+    scope: &'static str,
 }
 
 /// A handler with a policy; `Args` are its arguments after the state.
 pub(crate) trait Declares<Args> {
-    const POLICY: &'static str;
+    const DECLARED: Declared;
 }
 
 macro_rules! declares {
@@ -21,7 +33,8 @@ macro_rules! declares {
         where
             F: Fn(State<App>, P, $($argument),*) -> Out,
         {
-            const POLICY: &'static str = P::NAME;
+            const DECLARED: Declared =
+                Declared { policy: P::NAME, permission: P::PERMISSION, scope: P::SCOPE };
         }
     };
 }
@@ -32,7 +45,8 @@ declares!(A, B);
 declares!(A, B, C);
 declares!(A, B, C, D);
 
-/// The policy's field in the OpenAPI document.
+/// The policy's field in the OpenAPI document. One field, because the order of several would change
+/// from run to run.
 const EXTENSION: &str = "x-podo-policy";
 
 /// Adds the handler's policy to each of its operations.
@@ -53,7 +67,9 @@ pub(crate) fn declare<H: Declares<Args>, Args>(
         ];
         for operation in operations.into_iter().flatten() {
             let extensions = operation.extensions.get_or_insert_default();
-            extensions.insert(EXTENSION.to_owned(), H::POLICY.into());
+            let Declared { policy, permission, scope } = H::DECLARED;
+            let declared = json!({ "type": policy, "permission": permission, "scope": scope });
+            extensions.insert(EXTENSION.to_owned(), declared);
         }
     }
     (schemas, paths, router)

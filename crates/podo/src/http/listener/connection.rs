@@ -22,7 +22,7 @@ pub(crate) struct Connection {
     n_requests: AtomicU32,
     n_open: AtomicU32,
     unsent: Unsent,
-    answers: Mutex<Vec<Arc<Answer>>>,
+    answers: Mutex<Vec<Arc<ReadDeadline>>>,
     end: CancellationToken,
 }
 
@@ -168,7 +168,7 @@ impl Connection {
         }
     }
 
-    fn lock_answers(&self) -> MutexGuard<'_, Vec<Arc<Answer>>> {
+    fn lock_answers(&self) -> MutexGuard<'_, Vec<Arc<ReadDeadline>>> {
         self.answers.lock().expect("the lock is never poisoned")
     }
 }
@@ -197,14 +197,14 @@ impl Drop for HeldBack {
 
 /// When the client must have read more of a response.
 #[derive(Default)]
-struct Answer {
+struct ReadDeadline {
     due: Moment,
 }
 
 /// A response in transit.
 pub(crate) struct Sending {
     request: OpenRequest,
-    answer: Arc<Answer>,
+    answer: Arc<ReadDeadline>,
     taken: Taken,
     patience: Patience,
 }
@@ -212,7 +212,7 @@ pub(crate) struct Sending {
 impl Sending {
     pub(crate) fn begin(request: OpenRequest, is_stream: bool, patience: Patience) -> Sending {
         let connection = &request.0;
-        let answer = Arc::<Answer>::default();
+        let answer = Arc::<ReadDeadline>::default();
         connection.lock_answers().push(answer.clone());
         let taken = Taken { since: connection.now(), n_bytes: 0, is_stream };
         let mut sending = Sending { request, answer, taken, patience };

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use tokio::sync::Notify;
 
-/// Most open connections in total.
-const CONNECTIONS_MAX: usize = 100_000;
+/// Most open connections in total: a hundred thousand streams, and a fifth more for the rest.
+const CONNECTIONS_MAX: usize = 120_000;
 
 /// File descriptors reserved for the rest of the process: the database, other servers, the log.
 const OTHER_FILES: u64 = 128;

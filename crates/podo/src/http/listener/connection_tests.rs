@@ -61,7 +61,7 @@ fn a_client_that_takes_nothing_is_let_go() {
 }
 
 #[test]
-fn an_answer_that_nobody_asks_on_for_is_given_up() {
+fn a_response_that_the_client_stops_reading_is_overdue() {
     let mut patience = PATIENCE;
     patience.send_stall = Duration::from_millis(1);
     let connection = Arc::new(later(connection(), 1));

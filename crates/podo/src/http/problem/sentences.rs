@@ -16,6 +16,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "브라우저를 확인하고 있어요. 잠시만 기다려 주세요.",
         "Checking your browser… This takes a moment.",
     ),
+    (
+        "CLAIM_FOREIGN",
+        "이 링크는 다른 이메일 주소로 보낸 거예요. 그 주소의 계정으로 로그인해 주세요.",
+        "This link was sent to another e-mail address. Please log in with the account of that address.",
+    ),
     ("CODE_ON", "이미 2단계 인증을 쓰고 있어요.", "Two-factor authentication is already on."),
     (
         "CODE_REQUIRED",
@@ -27,6 +32,7 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "인증 코드가 맞지 않거나 이미 쓰였어요.",
         "The code is wrong or has already been used.",
     ),
+    ("CONSENT_REQUIRED", "필수 항목에 모두 동의해 주세요.", "Please agree to all required items."),
     (
         "DEAD_LETTER_CLOSED",
         "이미 다시 보내고 있거나 처리가 끝난 메시지예요.",
@@ -45,6 +51,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("EVENT_NOT_OPEN", "아직 공개되지 않은 공연이에요.", "This event isn't published yet."),
     ("FOREIGN_SEAT", "다른 회차의 좌석이에요.", "One of the seats belongs to a different date."),
+    (
+        "GRANT_TOO_WIDE",
+        "내가 가진 것보다 넓은 권한은 줄 수 없어요.",
+        "You can't give more permissions or events than you have.",
+    ),
     (
         "HOLD_CHURN",
         "결제하지 않고 좌석을 여러 번 놓았어요. 잠시 쉬었다가 다시 골라 주세요.",
@@ -108,6 +119,16 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("INVALID", "입력한 값을 확인해 주세요.", "Please check the values you sent."),
     (
+        "INVALID_MEMBER_LIST",
+        "파일의 첫 줄에 name과 email, phone, membershipNumber 중 하나 이상이 있어야 해요.",
+        "The first line must name the columns: name, and at least one of email, phone and membershipNumber.",
+    ),
+    (
+        "INVALID_PHASE",
+        "판매 단계의 값이 올바르지 않아요. 표시된 항목을 확인해 주세요.",
+        "A value of the sale phase isn't valid. Please check the field.",
+    ),
+    (
         "INVALID_POLICY",
         "환불 규정을 확인해 주세요. 일수는 줄고 수수료(최대 90%)는 늘어야 해요.",
         "Please check the refund policy: days must decrease, and fees (90% at most) must not.",
@@ -119,6 +140,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("INVALID_TEMPLATE", "좌석 배치가 올바르지 않아요.", "The seat template isn't valid."),
     (
+        "INVITATION_INVALID",
+        "초대가 만료되었거나 이미 쓰였거나 다른 이메일로 보낸 초대예요.",
+        "The invitation has expired, was already used, or was sent to another address.",
+    ),
+    (
         "IN_USE",
         "이미 쓰이고 있어 지우거나 줄일 수 없어요.",
         "It's in use, so it can't be deleted or reduced.",
@@ -129,6 +155,16 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "This is your only way to log in. Please set a password or link another account first.",
     ),
     (
+        "LAST_OWNER",
+        "마지막 소유자예요. 먼저 다른 사람을 소유자로 지정해 주세요.",
+        "This is the last owner. Make another person an owner first.",
+    ),
+    (
+        "LINK_INVALID",
+        "링크가 만료되었거나 이미 쓰였어요. 다시 요청해 주세요.",
+        "The link has expired or was already used. Please request a new one.",
+    ),
+    (
         "LOGIN_BUSY",
         "로그인이 몰리고 있어요. 잠시 후 다시 시도해 주세요.",
         "Many people are logging in. Please try again in a moment.",
@@ -136,9 +172,24 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ("LOGIN_FAILED", "이메일 또는 비밀번호가 맞지 않아요.", "The email or password is wrong."),
     ("LOGIN_REQUIRED", "로그인해 주세요.", "Please log in."),
     ("MALFORMED_BODY", "요청이 올바른 JSON이 아니에요.", "The request isn't valid JSON."),
+    (
+        "MEMBER_TAKEN",
+        "이 회원 정보는 이미 다른 계정에서 인증했어요.",
+        "This membership was already verified with another account.",
+    ),
+    (
+        "MEMBER_UNKNOWN",
+        "회원 명단에서 찾을 수 없어요. 번호와 이름을 다시 확인해 주세요.",
+        "We couldn't find you on the member list. Please check the number and the name.",
+    ),
     ("METHOD_NOT_ALLOWED", "지원하지 않는 요청 방식이에요.", "This method isn't supported here."),
     ("NAME_TAKEN", "이미 쓰고 있는 이름이에요.", "This name is taken."),
     ("NOTHING_TO_REFUND", "환불할 금액이 없어요.", "There's nothing to refund."),
+    (
+        "NOT_ELIGIBLE",
+        "이번 판매 단계의 구매 자격을 먼저 인증해 주세요.",
+        "Please verify first that you may buy in this sale phase.",
+    ),
     ("NOT_FOUND", "찾을 수 없어요.", "Not found."),
     (
         "NOT_IN_QUEUE",
@@ -192,9 +243,35 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "결제를 확인하고 있어요. 잠시만 기다려 주세요.",
         "The payment is being confirmed. Please wait a moment.",
     ),
+    (
+        "PERMISSION_MISSING",
+        "이 작업을 할 권한이 없어요. 소유자에게 권한을 요청해 주세요.",
+        "Your role doesn't include this. Ask an owner for the permission.",
+    ),
+    (
+        "PERSON_REQUIRED",
+        "API 키로는 할 수 없어요. 로그인해서 진행해 주세요.",
+        "An API key can't do this. Please log in.",
+    ),
+    ("PHASES_OVERLAP", "판매 단계의 기간이 서로 겹쳐요.", "Two sale phases overlap."),
+    (
+        "PHASE_BEGUN",
+        "이미 시작한 판매 단계라 바꿀 수 없어요.",
+        "The sale phase has begun, so this can't be changed.",
+    ),
+    ("PHASE_CODE_USED", "이미 모두 사용된 코드예요.", "This code has already been used."),
+    (
+        "PHASE_CODE_WRONG",
+        "코드가 올바르지 않아요. 다시 확인해 주세요.",
+        "This code isn't valid. Please check it.",
+    ),
+    (
+        "PHASE_OUTSIDE_SALE",
+        "판매 단계는 회차의 판매 기간 안에 있어야 해요.",
+        "A sale phase must lie within the sale of the date.",
+    ),
     ("QUEUE_CLOSED", "대기열이 닫혔어요.", "The queue is closed."),
     ("QUEUE_TOKEN_INVALID", "대기열 토큰이 올바르지 않아요.", "The queue token isn't valid."),
-    ("READ_ONLY", "조회 권한만 있어요.", "Your account has view-only access."),
     (
         "REAUTH_REQUIRED",
         "중요한 작업이에요. 비밀번호나 인증 코드로 본인임을 다시 확인해 주세요.",
@@ -210,6 +287,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "REFRESH_REUSED",
         "보안을 위해 로그아웃되었어요. 다시 로그인해 주세요.",
         "You were logged out for security reasons. Please log in again.",
+    ),
+    (
+        "RESALE_OVER",
+        "이 티켓은 더 이상 살 수 없어요. 결제되지 않았어요.",
+        "This ticket is no longer available. You were not charged.",
     ),
     (
         "SALE_BEGUN",
@@ -238,6 +320,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "1인당 구매할 수 있는 좌석 수를 넘었어요.",
         "That exceeds the number of seats per person.",
     ),
+    (
+        "SEAT_NOT_IN_PHASE",
+        "이번 판매 단계에서 판매하지 않는 좌석이에요.",
+        "This sale phase doesn't sell these seats.",
+    ),
     ("SEAT_REPEATED", "같은 좌석을 두 번 골랐어요.", "The same seat was chosen twice."),
     (
         "SEAT_TAKEN",
@@ -256,7 +343,7 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
     (
         "SOCIAL_NOT_LINKED",
-        "이 이메일로 가입한 계정이 있어요. 비밀번호로 로그인한 뒤 내 정보에서 이 서비스를 연결해 주세요.",
+        "이 이메일로 가입한 계정이 있어요. 비밀번호로 로그인한 뒤 마이페이지에서 이 서비스를 연결해 주세요.",
         "An account with this email already exists. Log in with your password, then link this service on My page.",
     ),
     (
@@ -281,6 +368,16 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "This isn't one of our tickets, or its code has expired.",
     ),
     (
+        "TICKET_NOT_USED",
+        "아직 입장하지 않은 티켓이에요.",
+        "This ticket has not been used, so there is nothing to undo.",
+    ),
+    (
+        "TICKET_OTHER_GATE",
+        "다른 입구로 들어가야 하는 티켓이에요.",
+        "This ticket is for another gate.",
+    ),
+    (
         "TICKET_TRANSFERRED",
         "다른 사람에게 보낸 티켓은 취소할 수 없어요.",
         "A transferred ticket can't be canceled.",
@@ -292,7 +389,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "요청이 너무 많아요. 잠시 후 다시 시도해 주세요.",
         "Too many requests. Please try again in a moment.",
     ),
-    ("TOO_MANY_SEATS", "한 번에 4석까지 고를 수 있어요.", "You can choose up to 4 seats at once."),
+    (
+        "TOO_MANY_SEATS",
+        "한 번에 살 수 있는 좌석 수를 넘었어요.",
+        "That is more seats than one order may have.",
+    ),
     (
         "TRANSFER_OFF",
         "이 공연의 티켓은 다른 사람에게 보낼 수 없어요.",
@@ -305,6 +406,7 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
     ("UNKNOWN_GATEWAY", "지원하지 않는 결제사예요.", "This gateway isn't supported."),
     ("UNKNOWN_GRADE", "없는 좌석 등급이에요.", "This hall has no such grade."),
+    ("UNKNOWN_SECTION", "없는 구역이에요.", "This hall has no such section."),
     ("WALLET_LIMIT", "지갑 한도를 넘었어요.", "That exceeds the wallet's limits."),
     (
         "WALLET_NOT_EMPTY",
@@ -321,6 +423,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "WRONG_EVENT_STATE",
         "지금 상태에서는 할 수 없어요.",
         "The event's current state doesn't allow this.",
+    ),
+    (
+        "WRONG_PHASE_PROOF",
+        "이 판매 단계에 필요한 인증 정보가 아니에요.",
+        "This sale phase needs another kind of proof.",
     ),
 ];
 
@@ -350,6 +457,10 @@ pub(crate) fn field_sentence(problem: &str, language: Language) -> String {
         "not_a_time" => {
             ("시각이 아니에요 (RFC 3339).".into(), "is not a time (RFC 3339 with an offset)".into())
         }
+        "not_a_zone" => (
+            "시간대 이름이 아니에요 (예: Asia/Seoul).".into(),
+            "is not a time zone (Asia/Seoul)".into(),
+        ),
         "too_common" => ("너무 흔한 비밀번호예요.".into(), "is too common".into()),
         _ if problem.starts_with("unknown field") => {
             ("알 수 없는 필드예요.".into(), problem.to_owned())

@@ -31,7 +31,7 @@ pub(crate) trait Exports {
 }
 
 /// The requested part and format of a list. Files export many people's data, so they need a reason.
-pub(crate) struct Asked<C> {
+pub(crate) struct ListRequest<C> {
     pub(crate) format: Format,
     pub(crate) reason: Option<Line<200>>,
     pub(crate) before: Option<C>,
@@ -42,7 +42,7 @@ pub(crate) struct Asked<C> {
 pub(crate) async fn page_or_file<T, C, F>(
     name: &str,
     columns: &'static [&'static str],
-    asked: Asked<C>,
+    asked: ListRequest<C>,
     page: impl Fn(Option<C>, u32) -> F + Send + 'static,
 ) -> std::result::Result<Response, ApiError>
 where

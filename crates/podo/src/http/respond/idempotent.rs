@@ -4,14 +4,14 @@ use crate::http::problem::{ApiError, ApiResult, Failure};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use podo_app::operations::port::idempotency::{Answer, Idempotent, StoredAnswer};
+use podo_app::operations::port::idempotency::{Idempotent, IdempotentAnswer, StoredAnswer};
 use podo_app::payments::not_paid;
 use serde::{Deserialize, Serialize};
 
 /// Marks a replayed response.
-const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+pub(crate) const REPLAYED: (&str, &str) = ("idempotency-replayed", "true");
 
-pub(crate) fn once<T: Answer>(answer: Idempotent<T>) -> ApiResult<Response> {
+pub(crate) fn once<T: IdempotentAnswer>(answer: Idempotent<T>) -> ApiResult<Response> {
     match answer {
         Idempotent::Fresh(answer) => json(T::STATUS, &answer),
         Idempotent::Replay(stored) => replay(stored),
@@ -51,6 +51,7 @@ pub(crate) fn replay(stored: StoredAnswer) -> ApiResult<Response> {
         return Err(not_paid(reason).into());
     }
     let mut response = respond(stored.status, stored.body);
-    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    let (name, value) = REPLAYED;
+    response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     Ok(response)
 }

@@ -7,15 +7,16 @@ use bytes::Bytes;
 use futures::stream;
 use podo_app::booking::port::reservations::ReservedSeat;
 use podo_app::booking::reservations::BookingView;
+use podo_app::cache::Cache;
 use podo_app::{AppContext, Error, Result};
 use podo_domain::booking::seats::{Seat, SeatFace, SeatView};
 use podo_domain::{ScheduleId, Won};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
-/// Most bytes cached; beyond that, the cache starts over.
-const BYTES_KEPT_MAX: usize = 128 << 20;
+/// Most bytes cached.
+const BYTES_MAX: u64 = 128 << 20;
 
 /// Approximate length of a piece.
 const PIECE: usize = 32 * 1_024;
@@ -23,11 +24,12 @@ const PIECE: usize = 32 * 1_024;
 /// Prices may change until the sale opens.
 type Prices = BTreeMap<String, Won>;
 
-type Slot = Arc<tokio::sync::OnceCell<Arc<Rows>>>;
+pub struct BookingLists(Cache<(ScheduleId, Prices), Arc<Rows>>);
 
-#[derive(Default)]
-pub struct BookingLists {
-    kept: Mutex<HashMap<ScheduleId, (Prices, Slot)>>,
+impl Default for BookingLists {
+    fn default() -> BookingLists {
+        BookingLists(Cache::weighing(BYTES_MAX, |rows| rows.text.len() as u64))
+    }
 }
 
 /// The seats of a date as concatenated JSON, each without its status and its end.
@@ -55,38 +57,13 @@ impl BookingLists {
         schedule: ScheduleId,
         prices: Prices,
     ) -> Result<Arc<Rows>> {
-        let slot = self.slot(schedule, prices);
-        let made = slot.get_or_try_init(async || {
+        let load = async {
             let seats = context.store.seats_of(schedule).await?;
             // Fifty thousand seats take a while, so this doesn't block the runtime.
             let making = tokio::task::spawn_blocking(move || Rows::of(schedule, seats));
             making.await.map_err(Error::broken)?.map(Arc::new)
-        });
-        let rows = made.await?.clone();
-        self.make_room(schedule);
-        Ok(rows)
-    }
-
-    fn slot(&self, schedule: ScheduleId, prices: Prices) -> Slot {
-        let mut kept = self.lock();
-        let known = kept.entry(schedule).or_insert_with(|| (prices.clone(), Slot::default()));
-        if known.0 != prices {
-            *known = (prices, Slot::default());
-        }
-        known.1.clone()
-    }
-
-    fn make_room(&self, newest: ScheduleId) {
-        let mut kept = self.lock();
-        let n_bytes: usize =
-            kept.values().filter_map(|(_, slot)| slot.get()).map(|rows| rows.text.len()).sum();
-        if n_bytes > BYTES_KEPT_MAX {
-            kept.retain(|schedule, _| *schedule == newest);
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ScheduleId, (Prices, Slot)>> {
-        self.kept.lock().expect("the lock is never poisoned")
+        };
+        self.0.get_or_load(&(schedule, prices), load).await
     }
 }
 

@@ -1,7 +1,10 @@
 //! Selecting, holding and releasing seats.
 
-use crate::http::extract::{Bearer, Body, Fan, Id, PageParams, Params, key_of, page, text_of};
+use crate::http::extract::{
+    Bearer, Body, ClientHeaders, Fan, Id, PageParams, Params, key_of, page, text_of,
+};
 use crate::http::problem::{ApiResult, Problem};
+use crate::http::respond::answer::Answer;
 use crate::http::respond::idempotent::once;
 use crate::routes::{App, AppState};
 use axum::Json;
@@ -11,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use podo_app::booking::port::reservations::{Held, ReservationView};
 use podo_app::booking::reservations;
 use podo_app::booking::reservations::{BestSeats, BookingSeat, SelectSeats};
-use podo_app::operations::idempotency::{BEST, CANCEL_RESERVATION, SELECT};
+use podo_app::operations::idempotency::{BEST, CANCEL_RESERVATION, SELECT, idempotency_key};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments;
 use podo_app::payments::AskToCancel;
@@ -55,15 +58,15 @@ pub(crate) async fn seats(
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct SelectBody {
     pub(crate) schedule_id: ScheduleId,
-    #[schema(min_items = 1, max_items = 4)]
+    #[schema(min_items = 1, max_items = 10)]
     pub(crate) seat_ids: Vec<SeatId>,
 }
 
-/// Holds one to four seats, all or none. A lost race names the taken seats (`taken`) and suggests
+/// Holds one to ten seats, all or none, as far as the date and its phase permit. A lost race names the taken seats (`taken`) and suggests
 /// others nearby (`alternatives`).
 #[utoipa::path(post, path = "/api/booking/seats/select", tag = "booking",
     security(("accessToken" = [])), request_body = SelectBody,
@@ -76,27 +79,30 @@ pub(crate) async fn select(
     bearer: Bearer,
     headers: HeaderMap,
     body: Body<SelectBody>,
-) -> ApiResult<Response> {
-    let asked = SelectSeats {
-        key: key_of(&headers, bearer.caller.user, SELECT, &body.bytes)?,
-        fan: bearer.caller,
-        schedule: body.value.schedule_id,
-        seats: &body.value.seat_ids,
-        entry_token: text_of(&headers, "entry-token"),
-    };
-    once(hold(&app, &bearer, asked).await?)
+) -> ApiResult<Answer> {
+    let (headers, content) = (ClientHeaders::of(&headers), (&body.value, &body.bytes[..]));
+    select_seats(&app, &bearer, content, &headers).await.map(Answer::Held)
 }
 
-/// That a seat is taken is public, so this answers before it checks whether the session has ended;
-/// only a request that may succeed pays for that check.
-pub(crate) async fn hold(
-    state: &AppState,
+/// Holds seats, on either transport; the idempotency key covers the bytes of the body. That a seat
+/// is taken is public, so this answers before it checks whether the session has ended; only a
+/// request that may succeed pays for that check.
+pub(crate) async fn select_seats(
+    app: &AppState,
     bearer: &Bearer,
-    asked: SelectSeats<'_>,
+    (body, bytes): (&SelectBody, &[u8]),
+    headers: &ClientHeaders<'_>,
 ) -> ApiResult<Idempotent<Held>> {
-    let context = &state.context;
+    let context = &app.context;
+    let asked = SelectSeats {
+        key: idempotency_key(bearer.caller.user, SELECT, headers.idempotency_key, bytes)?,
+        fan: bearer.caller,
+        schedule: body.schedule_id,
+        seats: &body.seat_ids,
+        entry_token: headers.entry_token,
+    };
     reservations::refuse_from_cache(context, &asked)?;
-    bearer.confirm(state).await?;
+    bearer.confirm(app).await?;
     // Few requests get this far; boxing keeps the future of every connection small.
     Ok(Box::pin(reservations::select_seats(context, asked)).await?)
 }
@@ -105,11 +111,14 @@ pub(crate) async fn hold(
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct BestBody {
     schedule_id: ScheduleId,
-    #[schema(minimum = 1, maximum = 4)]
+    #[schema(minimum = 1, maximum = 10)]
     count: usize,
     /// All seats are of this grade; any single grade by default.
     #[serde(default)]
     grade: Option<String>,
+    /// All seats are in this section; in a standing zone they are the lowest free numbers.
+    #[serde(default)]
+    section: Option<String>,
     /// Whether the selection may leave a single seat isolated; `LENIENT` by default.
     #[serde(default)]
     orphans: Orphans,
@@ -135,13 +144,14 @@ pub(crate) async fn best(
     headers: HeaderMap,
     body: Body<BestBody>,
 ) -> ApiResult<Response> {
-    let BestBody { schedule_id, count, ref grade, orphans, across_rows, wheelchairs } = body.value;
+    let BestBody { schedule_id, count, orphans, across_rows, wheelchairs, .. } = body.value;
     let asked = BestSeats {
         key: key_of(&headers, caller.user, BEST, &body.bytes)?,
         fan: caller,
         schedule: schedule_id,
         count,
-        grade: grade.as_deref(),
+        grade: body.value.grade.as_deref(),
+        section: body.value.section.as_deref(),
         orphans,
         across_rows,
         wheelchairs,
@@ -205,7 +215,7 @@ pub(crate) struct CancelReservationBody {
     reason: Option<Line<200>>,
     /// The seats to cancel; all of them by default.
     #[serde(default)]
-    #[schema(max_items = 4)]
+    #[schema(max_items = 10)]
     seat_ids: Vec<SeatId>,
     #[serde(default)]
     refund_to: RefundTo,

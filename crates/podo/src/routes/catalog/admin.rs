@@ -1,7 +1,9 @@
 //! How organisers manage venues, events and their dates.
 
+use crate::http::extract::permissions::{ManageEvents, ManageVenues, ViewEvents};
+use crate::http::extract::scope::{OfEvent, OfSchedule, OwnEvents};
 use crate::http::extract::{
-    AuditedAdmin, Body, Id, PageParams, Params, RequireRecentAuth, Viewer, guarded, page,
+    Allowed, Audited, Body, Id, PageParams, Params, RecentAuth, guarded, page,
 };
 use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
@@ -11,12 +13,14 @@ use axum::http::StatusCode;
 use podo_app::catalog;
 use podo_app::catalog::port::{EventFilter, EventVerb, Unwanted};
 use podo_app::catalog::{
-    EventDetail, EventEdit, EventView, NewEvent, NewSchedule, NewVenue, ScheduleView, VenueEdit,
-    VenueView,
+    EventDetail, EventView, NewSchedule, NewVenue, ScheduleView, VenueEdit, VenueView,
 };
 use podo_app::store::Page;
-use podo_domain::catalog::text::{Line, Prose};
-use podo_domain::catalog::{EventStatus, ResaleDelay, ScheduleChange, ScheduleTimes};
+use podo_domain::booking::seats::SEATS_PER_ORDER;
+use podo_domain::catalog::text::Line;
+use podo_domain::catalog::{
+    EventEdit, EventStatus, NewEvent, ResaleDelay, ScheduleChange, ScheduleTimes,
+};
 use podo_domain::waiting_room::QueueSettings;
 use podo_domain::{EventId, HallId, ScheduleId, Timestamp, UserId, VenueId, Won};
 use serde::{Deserialize, Serialize};
@@ -67,7 +71,7 @@ pub(crate) struct VenueBody {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn create_venue(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageVenues>,
     body: Body<VenueBody>,
 ) -> ApiResult<(StatusCode, Json<Made<VenueId>>)> {
     let VenueBody { name, address, city } = body.value;
@@ -76,36 +80,18 @@ pub(crate) async fn create_venue(
     Ok((StatusCode::CREATED, Json(Made { id })))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct EventBody {
-    title: Line<300>,
-    artist: Line<200>,
-    #[serde(default)]
-    description: Prose<5000>,
-    venue_id: VenueId,
-    hall_id: HallId,
-    /// Whether tickets are transferable; true by default.
-    #[serde(default)]
-    transferable: Option<bool>,
-}
-
 /// Creates an event; fans see it once it is opened.
 #[utoipa::path(post, path = "/api/admin/events", tag = "admin", security(("accessToken" = [])),
-    request_body = EventBody,
+    request_body = NewEvent,
     responses((status = 201, body = Made<EventId>), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem),
               (status = 422, body = Problem)))]
 pub(crate) async fn create_event(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
-    body: Body<EventBody>,
+    Audited { actor, .. }: Audited<ManageEvents>,
+    body: Body<NewEvent>,
 ) -> ApiResult<(StatusCode, Json<Made<EventId>>)> {
-    let EventBody { title, artist, description, venue_id: venue, hall_id: hall, transferable } =
-        body.value;
-    let transferable = transferable.unwrap_or(true);
-    let asked = NewEvent { title, artist, description, venue, hall, transferable };
-    let id = catalog::create_event(&app.context, actor, asked).await?;
+    let id = catalog::create_event(&app.context, actor, body.value).await?;
     Ok((StatusCode::CREATED, Json(Made { id })))
 }
 
@@ -120,6 +106,10 @@ pub(crate) struct CreateScheduleBody {
     prices: BTreeMap<String, Won>,
     #[serde(default)]
     seats_per_person: Option<u32>,
+    /// Most seats in one order; 4 by default.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 10)]
+    seats_per_order: Option<u32>,
     /// How long the seats of canceled bookings are withheld before they are sold again; not at all
     /// by default.
     #[serde(default)]
@@ -142,7 +132,7 @@ pub(crate) struct MadeSchedule {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn create_schedule(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageEvents, OfEvent>,
     Id(event): Id<EventId>,
     body: Body<CreateScheduleBody>,
 ) -> ApiResult<(StatusCode, Json<MadeSchedule>)> {
@@ -156,6 +146,7 @@ pub(crate) async fn create_schedule(
         },
         prices: asked.prices,
         seats_per_person: asked.seats_per_person.unwrap_or(4),
+        seats_per_order: asked.seats_per_order.unwrap_or(SEATS_PER_ORDER),
         resale_delay: asked.resale_delay.unwrap_or_default(),
         queue: asked.queue.unwrap_or_default(),
     };
@@ -187,7 +178,7 @@ async fn change(
               (status = 409, body = Problem)))]
 pub(crate) async fn open_event(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageEvents, OfEvent>,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<EventState>> {
     change(&app, actor, event, EventVerb::Open).await
@@ -201,7 +192,7 @@ pub(crate) async fn open_event(
               (status = 409, body = Problem)))]
 pub(crate) async fn end_event(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageEvents, OfEvent>,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<EventState>> {
     change(&app, actor, event, EventVerb::End).await
@@ -215,7 +206,7 @@ pub(crate) async fn end_event(
               (status = 409, body = Problem)))]
 pub(crate) async fn cancel_event(
     State(app): State<App>,
-    RequireRecentAuth(actor): RequireRecentAuth,
+    RecentAuth { actor, .. }: RecentAuth<ManageEvents, OfEvent>,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<EventState>> {
     change(&app, actor, event, EventVerb::Cancel).await
@@ -228,7 +219,7 @@ pub(crate) async fn cancel_event(
               (status = 403, body = Problem)))]
 pub(crate) async fn list_venues(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewEvents>,
     Params(params): Params<PageParams>,
 ) -> ApiResult<Json<Page<VenueView>>> {
     let page = page(params.limit, params.cursor)?;
@@ -236,7 +227,7 @@ pub(crate) async fn list_venues(
 }
 
 #[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct VenuePatch {
     #[serde(default)]
     name: Option<Line<200>>,
@@ -244,6 +235,13 @@ pub(crate) struct VenuePatch {
     address: Option<Line<300>>,
     #[serde(default)]
     city: Option<Line<100>>,
+    /// The IANA name of the time zone, such as `Asia/Seoul`.
+    #[serde(default)]
+    time_zone: Option<Line<64>>,
+    /// Notifies fans with bookings for shows to come, who may then cancel without a fee. For a
+    /// corrected spelling, leave it out.
+    #[serde(default)]
+    announce: bool,
 }
 
 /// Changes a venue; omitted fields keep their values.
@@ -253,12 +251,13 @@ pub(crate) struct VenuePatch {
               (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn edit_venue(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageVenues>,
     Id(venue): Id<VenueId>,
     body: Body<VenuePatch>,
 ) -> ApiResult<StatusCode> {
-    let VenuePatch { name, address, city } = body.value;
-    catalog::edit_venue(&app.context, actor, venue, VenueEdit { name, address, city }).await?;
+    let VenuePatch { name, address, city, time_zone, announce } = body.value;
+    let edit = VenueEdit { name, address, city, time_zone, announces: announce };
+    catalog::edit_venue(&app.context, actor, venue, edit).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -274,7 +273,7 @@ async fn remove(app: &App, actor: UserId, what: Unwanted) -> ApiResult<StatusCod
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn remove_venue(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageVenues>,
     Id(venue): Id<VenueId>,
 ) -> ApiResult<StatusCode> {
     remove(&app, actor, Unwanted::Venue(venue)).await
@@ -287,7 +286,7 @@ pub(crate) async fn remove_venue(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn remove_hall(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageVenues>,
     Id(hall): Id<HallId>,
 ) -> ApiResult<StatusCode> {
     remove(&app, actor, Unwanted::Hall(hall)).await
@@ -313,13 +312,14 @@ pub(crate) struct AllEventsParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn list_events(
     State(app): State<App>,
-    _: Viewer,
+    Allowed { grant, .. }: Allowed<ViewEvents, OwnEvents>,
     Params(params): Params<AllEventsParams>,
 ) -> ApiResult<Json<Page<EventView>>> {
     let page = page(params.limit, params.cursor)?;
     let filter = EventFilter {
         query: params.query.map(String::from),
         only: params.status,
+        events: grant.events.only(),
         ..EventFilter::default()
     };
     Ok(Json(catalog::list_all_events(&app.context, filter, page).await?))
@@ -332,42 +332,25 @@ pub(crate) async fn list_events(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn show_event(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewEvents, OfEvent>,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<EventDetail>> {
     Ok(Json(catalog::show_any_event(&app.context, event).await?))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct EventPatch {
-    #[serde(default)]
-    title: Option<Line<300>>,
-    #[serde(default)]
-    artist: Option<Line<200>>,
-    #[serde(default)]
-    description: Option<Prose<5000>>,
-    /// Whether tickets are transferable.
-    #[serde(default)]
-    transferable: Option<bool>,
-}
-
-/// Changes an event's title, description and whether its tickets are transferable; omitted fields
-/// keep their values.
+/// Changes what is said about an event; omitted fields keep their values.
 #[utoipa::path(patch, path = "/api/admin/events/{id}", tag = "admin",
-    security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = EventPatch,
+    security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = EventEdit,
     responses((status = 200, body = EventDetail), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem),
               (status = 422, body = Problem)))]
 pub(crate) async fn edit_event(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageEvents, OfEvent>,
     Id(event): Id<EventId>,
-    body: Body<EventPatch>,
+    body: Body<EventEdit>,
 ) -> ApiResult<Json<EventDetail>> {
-    let EventPatch { title, artist, description, transferable } = body.value;
-    let edit = EventEdit { title, artist, description, transferable };
-    Ok(Json(catalog::edit_event(&app.context, actor, event, edit).await?))
+    Ok(Json(catalog::edit_event(&app.context, actor, event, body.value).await?))
 }
 
 /// Deletes an event without dates.
@@ -377,7 +360,7 @@ pub(crate) async fn edit_event(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn remove_event(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageEvents, OfEvent>,
     Id(event): Id<EventId>,
 ) -> ApiResult<StatusCode> {
     remove(&app, actor, Unwanted::Event(event)).await
@@ -397,13 +380,16 @@ pub(crate) struct SchedulePatch {
     #[serde(default)]
     seats_per_person: Option<u32>,
     #[serde(default)]
+    #[schema(minimum = 1, maximum = 10)]
+    seats_per_order: Option<u32>,
+    #[serde(default)]
     prices: Option<BTreeMap<String, Won>>,
     #[serde(default)]
     resale_delay: Option<ResaleDelay>,
 }
 
 /// Changes a date; omitted fields keep their values. Once the sale has opened, its opening and its
-/// prices are fixed, and the seats per person can only be raised.
+/// prices are fixed, and the seats per person and per order can only be raised.
 #[utoipa::path(patch, path = "/api/admin/schedules/{id}", tag = "admin",
     security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
     request_body = SchedulePatch,
@@ -412,7 +398,7 @@ pub(crate) struct SchedulePatch {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn change_schedule(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageEvents, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
     body: Body<SchedulePatch>,
 ) -> ApiResult<Json<ScheduleView>> {
@@ -423,6 +409,7 @@ pub(crate) async fn change_schedule(
         sale_starts_at: asked.sale_starts_at,
         sale_ends_at: asked.sale_ends_at,
         seats_per_person: asked.seats_per_person,
+        seats_per_order: asked.seats_per_order,
         prices: asked.prices,
         resale_delay: asked.resale_delay,
     };
@@ -436,7 +423,7 @@ pub(crate) async fn change_schedule(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn remove_schedule(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageEvents, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<StatusCode> {
     remove(&app, actor, Unwanted::Schedule(schedule)).await
@@ -449,7 +436,7 @@ pub(crate) async fn remove_schedule(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn cancel_schedule(
     State(app): State<App>,
-    RequireRecentAuth(actor): RequireRecentAuth,
+    RecentAuth { actor, .. }: RecentAuth<ManageEvents, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<ScheduleView>> {
     Ok(Json(catalog::cancel_schedule(&app.context, actor, schedule).await?))

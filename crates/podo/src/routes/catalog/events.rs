@@ -55,6 +55,7 @@ pub(crate) async fn list_events(
         schedule_status: params.schedule_status,
         from: params.from,
         to: params.to,
+        events: None,
     };
     Ok(Json(catalog::list_events(&app.context, filter, page).await?))
 }

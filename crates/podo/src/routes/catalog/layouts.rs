@@ -1,14 +1,14 @@
 //! Encoded layouts: built and compressed once per schedule, and named by their hash.
 
 use crate::http::respond::encodings::Encoded;
+use podo_app::cache::Cache;
 use podo_app::catalog::{LayoutView, show_layout};
 use podo_app::{AppContext, Error, Result};
 use podo_domain::ScheduleId;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
-/// Most bytes cached; beyond that, the cache starts over.
-const BYTES_KEPT_MAX: usize = 256 << 20;
+/// Most bytes cached.
+const BYTES_MAX: u64 = 256 << 20;
 
 /// A layout in every supported encoding.
 pub struct LayoutBody {
@@ -17,48 +17,25 @@ pub struct LayoutBody {
     pub(crate) body: Encoded,
 }
 
-type Slot = Arc<tokio::sync::OnceCell<Arc<LayoutBody>>>;
+pub struct EncodedLayouts(Cache<ScheduleId, Arc<LayoutBody>>);
 
-#[derive(Default)]
-pub struct EncodedLayouts {
-    cached: Mutex<HashMap<ScheduleId, Slot>>,
+impl Default for EncodedLayouts {
+    fn default() -> EncodedLayouts {
+        EncodedLayouts(Cache::weighing(BYTES_MAX, |layout| layout.body.n_bytes() as u64))
+    }
 }
 
 impl EncodedLayouts {
     /// The layout of a published schedule.
     pub async fn get(&self, context: &AppContext, schedule: ScheduleId) -> Result<Arc<LayoutBody>> {
         context.catalog.schedules.get(&*context.store, schedule, context.now()).await?;
-        let slot = self.lock().entry(schedule).or_default().clone();
-        let body = slot.get_or_try_init(async || {
+        let load = async {
             let layout = show_layout(context, schedule).await?;
             // Compressing a stadium takes a while, so this doesn't block the runtime.
             let encoding = tokio::task::spawn_blocking(move || encode(&layout));
             encoding.await.map_err(Error::broken)?.map(Arc::new)
-        });
-        match body.await {
-            Ok(body) => {
-                self.make_room(schedule, &slot);
-                Ok(body.clone())
-            }
-            Err(error) => {
-                self.lock().remove(&schedule);
-                Err(error)
-            }
-        }
-    }
-
-    fn make_room(&self, newest: ScheduleId, slot: &Slot) {
-        let mut cached = self.lock();
-        let n_bytes: usize =
-            cached.values().filter_map(|it| it.get()).map(|it| it.body.n_bytes()).sum();
-        if n_bytes > BYTES_KEPT_MAX {
-            cached.clear();
-            cached.insert(newest, slot.clone());
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ScheduleId, Slot>> {
-        self.cached.lock().expect("the lock is never poisoned")
+        };
+        self.0.get_or_load(&schedule, load).await
     }
 }
 

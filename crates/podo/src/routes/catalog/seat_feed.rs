@@ -51,10 +51,18 @@ impl SeatFeed {
 
     /// Polls until the last listener leaves or the process stops.
     async fn look(self: Arc<Self>, context: Arc<AppContext>, tasks: Tasks, schedule: ScheduleId) {
+        tokio::select! {
+            () = self.look_until_left(&context, schedule) => {}
+            // Dropping the sender ends the streams of the remaining listeners.
+            () = tasks.stopped() => drop(self.lock().remove(&schedule)),
+        }
+    }
+
+    async fn look_until_left(&self, context: &AppContext, schedule: ScheduleId) {
         let mut last: Option<Arc<Snapshot>> = None;
         let mut is_called_off = false;
-        while !tasks.is_stopping() && self.is_watched(schedule) {
-            match context.booking.seat_maps.snapshot(&context, schedule).await {
+        while self.is_watched(schedule) {
+            match context.booking.seat_maps.snapshot(context, schedule).await {
                 Ok(next) => {
                     if let Some(news) = last.as_ref().and_then(|last| news(last, &next)) {
                         self.tell(schedule, news);
@@ -63,18 +71,11 @@ impl SeatFeed {
                 }
                 Err(error) => tracing::debug!(%error, "Could not read the seats"),
             }
-            if !is_called_off && is_canceled(&context, schedule).await {
+            if !is_called_off && is_canceled(context, schedule).await {
                 is_called_off = true;
                 self.tell(schedule, News::Canceled);
             }
-            tokio::select! {
-                () = tokio::time::sleep(LOOK_EVERY) => {}
-                () = tasks.stopped() => {}
-            }
-        }
-        if tasks.is_stopping() {
-            // Dropping the sender ends the streams of the remaining listeners.
-            self.lock().remove(&schedule);
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 

@@ -1,27 +1,19 @@
-//! The seat map: the layout, the status of every seat, and live changes.
+//! The seat map: the layout, and the status of every seat.
 
-use crate::http::address_budgets::Share;
-use crate::http::extract::{Id, Network, Params, PathText, open_stream};
-use crate::http::language::Language;
-use crate::http::problem::{ApiError, ApiResult, Problem};
+use crate::http::extract::{Id, Params, PathText};
+use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
 use crate::routes::catalog::layouts::LayoutBody;
-use crate::routes::catalog::seat_feed::{News, is_canceled};
+use crate::routes::catalog::seat_feed::is_canceled;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use futures::stream::{self, Stream};
 use podo_app::booking::seat_map::Snapshot;
 use podo_app::catalog::LayoutView;
 use podo_domain::{Refusal, ScheduleId};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
-use std::convert::Infallible;
-use std::time::Duration;
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::RecvError;
 use utoipa::{IntoParams, ToSchema};
 
 /// The layout of the seats. `Content-Location` names its permanent address, which contains the
@@ -187,158 +179,6 @@ fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
 fn set(response: &mut Response, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::try_from(value) {
         response.headers_mut().insert(name, value);
-    }
-}
-
-/// Keeps the connection open in proxies, and detects dead clients.
-const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
-
-/// Changes as they happen (server-sent events). The first event, `seats`, contains all seats,
-/// unless `Last-Event-ID` names a version that is still known. `changes` events follow; each names
-/// the version that it builds on (`since`) and its own as the event's id. A client that is too slow
-/// gets `seats` again. `canceled` says once, in the client's language, that the date is canceled.
-#[utoipa::path(get, path = "/api/schedules/{id}/seats/stream", operation_id = "stream_seats", tag = "catalog",
-    params(("id" = ScheduleId, Path), ("Last-Event-ID" = Option<u64>, Header)),
-    responses((status = 200, body = SeatStatus, content_type = "text/event-stream"),
-              (status = 404, body = Problem), (status = 429, body = Problem)))]
-pub(crate) async fn stream(
-    State(app): State<App>,
-    Id(schedule): Id<ScheduleId>,
-    Network(network): Network,
-    headers: HeaderMap,
-) -> ApiResult<Response> {
-    let share = open_stream(&app, network)?;
-    // Subscribes before the first read, so that no change is missed in between.
-    app.context.booking.seat_maps.snapshot(&app.context, schedule).await?;
-    let news = app.seat_feed.listen(&app.context, &app.tasks, schedule);
-    let snapshot = app.context.booking.seat_maps.snapshot(&app.context, schedule).await?;
-    let known = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    let since = known.and_then(|text| text.parse().ok());
-    let is_called_off = is_canceled(&app.context, schedule).await;
-    let mut listener = Listener {
-        app,
-        schedule,
-        news,
-        version: snapshot.version,
-        pieces: VecDeque::new(),
-        language: Language::of(&headers),
-        is_called_off,
-        _share: share,
-    };
-    match since.and_then(|since| snapshot.changes_since(since)) {
-        Some(changes) => listener.say("changes", Some(snapshot.version), changes),
-        None => listener.say_whole(&snapshot),
-    }
-    if is_called_off {
-        listener.say_canceled();
-    }
-    let mut response = Body::from_stream(listener.pieces()).into_response();
-    set(&mut response, header::CONTENT_TYPE, "text/event-stream");
-    set(&mut response, header::CACHE_CONTROL, "no-cache");
-    set(&mut response, HeaderName::from_static("x-accel-buffering"), "no");
-    Ok(response)
-}
-
-/// Smaller data is copied into its event; larger data is shared by all listeners.
-const COPIED_MAX: usize = 2 * 1_024;
-
-const END_OF_EVENT: &[u8] = b"\n\n";
-
-/// An empty comment line.
-const HEARTBEAT: Bytes = Bytes::from_static(b":\n\n");
-
-struct Listener {
-    app: App,
-    schedule: ScheduleId,
-    news: Receiver<News>,
-    /// The version that the client has.
-    version: u64,
-    /// The pieces to send next.
-    pieces: VecDeque<Bytes>,
-    language: Language,
-    /// Whether the client knows that the date is canceled.
-    is_called_off: bool,
-    _share: Share,
-}
-
-impl Listener {
-    fn pieces(self) -> impl Stream<Item = Result<Bytes, Infallible>> {
-        stream::unfold(self, |mut listener| async move {
-            let piece = listener.next().await?;
-            Some((Ok(piece), listener))
-        })
-    }
-
-    /// The next piece; `None` at shutdown.
-    async fn next(&mut self) -> Option<Bytes> {
-        loop {
-            if let Some(piece) = self.pieces.pop_front() {
-                return Some(piece);
-            }
-            let heard = tokio::select! {
-                heard = self.news.recv() => heard,
-                () = self.app.tasks.stopped() => return None,
-                () = tokio::time::sleep(HEARTBEAT_EVERY) => return Some(HEARTBEAT),
-            };
-            match heard {
-                // The client's first event included it.
-                Ok(News::Changed(delta)) if delta.version <= self.version => {}
-                Ok(News::Changed(delta)) if delta.since == self.version => {
-                    self.version = delta.version;
-                    self.say("changes", Some(delta.version), delta.json.clone());
-                }
-                Ok(News::Canceled) if self.is_called_off => {}
-                Ok(News::Canceled) => {
-                    self.is_called_off = true;
-                    self.say_canceled();
-                }
-                Ok(News::Changed(_) | News::Whole(_)) | Err(RecvError::Lagged(_)) => {
-                    self.resync().await?;
-                }
-                Err(RecvError::Closed) => return None,
-            }
-        }
-    }
-
-    /// Adds an event. Its data is JSON without line breaks.
-    fn say(&mut self, name: &str, version: Option<u64>, data: Bytes) {
-        let id = version.map_or(String::new(), |version| format!("id: {version}\n"));
-        let head = format!("event: {name}\n{id}data: ");
-        match data.len() {
-            0..=COPIED_MAX => {
-                let event = [head.as_bytes(), &data, END_OF_EVENT].concat();
-                self.pieces.push_back(event.into());
-            }
-            _ => self.pieces.extend([head.into(), data, Bytes::from_static(END_OF_EVENT)]),
-        }
-    }
-
-    fn say_whole(&mut self, snapshot: &Snapshot) {
-        self.say("seats", Some(snapshot.version), snapshot.json.clone());
-    }
-
-    /// Adds the `canceled` event.
-    fn say_canceled(&mut self) {
-        let error = ApiError::from(Refusal::ScheduleCanceled);
-        let (_, detail) = error.told(self.language);
-        let data = serde_json::json!({ "code": error.code(), "detail": detail });
-        self.say("canceled", None, data.to_string().into());
-    }
-
-    /// Sends the whole map instead of a backlog.
-    async fn resync(&mut self) -> Option<()> {
-        self.news = self.news.resubscribe();
-        let context = &self.app.context;
-        let snapshot = context.booking.seat_maps.snapshot(context, self.schedule).await.ok()?;
-        // The missed changes may include the cancellation.
-        let is_news = !self.is_called_off && is_canceled(context, self.schedule).await;
-        self.version = snapshot.version;
-        self.say_whole(&snapshot);
-        if is_news {
-            self.is_called_off = true;
-            self.say_canceled();
-        }
-        Some(())
     }
 }
 

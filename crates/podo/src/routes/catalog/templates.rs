@@ -1,6 +1,7 @@
 //! Halls and their seat templates: validated, previewed, stored. An error names the row or seat.
 
-use crate::http::extract::{Admin, AuditedAdmin, Id, LargeBody, Viewer, guarded};
+use crate::http::extract::permissions::{ManageVenues, ViewEvents};
+use crate::http::extract::{Allowed, Audited, Id, LargeBody, guarded};
 use crate::http::problem::{ApiError, ApiResult, Failure, Problem};
 use crate::routes::App;
 use axum::Json;
@@ -50,7 +51,7 @@ pub(crate) struct MadeHall {
               (status = 422, body = Problem)))]
 pub(crate) async fn create_hall(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageVenues>,
     Id(venue): Id<VenueId>,
     LargeBody(body): LargeBody<HallBody>,
 ) -> ApiResult<(StatusCode, Json<MadeHall>)> {
@@ -79,7 +80,7 @@ pub(crate) struct HallPatch {
               (status = 422, body = Problem)))]
 pub(crate) async fn edit_hall(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageVenues>,
     Id(hall): Id<HallId>,
     LargeBody(body): LargeBody<HallPatch>,
 ) -> ApiResult<StatusCode> {
@@ -95,7 +96,7 @@ pub(crate) async fn edit_hall(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn show_template(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewEvents>,
     Id(hall): Id<HallId>,
 ) -> ApiResult<Json<SeatTemplate>> {
     Ok(Json(catalog::hall_template(&app.context, hall).await?))
@@ -116,7 +117,7 @@ pub(crate) struct PreviewBody {
               (status = 422, body = Problem)))]
 pub(crate) async fn preview(
     State(_app): State<App>,
-    _: Admin,
+    _: Allowed<ManageVenues>,
     LargeBody(body): LargeBody<PreviewBody>,
 ) -> ApiResult<Json<TemplatePreview>> {
     Ok(Json(catalog::preview_template(&read_template(body.seat_template)?)?))

@@ -13,6 +13,7 @@ use axum::response::Response;
 use podo_app::identity::accounts;
 use podo_app::identity::accounts::{Credentials, LoggedIn, SignUp};
 use podo_domain::catalog::text::Line;
+use podo_domain::identity::consents::Consents;
 use podo_domain::identity::{Email, GivenPassword, NewPassword, Phone, Role};
 use podo_domain::{Refusal, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,10 @@ pub(crate) struct SignUpBody {
     name: Line<50>,
     #[serde(default)]
     phone: Option<Phone>,
+    /// Required once the organiser has published terms or a privacy policy
+    /// (`GET /api/auth/pages`).
+    #[serde(default)]
+    consents: Consents,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -57,12 +62,12 @@ pub(crate) async fn sign_up(
     headers: HeaderMap,
     body: Body<SignUpBody>,
 ) -> ApiResult<Response> {
-    let SignUpBody { email, password, name, phone } = body.value;
+    let SignUpBody { email, password, name, phone, consents } = body.value;
     let asked = SignUp { email, password, name, phone, role: Role::User };
     let language = Language::of(&headers).of_notifications();
-    match accounts::sign_up(&app.context, asked, language, &origin).await? {
+    match accounts::sign_up(&app.context, asked, consents, language, &origin).await? {
         accounts::SignedUp::Made(user_id) => json(201, &SignedUp { user_id }),
-        accounts::SignedUp::Asked { sign_up, expires_at } => {
+        accounts::SignedUp::CodeSent { sign_up, expires_at } => {
             json(202, &SignUpAsked { sign_up_id: sign_up, expires_at })
         }
     }

@@ -1,8 +1,7 @@
 //! Bot signals, for the fan and for organisers.
 
-use crate::http::extract::{
-    AuditedAdmin, AuditedViewer, Body, Fan, Id, PageParams, Params, guarded, page,
-};
+use crate::http::extract::permissions::{SupportFans, ViewPeople};
+use crate::http::extract::{Audited, Body, Fan, Id, PageParams, Params, guarded, page};
 use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
 use axum::Json;
@@ -85,7 +84,7 @@ pub(crate) struct SignalParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    _: AuditedViewer,
+    _: Audited<ViewPeople>,
     Params(params): Params<SignalParams>,
 ) -> ApiResult<Json<Page<SignalView>>> {
     let asked = SignalsAsk {
@@ -109,7 +108,7 @@ pub(crate) struct AppealVerdictBody {
               (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn decide(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<SupportFans>,
     Id(signal): Id<SignalId>,
     body: Body<AppealVerdictBody>,
 ) -> ApiResult<StatusCode> {

@@ -1,6 +1,7 @@
 //! An account's second factor, and the roles that organisers assign.
 
-use crate::http::extract::{Body, Fan, Id, RequireRecentAuth, guarded};
+use crate::http::extract::permissions::ManageTeam;
+use crate::http::extract::{Body, Fan, Id, RecentAuth, guarded};
 use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
 use axum::Json;
@@ -8,8 +9,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use podo_app::identity::accounts;
 use podo_app::identity::accounts::TotpStart;
+use podo_app::identity::team;
+use podo_app::identity::team::Actor;
 use podo_domain::UserId;
 use podo_domain::catalog::text::Line;
+use podo_domain::identity::permissions::{Membership, TeamRole};
 use podo_domain::identity::{GivenPassword, Role};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -95,8 +99,8 @@ pub(crate) struct RoleBody {
     role: Role,
 }
 
-/// Makes a user an organiser (`ADMIN`), a read-only organiser (`STAFF`) or a fan (`USER`), and ends
-/// all their sessions. You cannot change your own role.
+/// Makes a user an owner (`ADMIN`), a viewer (`STAFF`) or a fan (`USER`), and ends all their
+/// sessions. You cannot change your own role.
 #[utoipa::path(put, path = "/api/admin/users/{id}/role", tag = "admin",
     security(("accessToken" = [])), params(("id" = UserId, Path)), request_body = RoleBody,
     responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
@@ -104,10 +108,16 @@ pub(crate) struct RoleBody {
               (status = 422, body = Problem)))]
 pub(crate) async fn change_role(
     State(app): State<App>,
-    RequireRecentAuth(actor): RequireRecentAuth,
+    RecentAuth { actor, grant, .. }: RecentAuth<ManageTeam>,
     Id(user): Id<UserId>,
     body: Body<RoleBody>,
 ) -> ApiResult<StatusCode> {
-    accounts::change_role(&app.context, actor, user, body.value.role).await?;
+    let membership = match body.value.role {
+        Role::User => None,
+        Role::Staff => Some(Membership::preset(TeamRole::Viewer)),
+        Role::Admin => Some(Membership::preset(TeamRole::Owner)),
+    };
+    let actor = Actor { user: actor, grant };
+    team::change_membership(&app.context, actor, user, membership).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,6 +1,7 @@
 //! Dead letters: list, show, replay, drop.
 
-use crate::http::extract::{AuditedAdmin, AuditedViewer, Id, Params, guarded, page};
+use crate::http::extract::permissions::{ManageIntegrations, ViewOperations};
+use crate::http::extract::{Audited, Id, Params, guarded, page};
 use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
 use axum::Json;
@@ -42,7 +43,7 @@ pub(crate) struct ListParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn list(
     State(app): State<App>,
-    _: AuditedViewer,
+    _: Audited<ViewOperations>,
     Params(params): Params<ListParams>,
 ) -> ApiResult<Json<Page<DeadLetter>>> {
     let page = page(params.limit, params.cursor)?;
@@ -57,7 +58,7 @@ pub(crate) async fn list(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn show(
     State(app): State<App>,
-    _: AuditedViewer,
+    _: Audited<ViewOperations>,
     Id(id): Id<DeadLetterId>,
 ) -> ApiResult<Json<DeadLetter>> {
     let dead = app.context.store.dead_letter(id).await?;
@@ -71,7 +72,7 @@ pub(crate) async fn show(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn replay(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageIntegrations>,
     Id(id): Id<DeadLetterId>,
 ) -> ApiResult<StatusCode> {
     let context = &app.context;
@@ -87,7 +88,7 @@ pub(crate) async fn replay(
               (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn drop_one(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageIntegrations>,
     Id(id): Id<DeadLetterId>,
 ) -> ApiResult<StatusCode> {
     let context = &app.context;

@@ -52,17 +52,21 @@ pub(crate) async fn change(
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct SentLetters {
+#[schema(as = SentLetters)]
+pub(crate) struct SentNotifications {
     items: Vec<NoticeView>,
 }
 
 /// The delivery status of notifications sent by e-mail, SMS and push.
 #[utoipa::path(get, path = "/api/users/me/notifications/sent", tag = "accounts",
     security(("accessToken" = [])),
-    responses((status = 200, body = SentLetters), (status = 401, body = Problem)))]
-pub(crate) async fn sent(State(app): State<App>, Fan(caller): Fan) -> ApiResult<Json<SentLetters>> {
+    responses((status = 200, body = SentNotifications), (status = 401, body = Problem)))]
+pub(crate) async fn sent(
+    State(app): State<App>,
+    Fan(caller): Fan,
+) -> ApiResult<Json<SentNotifications>> {
     let items = app.context.store.notices_of(caller.user, LISTED_MAX).await?;
-    Ok(Json(SentLetters { items }))
+    Ok(Json(SentNotifications { items }))
 }
 
 #[derive(Deserialize, ToSchema)]

@@ -1,8 +1,7 @@
 //! Organisers' webhook endpoints.
 
-use crate::http::extract::{
-    AuditedAdmin, AuditedViewer, Body, Id, PageParams, Params, PathText, guarded, page,
-};
+use crate::http::extract::permissions::{ManageIntegrations, ViewOperations};
+use crate::http::extract::{Audited, Body, Id, PageParams, Params, PathText, guarded, page};
 use crate::http::problem::{ApiError, ApiResult, Failure, Problem};
 use crate::routes::App;
 use axum::Json;
@@ -77,7 +76,10 @@ fn kinds(types: &[String]) -> Result<Vec<MessageKind>, ApiError> {
 #[utoipa::path(get, path = "/api/admin/webhooks", operation_id = "list_webhook_endpoints", tag = "admin", security(("accessToken" = [])),
     responses((status = 200, body = Endpoints), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
-pub(crate) async fn list(State(app): State<App>, _: AuditedViewer) -> ApiResult<Json<Endpoints>> {
+pub(crate) async fn list(
+    State(app): State<App>,
+    _: Audited<ViewOperations>,
+) -> ApiResult<Json<Endpoints>> {
     let items = webhook_endpoints::list(&app.context).await?;
     Ok(Json(Endpoints { items, types: MessageKind::ALL.to_vec() }))
 }
@@ -90,7 +92,7 @@ pub(crate) async fn list(State(app): State<App>, _: AuditedViewer) -> ApiResult<
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn add(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageIntegrations>,
     body: Body<EndpointBody>,
 ) -> ApiResult<(StatusCode, Json<EndpointView>)> {
     let EndpointBody { url, types } = body.value;
@@ -107,7 +109,7 @@ pub(crate) async fn add(
               (status = 422, body = Problem)))]
 pub(crate) async fn change(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageIntegrations>,
     Id(id): Id<EndpointId>,
     body: Body<EndpointChange>,
 ) -> ApiResult<Json<EndpointView>> {
@@ -124,7 +126,7 @@ pub(crate) async fn change(
               (status = 404, body = Problem)))]
 pub(crate) async fn remove(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageIntegrations>,
     Id(id): Id<EndpointId>,
 ) -> ApiResult<StatusCode> {
     webhook_endpoints::remove(&app.context, actor, id).await?;
@@ -138,7 +140,7 @@ pub(crate) async fn remove(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn rotate(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageIntegrations>,
     Id(id): Id<EndpointId>,
 ) -> ApiResult<Json<EndpointView>> {
     Ok(Json(webhook_endpoints::rotate_secret(&app.context, actor, id).await?))
@@ -151,7 +153,7 @@ pub(crate) async fn rotate(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn deliveries(
     State(app): State<App>,
-    _: AuditedViewer,
+    _: Audited<ViewOperations>,
     Id(id): Id<EndpointId>,
     Params(params): Params<PageParams>,
 ) -> ApiResult<Json<Page<Delivery>>> {
@@ -167,7 +169,7 @@ pub(crate) async fn deliveries(
               (status = 404, body = Problem)))]
 pub(crate) async fn replay(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageIntegrations>,
     Id(id): Id<EndpointId>,
     PathText(delivery): PathText,
 ) -> ApiResult<StatusCode> {

@@ -7,7 +7,7 @@ use crate::routes::App;
 use crate::routes::no_js::form::{Field, Form};
 use crate::routes::no_js::html::{escape, link};
 use crate::routes::no_js::next::Next;
-use crate::routes::no_js::{session, trouble};
+use crate::routes::no_js::{legal, session, trouble};
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -15,6 +15,7 @@ use podo_app::identity::accounts;
 use podo_app::identity::accounts::{Credentials, Origin, SignUp, SignedUp};
 use podo_app::{Error, Result};
 use podo_domain::catalog::text::Line;
+use podo_domain::identity::consents::{Consents, PageKind};
 use podo_domain::identity::{Email, NewPassword, PASSWORD_CHARS_MIN, Role};
 use podo_domain::{Refusal, UserId};
 use serde::Deserialize;
@@ -30,8 +31,12 @@ pub(crate) async fn show_log_in(headers: HeaderMap, Query(params): Query<NextPar
     log_in_form(Language::of(&headers), &Given::to(&params.next), None)
 }
 
-pub(crate) async fn show_sign_up(headers: HeaderMap, Query(params): Query<NextParams>) -> Response {
-    sign_up_form(Language::of(&headers), &Given::to(&params.next), None)
+pub(crate) async fn show_sign_up(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(params): Query<NextParams>,
+) -> Response {
+    sign_up_form(&app, Language::of(&headers), &Given::to(&params.next), None).await
 }
 
 /// The submitted fields; a field that the form doesn't have is empty.
@@ -42,10 +47,25 @@ struct Given {
     password: String,
     name: String,
     code: String,
+    /// Boxes: a ticked one is `yes`.
+    terms: String,
+    privacy: String,
+    age: String,
+    marketing: String,
     next: Next,
 }
 
 impl Given {
+    fn consents(&self) -> Consents {
+        let has = |text: &str| text == "yes";
+        Consents {
+            terms: has(&self.terms),
+            privacy: has(&self.privacy),
+            age: has(&self.age),
+            marketing: has(&self.marketing),
+        }
+    }
+
     fn to(next: &Next) -> Given {
         Given { next: next.clone(), ..Given::default() }
     }
@@ -94,20 +114,60 @@ fn log_in_form(language: Language, given: &Given, error: Option<Error>) -> Respo
     form.then(&other).page()
 }
 
-fn sign_up_form(language: Language, given: &Given, error: Option<Error>) -> Response {
+/// The boxes of a sign-up, with links to the pages; none before the organiser publishes any.
+fn boxes(language: Language, given: &Given, published: &[(PageKind, u32)], form: Form) -> Form {
+    let is_published = |kind| published.iter().any(|(known, _)| *known == kind);
+    let (has_terms, has_privacy) = (is_published(PageKind::Terms), is_published(PageKind::Privacy));
+    if !has_terms && !has_privacy {
+        return form;
+    }
+    let consents = given.consents();
+    let agree = |kind: PageKind| {
+        let agree = language.choose("동의해요 (필수)", "I agree (required)");
+        let (slug, title) = (kind.slug(), legal::title(language, kind));
+        format!("<a href=\"/{slug}\">{title}</a> {agree}")
+    };
+    let age = language.choose("만 14세 이상이에요 (필수)", "I'm at least 14 years old (required)");
+    let marketing =
+        language.choose("공연 소식을 받을게요 (선택)", "Send me news about concerts (optional)");
+    let form = match has_terms {
+        true => form.tick("terms", &agree(PageKind::Terms), consents.terms, true),
+        false => form,
+    };
+    let form = match has_privacy {
+        true => form.tick("privacy", &agree(PageKind::Privacy), consents.privacy, true),
+        false => form,
+    };
+    form.tick("age", &escape(age), consents.age, true).tick(
+        "marketing",
+        marketing,
+        consents.marketing,
+        false,
+    )
+}
+
+async fn sign_up_form(
+    app: &App,
+    language: Language,
+    given: &Given,
+    error: Option<Error>,
+) -> Response {
+    let published = match podo_app::identity::legal::published(&app.context).await {
+        Ok(published) => published,
+        Err(error) => return trouble(language, error),
+    };
     let told = error.map(|error| ApiError::from(error).told(language).1);
     let title = language.choose("회원가입", "Sign up");
     let label = language.choose("이름", "Name");
     let name = Field { name: "name", kind: "text", fills: "name", label, hint: None, at_least: 1 };
     let other = link(&address("/enter", &given.next), language.choose("로그인", "Log in"));
-    Form::new(language, title, "/join")
+    let form = Form::new(language, title, "/join")
         .problem(told)
         .carry("next", given.next.or(""))
         .ask(&email_field(language), &given.email)
         .ask(&password_field(language, true), "")
-        .ask(&name, &given.name)
-        .then(&other)
-        .page()
+        .ask(&name, &given.name);
+    boxes(language, given, &published, form).then(&other).page()
 }
 
 fn address(page: &str, next: &Next) -> String {
@@ -149,16 +209,19 @@ pub(crate) async fn sign_up(
     let (language, given): (_, Given) = (Language::of(&headers), read(&body));
     let made = match make(&app, &given, language, &origin).await {
         Ok(SignedUp::Made(_)) => begin(&app, &given, origin).await,
-        Ok(SignedUp::Asked { sign_up, .. }) => {
-            let asked =
-                Asked { sign_up: sign_up.to_string(), next: given.next, code: String::new() };
+        Ok(SignedUp::CodeSent { sign_up, .. }) => {
+            let asked = PendingSignUp {
+                sign_up: sign_up.to_string(),
+                next: given.next,
+                code: String::new(),
+            };
             return code_form(language, &asked, None);
         }
         Err(error) => Err(error),
     };
     match made {
         Ok(response) => response,
-        Err(error @ Error::Refused(_)) => sign_up_form(language, &given, Some(error)),
+        Err(error @ Error::Refused(_)) => sign_up_form(&app, language, &given, Some(error)).await,
         Err(error) => trouble(language, error),
     }
 }
@@ -172,19 +235,20 @@ async fn make(app: &App, given: &Given, language: Language, origin: &Origin) -> 
         phone: None,
         role: Role::User,
     };
-    accounts::sign_up(&app.context, asked, language.of_notifications(), origin).await
+    let (consents, language) = (given.consents(), language.of_notifications());
+    accounts::sign_up(&app.context, asked, consents, language, origin).await
 }
 
 /// A sign-up that waits for its code.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Asked {
+struct PendingSignUp {
     sign_up: String,
     code: String,
     next: Next,
 }
 
-fn code_form(language: Language, asked: &Asked, error: Option<Error>) -> Response {
+fn code_form(language: Language, asked: &PendingSignUp, error: Option<Error>) -> Response {
     let told = error.map(|error| ApiError::from(error).told(language).1);
     let words = language.choose(
         "이메일로 보낸 6자리 코드를 적어 주세요.",
@@ -204,7 +268,7 @@ pub(crate) async fn confirm(
     headers: HeaderMap,
     Raw(body): Raw,
 ) -> Response {
-    let (language, asked): (_, Asked) = (Language::of(&headers), read(&body));
+    let (language, asked): (_, PendingSignUp) = (Language::of(&headers), read(&body));
     let Ok(sign_up) = asked.sign_up.parse::<UserId>() else {
         return trouble(language, Refusal::CodeWrong.into());
     };

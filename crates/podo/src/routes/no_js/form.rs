@@ -44,6 +44,18 @@ impl Form {
         self
     }
 
+    /// A box to tick; `words` is trusted HTML.
+    pub(crate) fn tick(mut self, name: &str, words: &str, is_on: bool, is_required: bool) -> Form {
+        let on = if is_on { " checked" } else { "" };
+        let required = if is_required { " required" } else { "" };
+        let _ = write!(
+            self.parts,
+            "<label class=\"choice\"><input type=\"checkbox\" name=\"{name}\" value=\"yes\"{on}{required}>\
+             <span>{words}</span></label>"
+        );
+        self
+    }
+
     /// A hidden field.
     pub(crate) fn carry(mut self, name: &str, value: &str) -> Form {
         let (parts, value) = (&mut self.parts, escape(value));

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use podo_app::booking::standby;
 use podo_app::booking::standby::StandbyView;
 use podo_app::{Error, catalog};
-use podo_domain::booking::seats::SEATS_PER_PICK_MAX;
+use podo_domain::booking::standby::SEATS_MAX;
 use podo_domain::booking::standby::StandbyState;
 use podo_domain::{Refusal, ScheduleId, UserId};
 use serde::Deserialize;
@@ -120,7 +120,7 @@ fn words(language: Language, place: &StandbyView) -> Option<String> {
 fn form(language: Language, schedule: ScheduleId, grades: &[&str]) -> String {
     let option = |value: &str| format!("<option>{}</option>", escape(value));
     let grades: String = grades.iter().map(|grade| option(grade)).collect();
-    let counts: String = (1..=SEATS_PER_PICK_MAX).map(|n| option(&n.to_string())).collect();
+    let counts: String = (1..=SEATS_MAX).map(|n| option(&n.to_string())).collect();
     format!(
         "<p>{}</p><form class=\"stack\" method=\"post\" action=\"/standby/{schedule}\">\
          <label class=\"field\">{}<select name=\"grade\">{grades}</select></label>\

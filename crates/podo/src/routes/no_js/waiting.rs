@@ -57,7 +57,7 @@ pub(crate) async fn enter(
         return to_form(language, &format!("/queue/{schedule}"));
     };
     let entered = match waiting_room::asker(&app.context, schedule, Some(visitor.caller), None) {
-        Ok(asker) => waiting_room::enter(&app.context, asker, schedule, None).await,
+        Ok(asker) => waiting_room::enter(&app.context, asker, None).await,
         Err(error) => Err(error.into()),
     };
     visitor.keep(match entered {

@@ -1,9 +1,11 @@
 //! Organisers' searches, as pages and as files.
 
-use crate::http::extract::{AuditedAdmin, AuditedExport, PageParams, Params, guarded, page_limit};
+use crate::http::extract::permissions::{ReadMailbox, ViewOrders, ViewPeople};
+use crate::http::extract::scope::OwnEvents;
+use crate::http::extract::{Audited, AuditedExport, PageParams, Params, guarded, page_limit};
 use crate::http::problem::{ApiResult, Problem};
 use crate::http::respond::csv;
-use crate::http::respond::csv::{Asked, Exports, Format};
+use crate::http::respond::csv::{Exports, Format, ListRequest};
 use crate::routes::App;
 use axum::Json;
 use axum::extract::State;
@@ -16,6 +18,7 @@ use podo_app::operations::port::admin_search::{
 use podo_app::store::Page;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::catalog::text::Line;
+use podo_domain::identity::permissions::EventScope;
 use podo_domain::payments::PaymentStatus;
 use podo_domain::{ScheduleId, UserId};
 use serde::Deserialize;
@@ -62,7 +65,7 @@ impl Exports for ReservationParams {
 }
 
 impl ReservationParams {
-    fn search(&self) -> ReservationSearch {
+    fn search(&self, events: &EventScope) -> ReservationSearch {
         let text = self.query.as_deref().map(str::trim).filter(|text| !text.is_empty());
         let id = text.and_then(|text| text.parse().ok());
         ReservationSearch {
@@ -71,6 +74,7 @@ impl ReservationParams {
             user: self.user_id,
             booking_number: text.filter(|_| id.is_none()).map(str::to_uppercase),
             id,
+            events: events.only(),
         }
     }
 }
@@ -99,10 +103,14 @@ const RESERVATION_COLUMNS: &[&str] = &[
               (status = 422, body = Problem)))]
 pub(crate) async fn find_reservations(
     State(app): State<App>,
-    AuditedExport(params): AuditedExport<ReservationParams>,
+    AuditedExport { query: params, grant, .. }: AuditedExport<
+        ReservationParams,
+        ViewOrders,
+        OwnEvents,
+    >,
 ) -> ApiResult<Response> {
-    let search = params.search();
-    let asked = Asked {
+    let search = params.search(&grant.events);
+    let asked = ListRequest {
         format: params.format,
         reason: params.reason,
         before: params.cursor,
@@ -146,12 +154,16 @@ impl Exports for PaymentParams {
 /// The query may be the id of a payment or of a reservation: this tries both.
 async fn payments(
     app: &App,
-    params: &PaymentParams,
+    (params, events): &(PaymentParams, EventScope),
     look: Look,
 ) -> podo_app::Result<Page<PaymentRow>> {
     let text = params.query.as_deref().map(str::trim).filter(|text| !text.is_empty());
-    let search =
-        PaymentSearch { status: params.status, user: params.user_id, ..Default::default() };
+    let search = PaymentSearch {
+        status: params.status,
+        user: params.user_id,
+        events: events.only(),
+        ..Default::default()
+    };
     let Some(text) = text else {
         return admin_search::payments(&app.context, search, look).await;
     };
@@ -191,18 +203,18 @@ const PAYMENT_COLUMNS: &[&str] = &[
               (status = 422, body = Problem)))]
 pub(crate) async fn find_payments(
     State(app): State<App>,
-    AuditedExport(params): AuditedExport<PaymentParams>,
+    AuditedExport { query: params, grant, .. }: AuditedExport<PaymentParams, ViewOrders, OwnEvents>,
 ) -> ApiResult<Response> {
-    let asked = Asked {
+    let asked = ListRequest {
         format: params.format,
         reason: params.reason.clone(),
         before: params.cursor,
         limit: params.limit,
     };
-    let params = std::sync::Arc::new(params);
+    let asked_for = std::sync::Arc::new((params, grant.events));
     let page = move |before, limit| {
-        let (app, params) = (app.clone(), params.clone());
-        async move { payments(&app, &params, Look { before, limit }).await }
+        let (app, asked_for) = (app.clone(), asked_for.clone());
+        async move { payments(&app, &asked_for, Look { before, limit }).await }
     };
     csv::page_or_file("payments", PAYMENT_COLUMNS, asked, page).await
 }
@@ -242,11 +254,11 @@ const PERSON_COLUMNS: &[&str] = &["id", "email", "name", "role", "status", "bala
               (status = 422, body = Problem)))]
 pub(crate) async fn find_people(
     State(app): State<App>,
-    AuditedExport(params): AuditedExport<PeopleParams>,
+    AuditedExport { query: params, .. }: AuditedExport<PeopleParams, ViewPeople>,
 ) -> ApiResult<Response> {
     let text = params.query.unwrap_or_default();
     let search = admin_search::person_search(&app.context, &text);
-    let asked = Asked {
+    let asked = ListRequest {
         format: params.format,
         reason: params.reason,
         before: params.cursor,
@@ -267,9 +279,9 @@ pub(crate) async fn find_people(
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn all_notifications(
     State(app): State<App>,
-    _: AuditedAdmin,
+    _: Audited<ReadMailbox>,
     Params(params): Params<PageParams>,
 ) -> ApiResult<Json<Page<NotificationRow>>> {
     let look = Look { before: params.cursor, limit: page_limit(params.limit)? };
-    Ok(Json(admin_search::letters(&app.context, look).await?))
+    Ok(Json(admin_search::notifications(&app.context, look).await?))
 }

@@ -1,9 +1,10 @@
 //! The audit log for organisers.
 
+use crate::http::extract::permissions::ViewAudit;
 use crate::http::extract::{AuditedExport, guarded};
 use crate::http::problem::{ApiResult, Failure, Problem};
 use crate::http::respond::csv;
-use crate::http::respond::csv::{Asked, Exports, Format};
+use crate::http::respond::csv::{Exports, Format, ListRequest};
 use crate::routes::App;
 use axum::extract::State;
 use axum::response::Response;
@@ -65,7 +66,7 @@ impl Exports for AuditParams {
               (status = 422, body = Problem)))]
 pub(crate) async fn show(
     State(app): State<App>,
-    AuditedExport(params): AuditedExport<AuditParams>,
+    AuditedExport { query: params, .. }: AuditedExport<AuditParams, ViewAudit>,
 ) -> ApiResult<Response> {
     if params.cursor.is_some_and(|cursor| cursor < 1) {
         let problem = format!("out_of_range:1..{}", i64::MAX);
@@ -80,7 +81,7 @@ pub(crate) async fn show(
         before: i64::MAX,
         limit: PAGE_MAX,
     };
-    let asked = Asked {
+    let asked = ListRequest {
         format: params.format,
         reason: params.reason,
         before: params.cursor,
@@ -94,4 +95,4 @@ pub(crate) async fn show(
     csv::page_or_file("audit", COLUMNS, asked, page).await
 }
 
-const COLUMNS: &[&str] = &["seq", "at", "actorId", "action", "subject", "details"];
+const COLUMNS: &[&str] = &["seq", "at", "actorId", "actorKey", "action", "subject", "details"];

@@ -8,6 +8,7 @@ use crate::telemetry::{InvariantLabel, JobLabel, KindLabel, ScheduleLabel, Worke
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
+use podo_app::catalog::port::ScheduleRecord;
 use podo_domain::Timestamp;
 use podo_domain::booking::reconciliation::Kind;
 use prometheus_client::metrics::counter::Counter;
@@ -89,7 +90,7 @@ async fn count_messages(app: &App) -> podo_app::Result<()> {
             family.get_or_create(&label).inner().store(number, Ordering::Relaxed);
         };
         set(&metrics.consumed, tally.done);
-        set(&metrics.set_aside, tally.failed);
+        set(&metrics.dead_lettered, tally.failed);
     }
     for (job, tally) in context.operations.job_rounds.all() {
         let label = JobLabel { job: job.to_owned() };
@@ -153,7 +154,8 @@ async fn count_queues(app: &App, now: Timestamp) -> podo_app::Result<()> {
     for family in [&metrics.queue.admitted, &metrics.queue.abandoned, &metrics.queue.expired] {
         family.clear();
     }
-    for record in context.store.schedules_alive(now).await? {
+    let alive = context.store.schedules_alive(now).await?;
+    for record in alive.iter().flat_map(ScheduleRecord::rooms) {
         let counts = context.waiting_room.queue.counts(record.schedule, now).await?;
         let label = ScheduleLabel { schedule: record.schedule.to_string() };
         metrics.queue_waiting.get_or_create(&label).set(gauge(counts.waiting));

@@ -1,6 +1,8 @@
 //! The jobs for organisers, and sales as counted by the workers.
 
-use crate::http::extract::{AuditedAdmin, Id, Viewer, guarded};
+use crate::http::extract::permissions::{Operate, ViewOperations, ViewSales};
+use crate::http::extract::scope::OfSchedule;
+use crate::http::extract::{Allowed, Audited, Id, guarded};
 use crate::http::problem::{ApiResult, Problem};
 use crate::jobs::{Job, run_by_hand};
 use crate::routes::App;
@@ -49,7 +51,10 @@ pub(crate) struct Jobs {
 #[utoipa::path(get, path = "/api/admin/jobs", operation_id = "list_jobs", tag = "admin", security(("accessToken" = [])),
     responses((status = 200, body = Jobs), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
-pub(crate) async fn list(State(app): State<App>, _: Viewer) -> ApiResult<Json<Jobs>> {
+pub(crate) async fn list(
+    State(app): State<App>,
+    _: Allowed<ViewOperations>,
+) -> ApiResult<Json<Jobs>> {
     let mut runs = app.context.store.job_runs().await?;
     let mut last = |name: &str| {
         let index = runs.iter().position(|run| run.job == name)?;
@@ -88,7 +93,7 @@ pub(crate) struct RoundView {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn run(
     State(app): State<App>,
-    _: AuditedAdmin,
+    _: Audited<Operate>,
     Id(name): Id<String>,
 ) -> ApiResult<Json<RoundView>> {
     let job = Job::named(&name).ok_or(Refusal::NotFound)?;
@@ -110,7 +115,7 @@ pub(crate) struct Statistics {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn statistics(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewSales, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<Statistics>> {
     app.context.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;

@@ -1,6 +1,8 @@
 //! Invariants for organisers: what the last check found, and which sales it stopped.
 
-use crate::http::extract::{AuditedAdmin, Id, Viewer, guarded};
+use crate::http::extract::permissions::{Operate, ViewOperations};
+use crate::http::extract::scope::OfSchedule;
+use crate::http::extract::{Allowed, Audited, Id, guarded};
 use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
 use axum::Json;
@@ -43,7 +45,10 @@ pub(crate) struct Checked {
 #[utoipa::path(get, path = "/api/admin/verify", operation_id = "show_invariants", tag = "admin", security(("accessToken" = [])),
     responses((status = 200, body = Verified), (status = 401, body = Problem),
               (status = 403, body = Problem)))]
-pub(crate) async fn show(State(app): State<App>, _: Viewer) -> ApiResult<Json<Verified>> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    _: Allowed<ViewOperations>,
+) -> ApiResult<Json<Verified>> {
     let last = app.context.store.last_report().await?;
     let read = |report: podo_app::operations::port::invariants::Report| {
         let findings = serde_json::from_str(&report.findings).map_err(podo_app::Error::broken)?;
@@ -66,7 +71,7 @@ pub(crate) async fn show(State(app): State<App>, _: Viewer) -> ApiResult<Json<Ve
               (status = 404, body = Problem)))]
 pub(crate) async fn resume(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<Operate, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<StatusCode> {
     verification::resume_sale(&app.context, actor, schedule).await?;

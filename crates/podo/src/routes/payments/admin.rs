@@ -1,6 +1,8 @@
 //! Payments and refunds that organisers resolve manually.
 
-use crate::http::extract::{AuditedViewer, Body, Id, PathText, RequireRecentAuth, guarded, key_of};
+use crate::http::extract::permissions::{RefundPayments, ViewOrders};
+use crate::http::extract::scope::OfPayment;
+use crate::http::extract::{Audited, Body, Id, PathText, RecentAuth, guarded, key_of};
 use crate::http::problem::{ApiResult, Problem};
 use crate::http::respond::idempotent::{json, replay};
 use crate::routes::App;
@@ -35,7 +37,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn show(
     State(app): State<App>,
-    _: AuditedViewer,
+    _: Audited<ViewOrders, OfPayment>,
     Id(payment): Id<PaymentId>,
 ) -> ApiResult<Json<PaymentCase>> {
     Ok(Json(resolutions::payment_case(&app.context, payment).await?))
@@ -64,7 +66,7 @@ pub(crate) struct ResolveBody {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn resolve(
     State(app): State<App>,
-    RequireRecentAuth(actor): RequireRecentAuth,
+    RecentAuth { actor, .. }: RecentAuth<RefundPayments, OfPayment>,
     Id(payment): Id<PaymentId>,
     headers: HeaderMap,
     body: Body<ResolveBody>,
@@ -74,8 +76,7 @@ pub(crate) async fn resolve(
     let key = key_of(&headers, actor, ADMIN_RESOLVE, &content)?;
     let ResolveBody { verdict, amount, evidence } = body.value;
     let asked = AskToResolve { key, actor, evidence: evidence.into() };
-    let said = (verdict, amount);
-    answer(resolutions::resolve_payment(&app.context, payment, said, asked).await?)
+    answer(resolutions::resolve_payment(&app.context, payment, verdict, amount, asked).await?)
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -98,7 +99,7 @@ pub(crate) struct ResolveRefundBody {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn resolve_refund(
     State(app): State<App>,
-    RequireRecentAuth(actor): RequireRecentAuth,
+    RecentAuth { actor, .. }: RecentAuth<RefundPayments, OfPayment>,
     path: (Id<PaymentId>, PathText),
     headers: HeaderMap,
     body: Body<ResolveRefundBody>,
@@ -109,7 +110,7 @@ pub(crate) async fn resolve_refund(
     let content = [ids.as_slice(), &body.bytes].concat();
     let key = key_of(&headers, actor, ADMIN_RESOLVE, &content)?;
     let asked = AskToResolve { key, actor, evidence: body.value.evidence.into() };
-    answer(resolutions::resolve_refund(&app.context, (payment, refund), asked).await?)
+    answer(resolutions::resolve_refund(&app.context, payment, refund, asked).await?)
 }
 
 fn answer(resolution: Idempotent<Resolution>) -> ApiResult<Response> {

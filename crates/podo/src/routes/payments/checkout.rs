@@ -8,11 +8,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use podo_app::operations::idempotency::{CANCEL, CONFIRM, REQUEST};
+use podo_app::operations::idempotency::{CANCEL, CONFIRM, PAY_FROM_WALLET, REQUEST};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments;
 use podo_app::payments::port::payments::{Canceled, Confirmed, PaymentReady, PaymentView};
-use podo_app::payments::{AskToCancel, AskToConfirm, AskToPay, ConfirmOutcome};
+use podo_app::payments::{AskToCancel, AskToConfirm, AskToPay, AskToPayFromWallet, ConfirmOutcome};
 use podo_domain::catalog::text::Line;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
@@ -65,6 +65,38 @@ pub(crate) async fn request(
         gateway: body.value.gateway.as_ref().map(Line::as_str),
     };
     once(payments::request_payment(&app.context, asked).await?)
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct WalletPaymentBody {
+    reservation_id: ReservationId,
+    /// Must equal the reservation's amount.
+    amount: Won,
+}
+
+/// Pays a reservation from the wallet in one call, instead of a request and its confirmation. A
+/// retry with the same key has no further effect.
+#[utoipa::path(post, path = "/api/payment/wallet", tag = "payment",
+    security(("accessToken" = [])), request_body = WalletPaymentBody,
+    params(("Idempotency-Key" = String, Header)),
+    responses((status = 200, body = Confirmed), (status = 400, body = Problem),
+              (status = 401, body = Problem), (status = 402, body = Problem),
+              (status = 404, body = Problem), (status = 409, body = Problem),
+              (status = 422, body = Problem)))]
+pub(crate) async fn pay_from_wallet(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    headers: HeaderMap,
+    body: Body<WalletPaymentBody>,
+) -> ApiResult<Response> {
+    let asked = AskToPayFromWallet {
+        key: key_of(&headers, caller.user, PAY_FROM_WALLET, &body.bytes)?,
+        fan: caller.user,
+        reservation: body.value.reservation_id,
+        amount: body.value.amount,
+    };
+    once(payments::pay_from_wallet(&app.context, asked).await?)
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -125,7 +157,7 @@ pub(crate) struct CancelPaymentBody {
     reason: Line<200>,
     /// The seats to cancel; all of them by default.
     #[serde(default)]
-    #[schema(max_items = 4)]
+    #[schema(max_items = 10)]
     seat_ids: Vec<SeatId>,
     #[serde(default)]
     refund_to: RefundTo,

@@ -1,8 +1,8 @@
 //! Refund policies, refund previews, and organisers' refunds.
 
-use crate::http::extract::{
-    AuditedAdmin, Body, Fan, Id, Params, RequireRecentAuth, Viewer, guarded, key_of,
-};
+use crate::http::extract::permissions::{ManageEvents, RefundPayments, ViewEvents, ViewSales};
+use crate::http::extract::scope::{OfEvent, OfPayment, OfSchedule};
+use crate::http::extract::{Allowed, Audited, Body, Fan, Id, Params, RecentAuth, guarded, key_of};
 use crate::http::problem::{ApiError, ApiResult, Failure, Problem};
 use crate::http::respond::idempotent::{json, replay};
 use crate::routes::App;
@@ -72,7 +72,7 @@ pub(crate) struct RefundBody {
     reason: Line<200>,
     /// The seats to refund; all of them by default.
     #[serde(default)]
-    #[schema(max_items = 4)]
+    #[schema(max_items = 10)]
     seat_ids: Vec<SeatId>,
     /// The fee in percent, 0 to 90; 0 by default.
     #[serde(default)]
@@ -93,7 +93,7 @@ pub(crate) struct RefundBody {
               (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn refund(
     State(app): State<App>,
-    RequireRecentAuth(actor): RequireRecentAuth,
+    RecentAuth { actor, .. }: RecentAuth<RefundPayments, OfPayment>,
     Id(payment): Id<PaymentId>,
     headers: HeaderMap,
     body: Body<RefundBody>,
@@ -121,7 +121,7 @@ pub(crate) async fn refund(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn show_policy(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewEvents, OfEvent>,
     Id(event): Id<EventId>,
 ) -> ApiResult<Json<RefundPolicy>> {
     Ok(Json(refunds::policy_of(&app.context, event).await?))
@@ -135,7 +135,7 @@ pub(crate) async fn show_policy(
               (status = 422, body = Problem)))]
 pub(crate) async fn set_policy(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<ManageEvents, OfEvent>,
     Id(event): Id<EventId>,
     body: Body<RefundPolicy>,
 ) -> ApiResult<Json<RefundPolicy>> {
@@ -150,7 +150,7 @@ pub(crate) async fn set_policy(
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn show_run(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewSales, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<RefundRun>> {
     Ok(Json(refunds::run_of(&app.context, schedule).await?))

@@ -1,6 +1,7 @@
 //! The daily report for organisers.
 
-use crate::http::extract::{Params, Viewer, guarded};
+use crate::http::extract::permissions::ViewSales;
+use crate::http::extract::{Allowed, Params, guarded};
 use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
 use axum::Json;
@@ -30,7 +31,7 @@ pub(crate) struct DayParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn reconciliation(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewSales>,
     Params(params): Params<DayParams>,
 ) -> ApiResult<Json<DayReport>> {
     Ok(Json(reports::reconcile_day(&app.context, &params.day).await?))

@@ -1,6 +1,7 @@
 //! The fan's wallet.
 
-use crate::http::extract::{Body, Fan, Id, Params, RequireRecentAuth, guarded, key_of, page_limit};
+use crate::http::extract::permissions::CorrectWallets;
+use crate::http::extract::{Body, Fan, Id, Params, RecentAuth, guarded, key_of, page_limit};
 use crate::http::problem::{ApiResult, Problem};
 use crate::http::respond::idempotent::{json, once, replay};
 use crate::routes::App;
@@ -199,7 +200,7 @@ pub(crate) struct AdjustBody {
               (status = 422, body = Problem)))]
 pub(crate) async fn adjust(
     State(app): State<App>,
-    RequireRecentAuth(actor): RequireRecentAuth,
+    RecentAuth { actor, .. }: RecentAuth<CorrectWallets>,
     Id(user): Id<UserId>,
     headers: HeaderMap,
     body: Body<AdjustBody>,

@@ -1,8 +1,8 @@
 //! How organisers run a queue and watch the sale.
 
-use crate::http::extract::{
-    AuditedAdmin, AuditedViewer, Body, Id, Params, SessionLife, Viewer, guarded, page_limit,
-};
+use crate::http::extract::permissions::{RunWaitingRoom, ViewEvents, ViewPeople, ViewSales};
+use crate::http::extract::scope::OfSchedule;
+use crate::http::extract::{Allowed, Audited, Body, Id, Params, SessionLife, guarded, page_limit};
 use crate::http::problem::{ApiResult, Failure, Problem};
 use crate::routes::App;
 use axum::Json;
@@ -39,7 +39,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn show_queue(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewEvents, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<QueueSettings>> {
     let record = app.context.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
@@ -55,7 +55,7 @@ pub(crate) async fn show_queue(
               (status = 422, body = Problem)))]
 pub(crate) async fn change_queue(
     State(app): State<App>,
-    AuditedAdmin(actor): AuditedAdmin,
+    Audited { actor, .. }: Audited<RunWaitingRoom, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
     body: Body<QueueSettings>,
 ) -> ApiResult<Json<QueueSettings>> {
@@ -118,7 +118,7 @@ impl From<GradeSales> for GradeView {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn show_live(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewSales, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<LiveView>> {
     Ok(Json(live(&app, schedule).await?))
@@ -128,7 +128,7 @@ async fn live(app: &App, schedule: ScheduleId) -> podo_app::Result<LiveView> {
     let context = &app.context;
     let now = context.now();
     let record = context.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
-    let counts = context.waiting_room.queue.counts(schedule, now).await?;
+    let counts = context.waiting_room.queue.counts(record.room_at(now), now).await?;
     let grades = context.store.seats_by_grade(schedule, now).await?;
     let health = context.operations.latency_window.health(now);
     let sum = |of: fn(&GradeSales) -> u32| grades.iter().map(of).sum();
@@ -162,7 +162,7 @@ async fn live(app: &App, schedule: ScheduleId) -> podo_app::Result<LiveView> {
               (status = 404, body = Problem)))]
 pub(crate) async fn stream_live(
     State(app): State<App>,
-    _: Viewer,
+    _: Allowed<ViewSales, OfSchedule>,
     session: SessionLife,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<impl IntoResponse> {
@@ -230,7 +230,7 @@ pub(crate) struct HistoryParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn show_history(
     State(app): State<App>,
-    _: AuditedViewer,
+    _: Audited<ViewPeople, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
     Params(params): Params<HistoryParams>,
 ) -> ApiResult<Json<Page<PlaceView>>> {
@@ -239,6 +239,9 @@ pub(crate) async fn show_history(
         let problem = "out_of_range:1..9007199254740992".to_owned();
         return Err(Failure::Field { pointer: "cursor".into(), problem }.into());
     }
-    let asked = (params.cursor, page_limit(params.limit)?);
-    Ok(Json(waiting_room::places_in(&app.context, schedule, params.user_id, asked).await?))
+    let limit = page_limit(params.limit)?;
+    Ok(Json(
+        waiting_room::places_in(&app.context, schedule, params.user_id, params.cursor, limit)
+            .await?,
+    ))
 }

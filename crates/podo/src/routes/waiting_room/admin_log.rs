@@ -1,6 +1,7 @@
 //! A fan's events in the waiting rooms, for support.
 
-use crate::http::extract::{AuditedViewer, Id, Params, guarded, page_limit};
+use crate::http::extract::permissions::ViewPeople;
+use crate::http::extract::{Audited, Id, Params, guarded, page_limit};
 use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
 use axum::Json;
@@ -40,10 +41,13 @@ pub(crate) struct TimelineParams {
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn show_timeline(
     State(app): State<App>,
-    _: AuditedViewer,
+    _: Audited<ViewPeople>,
     Id(user): Id<UserId>,
     Params(params): Params<TimelineParams>,
 ) -> ApiResult<Json<Page<QueueEventView>>> {
-    let (whose, limit) = ((user, params.schedule_id), page_limit(params.limit)?);
-    Ok(Json(waiting_room::queue_timeline(&app.context, whose, params.cursor, limit).await?))
+    let limit = page_limit(params.limit)?;
+    Ok(Json(
+        waiting_room::queue_timeline(&app.context, user, params.schedule_id, params.cursor, limit)
+            .await?,
+    ))
 }

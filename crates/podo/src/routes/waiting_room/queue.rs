@@ -1,8 +1,9 @@
 //! The waiting room.
 
-use crate::http::extract::{Body, Fan, Id, PLACE_TOKEN, Params, Poller, text_of};
+use crate::http::extract::{Body, ClientHeaders, Fan, Id, Params, Poller};
 use crate::http::language::Language;
 use crate::http::problem::{ApiResult, Problem};
+use crate::http::respond::answer::Answer;
 use crate::routes::{App, AppState};
 use axum::Json;
 use axum::extract::State;
@@ -12,7 +13,7 @@ use podo_app::identity::bot_signals;
 use podo_app::waiting_room;
 use podo_app::waiting_room::{DrawView, EntryView, ProgressView, QueueView};
 use podo_domain::identity::bot_signals::SignalKind;
-use podo_domain::{ScheduleId, UserId};
+use podo_domain::{PhaseId, ScheduleId, UserId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -44,6 +45,15 @@ pub(crate) struct QueueScheduleBody {
     pub(crate) schedule_id: ScheduleId,
 }
 
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct EnterBody {
+    schedule_id: ScheduleId,
+    /// Enters the waiting room of this phase; by default that of the running or next one.
+    #[serde(default)]
+    phase_id: Option<PhaseId>,
+}
+
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -55,7 +65,7 @@ pub(crate) struct ScheduleParams {
 /// Enters the queue. Entering again, from any device, returns the same place. An earlier
 /// `Queue-Token` restores its place.
 #[utoipa::path(post, path = "/api/queue/enter", tag = "queue",
-    security(("accessToken" = [])), request_body = QueueScheduleBody,
+    security(("accessToken" = [])), request_body = EnterBody,
     params(("Queue-Token" = Option<String>, Header),
            ("Challenge-Answer" = Option<String>, Header,
             description = "`salt.number`, after a 403 `CHALLENGE_REQUIRED`")),
@@ -65,18 +75,34 @@ pub(crate) struct ScheduleParams {
               (status = 429, body = Problem)))]
 pub(crate) async fn enter(
     State(app): State<App>,
-    Fan(caller): Fan,
+    fan: Fan,
     headers: HeaderMap,
-    body: Body<QueueScheduleBody>,
-) -> ApiResult<Json<QueueView>> {
-    let schedule = body.value.schedule_id;
-    let token = text_of(&headers, PLACE_TOKEN);
-    let asker = waiting_room::asker(&app.context, schedule, Some(caller), token)?;
-    check_pace(&app, schedule, asker.fan).await?;
-    let answer = text_of(&headers, "challenge-answer");
-    let mut view = waiting_room::enter(&app.context, asker, schedule, answer).await?;
-    localise(&mut view, || Language::of(&headers));
-    Ok(Json(view))
+    body: Body<EnterBody>,
+) -> ApiResult<Answer> {
+    let EnterBody { schedule_id, phase_id } = body.value;
+    let headers = ClientHeaders::of(&headers);
+    enter_queue(&app, fan, (schedule_id, phase_id), &headers).await.map(Answer::Place)
+}
+
+/// Enters the queue, on either transport.
+pub(crate) async fn enter_queue(
+    app: &AppState,
+    Fan(caller): Fan,
+    (schedule, phase): (ScheduleId, Option<PhaseId>),
+    headers: &ClientHeaders<'_>,
+) -> ApiResult<QueueView> {
+    let context = &app.context;
+    let asker = waiting_room::asker(context, schedule, Some(caller), headers.place_token)?;
+    let asker = match phase {
+        // Rare; boxing keeps the future of every connection small.
+        Some(phase) => Box::pin(waiting_room::in_phase(context, asker, phase)).await?,
+        None => asker,
+    };
+    check_pace(app, schedule, asker.fan).await?;
+    let answer = headers.challenge_answer;
+    let mut view = waiting_room::enter(context, asker, answer).await?;
+    localise(&mut view, || headers.language());
+    Ok(view)
 }
 
 /// The fan's position, and the entry token after admission.
@@ -89,23 +115,32 @@ pub(crate) async fn status(
     poller: Poller,
     Params(params): Params<ScheduleParams>,
     headers: HeaderMap,
-) -> ApiResult<Json<QueueView>> {
-    let schedule = params.schedule_id;
-    let token = poller.place_token.as_deref();
-    let asker = waiting_room::asker(&app.context, schedule, poller.caller, token)?;
-    check_pace(&app, schedule, asker.fan).await?;
-    let mut view = waiting_room::status(&app.context, asker, schedule).await?;
-    localise(&mut view, || Language::of(&headers));
-    Ok(Json(view))
+) -> ApiResult<Answer> {
+    let headers = ClientHeaders::of(&headers);
+    poll(&app, poller, params.schedule_id, &headers).await.map(Answer::Place)
+}
+
+/// Returns the fan's position, on either transport.
+pub(crate) async fn poll(
+    app: &AppState,
+    poller: Poller,
+    schedule: ScheduleId,
+    headers: &ClientHeaders<'_>,
+) -> ApiResult<QueueView> {
+    let context = &app.context;
+    let asker = waiting_room::asker(context, schedule, poller.caller, headers.place_token)?;
+    check_pace(app, schedule, asker.fan).await?;
+    let mut view = waiting_room::status(context, asker, schedule).await?;
+    localise(&mut view, || headers.language());
+    Ok(view)
 }
 
 /// Rate limits polls; records a bot signal for an excessive rate.
-pub(crate) async fn check_pace(app: &AppState, schedule: ScheduleId, fan: UserId) -> ApiResult<()> {
+async fn check_pace(app: &AppState, schedule: ScheduleId, fan: UserId) -> ApiResult<()> {
     let pace = waiting_room::check_pace(&app.context, schedule, fan);
     if pace.is_err() {
         let reason = "Polled far faster than the given interval".to_owned();
-        let noted =
-            bot_signals::note(&app.context, (fan, schedule), SignalKind::AsksTooFast, reason);
+        let noted = bot_signals::note(&app.context, fan, schedule, SignalKind::AsksTooFast, reason);
         // Rare; boxing keeps the future of every connection small.
         Box::pin(noted).await;
     }
@@ -144,12 +179,12 @@ pub(crate) struct PositionView {
     responses((status = 200, body = PositionView), (status = 401, body = Problem),
               (status = 404, body = Problem), (status = 429, body = Problem)))]
 pub(crate) async fn position(
-    state: State<App>,
+    State(app): State<App>,
     poller: Poller,
-    params: Params<ScheduleParams>,
+    Params(params): Params<ScheduleParams>,
     headers: HeaderMap,
 ) -> ApiResult<Json<PositionView>> {
-    let Json(view) = status(state, poller, params, headers).await?;
+    let view = poll(&app, poller, params.schedule_id, &ClientHeaders::of(&headers)).await?;
     Ok(Json(PositionView {
         position: view.position,
         ahead: view.ahead,
@@ -180,7 +215,7 @@ pub(crate) async fn leave(
     Params(params): Params<ScheduleParams>,
     headers: HeaderMap,
 ) -> ApiResult<StatusCode> {
-    let (schedule, token) = (params.schedule_id, text_of(&headers, PLACE_TOKEN));
+    let (schedule, token) = (params.schedule_id, ClientHeaders::of(&headers).place_token);
     let asker = waiting_room::asker(&app.context, schedule, Some(caller), token)?;
     waiting_room::leave(&app.context, asker, schedule).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -191,7 +226,7 @@ pub(crate) async fn leave(
 /// admittedUpTo, waiting)`. This is an upper bound, because fans in between may have left; `status`
 /// returns the exact position.
 #[utoipa::path(get, path = "/api/queue/{id}/progress", tag = "queue",
-    params(("id" = ScheduleId, Path)),
+    params(("id" = ScheduleId, Path, description = "Of a date, or of one of its phases")),
     responses((status = 200, body = ProgressView), (status = 404, body = Problem)))]
 pub(crate) async fn show_progress(
     State(app): State<App>,
@@ -207,7 +242,7 @@ pub(crate) async fn show_progress(
 
 /// How the lobby's order is decided: the hash of the seed before the opening, the seed after it.
 #[utoipa::path(get, path = "/api/queue/{id}/draw", tag = "queue",
-    params(("id" = ScheduleId, Path)),
+    params(("id" = ScheduleId, Path, description = "Of a date, or of one of its phases")),
     responses((status = 200, body = DrawView), (status = 404, body = Problem)))]
 pub(crate) async fn show_draw(
     State(app): State<App>,

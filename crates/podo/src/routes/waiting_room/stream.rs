@@ -1,28 +1,22 @@
 //! The waiting room as a stream of server-sent events.
 
 use crate::http::address_budgets::Share;
-use crate::http::extract::{Network, Params, Poller, open_stream};
+use crate::http::extract::{ClientHeaders, Network, Params, Poller, open_stream};
 use crate::http::language::Language;
 use crate::http::problem::{ApiError, ApiResult, Problem};
+use crate::http::respond::answer::{Answer, EventStream};
+use crate::http::respond::events::{EventSource, event};
 use crate::routes::App;
 use crate::routes::waiting_room::queue::{ScheduleParams, localise};
 use crate::routes::waiting_room::streams::{Listener, StreamEvent};
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::IntoResponse;
-use axum::response::sse::{Event, KeepAlive, Sse};
-use futures::stream::{self, Stream};
+use axum::http::HeaderMap;
+use bytes::Bytes;
 use podo_app::waiting_room;
 use podo_app::waiting_room::QueueView;
-use std::convert::Infallible;
-use std::time::Duration;
-
-/// An empty comment, so that proxies don't time out.
-const HEARTBEAT_EVERY: Duration = Duration::from_secs(15);
-
-/// Keeps proxies from buffering the stream.
-const UNBUFFERED: (HeaderName, HeaderValue) =
-    (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+use podo_domain::ScheduleId;
+use serde_json::json;
+use std::net::IpAddr;
 
 /// The responses of `status` as server-sent events, whenever something has changed. A `problem`
 /// event is the last one and contains the code; `bye` announces a shutdown and when to reconnect.
@@ -37,48 +31,55 @@ pub(crate) async fn stream(
     Params(params): Params<ScheduleParams>,
     Network(network): Network,
     headers: HeaderMap,
-) -> ApiResult<impl IntoResponse> {
-    let share = open_stream(&app, network)?;
-    let schedule = params.schedule_id;
-    let asker =
-        waiting_room::asker(&app.context, schedule, poller.caller, poller.place_token.as_deref())?;
-    waiting_room::check_pace(&app.context, schedule, asker.fan)?;
+) -> ApiResult<Answer> {
+    let asked = (params.schedule_id, &ClientHeaders::of(&headers));
+    let events = listen(&app, poller, asked, network).await?;
+    Ok(Answer::Events(EventStream::Queue(Box::new(events))))
+}
+
+/// Opens a stream, on either transport.
+pub(crate) async fn listen(
+    app: &App,
+    poller: Poller,
+    (schedule, headers): (ScheduleId, &ClientHeaders<'_>),
+    network: IpAddr,
+) -> ApiResult<QueueEvents> {
+    let share = open_stream(app, network)?;
+    let context = &app.context;
+    let asker = waiting_room::asker(context, schedule, poller.caller, headers.place_token)?;
+    waiting_room::check_pace(context, schedule, asker.fan)?;
+    let asker = waiting_room::resolve(context, asker).await?;
     // A fan who isn't in the queue gets a problem response before the stream starts.
-    waiting_room::status(&app.context, asker, schedule).await?;
-    let listener = Listener::start(&app.streams, &app.context, &app.tasks, (schedule, asker))?;
-    let events = events((listener, share), Language::of(&headers));
-    let keep_alive = KeepAlive::new().interval(HEARTBEAT_EVERY);
-    Ok(([UNBUFFERED], Sse::new(events).keep_alive(keep_alive)))
+    waiting_room::status(context, asker, schedule).await?;
+    let listener = Listener::start(&app.streams, context, &app.tasks, asker)?;
+    Ok(QueueEvents { listener, language: headers.language(), _share: share })
 }
 
-fn events(
-    listener: (Listener, Share),
+/// One listening fan, in the fan's language.
+pub(crate) struct QueueEvents {
+    listener: Listener,
     language: Language,
-) -> impl Stream<Item = Result<Event, Infallible>> + Send {
-    stream::unfold(listener, move |mut listener| async move {
-        let event = listener.0.next().await?;
-        Some((Ok(encode(event, language)), listener))
-    })
+    _share: Share,
 }
 
-fn encode(event: StreamEvent, language: Language) -> Event {
-    match event {
-        StreamEvent::View(mut view) => {
-            localise(&mut view, || language);
-            data("message", &*view)
-        }
-        StreamEvent::Over(error) => {
-            let code = ApiError::from(error).code();
-            data("problem", &serde_json::json!({ "code": code }))
-        }
-        StreamEvent::Bye { retry_after_ms } => {
-            data("bye", &serde_json::json!({ "retryAfterMs": retry_after_ms }))
-                .retry(Duration::from_millis(retry_after_ms))
-        }
+impl EventSource for QueueEvents {
+    async fn next_event(&mut self) -> Option<Bytes> {
+        self.listener.next().await.map(|event| encode(event, self.language))
     }
 }
 
-fn data(name: &str, value: &impl serde::Serialize) -> Event {
-    let text = serde_json::to_string(value).expect("the view serializes as JSON");
-    Event::default().event(name).data(text)
+fn encode(next: StreamEvent, language: Language) -> Bytes {
+    match next {
+        StreamEvent::View(mut view) => {
+            localise(&mut view, || language);
+            event("message", &*view, "")
+        }
+        StreamEvent::Over(error) => {
+            event("problem", &json!({ "code": ApiError::from(error).code() }), "")
+        }
+        StreamEvent::Bye { retry_after_ms } => {
+            let retry = format!("retry: {retry_after_ms}\n");
+            event("bye", &json!({ "retryAfterMs": retry_after_ms }), &retry)
+        }
+    }
 }

@@ -3,9 +3,12 @@
 //! fans.
 //!
 //! A stream builds a message only when its connection can take one, so a slow reader gets the
-//! latest state, never a backlog.
+//! latest state, never a backlog. A waiting stream is a timer and the last message: a node keeps a
+//! hundred thousand of them.
 
+use crate::jobs::tasks::Tasks;
 use podo_app::waiting_room;
+use podo_app::waiting_room::port::queue::PlaceProof;
 use podo_app::waiting_room::{Asker, QueueState, QueueView};
 use podo_app::{AppContext, Error};
 use podo_domain::waiting_room::{QueueMode, tell_after_ms};
@@ -14,14 +17,16 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
-
-use crate::jobs::tasks::Tasks;
+use tokio::time::Instant;
 
 /// Interval of the shared poll.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Longest pause for fans who are admitted or shut out.
 const REST_MAX: Duration = Duration::from_secs(5);
+
+/// Streams look at common moments, so that one wake-up of a thread serves many of them.
+const TICK: Duration = Duration::from_millis(50);
 
 /// Changes for all fans are spread over this time, to avoid a thundering herd.
 const SPREAD_MS: u64 = 1_000;
@@ -42,7 +47,17 @@ struct Shared {
 
 /// Announces changes that concern all fans. Ends with its last listener.
 struct Lookout {
+    started: Instant,
     news: watch::Receiver<News>,
+}
+
+impl Lookout {
+    /// The next tick from this moment on.
+    fn tick_after(&self, at: Instant) -> Instant {
+        let since = at.saturating_duration_since(self.started).as_nanos();
+        let n_ticks = since.div_ceil(TICK.as_nanos());
+        self.started + TICK * u32::try_from(n_ticks).unwrap_or(u32::MAX)
+    }
 }
 
 /// The state that concerns all fans.
@@ -57,12 +72,12 @@ struct News {
 }
 
 /// An open stream; counts until dropped.
-struct Place {
+struct OpenStream {
     streams: Arc<Streams>,
     key: (ScheduleId, UserId),
 }
 
-impl Drop for Place {
+impl Drop for OpenStream {
     fn drop(&mut self) {
         let mut shared = self.streams.shared.lock().expect("the lock is never poisoned");
         if let Some(n_open) = shared.fans.get_mut(&self.key) {
@@ -85,14 +100,14 @@ impl Streams {
         self: &Arc<Streams>,
         key: (ScheduleId, UserId),
         limited: bool,
-    ) -> Result<Place, Refusal> {
+    ) -> Result<OpenStream, Refusal> {
         let mut shared = self.shared.lock().expect("the lock is never poisoned");
         let n_open = shared.fans.entry(key).or_default();
         if limited && *n_open >= PER_FAN_MAX {
             return Err(Refusal::TooManyRequests { retry_after_s: 5 });
         }
         *n_open += 1;
-        Ok(Place { streams: self.clone(), key })
+        Ok(OpenStream { streams: self.clone(), key })
     }
 
     /// The schedule's lookout, started for its first listener.
@@ -108,45 +123,55 @@ impl Streams {
         }
         shared.lookouts.retain(|_, lookout| lookout.strong_count() > 0);
         let (tell, news) = watch::channel(News::default());
-        let lookout = Arc::new(Lookout { news });
+        let lookout = Arc::new(Lookout { started: Instant::now(), news });
         shared.lookouts.insert(schedule, Arc::downgrade(&lookout));
         tasks.spawn(look_out(context.clone(), tasks.clone(), schedule, tell));
         lookout
     }
 }
 
-/// Polls until the last listener leaves or the process stops.
+/// Polls until the last listener leaves or the process stops. The end closes the channel, which
+/// ends the streams.
 async fn look_out(
     context: Arc<AppContext>,
     tasks: Tasks,
     schedule: ScheduleId,
     tell: watch::Sender<News>,
 ) {
-    while !tell.is_closed() && !tasks.is_stopping() {
-        let now = context.now();
-        // Without a record there is no change; each stream finds the error itself.
-        if let Ok(record) = context.catalog.schedules.get(&*context.store, schedule, now).await {
-            let progress = context.waiting_room.progress.get(&context, &record, now).await;
-            let settings = &record.queue;
-            let news = News {
-                mode: Some(settings.mode),
-                message: settings.message.clone(),
-                message_en: settings.message_en.clone(),
-                is_drawn: record.times.sale_starts_at <= now,
-                is_away: progress.is_away,
-                is_canceled: record.is_canceled(),
-            };
-            tell.send_if_modified(|last| {
-                let is_new = *last != news;
-                *last = news;
-                is_new
-            });
+    let looks = async {
+        while !tell.is_closed() {
+            look_at_room(&context, schedule, &tell).await;
+            tokio::time::sleep(LOOK_EVERY).await;
         }
-        tokio::select! {
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-            () = tasks.stopped() => {}
-        }
+    };
+    tokio::select! {
+        () = looks => {}
+        () = tasks.stopped() => {}
     }
+}
+
+async fn look_at_room(context: &AppContext, schedule: ScheduleId, tell: &watch::Sender<News>) {
+    let now = context.now();
+    // Without a record there is no change; each stream finds the error itself.
+    let Ok(Some(record)) = context.catalog.schedules.room(&*context.store, schedule, now).await
+    else {
+        return;
+    };
+    let progress = context.waiting_room.progress.get(context, &record, now).await;
+    let settings = &record.queue;
+    let news = News {
+        mode: Some(settings.mode),
+        message: settings.message.clone(),
+        message_en: settings.message_en.clone(),
+        is_drawn: record.times.sale_starts_at <= now,
+        is_away: progress.is_away,
+        is_canceled: record.is_canceled(),
+    };
+    tell.send_if_modified(|last| {
+        let is_new = *last != news;
+        *last = news;
+        is_new
+    });
 }
 
 /// The next event of a stream.
@@ -162,14 +187,17 @@ pub enum StreamEvent {
 /// One listening fan.
 pub struct Listener {
     context: Arc<AppContext>,
-    tasks: Tasks,
+    /// The waiting room.
     schedule: ScheduleId,
     asker: Asker,
+    /// What the fan knows, without its token.
     last: Option<QueueView>,
     news: watch::Receiver<News>,
+    /// When to look next. It survives a wait that is dropped.
+    look_at: Instant,
     is_over: bool,
-    _lookout: Arc<Lookout>,
-    _place: Place,
+    lookout: Arc<Lookout>,
+    _place: OpenStream,
 }
 
 impl Listener {
@@ -178,24 +206,28 @@ impl Listener {
         streams: &Arc<Streams>,
         context: &Arc<AppContext>,
         tasks: &Tasks,
-        (schedule, asker): (ScheduleId, Asker),
+        asker: Asker,
     ) -> Result<Listener, Refusal> {
+        let schedule = asker.room;
         let place = streams.open((schedule, asker.fan), context.rules.limits_on)?;
         let lookout = streams.lookout(context, tasks, schedule);
+        let mut news = lookout.news.clone();
+        // The first look sees everything until now.
+        news.mark_unchanged();
         Ok(Listener {
             context: context.clone(),
-            tasks: tasks.clone(),
             schedule,
             asker,
             last: None,
-            news: lookout.news.clone(),
+            news,
+            look_at: Instant::now(),
             is_over: false,
-            _lookout: lookout,
+            lookout,
             _place: place,
         })
     }
 
-    /// Waits for the next event; `None` after the end.
+    /// Waits for the next event; `None` after the end. Dropping the wait loses nothing.
     pub async fn next(&mut self) -> Option<StreamEvent> {
         if self.is_over {
             return None;
@@ -208,8 +240,9 @@ impl Listener {
             }
             match self.look().await {
                 Ok(view) => {
-                    if self.is_news(&view) {
-                        self.last = Some(view.clone());
+                    let news = self.remember(view);
+                    self.look_at = self.lookout.tick_after(Instant::now() + self.pause());
+                    if let Some(view) = news {
                         return Some(StreamEvent::View(Box::new(view)));
                     }
                 }
@@ -225,43 +258,46 @@ impl Listener {
         let now = self.context.now();
         let view = match waiting_room::status_now(&self.context, self.asker, self.schedule, now) {
             Some(view) => view,
-            None => waiting_room::status(&self.context, self.asker, self.schedule).await?,
+            // Rare; boxing keeps the future of every stream small.
+            None => {
+                Box::pin(waiting_room::status(&self.context, self.asker, self.schedule)).await?
+            }
         };
         if let Some(number) = view.number {
-            self.asker.proof =
-                Some(podo_app::waiting_room::port::queue::PlaceProof::Line { number });
+            self.asker.proof = Some(PlaceProof::Line { number });
         }
         Ok(view)
     }
 
-    /// Changes of the clock and of the next poll's time don't count.
-    fn is_news(&self, view: &QueueView) -> bool {
-        self.last.as_ref().is_none_or(|last| {
-            let token = view.token.clone().or_else(|| last.token.clone());
-            let same = QueueView {
-                now: view.now,
-                poll_after_ms: view.poll_after_ms,
-                token: token.clone(),
-                ..last.clone()
-            };
-            same != QueueView { token, ..view.clone() }
-        })
+    /// Returns the view if it is news. Changes of the clock, of the next poll's time and of the
+    /// token don't count.
+    fn remember(&mut self, mut view: QueueView) -> Option<QueueView> {
+        let token = view.token.take();
+        if let Some(last) = &mut self.last {
+            (last.now, last.poll_after_ms) = (view.now, view.poll_after_ms);
+            if *last == view {
+                return None;
+            }
+        }
+        self.last = Some(view.clone());
+        Some(QueueView { token, ..view })
     }
 
-    /// Sleeps until the next check; false at shutdown.
+    /// Sleeps until the next look, which a change for all fans brings forward; false at shutdown.
     async fn rest(&mut self) -> bool {
-        let pause = self.pause();
-        let spread = Duration::from_millis(self.context.rng.number() % SPREAD_MS);
-        let woken = async {
+        loop {
             tokio::select! {
-                () = tokio::time::sleep(pause) => {}
-                // This fails only if the lookout stops, which means that we stop too.
-                _ = self.news.changed() => tokio::time::sleep(spread).await,
+                () = tokio::time::sleep_until(self.look_at) => return self.news.has_changed().is_ok(),
+                changed = self.news.changed() => {
+                    // This fails only if the lookout stops, which means that we stop too.
+                    if changed.is_err() {
+                        return false;
+                    }
+                    let spread = Duration::from_millis(self.context.rng.number() % SPREAD_MS);
+                    let soon = self.lookout.tick_after(Instant::now() + spread);
+                    self.look_at = self.look_at.min(soon);
+                }
             }
-        };
-        tokio::select! {
-            () = woken => !self.tasks.is_stopping(),
-            () = self.tasks.stopped() => false,
         }
     }
 
@@ -282,5 +318,20 @@ impl Listener {
                 REST_MAX + Duration::from_millis(random % SPREAD_MS)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_look_at_common_ticks_and_never_early() {
+        let started = Instant::now();
+        let (_tell, news) = watch::channel(News::default());
+        let lookout = Lookout { started, news };
+        let after = |ms: u64| lookout.tick_after(started + Duration::from_millis(ms)) - started;
+        assert_eq!([0, 1, 50, 51].map(|ms| after(ms).as_millis()), [0, 50, 50, 100]);
+        assert_eq!(after(86_400_010).as_millis(), 86_400_050);
     }
 }

@@ -44,7 +44,39 @@ async fn a_party_gets_the_best_seats_together() {
     let chair = world.fan_inside(&show).await;
     let wish = json!({ "count": 2, "wheelchairs": 1 });
     assert_eq!(numbers(&chair.best(&show, wish).await), ["W-1-1", "W-1-2"]);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
+}
+
+/// The number of a standing place is the order of entry, so it follows the order of purchase.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_standing_zone_gives_its_lowest_free_numbers() {
+    let world = World::start().await;
+    let show = show(&world).await;
+    let mut fans = world.fans(5).await;
+    join_all(fans.iter_mut().map(|fan| fan.go_inside(&show))).await;
+    let wish = |count: usize| json!({ "count": count, "section": "F" });
+    assert_eq!(numbers(&fans[0].best(&show, wish(2)).await), ["F-1", "F-2"]);
+    let answers = join_all(fans[1..4].iter().map(|fan| fan.best(&show, wish(1)))).await;
+    let mut rest: Vec<String> = answers.iter().flat_map(numbers).collect();
+    rest.sort_unstable();
+    assert_eq!(rest, ["F-3", "F-4", "F-5"]);
+    for place in 24..29 {
+        show.wait_for_letter(&world.stranger, place, 'H').await;
+    }
+    fans[4].best(&show, wish(1)).await.refused(409, "NO_SEATS_TOGETHER");
+    world.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_layout_has_the_area_of_a_standing_zone() {
+    let world = World::start().await;
+    let show = show(&world).await;
+    let layout = world.stranger.get(&format!("/api/schedules/{}/layout", show.schedule)).await;
+    let layout = layout.expect(200);
+    let sections = layout["sections"].as_array().unwrap();
+    let zones: Vec<&Value> = sections.iter().map(|section| &section["zone"]).collect();
+    let area = json!({ "count": 5, "x": 0, "y": 60, "width": 100, "height": 40 });
+    assert_eq!(zones, [&Value::Null, &Value::Null, &area]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,13 +90,15 @@ async fn a_wish_that_cannot_be_met_says_why() {
     refused(json!({ "count": 0 }), 422, "NO_SEATS").await;
     refused(json!({ "count": 5 }), 422, "TOO_MANY_SEATS").await;
     refused(json!({ "count": 1, "grade": "VIP" }), 422, "UNKNOWN_GRADE").await;
+    refused(json!({ "count": 1, "section": "2" }), 422, "UNKNOWN_SECTION").await;
     refused(json!({ "count": 3, "wheelchairs": 2 }), 409, "NO_SEATS_TOGETHER").await;
     let body = json!({ "scheduleId": show.schedule, "count": 1 });
     let outside = fan.api.without_entry();
     let answer = outside.post_new("/api/booking/seats/best", &body).await;
     answer.refused(403, "ENTRY_REQUIRED");
     assert_eq!(numbers(&fan.best(&show, json!({ "count": 1 })).await).len(), 1);
-    refused(json!({ "count": 4 }), 409, "SEAT_LIMIT").await;
+    let over = fan.best(&show, json!({ "count": 4 })).await.refused(409, "SEAT_LIMIT");
+    assert_eq!(over["max"], json!(4));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,7 +116,7 @@ async fn a_repeated_wish_gets_its_first_answer() {
     let other = json!({ "scheduleId": show.schedule, "count": 2 });
     let answer = fan.api.post_once("/api/booking/seats/best", "same", &other).await;
     answer.refused(422, "IDEMPOTENCY_KEY_REUSED");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -96,11 +130,11 @@ async fn many_who_wish_for_the_best_get_different_seats() {
     let seats: Vec<String> = answers.iter().flat_map(numbers).collect();
     assert_eq!(seats.len(), 20);
     assert_eq!(seats.iter().collect::<BTreeSet<_>>().len(), 20, "{seats:?}");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_loses_is_offered_seats_nearby() {
+async fn a_fan_who_loses_a_seat_is_offered_seats_nearby() {
     let world = World::start().await;
     let show = show(&world).await;
     let (first, second) = (world.fan_inside(&show).await, world.fan_inside(&show).await);

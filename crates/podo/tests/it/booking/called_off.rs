@@ -13,7 +13,7 @@ async fn call_off(world: &World, show: &Show) {
 }
 
 /// Reads until an event matches.
-async fn until_told(stream: &mut Listening, is_it: impl Fn(&str, &Value) -> bool) -> Value {
+async fn wait_for_event(stream: &mut Listening, is_it: impl Fn(&str, &Value) -> bool) -> Value {
     loop {
         let (name, data) = stream.next().await.expect("the stream goes on");
         if is_it(&name, &data) {
@@ -37,11 +37,11 @@ async fn fans_in_line_and_inside_hear_that_the_date_is_called_off() {
     let before = world.stranger.get(&seats).await;
     call_off(&world, &show).await;
     for stream in [&mut line, &mut room] {
-        let view = until_told(stream, |_, view| view["state"] == "CLOSED").await;
+        let view = wait_for_event(stream, |_, view| view["state"] == "CLOSED").await;
         assert_eq!((&view["canceled"], &view["canEnter"]), (&json!(true), &json!(false)));
         assert!(text(&view, "message").contains("취소"), "{view}");
     }
-    let told = until_told(&mut map, |name, _| name == "canceled").await;
+    let told = wait_for_event(&mut map, |name, _| name == "canceled").await;
     assert_eq!(told["code"], "SCHEDULE_CANCELED");
     let polled = waiting.api.call(Method::GET, &queue.replace("stream", "status"));
     let polled = polled.header("Queue-Token", &place).header("Accept-Language", "en");
@@ -58,12 +58,12 @@ async fn fans_in_line_and_inside_hear_that_the_date_is_called_off() {
     assert_eq!(after.header("schedule-status"), "CANCELLED");
     assert_eq!(after.expect(200)["canceled"], true, "not what the tag stood for");
     let mut late = listen(&inside.api, &format!("{seats}/stream")).await;
-    until_told(&mut late, |name, _| name == "canceled").await;
+    wait_for_event(&mut late, |name, _| name == "canceled").await;
     world.fan().await.enter(&show).await.refused(409, "SCHEDULE_CANCELED");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_holds_seats_of_a_date_that_is_called_off_cannot_pay_for_them() {
+async fn held_seats_of_a_canceled_date_cannot_be_paid_for() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let fan = world.fan_inside(&show).await;
@@ -83,7 +83,7 @@ async fn whoever_holds_seats_of_a_date_that_is_called_off_cannot_pay_for_them() 
     fan.select(&show, &[1]).await.refused(409, "SCHEDULE_CANCELED");
     assert_eq!(fan.balance().await, PRICE);
     fan.release(&reservation).await.expect(204);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 /// The bank charges the card, and its response is lost: the outcome is unknown when the event is
@@ -120,5 +120,5 @@ async fn a_card_that_was_being_charged_when_the_event_was_called_off_gets_its_mo
         (answer.status == 404 || answer.expect(200)["isDone"] == true).then_some(())
     })
     .await;
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }

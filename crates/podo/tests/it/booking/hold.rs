@@ -21,7 +21,7 @@ async fn a_hold_that_runs_out_frees_the_seat_for_the_next_fan() {
     first.request(&reservation, "WALLET").await.refused(409, "HOLD_OVER");
     assert_eq!(first.reservation(&reservation).await["status"], "EXPIRED");
     first.release(&reservation).await.expect(204);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -33,7 +33,7 @@ async fn a_seat_is_free_at_the_moment_its_hold_ends_swept_or_not() {
     world.clock.advance(Duration::from_secs(300));
     second.select(&show, &[0]).await.expect(201);
     first.request(&reservation, "CARD").await.refused(409, "HOLD_OVER");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,7 +48,7 @@ async fn a_hold_under_payment_is_not_swept() {
     second.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
     let payment = first.ready(&reservation, "WALLET").await;
     first.confirm(&payment).await.expect(200);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,7 +62,7 @@ async fn a_wallet_gets_no_more_time_than_the_hold_has() {
     world.clock.advance(Duration::from_secs(10));
     second.select(&show, &[0]).await.expect(201);
     first.confirm(&payment).await.refused(409, "PAYMENT_OVER");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,7 +80,7 @@ async fn only_the_owner_gives_seats_back() {
     other.select(&show, &[0, 1]).await.expect(201);
     fan.release(&reservation).await.expect(204);
     other.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,7 +95,7 @@ async fn one_person_has_at_most_four_seats_in_all_their_reservations() {
     fan.release(&three).await.expect(204);
     fan.select(&show, &[5, 6, 7, 8]).await.refused(409, "SEAT_LIMIT");
     fan.select(&show, &[5, 6, 7]).await.expect(201);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -123,7 +123,7 @@ async fn a_pick_that_makes_no_sense_is_refused() {
     let answer = fan.api.post_new("/api/booking/seats/select", &body).await;
     answer.refused(422, "FOREIGN_SEAT");
     assert_eq!(show.letter(&world.stranger, 19).await, 'A');
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -210,7 +210,7 @@ async fn who_lets_holds_go_again_and_again_has_to_pause() {
     let mut fan = fan;
     fan.go_inside(&show).await;
     fan.select(&show, &[1]).await.expect(201);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 /// A show that withholds canceled seats for ten to fifteen minutes.
@@ -243,7 +243,7 @@ async fn one_of_two_seats_that_is_given_back_rests_and_the_other_stays_sold() {
     show.wait_for_letter(&world.stranger, 1, 'A').await;
     other.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
     other.select(&show, &[1]).await.expect(201);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -262,5 +262,5 @@ async fn a_canceled_seat_rests_before_it_is_sold_again() {
     other.go_inside(&show).await;
     show.wait_for_letter(&world.stranger, 0, 'A').await;
     other.select(&show, &[0]).await.expect(201);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }

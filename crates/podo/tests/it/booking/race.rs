@@ -45,7 +45,7 @@ async fn race_for_one_seat(world: &World, n_fans: usize) -> usize {
 async fn of_two_hundred_fans_one_gets_the_seat() {
     let world = World::start().await;
     assert_eq!(race_for_one_seat(&world, 200).await, 1);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,7 +54,7 @@ async fn the_database_alone_gives_the_seat_to_one_fan() {
     let config = config(folder.path(), &[]);
     let world = World::on(&config, wired_without(&config, Vec::new()).await).await;
     assert_eq!(race_for_one_seat(&world, 200).await, 1);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +64,7 @@ async fn either_guard_of_the_database_is_enough() {
         let config = config(folder.path(), &[]);
         let world = World::on(&config, wired_without(&config, vec![guard]).await).await;
         assert_eq!(race_for_one_seat(&world, 40).await, 1, "without {guard:?}");
-        World::assert_sound(&world.findings().await);
+        world.finish().await;
     }
 }
 
@@ -103,5 +103,5 @@ async fn overlapping_picks_are_given_wholly_or_not_at_all() {
     let seats = world.context().store.seats_of(show.schedule).await.unwrap();
     let n_held = seats.iter().filter(|seat| !seat.is_free(world.context().now())).count();
     assert_eq!(n_held, 4 * n_winners, "no seat of a lost pick is held");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }

@@ -42,7 +42,7 @@ async fn a_stadium_is_shown_and_sold() {
     assert!(bytes.headers().contains_key("seat-version"));
     let bytes = bytes.bytes().await.unwrap();
     assert_eq!((bytes.len(), bytes[0], bytes[14_999]), (15_000, 0b0101, 0b0101_0000));
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,7 +72,7 @@ async fn a_layout_has_an_address_that_never_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_knows_the_map_is_sent_nothing_or_only_the_changes() {
+async fn a_client_with_a_current_seat_map_gets_not_modified_or_only_the_changes() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let path = seats_path(&show);
@@ -139,7 +139,7 @@ impl Events {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_listens_hears_every_change_in_order() {
+async fn a_seat_stream_delivers_every_change_in_order() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let fan = world.fan_inside(&show).await;

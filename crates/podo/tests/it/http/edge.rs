@@ -40,7 +40,7 @@ async fn ten_a_second(more: &[(&str, &str)]) -> World {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_asks_too_much_is_told_to_wait() {
+async fn an_address_over_its_rate_limit_gets_a_retry_after() {
     let world = ten_a_second(&[]).await;
     assert!(n_refused(&world, 60, "203.0.113.1").await > 0);
     assert!(n_refused(&world, 1, "203.0.113.2").await > 0, "a stranger's word counts for nothing");
@@ -49,7 +49,7 @@ async fn an_address_that_asks_too_much_is_told_to_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_who_calls_one_route_too_often_is_told_to_wait() {
+async fn a_user_over_the_rate_limit_of_a_route_gets_a_retry_after() {
     let settings = [("PODO_LIMITS", "on"), ("PODO_REQUESTS_PER_MINUTE_PER_USER", "5")];
     let world = World::with(&settings).await;
     let (fan, other) = (world.fan().await, world.fan().await);
@@ -122,7 +122,7 @@ async fn silent_connections_of_one_address_do_not_lock_out_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn browsers_are_told_to_stay_with_https_where_there_is_https() {
+async fn responses_over_https_send_strict_transport_security() {
     let encrypted = World::with(&[("PODO_PUBLIC_URL", "https://podo.example")]).await;
     let answer = encrypted.stranger.get("/api/events").await;
     assert_eq!(answer.header("strict-transport-security"), "max-age=31536000; includeSubDomains");

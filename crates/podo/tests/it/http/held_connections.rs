@@ -156,7 +156,7 @@ async fn is_served(address: SocketAddr) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn twelve_hundred_silent_sockets_of_six_addresses_keep_nobody_out() {
+async fn twelve_hundred_silent_sockets_of_six_addresses_do_not_block_other_clients() {
     const PER_ADDRESS: u8 = 200;
     let launch = Launch::new(env!("CARGO_BIN_EXE_podo")).open_files(1_024);
     let podo = launch.start().unwrap();

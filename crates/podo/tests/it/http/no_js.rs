@@ -95,7 +95,7 @@ async fn a_sign_up_without_scripts_asks_for_the_mailed_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_of_another_site_signs_nobody_up_and_joins_no_list() {
+async fn a_page_on_another_site_can_neither_sign_up_nor_join_a_list() {
     let world = World::start().await;
     for path in ["/join", "/enter", "/standby/0190a000-0000-7000-8000-000000000000"] {
         let call = world.stranger.call(Method::POST, path).header("Origin", "https://evil.example");

@@ -1,8 +1,11 @@
 //! Every problem code has a message, and every message has a code.
 
+use podo_domain::catalog::phases::PhaseAudience;
 use podo_domain::catalog::text::FieldError;
-use podo_domain::{Refusal, Timestamp};
+use podo_domain::identity::permissions::Permission;
+use podo_domain::{PhaseId, Refusal, Timestamp};
 use std::collections::BTreeSet;
+use uuid::Uuid;
 
 /// Codes that only the edge returns.
 const OF_THE_EDGE: [&str; 10] = [
@@ -17,6 +20,10 @@ const OF_THE_EDGE: [&str; 10] = [
     "ORIGIN_FORBIDDEN",
     "UNAVAILABLE",
 ];
+
+fn a_phase() -> PhaseId {
+    PhaseId::new(Uuid::from_u128(1))
+}
 
 #[expect(clippy::too_many_lines, reason = "a table: one line for each refusal")]
 fn refusals() -> Vec<Refusal> {
@@ -42,7 +49,25 @@ fn refusals() -> Vec<Refusal> {
         Refusal::IdentityTaken,
         Refusal::IdentityRests { until: Timestamp::FAR_FUTURE },
         Refusal::IdentityRequired,
-        Refusal::ReadOnly,
+        Refusal::InvalidPhase { field: "phases[0].grades".to_owned() },
+        Refusal::PhasesOverlap { field: "phases[1].startsAt".to_owned() },
+        Refusal::PhaseOutsideSale { field: "phases[0].endsAt".to_owned() },
+        Refusal::PhaseBegun,
+        Refusal::NotEligible { phase: a_phase(), audience: PhaseAudience::Code },
+        Refusal::WrongPhaseProof { field: "code" },
+        Refusal::PhaseCodeWrong,
+        Refusal::PhaseCodeUsed,
+        Refusal::MemberUnknown,
+        Refusal::MemberTaken,
+        Refusal::InvalidMemberList,
+        Refusal::SeatNotInPhase { seats: Vec::new() },
+        Refusal::PermissionMissing { permission: Permission::ViewEvents },
+        Refusal::PersonRequired,
+        Refusal::GrantTooWide,
+        Refusal::LastOwner,
+        Refusal::InvitationInvalid,
+        Refusal::ConsentRequired,
+        Refusal::LinkInvalid,
         Refusal::OwnRole,
         Refusal::CodeRequired,
         Refusal::CodeWrong,
@@ -82,6 +107,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::seat_taken(Vec::new()),
         Refusal::NoneTogether,
         Refusal::UnknownGrade,
+        Refusal::UnknownSection,
         Refusal::SeatLimit { max: 4 },
         Refusal::HoldChurn { retry_after_s: 1 },
         Refusal::HoldOver,
@@ -105,9 +131,13 @@ fn refusals() -> Vec<Refusal> {
         Refusal::WebhookInvalid,
         Refusal::TicketInvalid,
         Refusal::TicketElsewhere,
-        Refusal::TicketUsed { at: None },
+        Refusal::TicketOtherGate { gates: Vec::new() },
+        Refusal::TicketUsed { at: None, gate: None },
+        Refusal::TicketNotUsed,
         Refusal::TicketVoid,
         Refusal::TicketTransferred,
+        Refusal::ClaimForeign,
+        Refusal::ResaleOver,
         Refusal::TransferOff,
         Refusal::KeyMissing,
         Refusal::KeyMalformed,

@@ -1,5 +1,10 @@
 //! Sign-up, sessions, logout and permissions.
 
+#[path = "accounts/consents.rs"]
+mod consents;
+#[path = "accounts/recovery.rs"]
+mod recovery;
+
 use crate::support::client::{Answer, Api, send, text};
 use crate::support::world::{Plan, World};
 use reqwest::Method;
@@ -45,7 +50,7 @@ async fn one_address_is_one_account_however_it_is_spelled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_password_and_an_unknown_address_are_told_alike() {
+async fn a_wrong_password_and_an_unknown_address_get_the_same_response() {
     let world = World::start().await;
     sign_up(&world, "fan@podo.kr").await.expect(201);
     let without_trace = |answer: Answer| {
@@ -192,7 +197,7 @@ async fn only_organisers_may_organise() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_a_fans_own_is_shown_to_nobody_else() {
+async fn a_fans_own_data_is_hidden_from_other_fans() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let (fan, other) = (world.fan_inside(&show).await, world.fan().await);
@@ -214,7 +219,7 @@ async fn what_is_a_fans_own_is_shown_to_nobody_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_event_in_preparation_is_seen_by_nobody() {
+async fn an_event_in_preparation_is_hidden_from_fans() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let open = world.stranger.get(&format!("/api/events/{}", show.event)).await.expect(200);

@@ -206,7 +206,7 @@ fn shape(answer: &Answer) -> (u16, Vec<String>, Vec<String>) {
 const CODE_SUBJECT: &str = "Your code for Podo";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn signing_up_tells_nobody_whether_an_address_is_taken() {
+async fn sign_up_does_not_reveal_whether_an_address_is_taken() {
     let world = World::with(&[("PODO_CONFIRM_EMAIL", "on")]).await;
     let first = ask(&world, "fan@podo.kr").await;
     let asked = first.expect(202);

@@ -70,7 +70,7 @@ async fn signals(fan: &Fan) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_looks_like_a_robot_is_told_and_can_be_appealed_against() {
+async fn a_suspected_bot_sees_the_signal_and_can_appeal() {
     let world = World::start().await;
     let show = show_with_proof_of_work(&world).await;
     let (fan, other) = (world.fan().await, world.fan().await);

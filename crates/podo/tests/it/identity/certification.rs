@@ -102,7 +102,7 @@ async fn of_a_hundred_accounts_of_one_person_one_gets_a_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_withdrew_can_prove_it_again_after_thirty_days() {
+async fn a_withdrawn_person_can_be_certified_again_after_thirty_days() {
     let portone = Gateways::start().unwrap();
     let world = world_with(&portone).await;
     let (fan, again) = (world.fan().await, world.fan().await);
@@ -120,7 +120,7 @@ async fn whoever_withdrew_can_prove_it_again_after_thirty_days() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_nobody_certifies_persons_it_is_said() {
+async fn without_a_certification_provider_the_api_reports_it() {
     let world = World::start().await;
     let fan = world.fan().await;
     let start = fan.api.post("/api/users/me/identity/start", &json!({})).await;

@@ -100,8 +100,8 @@ async fn staff_may_look_and_not_touch() {
     staff.get("/api/admin/events").await.expect(200);
     staff.get("/api/admin/audit").await.expect(200);
     let queue = format!("/api/admin/schedules/{}/queue", show.schedule);
-    staff.put(&queue, &Plan::default().queue("PAUSED")).await.refused(403, "READ_ONLY");
-    staff.put(&role, &json!({ "role": "ADMIN" })).await.refused(403, "READ_ONLY");
+    staff.put(&queue, &Plan::default().queue("PAUSED")).await.refused(403, "PERMISSION_MISSING");
+    staff.put(&role, &json!({ "role": "ADMIN" })).await.refused(403, "PERMISSION_MISSING");
     world.organiser.put(&role, &json!({ "role": "USER" })).await.expect(204);
     let session = log_in(&world, None).await.expect(200);
     api(&world, &session).get("/api/admin/events").await.refused(403, "ADMIN_ONLY");

@@ -129,7 +129,7 @@ async fn an_address_that_has_an_account_is_not_taken_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_a_service_does_not_vouch_for_is_nobodys() {
+async fn an_address_the_provider_has_not_verified_is_not_linked_to_an_account() {
     let service = IdentityProvider::start().unwrap();
     let url = service.url();
     let naver = [
@@ -226,7 +226,7 @@ async fn an_account_elsewhere_is_linked_by_who_is_logged_in_and_by_nothing_else(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_does_not_hold_logs_nobody_in() {
+async fn an_invalid_provider_response_starts_no_session() {
     let google = IdentityProvider::start().unwrap();
     let world = world_with(&google).await;
     let browser = Browser::new(&world);

@@ -66,7 +66,7 @@ async fn sales_are_counted_from_messages_and_canceled_ones_are_taken_back() {
     fan.cancel(&bought.reservation).await.expect(200);
     let counted = wait_for_sold(&world.organiser, show.schedule, 0).await;
     assert_eq!(counted["revenue"], 0);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -143,7 +143,7 @@ async fn a_poisoned_message_is_set_aside_and_the_others_go_on() {
         metrics.contains("podo_outbox_pending 0").then_some(metrics)
     });
     told.await;
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -181,7 +181,7 @@ async fn what_was_set_aside_acts_once_when_it_is_replayed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_organisers_server_is_told_signed_again_until_it_answers() {
+async fn a_signed_webhook_is_retried_until_the_endpoint_answers() {
     let n_calls = std::sync::atomic::AtomicU32::new(0);
     let answer = move |_: &_| {
         let n = n_calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst);

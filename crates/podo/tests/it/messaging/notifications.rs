@@ -5,8 +5,9 @@ use crate::support::client::text;
 use crate::support::world::{Plan, World, until};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use mail_parser::MessageParser;
 use podo_app::messaging::envelope::encode;
-use podo_testbed::stand_ins::post_box::Received;
+use podo_testbed::stand_ins::post_box::{Received, ReceivedEmail};
 use podo_testbed::{MailServer, PostBox};
 use serde_json::{Value, json};
 use std::process::Command;
@@ -125,14 +126,17 @@ async fn a_notification_goes_out_once_over_every_channel_that_the_fan_wants() {
 }
 
 fn check_mail(mail: &MailServer) {
-    let mut mails = mail.letters();
-    mails.retain(|mail| mail.text.contains("Your booking"));
+    let mut mails = mail.emails();
+    let parse = |mail: &ReceivedEmail| {
+        MessageParser::default().parse(mail.text.as_bytes()).unwrap().into_owned()
+    };
+    mails.retain(|mail| parse(mail).subject() == Some("Your booking is complete"));
     assert_eq!(mails.len(), 1, "{mails:?}");
     assert!(mails[0].to.ends_with("@podo.example"), "{mails:?}");
-    for part in ["Subject: Your booking is complete", "2 seats, 300,000 won paid.", "Message-ID: <"]
-    {
-        assert!(mails[0].text.contains(part), "{part}: {}", mails[0].text);
-    }
+    let parsed = parse(&mails[0]);
+    let plain = parsed.body_text(0).unwrap();
+    assert!(plain.contains("2 seats, ₩300,000 paid."), "{plain}");
+    assert!(parsed.message_id().is_some());
 }
 
 fn check_calls(folder: &TempDir, received: &[Received]) {
@@ -171,4 +175,74 @@ async fn a_device_named_twice_keeps_its_id() {
     let gone = format!("{path}/{}", text(&first, "id"));
     fan.api.delete(&gone).await.expect(404);
     other.api.delete(&format!("{path}/{}", text(&theirs, "id"))).await.expect(204);
+}
+
+/// NHN Cloud's Alimtalk, the credential endpoint of ECS, and SNS.
+fn phone_providers(received: &Received) -> (u16, String) {
+    match received.path.as_str() {
+        "/role" => {
+            let granted = json!({ "AccessKeyId": "ASIAROLE", "SecretAccessKey": "secret",
+                "Token": "session-token", "Expiration": "2099-01-01T00:00:00Z" });
+            (200, granted.to_string())
+        }
+        path if path.starts_with("/alimtalk/") => {
+            let done = json!({ "header": { "isSuccessful": true, "resultCode": 0 },
+                "message": { "requestId": "1", "sendResults": [{ "resultCode": 0 }] } });
+            (200, done.to_string())
+        }
+        _ => (200, "<PublishResponse><MessageId>1</MessageId></PublishResponse>".to_owned()),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn korean_numbers_get_an_alimtalk_and_others_a_text_message() {
+    let provider = PostBox::start(phone_providers).unwrap();
+    let (url, role) = (provider.url(), format!("{}/role", provider.url()));
+    let settings = [
+        ("PODO_ALIMTALK_URL", url.as_str()),
+        ("PODO_ALIMTALK_APP_KEY", "app"),
+        ("PODO_ALIMTALK_SECRET_KEY", "nhn-secret"),
+        ("PODO_ALIMTALK_SENDER_KEY", "channel"),
+        ("PODO_ALIMTALK_TEMPLATE_PREFIX", "P_"),
+        ("PODO_ALIMTALK_FALLBACK_NUMBER", "0215771577"),
+        ("PODO_SNS_REGION", "ap-northeast-2"),
+        ("PODO_SNS_URL", url.as_str()),
+        ("AWS_CONTAINER_CREDENTIALS_FULL_URI", role.as_str()),
+        ("AWS_CONTAINER_AUTHORIZATION_TOKEN", "task"),
+    ];
+    let world = World::with(&settings).await;
+    let show = world.show(Plan::default()).await;
+    let fans = [world.fan_inside(&show).await, world.fan_inside(&show).await];
+    for (fan, phone, seat) in [(&fans[0], "010-1234-5678", 0), (&fans[1], "+12025550123", 1)] {
+        let changed = fan.api.call(reqwest::Method::PATCH, "/api/users/me");
+        crate::support::client::send(changed.json(&json!({ "phone": phone }))).await.expect(200);
+        let wishes = json!({ "language": "ko", "email": true, "sms": true, "push": true });
+        fan.api.put("/api/users/me/notifications", &wishes).await.expect(200);
+        fan.buy(&show, seat).await;
+    }
+    let received = until("both are sent", async || {
+        let received = provider.received();
+        let has = |words: &str| received.iter().any(|it| it.body.contains(words));
+        (has("P_booking_confirmed") && has("PhoneNumber=%2B12025550123")).then_some(received)
+    })
+    .await;
+    let talk = received.iter().find(|it| it.body.contains("P_booking_confirmed")).unwrap();
+    assert_eq!(talk.path, "/alimtalk/v2.3/appkeys/app/messages");
+    assert_eq!(talk.header("x-secret-key"), "nhn-secret");
+    assert!(!talk.header("x-nc-api-idempotency-key").is_empty());
+    let body: Value = serde_json::from_str(&talk.body).unwrap();
+    assert_eq!(body["senderKey"], "channel");
+    let to = &body["recipientList"][0];
+    assert_eq!(to["recipientNo"], "01012345678");
+    assert_eq!(to["templateParameter"]["title"], "포도 콘서트");
+    assert_eq!(to["templateParameter"]["seats"], "A-1");
+    assert_eq!(to["resendParameter"]["resendSendNo"], "0215771577");
+    let sms = received.iter().find(|it| it.path == "/").unwrap();
+    assert!(sms.body.contains("PhoneNumber=%2B12025550123"), "{}", sms.body);
+    assert_eq!(sms.header("x-amz-security-token"), "session-token");
+    let signed = sms.header("authorization");
+    assert!(signed.contains("Credential=ASIAROLE/"), "{signed}");
+    assert!(signed.contains("x-amz-security-token"), "{signed}");
+    let role = received.iter().find(|it| it.path == "/role").unwrap();
+    assert_eq!(role.header("authorization"), "task");
 }

@@ -81,6 +81,7 @@ async fn doors(world: &World) -> Vec<Door> {
             json!({ "paymentId": id, "amount": 1, "paymentKey": "k" }),
             &["paymentKey"],
         ),
+        fan_door("/api/payment/wallet", json!({ "reservationId": id, "amount": 1 }), &[]),
         fan_door("/api/payment/cancel", json!({ "paymentId": id, "reason": "r" }), &[]),
         fan_door(&cancel, json!({ "reason": "r" }), &["reason"]),
         fan_door(&sandbox, json!({ "choice": "APPROVE" }), &[]),
@@ -140,7 +141,7 @@ async fn a_member_that_is_unknown_missing_or_of_another_type_is_named() {
             door.check(door.with("queue", json!({ "mode": "AUTO" })), "queue.maxActive").await;
         }
     }
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,7 +159,7 @@ async fn a_text_that_is_too_long_or_no_id_is_named() {
             }
         }
     }
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -186,7 +187,7 @@ async fn what_is_no_json_object_is_refused() {
         let answer = door.send(twice).await;
         assert_eq!(answer.status, 422, "{}: {}", door.path, answer.text);
     }
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -247,7 +248,7 @@ async fn an_amount_is_a_whole_number_of_won_within_limits() {
         charge.send(r#"{"amount":2000000}"#).await.expect(201);
     }
     charge.send(r#"{"amount":1}"#).await.refused(422, "WALLET_LIMIT");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -128,8 +128,9 @@ impl Cycles {
         };
         let mut trade = Trade { cycles: self, buyer };
         let api = stranger.with_token(&trade.buyer.token);
-        if trade.buy(&api).await.is_ok() {
-            trade.buyer.seat += 1_000_000;
+        match trade.buy(&api).await {
+            Ok(()) | Err(Interrupted::Voided) => trade.buyer.seat += 1_000_000,
+            Err(Interrupted::ServerGone) => {}
         }
     }
 
@@ -198,24 +199,38 @@ impl Drop for Trade<'_> {
     }
 }
 
-/// The server is gone.
-struct Gone;
+/// Why a buyer got no further.
+enum Interrupted {
+    ServerGone,
+    /// The server was away for longer than a payment may stay open, as on a machine that does too
+    /// much else: nothing was charged or acknowledged.
+    Voided,
+}
 
 impl Trade<'_> {
-    async fn step(&self, api: &Api, path: &str, body: Value, status: u16) -> Result<Value, Gone> {
+    async fn step(
+        &self,
+        api: &Api,
+        path: &str,
+        body: Value,
+        status: u16,
+    ) -> Result<Value, Interrupted> {
         loop {
             let call = api.call(Method::POST, path).header("Idempotency-Key", "mine").json(&body);
-            let answer = try_send(call).await.map_err(|_gone| Gone)?;
+            let answer = try_send(call).await.map_err(|_gone| Interrupted::ServerGone)?;
             let is_running = answer.text.contains("IDEMPOTENCY_KEY_RUNNING");
             if answer.status == 503 || answer.status == 202 || is_running {
                 tokio::time::sleep(Duration::from_millis(20)).await;
                 continue;
             }
+            if answer.status == 402 && answer.text.contains(r#""reason":"VOIDED""#) {
+                return Err(Interrupted::Voided);
+            }
             return Ok(answer.expect(status));
         }
     }
 
-    async fn buy(&mut self, api: &Api) -> Result<(), Gone> {
+    async fn buy(&mut self, api: &Api) -> Result<(), Interrupted> {
         if self.buyer.booking_number.is_none() {
             self.pay(api).await?;
         }
@@ -228,7 +243,7 @@ impl Trade<'_> {
         Ok(())
     }
 
-    async fn hold(&mut self, api: &Api) -> Result<String, Gone> {
+    async fn hold(&mut self, api: &Api) -> Result<String, Interrupted> {
         if let Some(reservation) = &self.buyer.reservation {
             return Ok(reservation.clone());
         }
@@ -249,7 +264,7 @@ impl Trade<'_> {
         Ok(reservation)
     }
 
-    async fn pay(&mut self, api: &Api) -> Result<(), Gone> {
+    async fn pay(&mut self, api: &Api) -> Result<(), Interrupted> {
         let reservation = self.hold(api).await?;
         let method = if self.buyer.pays_by_card() { "CARD" } else { "WALLET" };
         let pay = json!({ "reservationId": reservation, "method": method });

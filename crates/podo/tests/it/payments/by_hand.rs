@@ -60,7 +60,7 @@ async fn a_payment_that_no_gateway_tells_of_is_ended_by_hand_and_sells_the_seats
     let (path, said) = (resolve_path(&case), verdict("CAPTURED"));
     case.fan.api.post_new(&path, &said).await.refused(403, "ADMIN_ONLY");
     world.organiser.post_new(&path, &said).await.refused(409, "PAYMENT_RUNNING");
-    world.clock.advance(Duration::from_secs(200));
+    world.pass_void_time().await;
     until("it was asked about in vain", async || {
         let path = format!("/api/admin/payments/{}", case.payment);
         let seen = world.organiser.get(&path).await.expect(200);
@@ -81,7 +81,7 @@ async fn a_payment_that_no_gateway_tells_of_is_ended_by_hand_and_sells_the_seats
     let entry = &log["items"][0];
     assert_eq!(entry["subject"], case.payment.as_str());
     assert!(text(&entry["details"], "evidence").contains("12345"), "{entry}");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,14 +90,14 @@ async fn a_payment_that_was_not_charged_is_ended_by_hand_and_can_be_tried_again(
     let show = world.show(Plan::default()).await;
     let case = pay(&world, &show, &[0], "TIMEOUT").await;
     lose_gateway(&world);
-    world.clock.advance(Duration::from_secs(200));
+    world.pass_void_time().await;
     let said = verdict("NOT_CAPTURED");
     let ended = world.organiser.post_new(&resolve_path(&case), &said).await.expect(200);
     assert_eq!(ended["status"], "FAILED");
     case.fan.charge(PRICE).await;
     let payment = case.fan.ready(&case.reservation, "WALLET").await;
     case.fan.confirm(&payment).await.expect(200);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -108,7 +108,7 @@ async fn much_money_is_decided_about_by_two_organisers() {
     let show = world.show_in(template, json!({ "VIP": 600_000 }), Plan::default()).await;
     let case = pay(&world, &show, &[0, 1], "LATE").await;
     lose_gateway(&world);
-    world.clock.advance(Duration::from_secs(200));
+    world.pass_void_time().await;
     let (path, said) = (resolve_path(&case), verdict("CAPTURED"));
     for _ in 0..2 {
         let asked = world.organiser.post_new(&path, &said).await.expect(202);
@@ -118,7 +118,7 @@ async fn much_money_is_decided_about_by_two_organisers() {
     let other = second.post_new(&path, &verdict("NOT_CAPTURED")).await.expect(202);
     assert_eq!(other["status"], "SECOND_ORGANISER_NEEDED", "two must say the same");
     assert_eq!(second.post_new(&path, &said).await.expect(200)["status"], "CAPTURED");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -152,7 +152,7 @@ async fn a_refund_that_no_gateway_makes_is_ended_by_hand_once_it_is_stuck() {
     assert!(text(&seen["refunds"][0], "evidence").contains("987"), "{seen}");
     let log = world.organiser.get("/api/admin/audit?action=refund.resolve").await.expect(200);
     assert_eq!(log["items"].as_array().unwrap().len(), 1, "{log}");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 /// A date whose four seats cost 400,000 won each.
@@ -178,7 +178,7 @@ async fn one_organiser_does_not_refund_much_money_in_small_parts() {
     }
     let second = second_organiser(&world).await;
     second.post_new(&path, &part(2)).await.expect(200);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -204,7 +204,7 @@ async fn one_organiser_does_not_fill_a_wallet_with_much_money() {
     let second = second_organiser(&world).await;
     second.post_new(&path, &give(5_000_000)).await.expect(201);
     assert_eq!(fan.balance().await, 5_800_000);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -218,7 +218,7 @@ async fn what_is_ended_by_hand_counts_with_what_was_refunded_that_day() {
     database.busy_timeout(Duration::from_secs(5)).unwrap();
     let lose = "update payments set gateway = 'gone' where status <> 'CAPTURED'";
     assert_eq!(database.execute(lose, []).unwrap(), 1);
-    world.clock.advance(Duration::from_secs(200));
+    world.pass_void_time().await;
     let path = format!("/api/admin/payments/{}/refund", bought.payment);
     world.organiser.post_new(&path, &json!({ "reason": "비" })).await.expect(200);
     let said = verdict("CAPTURED");
@@ -226,5 +226,5 @@ async fn what_is_ended_by_hand_counts_with_what_was_refunded_that_day() {
     assert_eq!(asked["status"], "SECOND_ORGANISER_NEEDED");
     let second = second_organiser(&world).await;
     second.post_new(&resolve_path(&stuck), &said).await.expect(200);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }

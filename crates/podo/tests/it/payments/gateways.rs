@@ -55,7 +55,7 @@ async fn all_pairs(gateway: Gateway) {
         }
     }
     // Unknown outcomes are queried, and voided after three minutes.
-    bank.world.clock.advance(Duration::from_secs(200));
+    bank.world.pass_void_time().await;
     for (fault, webhook, case) in &cases {
         let end = end_of(gateway, *fault);
         let what = format!("{gateway:?} {fault:?} {webhook:?} ends as {end}");
@@ -123,7 +123,7 @@ async fn a_charge_after_the_confirmed_void_is_noticed_and_goes_back() {
     for (seat, gateway) in [(0, Gateway::Toss), (1, Gateway::PortOne)] {
         let case = bank.start(gateway, seat, (Fault::Silent, RefundFault::None)).await;
         bank.play(&case, Webhook::Missing).await;
-        bank.world.clock.advance(Duration::from_secs(200));
+        bank.world.pass_void_time().await;
         until("it is voided", async || (case.status().await == "FAILED").then_some(())).await;
         bank.gateways.capture_unasked(&case.order, PRICE);
         bank.tell(&case, "late").await;

@@ -16,11 +16,12 @@ pub(crate) struct Write {
     pub(crate) status: u16,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Select,
     Request,
     Confirm,
+    PayFromWallet,
     CancelReservation,
     CancelPayment,
     Charge,
@@ -30,10 +31,11 @@ pub(crate) enum Step {
     Transfer,
 }
 
-pub(crate) const STEPS: [Step; 10] = [
+pub(crate) const STEPS: [Step; 11] = [
     Step::Select,
     Step::Request,
     Step::Confirm,
+    Step::PayFromWallet,
     Step::CancelReservation,
     Step::CancelPayment,
     Step::Charge,
@@ -71,6 +73,12 @@ impl Step {
                 let other = json!({ "paymentId": id, "amount": PRICE, "paymentKey": "x" });
                 write("/api/payment/confirm", body, other, 200)
             }
+            Step::PayFromWallet => {
+                fan.charge(PRICE).await;
+                let reservation = fan.hold(show, &[seat]).await;
+                let pay = |amount: i64| json!({ "reservationId": reservation, "amount": amount });
+                write("/api/payment/wallet", pay(PRICE), pay(PRICE + 1), 200)
+            }
             Step::CancelReservation => {
                 let id = fan.buy(show, seat).await.reservation;
                 let path = format!("/api/booking/reservations/{id}/cancel");
@@ -81,12 +89,9 @@ impl Step {
                 let cancel = |reason: &str| json!({ "paymentId": id, "reason": reason });
                 write("/api/payment/cancel", cancel("a"), cancel("b"), 200)
             }
-            Step::Charge => {
-                let charge = |amount: i64| json!({ "amount": amount });
-                write("/api/wallet/charge", charge(1_000), charge(2_000), 201)
-            }
-            Step::ChargeByGateway => {
-                let charge = |amount: i64| json!({ "amount": amount, "gateway": "sandbox" });
+            Step::Charge | Step::ChargeByGateway => {
+                let gateway = (self == Step::ChargeByGateway).then_some("sandbox");
+                let charge = |amount: i64| json!({ "amount": amount, "gateway": gateway });
                 write("/api/wallet/charge", charge(1_000), charge(2_000), 201)
             }
             Step::ConfirmCharge => {

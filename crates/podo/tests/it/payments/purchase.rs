@@ -33,7 +33,7 @@ async fn a_fan_signs_up_waits_holds_pays_and_has_a_ticket() {
     assert!(qr.text.contains("<svg"), "{}", qr.text);
     show.wait_for_letter(&world.stranger, 3, 'S').await;
     wait_for_notification(&fan, "예매가 완료되었어요").await;
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 /// Waits for a notification with this subject in the mailbox.
@@ -66,7 +66,7 @@ async fn a_canceled_reservation_gives_back_money_and_seat() {
     fan.cancel(&bought.reservation).await.refused(409, "ALREADY_CANCELED");
 
     world.fan_inside(&show).await.buy(&show, 0).await;
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,7 +80,7 @@ async fn a_wallet_without_enough_money_pays_nothing() {
     assert_eq!(problem["reason"], "INSUFFICIENT_BALANCE");
     fan.charge(PRICE).await;
     fan.confirm(&payment).await.expect(200);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,7 +100,40 @@ async fn the_amount_and_the_reservation_must_be_the_payments_own() {
     other.request(&reservation, "WALLET").await.refused(404, "NOT_FOUND");
     other.cancel(&reservation).await.refused(404, "NOT_FOUND");
     fan.cancel(&reservation).await.refused(409, "NOT_PAID");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wallet_pays_a_hold_in_one_call() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let (fan, other) = (world.fan_inside(&show).await, world.fan().await);
+    let reservation = fan.hold(&show, &[3]).await;
+    // A card was chosen before; the wallet replaces that payment.
+    let by_card = fan.ready(&reservation, "CARD").await;
+    let problem = fan.pay_from_wallet(&reservation).await.refused(402, "PAYMENT_DECLINED");
+    assert_eq!(problem["reason"], "INSUFFICIENT_BALANCE");
+    assert_eq!(fan.payment(&by_card).await["status"], "READY", "a refusal changes nothing");
+    fan.charge(PRICE).await;
+    other.pay_from_wallet(&reservation).await.refused(404, "NOT_FOUND");
+    let body = json!({ "reservationId": reservation, "amount": PRICE - 1 });
+    fan.api.post_new("/api/payment/wallet", &body).await.refused(422, "AMOUNT_MISMATCH");
+
+    let paid = fan.pay_from_wallet(&reservation).await.expect(200);
+    assert_eq!(paid["status"], "CAPTURED");
+    assert_eq!(paid["reservation"]["status"], "CONFIRMED");
+    assert_eq!(paid["tickets"][0]["seatNumber"], "A-4");
+    assert_eq!(fan.balance().await, 0);
+    assert_eq!(fan.payment(&by_card).await["status"], "CANCELED");
+    let payment = fan.payment(&text(&paid, "paymentId")).await;
+    let steps = payment["history"].as_array().unwrap();
+    let steps: Vec<_> = steps.iter().map(|step| step["status"].as_str().unwrap()).collect();
+    assert_eq!(steps, ["READY", "CAPTURED"]);
+    show.wait_for_letter(&world.stranger, 3, 'S').await;
+    fan.pay_from_wallet(&reservation).await.refused(409, "ALREADY_PAID");
+    let canceled = fan.cancel(&reservation).await.expect(200);
+    assert_eq!(canceled["refundAmount"], PRICE);
+    world.finish().await;
 }
 
 /// A card payment on the sandbox's page, where the person chose `choice`.
@@ -137,7 +170,7 @@ async fn an_approved_card_buys_the_seat_even_when_it_answers_twice() {
         assert_eq!(canceled["status"], "REFUND_DUE", "{choice}");
         wait_for_payment(&fan, &payment, "REFUNDED").await;
     }
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,11 +187,11 @@ async fn after_a_declined_card_the_seats_are_kept_for_another_payment() {
     let (_, answer) = pay_by_card(&fan, &reservation, "APPROVE").await;
     answer.expect(200);
     fan.request(&reservation, "WALLET").await.refused(409, "ALREADY_PAID");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_payment_nobody_answers_for_keeps_its_seat_until_it_is_voided() {
+async fn a_payment_with_an_unknown_outcome_keeps_its_seat_until_it_is_voided() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let fan = world.fan_inside(&show).await;
@@ -168,12 +201,12 @@ async fn a_payment_nobody_answers_for_keeps_its_seat_until_it_is_voided() {
     fan.release(&reservation).await.refused(409, "PAYMENT_RUNNING");
     world.fan_inside(&show).await.select(&show, &[0]).await.refused(409, "SEAT_TAKEN");
 
-    world.clock.advance(Duration::from_secs(200));
+    world.pass_void_time().await;
     wait_for_payment(&fan, &payment, "FAILED").await;
     assert_eq!(fan.reservation(&reservation).await["status"], "HELD");
     let (_, answer) = pay_by_card(&fan, &reservation, "APPROVE").await;
     answer.expect(200);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -193,5 +226,5 @@ async fn a_charge_whose_answer_was_lost_is_found_and_buys_the_seat() {
         metrics.lines().any(|line| line == "podo_purchases_total 1").then_some(())
     })
     .await;
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }

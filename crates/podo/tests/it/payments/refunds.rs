@@ -39,7 +39,7 @@ async fn a_fan_sees_the_fee_before_giving_one_of_two_seats_back() {
     show.wait_for_letter(&world.stranger, 0, 'S').await;
     show.wait_for_letter(&world.stranger, 1, 'A').await;
     fan.api.post_new(&path, &body).await.refused(422, "FOREIGN_SEAT");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -68,7 +68,7 @@ async fn an_organiser_refunds_once_however_often_the_call_comes() {
     assert_eq!(again.text, first.text);
     world.organiser.post_new(&path, &body).await.refused(409, "ALREADY_CANCELED");
     assert_eq!(fan.balance().await, PRICE);
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,7 +89,7 @@ async fn fifty_refunds_with_one_key_give_the_money_back_once() {
     let other = json!({ "reason": "눈이 와요" });
     let answer = world.organiser.post_once(&path, "fifty", &other).await;
     answer.refused(422, "IDEMPOTENCY_KEY_REUSED");
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,5 +114,5 @@ async fn a_canceled_event_gives_everybody_their_money_back() {
         let tickets = fan.api.get("/api/tickets").await.expect(200);
         assert_eq!(text(&tickets["items"][0], "status"), "VOID");
     }
-    World::assert_sound(&world.findings().await);
+    world.finish().await;
 }

@@ -252,12 +252,12 @@ async fn a_fan_whose_address_is_lost_keeps_no_other_from_getting_mail() {
     );
     spoil(&world, &sql);
     let good = world.fan_inside(&show).await;
-    let n_before = mail.letters().len();
+    let n_before = mail.emails().len();
     bad.buy(&show, 0).await;
     good.buy(&show, 1).await;
     until("the good one gets mail", async || {
-        let letters = mail.letters();
-        letters[n_before..].iter().any(|it| it.text.contains("Subject")).then_some(())
+        let emails = mail.emails();
+        emails[n_before..].iter().any(|it| it.text.contains("Subject")).then_some(())
     })
     .await;
     let put_off = "select count(*) from notifications

@@ -174,7 +174,7 @@ async fn what_has_not_changed_is_not_sent_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn too_many_requests_from_one_address_are_told_to_wait() {
+async fn too_many_requests_from_one_address_get_a_retry_after() {
     let settings = [("PODO_LIMITS", "on"), ("PODO_REQUESTS_PER_SECOND_PER_IP", "20")];
     let world = World::with(&settings).await;
     let asks = (0..60).map(|_| world.stranger.get("/api/events"));

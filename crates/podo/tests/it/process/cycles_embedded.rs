@@ -45,7 +45,7 @@ pub(crate) fn verify(folder: &Path) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn power_cuts_at_every_point_and_at_random_lose_nothing_that_was_told() {
+async fn power_cuts_at_every_point_and_at_random_lose_nothing_that_was_acknowledged() {
     let folder = TempDir::with_prefix("podo-").unwrap();
     let config = config(folder.path(), &[]);
     let world = World::on(&config, bootstrap::context(&config).await.unwrap()).await;

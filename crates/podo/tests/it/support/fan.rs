@@ -98,6 +98,12 @@ impl Fan {
         self.api.post_new("/api/payment/confirm", &body).await
     }
 
+    /// Pays from the wallet in one call.
+    pub(crate) async fn pay_from_wallet(&self, reservation: &str) -> Answer {
+        let body = json!({ "reservationId": reservation, "amount": PRICE });
+        self.api.post_new("/api/payment/wallet", &body).await
+    }
+
     pub(crate) async fn payment(&self, id: &str) -> Value {
         self.api.get(&format!("/api/payment/{id}")).await.expect(200)
     }

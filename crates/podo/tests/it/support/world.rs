@@ -10,10 +10,13 @@ use podo_adapters::clock::SystemClock;
 use podo_app::AppContext;
 use podo_app::identity::accounts::{SignUp, new_user};
 use podo_app::identity::port::accounts::CreateUser;
+use podo_app::identity::port::team::ChangeMembership;
 use podo_app::identity::sessions::Caller;
 use podo_app::operations::port::clock::Clock;
 use podo_app::operations::port::invariants::Finding;
+use podo_app::payments::jobs::settle::settle_unknown_payments;
 use podo_domain::catalog::text::Line;
+use podo_domain::identity::permissions::{Membership, TeamRole};
 use podo_domain::identity::{Email, NewPassword, Role};
 use podo_domain::{ScheduleId, SeatId, SessionId, Timestamp, UserId};
 use serde_json::{Value, json};
@@ -108,6 +111,18 @@ impl World {
         &self.running.context
     }
 
+    /// Lets unknown payments become old enough to be voided: three minutes after the first query.
+    pub(crate) async fn pass_void_time(&self) {
+        self.clock.advance(Duration::from_secs(10));
+        settle_unknown_payments(self.context(), self.clock.now()).await.unwrap();
+        self.clock.advance(Duration::from_secs(200));
+    }
+
+    /// The folder with the store's files.
+    pub(crate) fn data(&self) -> &Path {
+        self._folder.as_ref().expect("this server has its own folder").path()
+    }
+
     pub(crate) async fn fans(&self, n_fans: usize) -> Vec<Fan> {
         let accounts = accounts(self.context(), n_fans, Role::User).await;
         let fan = |(id, token): (UserId, String)| Fan { id, api: self.stranger.with_token(&token) };
@@ -129,6 +144,21 @@ impl World {
         let fan = Fan { id: user.user, api: self.stranger.clone() };
         context.store.create_user(user).await.unwrap();
         self.again(&fan)
+    }
+
+    /// An organiser with this role.
+    pub(crate) async fn member(&self, membership: Membership) -> Api {
+        let context = self.context();
+        let made = accounts(context, 1, Role::Staff).await.remove(0);
+        let command = ChangeMembership {
+            actor: made.0,
+            by: Membership::preset(TeamRole::Owner).grant,
+            user: made.0,
+            membership: Some(membership),
+            now: context.now(),
+        };
+        context.store.change_membership(command).await.unwrap();
+        self.stranger.with_token(&made.1)
     }
 
     pub(crate) async fn fan(&self) -> Fan {
@@ -193,11 +223,16 @@ impl World {
         context.store.check_all(context.now()).await.unwrap()
     }
 
-    /// Every invariant holds.
-    #[track_caller]
-    pub(crate) fn assert_sound(findings: &[Finding]) {
+    /// Every invariant holds in the middle of a test.
+    pub(crate) async fn check_invariants(&self) {
+        let findings = self.findings().await;
         let broken: Vec<_> = findings.iter().filter(|finding| finding.n_broken > 0).collect();
         assert!(broken.is_empty(), "{broken:#?}");
+    }
+
+    /// Ends a test that sells: every invariant holds.
+    pub(crate) async fn finish(self) {
+        self.check_invariants().await;
     }
 }
 

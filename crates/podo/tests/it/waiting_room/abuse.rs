@@ -37,7 +37,7 @@ async fn a_hundred_tabs_are_one_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_polls_far_too_fast_is_put_off_and_keeps_the_place() {
+async fn a_fan_who_polls_far_too_fast_is_throttled_and_keeps_the_place() {
     let world = World::with(&LIMITS_ON).await;
     let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
     let _inside = world.fan_inside(&show).await;

@@ -176,14 +176,14 @@ impl Forger {
     }
 }
 
-async fn is_nobody(api: &Api, name: &str, token: &str) {
+async fn authenticates_no_user(api: &Api, name: &str, token: &str) {
     let answer = api.with_token(token).get("/api/users/me").await;
     assert_eq!(answer.status, 401, "{name}: {}", answer.text);
     answer.refused(401, "LOGIN_REQUIRED");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_forged_token_is_nobody() {
+async fn a_forged_token_authenticates_no_user() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let mut fan = world.fan().await;
@@ -202,6 +202,6 @@ async fn a_forged_token_is_nobody() {
     forged.push(("an entry token".to_owned(), fan.api.entry().to_owned()));
     assert!(forged.len() >= 60, "{} forgeries", forged.len());
     for (name, token) in &forged {
-        is_nobody(&world.stranger, name, token).await;
+        authenticates_no_user(&world.stranger, name, token).await;
     }
 }

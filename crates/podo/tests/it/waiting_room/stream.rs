@@ -95,7 +95,7 @@ async fn a_stream_tells_the_place_and_then_the_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_that_takes_nothing_for_a_while_is_told_the_newest_state_alone() {
+async fn a_connection_that_stops_reading_then_gets_only_the_newest_state() {
     let world = World::start().await;
     let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
     let _inside = world.fan_inside(&show).await;
@@ -104,11 +104,11 @@ async fn a_connection_that_takes_nothing_for_a_while_is_told_the_newest_state_al
         fan.enter(&show).await.expect(200);
     }
     let (last, ahead) = fans.split_last().unwrap();
-    let asker = Asker { fan: last.id, proof: None, session: None };
+    let asker = Asker { fan: last.id, proof: None, room: show.schedule, session: None };
     let (streams, tasks) = (Arc::new(Streams::default()), Tasks::default());
     let context = &world.running.context;
-    let mut slow = Listener::start(&streams, context, &tasks, (show.schedule, asker)).unwrap();
-    let mut quick = Listener::start(&streams, context, &tasks, (show.schedule, asker)).unwrap();
+    let mut slow = Listener::start(&streams, context, &tasks, asker).unwrap();
+    let mut quick = Listener::start(&streams, context, &tasks, asker).unwrap();
     let position = async |listener: &mut Listener| match listener.next().await {
         Some(StreamEvent::View(view)) => view.position,
         Some(StreamEvent::Over(_) | StreamEvent::Bye { .. }) | None => panic!("the stream goes on"),
@@ -203,7 +203,7 @@ async fn streams_end_with_the_process_and_say_when_to_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_not_in_the_queue_gets_no_stream_and_nobody_gets_a_hundred() {
+async fn a_stream_needs_a_place_in_the_queue_and_a_fan_gets_a_few_at_most() {
     let world = World::with(&[("PODO_LIMITS", "on"), ("PODO_REQUESTS_PER_SECOND_PER_IP", "1000")]);
     let world = world.await;
     let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;

@@ -47,7 +47,7 @@ fn is_documented(document: &Value, stream: &Stream, answer: &Answer) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_asks_for_a_stream_wrongly_is_told_what_the_document_says() {
+async fn an_invalid_stream_request_gets_the_documented_problem() {
     let world = World::start().await;
     let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;
     let _inside = world.fan_inside(&show).await;

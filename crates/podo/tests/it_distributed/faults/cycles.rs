@@ -31,7 +31,7 @@ fn start(system: &System, point: Option<(&str, u64)>) -> Option<Podo> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nodes_die_at_every_point_and_at_random_and_lose_nothing_that_was_told() {
+async fn nodes_die_at_every_point_and_at_random_and_lose_nothing_that_was_acknowledged() {
     let system = System::start(Live::single());
     let made = async |world: &World, _: &Show| buyers(world, N_BUYERS).await;
     let (show, fans) = system.prepare(plan(N_BUYERS), made).await;

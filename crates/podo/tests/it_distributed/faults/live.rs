@@ -30,7 +30,7 @@ fn place(view: &Value) -> (Option<&str>, Option<u64>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_redis_is_away_places_are_kept_and_nobody_comes_in() {
+async fn while_redis_is_unavailable_places_are_kept_and_no_fan_is_admitted() {
     let redis = Redis::start().unwrap();
     let world = world_on(&redis).await;
     let show = world.show(ONE_INSIDE).await;
@@ -76,7 +76,7 @@ async fn while_redis_is_away_places_are_kept_and_nobody_comes_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_redis_that_lost_everything_costs_nobody_the_place_or_the_entry() {
+async fn after_redis_lost_its_data_every_fan_keeps_the_place_and_the_entry() {
     let redis = Redis::start().unwrap();
     let world = world_on(&redis).await;
     let show = world.show(ONE_INSIDE).await;

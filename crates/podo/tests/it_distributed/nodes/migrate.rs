@@ -36,7 +36,7 @@ fn an_administrator_gets_schema_and_roles_as_often_as_they_like() {
 }
 
 #[test]
-fn an_owner_who_may_not_create_roles_is_told_what_to_do() {
+fn an_owner_who_may_not_create_roles_gets_instructions() {
     let server = Postgres::start().unwrap();
     server.psql("postgres", "create role owner login").unwrap();
     server.psql("postgres", "create database hall owner owner").unwrap();

@@ -40,7 +40,7 @@ async fn assert_in_order(world: &World, show: &Show, waiting: &[(String, u64)]) 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_queue_moves_to_redis_and_back_and_nobody_loses_a_place() {
+async fn a_running_queue_moves_to_redis_and_back_and_every_fan_keeps_the_place() {
     let folder = tempfile::TempDir::with_prefix("podo-").unwrap();
     let redis = Redis::start().unwrap();
     let world = world_on(folder.path(), "memory:").await;

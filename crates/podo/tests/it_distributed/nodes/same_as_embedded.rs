@@ -448,7 +448,7 @@ async fn both_ways_of_running_it_answer_the_same_script_alike() {
     ] {
         assert!(counts.contains_key(needed), "{needed} never happened: {counts:#?}");
     }
-    for side in [&embedded, &distributed] {
-        World::assert_sound(&side.world.findings().await);
+    for side in [embedded, distributed] {
+        side.world.finish().await;
     }
 }

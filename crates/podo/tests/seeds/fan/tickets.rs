@@ -7,9 +7,12 @@ use futures::FutureExt;
 use futures::future::join;
 use podo_app::operations::idempotency::{ACCEPT, TRANSFER};
 use podo_app::operations::port::idempotency::IdempotencyKey;
-use podo_app::tickets::holders::{accept, check_in, my_ticket, offer, qr_text};
+use podo_app::tickets::gate::{Scan, check_in};
+use podo_app::tickets::holders::{Recipient, accept, my_ticket, offer, qr_text};
 use podo_app::{AppContext, Error};
-use podo_domain::{Refusal, TicketId, UserId};
+use podo_domain::identity::permissions::EventScope;
+use podo_domain::messaging::messages::Language;
+use podo_domain::{Refusal, ScheduleId, TicketId, UserId};
 use serde_json::Value;
 
 impl Fan {
@@ -47,7 +50,11 @@ impl Fan {
         let email = self.sale.fans[to].1.clone();
         let asked = self.ask("transfer", Saw::Answers, move |node| {
             let (key, email) = (key.clone(), email.clone());
-            async move { offer(&node, key, fan, ticket, &email).await.map(body_of) }.boxed()
+            async move {
+                let to = Recipient { email: &email, language: Language::Ko };
+                offer(&node, key, fan, ticket, to).await.map(body_of)
+            }
+            .boxed()
         });
         if !matches!(asked.await, Some(Ok(_))) {
             return false;
@@ -67,9 +74,10 @@ impl Fan {
 
     /// T1: the old owner's copy of the code opens no gate.
     async fn check_old_code(&mut self, ticket: TicketId, code: String) {
+        let schedule = self.sale.schedule;
         let asked = self.ask("old code", Saw::Views, move |node| {
             let code = code.clone();
-            async move { show(&node, &code).await.map(|()| Value::Null) }.boxed()
+            async move { show(&node, schedule, &code).await.map(|()| Value::Null) }.boxed()
         });
         let opened = matches!(asked.await, Some(Ok(_)));
         self.sale.ensure(!opened, || format!("T1 the old code of {ticket} opened a gate"));
@@ -81,7 +89,8 @@ impl Fan {
         let node = |index: usize| sale.cluster.nodes[index].context.clone();
         let one = node(sale.any_node(&mut self.rng));
         let other = node(sale.any_node(&mut self.rng));
-        let (one, other) = join(show(&one, code), show(&other, code)).await;
+        let (one, other) =
+            join(show(&one, sale.schedule, code), show(&other, sale.schedule, code)).await;
         for opened in [one, other] {
             match opened {
                 Ok(()) => {
@@ -97,7 +106,8 @@ impl Fan {
     }
 }
 
-async fn show(context: &AppContext, code: &str) -> podo_app::Result<()> {
-    let steward = UserId::new(uuid::Uuid::from_u128(3));
-    check_in(context, steward, code, None).await.map(drop)
+async fn show(context: &AppContext, schedule: ScheduleId, code: &str) -> podo_app::Result<()> {
+    let actor = UserId::new(uuid::Uuid::from_u128(3));
+    let (gate, code) = ("1".to_owned().try_into().unwrap(), code.to_owned());
+    check_in(context, Scan { actor, events: EventScope::All, schedule, gate, code }).await.map(drop)
 }

@@ -1,13 +1,8 @@
 //! The live entries, ordered by when their slots become free, and the recently expired ones.
 
-use podo_domain::waiting_room::{CLAIM_WINDOW, Entry, PlaceNumber};
+use podo_domain::waiting_room::{CLAIM_WINDOW, Entry, LAPSED_FOR, LAPSED_MAX, PlaceNumber};
 use podo_domain::{Timestamp, UserId};
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::time::Duration;
-
-/// How long, and for how many fans, an expired entry is remembered.
-const LAPSED_FOR: Duration = Duration::from_secs(3_600);
-const LAPSED_MAX: usize = 100_000;
 
 #[derive(Clone, Copy)]
 struct Slot {
@@ -110,7 +105,7 @@ impl Entries {
         self.lapsed_by_age.push_back((now, fan));
         while let Some((since, fan)) = self.lapsed_by_age.front().copied() {
             let is_old = now.since(since) >= LAPSED_FOR;
-            if !is_old && self.lapsed_by_age.len() <= LAPSED_MAX {
+            if !is_old && self.lapsed_by_age.len() <= LAPSED_MAX as usize {
                 break;
             }
             self.lapsed_by_age.pop_front();

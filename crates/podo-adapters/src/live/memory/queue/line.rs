@@ -1,7 +1,7 @@
 //! The line: who waits, by number, and how many fans are ahead of each.
 
 use crate::live::memory::queue::returned::Returned;
-use crate::live::memory::queue::waiting_index::WaitingIndex;
+use crate::live::waiting_index::WaitingIndex;
 use podo_domain::UserId;
 use podo_domain::waiting_room::{Draw, PlaceNumber};
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use uuid::Uuid;
 
-pub(crate) struct Line {
+pub(crate) struct WaitingLine {
     /// The rest of the block that numbers are assigned from.
     block: Range<PlaceNumber>,
     /// The start of the consecutive numbers assigned up to the block's start.
@@ -29,9 +29,9 @@ pub(crate) struct Line {
 }
 
 /// A copy has its own index.
-impl Clone for Line {
-    fn clone(&self) -> Line {
-        Line {
+impl Clone for WaitingLine {
+    fn clone(&self) -> WaitingLine {
+        WaitingLine {
             block: self.block.clone(),
             run: self.run,
             given: self.given.clone(),
@@ -44,10 +44,10 @@ impl Clone for Line {
     }
 }
 
-impl Line {
+impl WaitingLine {
     /// An empty line. Every number ever assigned is smaller than `base`.
-    pub(crate) fn above(base: PlaceNumber) -> Line {
-        Line {
+    pub(crate) fn above(base: PlaceNumber) -> WaitingLine {
+        WaitingLine {
             block: base..base,
             run: base,
             given: Vec::new(),

@@ -1,10 +1,8 @@
 //! The lobby: fans who arrive before the opening, each with an index for the draw.
 
 use podo_domain::UserId;
+use podo_domain::waiting_room::LOBBY_INDEX_MAX;
 use std::ops::Range;
-
-/// A larger index is rejected: the draw would need too much memory.
-const INDEX_MAX: u32 = 10_000_000;
 
 #[derive(Clone, Copy)]
 pub(crate) enum Slot {
@@ -69,7 +67,7 @@ impl Lobby {
 
     /// Whether an absent fan could have this index.
     pub(crate) fn is_free(&self, index: u32) -> bool {
-        index <= INDEX_MAX && matches!(self.slot(index), Slot::Unclaimed)
+        index <= LOBBY_INDEX_MAX && matches!(self.slot(index), Slot::Unclaimed)
     }
 
     /// Restores the fan's index. Returns false if another fan has it; any other index is then as

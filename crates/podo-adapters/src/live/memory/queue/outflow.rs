@@ -1,8 +1,9 @@
 //! Admissions per second, over the last minute.
 
 use podo_domain::Timestamp;
+use podo_domain::waiting_room::OUTFLOW_SECONDS;
 
-const SECONDS: i64 = 60;
+const SECONDS: i64 = OUTFLOW_SECONDS as i64;
 
 #[derive(Clone)]
 pub(crate) struct Outflow {

@@ -4,10 +4,10 @@
 mod restoring;
 
 use crate::live::memory::queue::entries::Entries;
-use crate::live::memory::queue::line::Line;
+use crate::live::memory::queue::line::WaitingLine;
 use crate::live::memory::queue::lobby::{Lobby, Slot};
 use crate::live::memory::queue::outflow::Outflow;
-use crate::live::memory::queue::waiting_index::WaitingIndex;
+use crate::live::waiting_index::WaitingIndex;
 use podo_app::waiting_room::port::queue::{Admission, PlaceProof};
 use podo_domain::waiting_room::draw;
 use podo_domain::waiting_room::{
@@ -27,13 +27,13 @@ pub(crate) struct Room {
     /// The epoch in which the store's live entries were restored.
     opened_in: Option<Epoch>,
     /// The room isn't open in the current epoch, so writes may be missing.
-    is_doubted: bool,
+    is_stale: bool,
     /// A fan was restored to the line, or may be: this room replaces a lost one.
     has_returned: bool,
     /// The draw is due: no fan can join the lobby any more.
     is_closing: bool,
     opening: Opening,
-    line: Line,
+    line: WaitingLine,
     /// The places of fans who aren't inside.
     places: HashMap<UserId, Packed>,
     entries: Entries,
@@ -66,7 +66,7 @@ impl Drawn {
     }
 }
 
-enum Place {
+enum QueuePlace {
     Lobby(u32),
     Line(PlaceNumber),
 }
@@ -77,20 +77,20 @@ struct Packed(u64);
 
 const IN_LOBBY: u64 = 1 << 63;
 
-impl From<Place> for Packed {
-    fn from(place: Place) -> Packed {
+impl From<QueuePlace> for Packed {
+    fn from(place: QueuePlace) -> Packed {
         match place {
-            Place::Lobby(index) => Packed(IN_LOBBY | u64::from(index)),
-            Place::Line(number) => Packed(number),
+            QueuePlace::Lobby(index) => Packed(IN_LOBBY | u64::from(index)),
+            QueuePlace::Line(number) => Packed(number),
         }
     }
 }
 
 impl Packed {
-    fn place(self) -> Place {
+    fn place(self) -> QueuePlace {
         match u32::try_from(self.0 ^ IN_LOBBY) {
-            Ok(index) => Place::Lobby(index),
-            Err(_) => Place::Line(self.0),
+            Ok(index) => QueuePlace::Lobby(index),
+            Err(_) => QueuePlace::Line(self.0),
         }
     }
 }
@@ -101,11 +101,11 @@ impl Room {
         Room {
             opened_at: now,
             opened_in: None,
-            is_doubted: true,
+            is_stale: true,
             has_returned: false,
             is_closing: false,
             opening: Opening::Ahead(Lobby::default()),
-            line: Line::above(base),
+            line: WaitingLine::above(base),
             places: HashMap::new(),
             entries: Entries::default(),
             budget: None,
@@ -123,8 +123,8 @@ impl Room {
 
     /// Every access to a room begins with this. Returns whether it is open.
     pub(crate) fn is_open_in(&mut self, epoch: Epoch) -> bool {
-        self.is_doubted = self.opened_in != Some(epoch);
-        !self.is_doubted
+        self.is_stale = self.opened_in != Some(epoch);
+        !self.is_stale
     }
 
     pub(crate) fn enter(
@@ -183,11 +183,11 @@ impl Room {
         let place = self.places.remove(&fan).map(Packed::place);
         let was_here = was_inside || place.is_some();
         match (place, &mut self.opening) {
-            (Some(Place::Line(number)), _) => {
+            (Some(QueuePlace::Line(number)), _) => {
                 self.line.remove(number);
             }
-            (Some(Place::Lobby(index)), Opening::Ahead(lobby)) => lobby.leave(index),
-            (Some(Place::Lobby(_)), Opening::Drawn(_)) => {
+            (Some(QueuePlace::Lobby(index)), Opening::Ahead(lobby)) => lobby.leave(index),
+            (Some(QueuePlace::Lobby(_)), Opening::Drawn(_)) => {
                 unreachable!("the draw moves every fan into the line")
             }
             (None, _) => (),
@@ -264,6 +264,15 @@ impl Room {
         }
     }
 
+    /// Whether fans gather or wait here.
+    pub(crate) fn is_busy(&self) -> bool {
+        let is_gathering = match &self.opening {
+            Opening::Ahead(lobby) => lobby.n_indexes() > 0,
+            Opening::Drawn(_) => false,
+        };
+        is_gathering || self.line.len() > 0
+    }
+
     pub(crate) fn counts(&mut self, now: Timestamp) -> QueueCounts {
         self.sweep(now);
         let (gathered, drawn) = match &self.opening {
@@ -296,15 +305,15 @@ impl Room {
             return None;
         }
         let is_later = match (place, proof, &self.opening) {
-            (Some(Place::Line(known)), Some(PlaceProof::Line { number }), _) => {
+            (Some(QueuePlace::Line(known)), Some(PlaceProof::Line { number }), _) => {
                 known < number && self.can_come_back(number)
             }
             (
-                Some(Place::Lobby(known)),
+                Some(QueuePlace::Lobby(known)),
                 Some(PlaceProof::Lobby { index }),
                 Opening::Ahead(lobby),
             ) => known < index && lobby.is_free(index),
-            (Some(Place::Line(_) | Place::Lobby(_)) | None, _, _) => false,
+            (Some(QueuePlace::Line(_) | QueuePlace::Lobby(_)) | None, _, _) => false,
         };
         if is_later {
             self.leave(fan, now);
@@ -326,7 +335,7 @@ impl Room {
         &mut self,
         rules: &QueueRules,
         fan: UserId,
-        place: Place,
+        place: QueuePlace,
         now: Timestamp,
     ) -> QueuePosition {
         self.places.insert(fan, place.into());
@@ -359,7 +368,7 @@ impl Room {
     /// Expires slots, but not in a room that may have lost a claim: an unclaimed entry may be in
     /// use.
     fn sweep(&mut self, now: Timestamp) {
-        if !self.is_doubted {
+        if !self.is_stale {
             self.n_expired += self.entries.sweep(now);
         }
     }
@@ -380,7 +389,7 @@ impl Room {
                 Slot::Unclaimed if !is_ours => (),
                 Slot::Gathered(fan) => {
                     self.line.put(fan, number);
-                    self.places.insert(fan, Place::Line(number).into());
+                    self.places.insert(fan, QueuePlace::Line(number).into());
                 }
                 Slot::Unclaimed if !self.line.is_spent(number) => {
                     unclaimed.insert(number);
@@ -392,10 +401,10 @@ impl Room {
     }
 
     /// Restores the proven place, if it is still available.
-    fn take_back(&mut self, fan: UserId, proof: PlaceProof) -> Option<Place> {
+    fn take_back(&mut self, fan: UserId, proof: PlaceProof) -> Option<QueuePlace> {
         let number = match (proof, &mut self.opening) {
             (PlaceProof::Lobby { index }, Opening::Ahead(lobby)) => {
-                return lobby.gather_again(fan, index).then_some(Place::Lobby(index));
+                return lobby.gather_again(fan, index).then_some(QueuePlace::Lobby(index));
             }
             (PlaceProof::Lobby { index }, Opening::Drawn(drawn)) => drawn.number(index)?,
             (PlaceProof::Line { number }, _) => number,
@@ -412,14 +421,14 @@ impl Room {
             false => assert!(self.line.put_back(fan, number), "the number is free"),
         }
         self.has_returned = true;
-        Some(Place::Line(number))
+        Some(QueuePlace::Line(number))
     }
 
-    fn join(&mut self, fan: UserId) -> Result<Place, Need> {
+    fn join(&mut self, fan: UserId) -> Result<QueuePlace, Need> {
         match &mut self.opening {
-            Opening::Ahead(lobby) => lobby.gather(fan).map(Place::Lobby).ok_or(Need::Indexes),
+            Opening::Ahead(lobby) => lobby.gather(fan).map(QueuePlace::Lobby).ok_or(Need::Indexes),
             Opening::Drawn(_) => {
-                let place = self.line.join(fan).map(Place::Line);
+                let place = self.line.join(fan).map(QueuePlace::Line);
                 place.ok_or(Need::Numbers { above: self.line.next() })
             }
         }
@@ -440,11 +449,11 @@ impl Room {
         }
         let place = self.places.get(&fan).map(|place| place.place());
         match (place, &self.opening) {
-            (Some(Place::Line(number)), _) => self.look_in_line(number),
-            (Some(Place::Lobby(index)), Opening::Ahead(lobby)) => {
+            (Some(QueuePlace::Line(number)), _) => self.look_in_line(number),
+            (Some(QueuePlace::Lobby(index)), Opening::Ahead(lobby)) => {
                 QueuePosition::Lobby { index, n_gathered: lobby.n_gathered() }
             }
-            (Some(Place::Lobby(_)), Opening::Drawn(_)) => {
+            (Some(QueuePlace::Lobby(_)), Opening::Drawn(_)) => {
                 unreachable!("the draw moves every fan into the line")
             }
             (None, _) if self.entries.has_lapsed(fan) => QueuePosition::Expired,

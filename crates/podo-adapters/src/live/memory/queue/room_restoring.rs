@@ -1,6 +1,6 @@
 //! Opens a room that is new, was lost, or lost its last writes.
 
-use crate::live::memory::queue::room::{Epoch, Opening, Place, Room};
+use crate::live::memory::queue::room::{Epoch, Opening, QueuePlace, Room};
 use podo_app::waiting_room::port::queue::{Admission, Over, Remembered, Survivors};
 use podo_domain::waiting_room::{Blocks, Draw, PlaceNumber, QueueRules};
 use podo_domain::{Timestamp, UserId};
@@ -22,7 +22,7 @@ impl Room {
     ) {
         let is_open = self.is_open_in(epoch);
         if !is_open {
-            self.doubt(blocks, now);
+            self.invalidate_blocks(blocks, now);
         }
         self.sweep(now);
         for Over { fan, number } in &remembered.over {
@@ -39,13 +39,13 @@ impl Room {
         if let Some(draw) = blocks.draw {
             self.take_draw(draw, &rules.draw_seed);
         }
-        (self.opened_in, self.is_doubted) = (Some(epoch), false);
+        (self.opened_in, self.is_stale) = (Some(epoch), false);
         self.sweep(now);
     }
 
     /// Handles possibly missing writes: the rest of the blocks may have been assigned, and other
     /// fans may be on their way back.
-    fn doubt(&mut self, blocks: &Blocks, now: Timestamp) {
+    fn invalidate_blocks(&mut self, blocks: &Blocks, now: Timestamp) {
         if let Opening::Ahead(lobby) = &mut self.opening {
             lobby.drop_block(blocks.indexes_to);
         }
@@ -59,9 +59,9 @@ impl Room {
     /// Whether the room still has the fan at this place, which the store knows to be over.
     fn believes_in(&self, fan: UserId, number: PlaceNumber, draw: Option<Draw>) -> bool {
         match self.places.get(&fan).map(|place| place.place()) {
-            Some(Place::Line(known)) => known == number,
+            Some(QueuePlace::Line(known)) => known == number,
             // The fan was admitted with a drawn number that the room doesn't know.
-            Some(Place::Lobby(_)) => draw.is_some_and(|draw| draw.contains(number)),
+            Some(QueuePlace::Lobby(_)) => draw.is_some_and(|draw| draw.contains(number)),
             None => self.entries.number_of(fan) == Some(number),
         }
     }
@@ -91,7 +91,7 @@ impl Room {
         // that the room reserves. Any other number that is assigned or spent and not in line
         // belongs to a fan who was restored before.
         let is_waiting = matches!(self.places.get(&fan).map(|place| place.place()),
-            Some(Place::Line(known)) if known == number);
+            Some(QueuePlace::Line(known)) if known == number);
         let is_unclaimed =
             matches!(&self.opening, Opening::Drawn(drawn) if drawn.unclaimed.contains(&number));
         let is_lost = is_waiting || is_unclaimed || self.line.is_free(number);

@@ -115,7 +115,7 @@ fn who_comes_back_to_the_lobby_after_the_draw_has_the_place_it_drew() {
 }
 
 #[test]
-fn a_number_from_a_clock_that_ran_ahead_is_kept_and_given_to_nobody_else() {
+fn a_number_from_a_clock_that_ran_ahead_is_kept_and_not_given_again() {
     let mut rules = rules(1, 1);
     rules.settings.mode = QueueMode::Paused;
     let mut room = Served::new(&rules, START);

@@ -10,19 +10,19 @@ use redis::{FromRedisValue, ParsingError, Value};
 use std::str::FromStr;
 use uuid::Uuid;
 
-pub(crate) struct Answer {
+pub(crate) struct ScriptReply {
     pub(crate) word: String,
     values: Vec<String>,
 }
 
-impl FromRedisValue for Answer {
-    fn from_redis_value(value: Value) -> std::result::Result<Answer, ParsingError> {
+impl FromRedisValue for ScriptReply {
+    fn from_redis_value(value: Value) -> std::result::Result<ScriptReply, ParsingError> {
         let (word, values) = FromRedisValue::from_redis_value(value)?;
-        Ok(Answer { word, values })
+        Ok(ScriptReply { word, values })
     }
 }
 
-impl Answer {
+impl ScriptReply {
     pub(crate) fn position(&self) -> Result<QueuePosition> {
         match self.word.as_str() {
             "lobby" => {

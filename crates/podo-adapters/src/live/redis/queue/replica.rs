@@ -2,17 +2,13 @@
 //! poll if it has both the number and the fan.
 
 use crate::live::memory::queue::returned::Returned;
-use crate::live::redis::queue::replica_index::ReplicaIndex;
+use crate::live::waiting_index::WaitingIndex;
 use podo_app::waiting_room::port::queue::PlaceProof;
 use podo_domain::UserId;
 use podo_domain::waiting_room::draw;
 use podo_domain::waiting_room::{PlaceNumber, QueuePosition};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Numbers further from the first of this run are kept as returned ones, so that a clock that ran
-/// ahead can't cost memory.
-const OFFSET_MAX: u64 = 1 << 26;
 
 /// The facts that a room sends with every list of changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -87,11 +83,11 @@ pub(crate) struct Replica {
     pub(crate) facts: Facts,
     /// The last change applied.
     pub(crate) seen: Moment,
-    arrived: ReplicaIndex,
+    arrived: WaitingIndex,
     arrived_tags: Tags,
     returned: Returned,
     returned_tags: HashMap<PlaceNumber, Tag>,
-    gathered: ReplicaIndex,
+    gathered: WaitingIndex,
     gathered_tags: Tags,
     /// The rank of each lobby index, once drawn.
     ranks: Arc<[u32]>,
@@ -102,11 +98,11 @@ impl Replica {
         Replica {
             facts,
             seen,
-            arrived: ReplicaIndex::default(),
+            arrived: WaitingIndex::starting_at(0),
             arrived_tags: Tags::default(),
             returned: Returned::default(),
             returned_tags: HashMap::new(),
-            gathered: ReplicaIndex::default(),
+            gathered: WaitingIndex::starting_at(0),
             gathered_tags: Tags::default(),
             ranks: Arc::from([]),
         }
@@ -211,9 +207,10 @@ impl Replica {
         [arrived, self.returned.first()].into_iter().flatten().min()
     }
 
+    /// Numbers further from the first of this run than the index reaches are kept as returned ones,
+    /// so that a clock that ran ahead can't cost memory.
     fn offset(&self, number: PlaceNumber) -> Option<usize> {
-        let offset = number.checked_sub(self.facts.base).filter(|offset| *offset < OFFSET_MAX)?;
-        usize::try_from(offset).ok()
+        self.arrived.offset(number.checked_sub(self.facts.base)?)
     }
 }
 
@@ -221,6 +218,8 @@ impl Replica {
 mod tests {
     use super::*;
     use uuid::Uuid;
+
+    const OFFSET_MAX: u64 = <WaitingIndex>::OFFSET_MAX as u64;
 
     fn fan(number: u64) -> UserId {
         UserId::new(Uuid::from_u128(number.into()))

@@ -1,15 +1,15 @@
 //! This node's replicas, one per waiting room. A caller that finds one stale fetches the changes,
 //! while the others use the stale one.
 
-use crate::live::redis::queue::answer::Answer;
+use crate::live::redis::queue::answer::ScriptReply;
 use crate::live::redis::queue::replica::{Change, Facts, Moment, Replica, Tag};
 use crate::live::redis::queue::steps::Steps;
+use podo_app::cache::Cache;
 use podo_app::waiting_room::port::queue::PlaceProof;
 use podo_app::{Error, Result};
 use podo_domain::waiting_room::{PlaceNumber, QueuePosition, QueueRules};
 use podo_domain::{ScheduleId, Timestamp, UserId};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 /// Beyond this age a replica isn't used while a refresh is in flight. It is less than the shortest
@@ -27,12 +27,12 @@ const PER_SLICE: usize = 4_000;
 pub(crate) const CHANGES_PER_CALL: usize = 10_000;
 const CALLS_MAX: u32 = 20;
 
-/// Replicas kept; beyond this, unused ones are dropped.
-const KEPT_MAX: usize = 1_000;
+/// Replicas of rooms that fans still poll are kept; the others are evicted first.
+const ROOMS_MAX: usize = 1_000;
 
 pub(crate) struct Replicas {
     fresh_for: Duration,
-    rooms: Mutex<HashMap<ScheduleId, Arc<CacheEntry>>>,
+    rooms: Cache<ScheduleId, Arc<CacheEntry>>,
 }
 
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl State {
 
 impl Replicas {
     pub(crate) fn new(fresh_for: Duration) -> Replicas {
-        Replicas { fresh_for, rooms: Mutex::default() }
+        Replicas { fresh_for, rooms: Cache::of(ROOMS_MAX) }
     }
 
     /// The replica's answer, and whether the engine responds; none if there is no replica.
@@ -92,7 +92,7 @@ impl Replicas {
     }
 
     /// The position of a fan's number by a fresh replica, without a call to the engine.
-    pub(crate) fn standing_now(
+    pub(crate) fn cached_position(
         &self,
         schedule: ScheduleId,
         (number, fan): (PlaceNumber, UserId),
@@ -114,15 +114,11 @@ impl Replicas {
     }
 
     pub(crate) fn forget(&self, schedule: ScheduleId) {
-        self.rooms.lock().expect("the lock is never poisoned").remove(&schedule);
+        self.rooms.remove(&schedule);
     }
 
     fn room(&self, schedule: ScheduleId) -> Arc<CacheEntry> {
-        let mut rooms = self.rooms.lock().expect("the lock is never poisoned");
-        if rooms.len() >= KEPT_MAX && !rooms.contains_key(&schedule) {
-            rooms.clear();
-        }
-        rooms.entry(schedule).or_default().clone()
+        self.rooms.get_or_default(&schedule)
     }
 
     async fn freshen(&self, steps: &Steps, rules: &QueueRules, room: &CacheEntry, now: Timestamp) {
@@ -227,7 +223,7 @@ async fn refresh(
 async fn copy_room(
     steps: &Steps,
     rules: &QueueRules,
-    answer: &Answer,
+    answer: &ScriptReply,
     room: &CacheEntry,
 ) -> Result<Replica> {
     let News { seen, facts, .. } = answer.news()?;

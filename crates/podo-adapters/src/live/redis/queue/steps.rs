@@ -2,14 +2,17 @@
 //! from the store.
 
 use crate::live::redis::Connection;
-use crate::live::redis::queue::answer::Answer;
+use crate::live::redis::queue::answer::ScriptReply;
+use crate::live::redis::queue::busy::BusyRooms;
 use crate::live::redis::queue::replica::{Moment, Tag};
 use crate::live::redis::queue::replicas::CHANGES_PER_CALL;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
+use podo_app::waiting_room::port::queue::Busy;
 use podo_app::{Error, Result};
 use podo_domain::waiting_room::draw;
 use podo_domain::waiting_room::{
-    Blocks, CLAIM_WINDOW, EXTENSIONS_MAX, Need, QueueRules, fans_to_admit,
+    Blocks, CLAIM_WINDOW, EXTENSIONS_MAX, LAPSED_FOR, LAPSED_MAX, LOBBY_INDEX_MAX, Need,
+    OUTFLOW_SECONDS, OVERTAKING, QueueRules, RETURN_WINDOW, fans_to_admit,
 };
 use podo_domain::{ScheduleId, Timestamp, UserId};
 use redis::{Cmd, Script, ScriptInvocation};
@@ -51,6 +54,7 @@ pub(crate) struct Steps {
     /// Held by the caller that asks the store; the others then find what they need.
     granting: tokio::sync::Mutex<()>,
     n_granted: AtomicU64,
+    busy: BusyRooms,
     pub(crate) enter: Script,
     pub(crate) position: Script,
     pub(crate) leave: Script,
@@ -67,10 +71,22 @@ pub(crate) struct Steps {
     draw: Script,
 }
 
+/// The rules' constants in Lua: the scripts and the engine in memory share one definition.
+fn constants() -> String {
+    format!(
+        "local LAPSED_FOR_MS, LAPSED_MAX = {}, {LAPSED_MAX}\n\
+         local RETURN_WINDOW_MS, OVERTAKING_MS = {}, {}\n\
+         local OUTFLOW_SECONDS, LOBBY_INDEX_MAX = {OUTFLOW_SECONDS}, {LOBBY_INDEX_MAX}\n",
+        LAPSED_FOR.as_millis(),
+        RETURN_WINDOW.as_millis(),
+        OVERTAKING.as_millis(),
+    )
+}
+
 fn script(step: &str) -> Script {
-    let room = include_str!("scripts/room.lua");
+    let (constants, room) = (constants(), include_str!("scripts/room.lua"));
     Script::new(&format!(
-        "{room}\nlocal function step()\n{step}\nend\n\
+        "{constants}{room}\nlocal function step()\n{step}\nend\n\
          local answer = step()\nput_off_the_end()\nreturn answer"
     ))
 }
@@ -82,6 +98,7 @@ impl Steps {
             blocks,
             granting: tokio::sync::Mutex::default(),
             n_granted: AtomicU64::default(),
+            busy: BusyRooms::default(),
             enter: script(include_str!("scripts/fan/enter.lua")),
             position: script(include_str!("scripts/fan/standing.lua")),
             leave: script(include_str!("scripts/fan/leave.lua")),
@@ -128,7 +145,7 @@ impl Steps {
     }
 
     /// Runs a step that doesn't depend on the draw.
-    pub(crate) async fn run(&self, call: &ScriptInvocation<'_>) -> Result<Answer> {
+    pub(crate) async fn run(&self, call: &ScriptInvocation<'_>) -> Result<ScriptReply> {
         self.connection.run(call).await
     }
 
@@ -139,7 +156,7 @@ impl Steps {
         rules: &QueueRules,
         now: Timestamp,
         call: &ScriptInvocation<'_>,
-    ) -> Result<Answer> {
+    ) -> Result<ScriptReply> {
         for _ in 0..TRIES_MAX {
             let n_granted = self.n_granted.load(Ordering::Acquire);
             let answer = self.run(call).await?;
@@ -151,6 +168,23 @@ impl Steps {
             }
         }
         Err(Error::unavailable("the draw is still in progress"))
+    }
+
+    /// Like `run_drawn`, for a fan: the room is busy from now on.
+    pub(crate) async fn run_for_fan(
+        &self,
+        rules: &QueueRules,
+        now: Timestamp,
+        call: &ScriptInvocation<'_>,
+    ) -> Result<ScriptReply> {
+        let answer = self.run_drawn(rules, now, call).await?;
+        self.busy.note(&self.connection, rules.schedule, now).await;
+        Ok(answer)
+    }
+
+    /// The rooms that fans of any node have contacted lately.
+    pub(crate) async fn busy(&self, now: Timestamp) -> Result<Busy> {
+        self.busy.read(&self.connection, now).await
     }
 
     /// The blocks that the store has reserved for a schedule.
@@ -189,10 +223,10 @@ impl Steps {
         rules: &QueueRules,
         seen: &Moment,
         now: Timestamp,
-    ) -> Result<Answer> {
+    ) -> Result<ScriptReply> {
         let mut call = self.call(&self.sync, rules.schedule, now);
         call.arg(rules.opens_at.ms()).arg(&seen.change).arg(&seen.epoch).arg(CHANGES_PER_CALL);
-        self.run_drawn(rules, now, &call).await
+        self.run_for_fan(rules, now, &call).await
     }
 
     /// A slice of the `"line"` after a number, or of the `"lobby"` from an index on.

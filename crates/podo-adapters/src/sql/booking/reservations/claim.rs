@@ -10,13 +10,15 @@ use podo_domain::booking::seats::SeatPick;
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::waiting_room::PlaceNumber;
-use podo_domain::{Refusal, ReservationId, SeatId, Timestamp, UserId, Won};
+use podo_domain::{PhaseId, Refusal, ReservationId, SeatId, Timestamp, UserId, Won};
 
 /// Who claims which seats, and on which entry.
 pub(crate) struct Claim<'a> {
     pub(crate) reservation: ReservationId,
     pub(crate) user: UserId,
     pub(crate) pick: &'a SeatPick,
+    /// The phase that sells the seats; none for a date without phases or a standby offer.
+    pub(crate) phase: Option<PhaseId>,
     /// The place number whose entry permits the claim.
     pub(crate) place: PlaceNumber,
     pub(crate) until: Timestamp,
@@ -71,6 +73,7 @@ pub(crate) async fn store_claimed(
         id: command.reservation,
         user: command.user,
         schedule: command.pick.schedule(),
+        phase: command.phase,
         place: command.place,
         status: ReservationStatus::Held,
         hold_expires_at: command.until,
@@ -102,8 +105,8 @@ async fn insert(
 ) -> Result<()> {
     let sql = "insert into reservations
                  (id, user_id, schedule_id, status, amount, n_seats, hold_expires_at, place_number,
-                  version, created_at, updated_at)
-               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8)";
+                  version, created_at, updated_at, phase_id)
+               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8, $9)";
     let values = params![
         reservation.id,
         reservation.user,
@@ -112,7 +115,8 @@ async fn insert(
         n_seats,
         reservation.hold_expires_at,
         reservation.place,
-        now
+        now,
+        reservation.phase
     ];
     Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }

@@ -2,8 +2,9 @@
 
 use crate::sql::booking::reservations::claim::{Claim, Claimed, read_claim, store_claimed};
 use crate::sql::booking::reservations::load;
+use crate::sql::booking::reservations::phase::running_phase;
 use crate::sql::booking::reservations::release::expire;
-use crate::sql::engine::tx::{Guard, Tx};
+use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use crate::sql::operations::idempotency;
 use crate::sql::waiting_room::history;
@@ -11,12 +12,12 @@ use podo_app::booking::port::reservations::{Held, HoldSeats};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::{Error, Result};
 use podo_domain::booking::reservations::{
-    CHURN_WINDOW, ReservationStatus, check_churn, check_seat_limit,
+    CHURN_WINDOW, ReservationStatus, check_churn, check_order_size, check_seat_limit,
 };
 use podo_domain::booking::seats::SeatState;
 use podo_domain::catalog::{EventStatus, SaleWindow, ScheduleStatus};
 use podo_domain::id::SeatIndex;
-use podo_domain::{Refusal, ReservationId, Timestamp};
+use podo_domain::{PhaseId, Refusal, ReservationId, Timestamp};
 use uuid::Uuid;
 
 pub(super) async fn hold(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Idempotent<Held>> {
@@ -26,30 +27,37 @@ pub(super) async fn hold(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Idempot
     // Serialise one fan's holds of a schedule, so that the seat limit counts all of them.
     let (fan, schedule) = (command.user.uuid(), command.pick.schedule().uuid());
     tx.lock(Uuid::from_u128(fan.as_u128() ^ schedule.as_u128())).await?;
-    check_sale_and_limit(tx, command).await?;
-    if tx.has(Guard::EntryIsChecked) {
-        history::check_entry(tx, command).await?;
-    }
+    let phase = check_sale_and_limit(tx, command).await?;
+    check_room(command, phase)?;
+    history::check_entry(tx, command).await?;
     let claimed = claim_seats(tx, command).await?;
-    let held = store_claimed(tx, &claim_of(command), claimed).await?;
-    idempotency::store(tx, (&command.key, None), &held, command.now).await?;
+    let held = store_claimed(tx, &claim_of(command, phase), claimed).await?;
+    idempotency::store(tx, &command.key, None, &held, command.now).await?;
     Ok(Idempotent::Fresh(held))
 }
 
-fn claim_of(command: &HoldSeats) -> Claim<'_> {
+/// An entry admits to the phase of its waiting room only, and not to a date whose phases changed.
+fn check_room(command: &HoldSeats, phase: Option<PhaseId>) -> Result<()> {
+    let room = phase.map_or(command.pick.schedule(), PhaseId::room);
+    if command.room == room { Ok(()) } else { Err(Refusal::EntryRequired.into()) }
+}
+
+fn claim_of(command: &HoldSeats, phase: Option<PhaseId>) -> Claim<'_> {
     Claim {
         reservation: command.reservation,
         user: command.user,
         pick: &command.pick,
+        phase,
         place: command.entry.number,
         until: command.until,
         now: command.now,
     }
 }
 
-async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()> {
+/// Returns the phase that sells the seats, on a date with phases.
+async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Option<PhaseId>> {
     let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status as event_status,
-                      s.seats_per_person, s.stopped_at
+                      s.seats_per_person, s.stopped_at, s.last_phase, s.seats_per_order
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let schedule = command.pick.schedule();
@@ -58,19 +66,26 @@ async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()
         SaleWindow { starts_at: row.get("sale_starts_at")?, ends_at: row.get("sale_ends_at")? };
     row.parse("status", ScheduleStatus::parse)?
         .check_on_sale(row.parse("event_status", EventStatus::parse)?)?;
-    if tx.has(Guard::SaleWindow) {
-        window.check(command.now)?;
-    }
+    window.check(command.now)?;
     if row.get::<Option<Timestamp>>("stopped_at")?.is_some() {
         return Err(Refusal::SaleStopped.into());
     }
+    // A date that never had phases needs no further statement.
+    let phase = match row.get::<u32>("last_phase")? {
+        0 => None,
+        _ => running_phase(tx, command).await?,
+    };
     let past = past_of(tx, command).await?;
     if command.limits_churn {
         check_churn(past.n_unpaid, past.last_unpaid_at, command.now)?;
     }
     let n_more = u32::try_from(command.pick.indexes().len()).unwrap_or(u32::MAX);
-    let n_most = if tx.has(Guard::SeatLimit) { row.get("seats_per_person")? } else { u32::MAX };
-    Ok(check_seat_limit(past.n_active, n_more, n_most)?)
+    let of_phase = phase.as_ref().and_then(|phase| phase.terms.seats_per_order);
+    check_order_size(n_more, of_phase.map_or_else(|| row.get("seats_per_order"), Ok)?)?;
+    check_seat_limit(past.n_active, n_more, row.get("seats_per_person")?)?;
+    let Some(phase) = phase else { return Ok(None) };
+    check_seat_limit(past.n_active_in(phase.id), n_more, phase.terms.seats_per_person)?;
+    Ok(Some(phase.id))
 }
 
 /// The fan's earlier activity on this schedule.
@@ -78,13 +93,22 @@ async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<()
 struct Past {
     /// Seats that the fan holds or has bought, without expired holds.
     n_active: u32,
+    /// The same by phase.
+    active: Vec<(Option<PhaseId>, u32)>,
     /// Holds of the last hour that were released or expired.
     n_unpaid: u32,
     last_unpaid_at: Option<Timestamp>,
 }
 
+impl Past {
+    fn n_active_in(&self, phase: PhaseId) -> u32 {
+        let theirs = self.active.iter().filter(|(other, _)| *other == Some(phase));
+        theirs.map(|(_, n_seats)| n_seats).sum()
+    }
+}
+
 async fn past_of(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Past> {
-    let sql = "select status, n_seats, hold_expires_at, updated_at from reservations
+    let sql = "select status, n_seats, hold_expires_at, updated_at, phase_id from reservations
                 where schedule_id = $1 and user_id = $2
                   and (status in ('HELD', 'PAYING', 'CONFIRMED')
                        or (status in ('EXPIRED', 'RELEASED') and updated_at > $3))";
@@ -96,7 +120,9 @@ async fn past_of(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Past> {
         let unpaid_at = match row.parse("status", ReservationStatus::parse)? {
             ReservationStatus::Held if hold_ends_at <= command.now => Some(hold_ends_at),
             ReservationStatus::Held | ReservationStatus::Paying | ReservationStatus::Confirmed => {
-                past.n_active += row.get::<u32>("n_seats")?;
+                let n_seats: u32 = row.get("n_seats")?;
+                past.n_active += n_seats;
+                past.active.push((row.get("phase_id")?, n_seats));
                 None
             }
             ReservationStatus::Expired | ReservationStatus::Released => {
@@ -137,8 +163,8 @@ async fn take_over(
     match holder_of(tx, command, index).await? {
         Holder::PastTime(holder) => expire_holder(tx, holder, command.now).await?,
         // Another seat of the expired hold that this loop has already ended.
-        Holder::Nobody => {}
-        Holder::Somebody => return Ok(None),
+        Holder::Free => {}
+        Holder::Other => return Ok(None),
     }
     Ok(compare_and_claim(tx, command, &[index]).await?.pop().flatten())
 }
@@ -149,21 +175,14 @@ async fn compare_and_claim(
     command: &HoldSeats,
     indexes: &[SeatIndex],
 ) -> Result<Vec<Option<Claimed>>> {
-    let guarded = "update seats
-                      set state = 'HELD', claim = $3, expires_at = $4, fence = fence + 1
-                    where schedule_id = $1 and seat_index = $2 and state = 'FREE'
-                      and (expires_at is null or expires_at <= $5)
-                   returning number, grade, price, fence";
-    let unguarded = "update seats
-                        set state = 'HELD', claim = $3, expires_at = $4, fence = fence + 1
-                      where schedule_id = $1 and seat_index = $2
-                     returning number, grade, price, fence";
-    let is_compared = tx.has(Guard::SeatIsCompared);
-    let sql = if is_compared { guarded } else { unguarded };
+    let sql = "update seats
+                  set state = 'HELD', claim = $3, expires_at = $4, fence = fence + 1
+                where schedule_id = $1 and seat_index = $2 and state = 'FREE'
+                  and (expires_at is null or expires_at <= $5)
+               returning number, grade, price, fence";
     let schedule = command.pick.schedule();
     let set = |index: &SeatIndex| {
-        let set = params![schedule, *index, command.reservation, command.until, command.now];
-        set[..if is_compared { 5 } else { 4 }].to_vec()
+        params![schedule, *index, command.reservation, command.until, command.now].to_vec()
     };
     let found = tx.query_each(sql, indexes.iter().map(set).collect()).await?;
     let read = |(index, rows): (&SeatIndex, Vec<Row>)| {
@@ -174,10 +193,10 @@ async fn compare_and_claim(
 
 /// The owner of a seat that couldn't be claimed.
 enum Holder {
-    Nobody,
+    Free,
     /// The hold has expired.
     PastTime(ReservationId),
-    Somebody,
+    Other,
 }
 
 /// Refuses a seat that doesn't exist.
@@ -189,9 +208,9 @@ async fn holder_of(tx: &mut dyn Tx, command: &HoldSeats, index: SeatIndex) -> Re
     let expires_at: Option<Timestamp> = row.get("expires_at")?;
     let is_past = expires_at.is_none_or(|until| until <= command.now);
     Ok(match row.parse("state", SeatState::parse)? {
-        SeatState::Free => Holder::Nobody,
+        SeatState::Free => Holder::Free,
         SeatState::Held if is_past => Holder::PastTime(row.get("claim")?),
-        SeatState::Held | SeatState::Paying | SeatState::Sold => Holder::Somebody,
+        SeatState::Held | SeatState::Paying | SeatState::Sold => Holder::Other,
     })
 }
 

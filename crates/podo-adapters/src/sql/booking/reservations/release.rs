@@ -4,12 +4,12 @@
 use crate::sql::booking::reservations::{
     ExpireHold, ExpireHolds, HoldsOver, free_seats, load, store,
 };
-use crate::sql::engine::tx::{Guard, Tx};
+use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use crate::sql::payments::cancel_ready;
 use podo_app::Result;
 use podo_app::booking::port::reservations::{Freed, ReleaseSeats};
-use podo_domain::booking::reservations::{Next, Reservation, ReservationStatus};
+use podo_domain::booking::reservations::{Next, Reservation};
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::{Refusal, ReservationId, Timestamp};
 
@@ -26,7 +26,7 @@ pub(super) async fn release(tx: &mut dyn Tx, command: &ReleaseSeats) -> Result<O
 }
 
 pub(super) async fn expire_due(tx: &mut dyn Tx, command: &ExpireHolds) -> Result<Vec<Freed>> {
-    let due = over(tx, (command.now, command.limit)).await?;
+    let due = over(tx, command.now, command.limit).await?;
     let mut freed = Vec::with_capacity(due.len());
     for reservation in due {
         let command = ExpireHold { reservation, now: command.now };
@@ -39,29 +39,22 @@ pub(super) async fn holds_over(
     tx: &mut dyn Tx,
     question: &HoldsOver,
 ) -> Result<Vec<ReservationId>> {
-    over(tx, (question.now, question.limit)).await
+    over(tx, question.now, question.limit).await
 }
 
 /// Expired holds, without those in back-off after a failed attempt.
-async fn over(tx: &mut dyn Tx, (now, limit): (Timestamp, u32)) -> Result<Vec<ReservationId>> {
-    let held = "select id from reservations r
+async fn over(tx: &mut dyn Tx, now: Timestamp, limit: u32) -> Result<Vec<ReservationId>> {
+    let sql = "select id from reservations r
                  where status = 'HELD' and hold_expires_at <= $1
                    and coalesce((select f.next_at from job_failures f
                                     where f.job = 'expire' and f.item = r.id), $1) <= $1
                  order by hold_expires_at limit $2";
-    let any = "select id from reservations
-                where status in ('HELD', 'PAYING') and hold_expires_at <= $1
-                order by hold_expires_at limit $2";
-    let sql = if tx.has(Guard::SweepSparesPaying) { held } else { any };
     let rows = tx.query(sql, params![now, limit]).await?;
     rows.iter().map(|row| Ok(row.get("id")?)).collect()
 }
 
 pub(super) async fn expire_one(tx: &mut dyn Tx, command: &ExpireHold) -> Result<Option<Freed>> {
-    let Some(mut reservation) = load(tx, command.reservation).await? else { return Ok(None) };
-    if !tx.has(Guard::SweepSparesPaying) {
-        reservation.status = ReservationStatus::Held;
-    }
+    let Some(reservation) = load(tx, command.reservation).await? else { return Ok(None) };
     expire(tx, &reservation, command.now).await
 }
 

@@ -16,19 +16,18 @@ pub(crate) mod send;
 mod statement_batcher;
 pub(crate) mod writer;
 
-pub(crate) use command::{Answer, Pending, QueuedCommand};
+pub(crate) use command::{CommandReply, Pending, QueuedCommand};
 
 use crate::sql::engine::postgres::batch::array_sql::{Many, for_many};
 use crate::sql::engine::postgres::batch::send::{send_as_one, send_one};
 use crate::sql::engine::postgres::connect::connection::{Connection, Transaction};
 use crate::sql::engine::postgres::transaction::lock_key;
-use crate::sql::engine::tx::{Guard, SqlError};
+use crate::sql::engine::tx::{SqlError, StoreContext};
 use crate::sql::engine::value::Value;
 use command::Outcome;
 use futures::future::{BoxFuture, try_join, try_join_all};
 use futures::task::noop_waker_ref;
 use podo_app::operations::failpoints;
-use podo_app::operations::port::clock::Rng;
 use statement_batcher::{Ask, Round, StatementBatcher};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,8 +40,7 @@ const LOCK: &str = "select pg_advisory_xact_lock(key) from unnest($1::bigint[]) 
 
 /// Runs one batch at a time on one connection.
 pub(crate) struct Batches {
-    rng: Arc<dyn Rng>,
-    off: Arc<[Guard]>,
+    context: Arc<StoreContext>,
     /// The statements seen so far, with their array forms.
     known: HashMap<&'static str, Option<Arc<Many>>>,
 }
@@ -59,8 +57,8 @@ enum End {
 }
 
 impl Batches {
-    pub(crate) fn new(rng: Arc<dyn Rng>, off: Vec<Guard>) -> Batches {
-        Batches { rng, off: off.into(), known: HashMap::new() }
+    pub(crate) fn new(context: Arc<StoreContext>) -> Batches {
+        Batches { context, known: HashMap::new() }
     }
 
     /// Runs the commands and answers all of them.
@@ -111,8 +109,7 @@ impl Batches {
         connection: &mut Connection,
         batch: &mut [Box<dyn QueuedCommand>],
     ) -> End {
-        let batcher =
-            Arc::new(StatementBatcher::new(batch.len(), self.rng.clone(), self.off.clone()));
+        let batcher = Arc::new(StatementBatcher::new(batch.len(), self.context.clone()));
         let result = async {
             let transaction = connection.begin().await?;
             self.run_side_by_side(&transaction, &batcher, batch).await?;

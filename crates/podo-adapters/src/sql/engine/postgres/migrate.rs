@@ -38,7 +38,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 type Result<T> = std::result::Result<T, String>;
 
 /// Migrates at a node's start. Needs no more than a role's grants if the schema is up to date.
-pub(crate) async fn catch_up(settings: &PostgresSettings, extra: Option<&str>) -> Result<()> {
+pub(crate) async fn catch_up(settings: &PostgresSettings) -> Result<()> {
     let has_roles = settings.connections.has_roles();
     in_session(settings, settings.session()?, async |client| {
         if !answered(settings, is_up_to_date(client)).await? {
@@ -52,10 +52,7 @@ pub(crate) async fn catch_up(settings: &PostgresSettings, extra: Option<&str>) -
                 }
             }
         }
-        match extra {
-            Some(sql) => client.batch_execute(sql).await.map_err(explain),
-            None => Ok(()),
-        }
+        Ok(())
     })
     .await
 }
@@ -82,6 +79,16 @@ pub(crate) async fn migrate_to(settings: &PostgresSettings, version: i32) -> Res
             migrations::migrations::runner().set_target(refinery::Target::Version(version));
         runner.run_async(client).await.map_err(|error| explain_any(&error))?;
         Ok(())
+    })
+    .await
+}
+
+/// Runs a statement of a test on the migrated schema.
+#[cfg(feature = "mutants")]
+pub(crate) async fn run_as_owner(settings: &PostgresSettings, sql: &str) -> Result<()> {
+    catch_up(settings).await?;
+    in_session(settings, settings.session()?, async |client| {
+        client.batch_execute(sql).await.map_err(explain)
     })
     .await
 }

@@ -28,6 +28,9 @@ pub(crate) struct Replicas {
     turn: AtomicUsize,
     position: Position,
     lag_max: Duration,
+    /// Whether a test lets them answer without proof.
+    #[cfg(feature = "mutants")]
+    pub(crate) are_unproven: bool,
 }
 
 pub(crate) struct Replica {
@@ -59,6 +62,8 @@ impl Replicas {
             turn: AtomicUsize::new(0),
             position: Position::default(),
             lag_max: settings.replica_lag_max,
+            #[cfg(feature = "mutants")]
+            are_unproven: false,
         })
     }
 
@@ -72,13 +77,9 @@ impl Replicas {
     }
 
     /// A replica that has caught up, if there is one.
-    pub(crate) async fn caught_up(
-        &self,
-        primary: &Pools,
-        is_proof_asked: bool,
-    ) -> Option<CaughtUp<'_>> {
+    pub(crate) async fn caught_up(&self, primary: &Pools) -> Option<CaughtUp<'_>> {
         let replica = self.pick()?;
-        let look = self.catch_up(replica, primary, is_proof_asked);
+        let look = self.catch_up(replica, primary);
         match tokio::time::timeout(self.patience(), look).await {
             Ok(Ok(connection)) => Some(CaughtUp { connection, replica }),
             Ok(Err(error)) => {
@@ -100,14 +101,10 @@ impl Replicas {
         order.into_iter().find(|replica| replica.is_in(now))
     }
 
-    async fn catch_up(
-        &self,
-        replica: &Replica,
-        primary: &Pools,
-        is_proof_asked: bool,
-    ) -> Result<Connection, Error> {
+    async fn catch_up(&self, replica: &Replica, primary: &Pools) -> Result<Connection, Error> {
         let connection = replica.pool.get().await?;
-        if !is_proof_asked {
+        #[cfg(feature = "mutants")]
+        if self.are_unproven {
             return Ok(connection);
         }
         let there = self.position.of(primary).await?;

@@ -19,7 +19,13 @@ grant usage on schema user_service to podo_user;
 grant select, insert, update on user_service.users, user_service.auth_tokens to podo_user;
 grant select, insert, delete on user_service.login_history, user_service.social_accounts to podo_user;
 grant select, insert, update, delete on user_service.notification_settings, user_service.devices,
-    user_service.sign_ups to podo_user;
+    user_service.sign_ups, user_service.team_members, user_service.invitations to podo_user;
+-- Keys are never deleted: the audit log names them.
+grant select, insert, update on user_service.api_keys to podo_user;
+grant select, insert, delete on user_service.name_prefixes, user_service.support_notes to podo_user;
+grant update (body) on user_service.support_notes to podo_user;
+-- Versions and consents are append-only.
+grant select, insert on user_service.legal_pages, user_service.consents to podo_user;
 grant insert on common.outbox to podo_user;
 -- An account that couldn't be erased is skipped during its back-off.
 grant select on common.job_failures to podo_user;
@@ -29,6 +35,8 @@ grant select (id, appeal), update (appeal, updated_at) on reservation_service.bo
 grant usage on schema event_service to podo_user;
 grant select (id, secret, previous_secret), update (secret, previous_secret, updated_at)
     on event_service.webhook_endpoints to podo_user;
+grant usage on schema payment_service to podo_user;
+grant select (id, email, created_at), update (email) on payment_service.ticket_claims to podo_user;
 -- A change of role adds an audit entry.
 grant select, insert on common.audit_log to podo_user;
 
@@ -52,8 +60,12 @@ grant select, insert, update on reservation_service.reservations,
     reservation_service.queue_blocks, reservation_service.standbys, reservation_service.bot_signals to podo_sales;
 grant select, insert, update on payment_service.payments, payment_service.refunds,
     payment_service.wallets, payment_service.tickets, payment_service.sandbox_book,
-    payment_service.wallet_charges, payment_service.webhook_events to podo_sales;
-grant select, insert, delete on payment_service.refund_approvals to podo_sales;
+    payment_service.wallet_charges, payment_service.webhook_events, payment_service.resales
+    to podo_sales;
+grant select, insert on payment_service.check_ins, payment_service.transfer_history,
+    reservation_service.resends to podo_sales;
+grant select, insert, delete on payment_service.refund_approvals, payment_service.ticket_claims
+    to podo_sales;
 grant select, insert, update on payment_service.moved_alone to podo_sales;
 grant select, update on payment_service.refund_runs to podo_sales;
 grant select, insert on common.audit_log to podo_sales;
@@ -63,13 +75,22 @@ grant select, insert on reservation_service.reservation_history, payment_service
 grant select, insert, update on common.idempotency_keys to podo_sales;
 grant insert on common.outbox to podo_sales;
 grant select on common.mailbox to podo_sales;
+grant select (id, name) on event_service.halls to podo_sales;
+-- A fan accepts a change of the show, or cancels because of it.
+grant select on event_service.announcements to podo_sales;
+grant select, insert on reservation_service.accepted_changes to podo_sales;
 grant select, insert on reservation_service.queue_log to podo_sales;
+-- A hold checks its phase; a fan becomes eligible by a code or a member list.
+grant select on event_service.sale_phases, event_service.phase_codes, event_service.phase_members
+    to podo_sales;
+grant update (n_used) on event_service.phase_codes to podo_sales;
+grant select, insert on event_service.phase_eligibilities to podo_sales;
 
 -- ── worker: what the jobs do ────────────────────────────────────────────────────────────────────
 
 grant usage on schema event_service, reservation_service, payment_service to podo_worker;
-grant select on event_service.events, event_service.event_schedules, event_service.seats
-    to podo_worker;
+grant select on event_service.events, event_service.event_schedules, event_service.seats,
+    event_service.sale_phases to podo_worker;
 -- Only the monthly partitions of log-ins, which the worker creates and drops.
 grant usage on schema user_service to podo_worker;
 grant execute on function user_service.keep_login_months(timestamptz, timestamptz, bigint)
@@ -80,8 +101,11 @@ grant select, update on reservation_service.reservations, reservation_service.re
 grant select, update on payment_service.payments, payment_service.wallet_charges,
     payment_service.webhook_events to podo_worker;
 grant delete on payment_service.webhook_events to podo_worker;
+-- Reminders and changes go to the owners of tickets.
+grant select, insert, update, delete on event_service.announcements to podo_worker;
+grant select, delete on event_service.sale_reminders to podo_worker;
 -- Tickets of a canceled date end; no job reads their codes.
-grant select (reservation_id, user_id, seat_index, status, used_at, updated_at),
+grant select (reservation_id, user_id, schedule_id, seat_index, status, used_at, updated_at),
     update (status, updated_at) on payment_service.tickets to podo_worker;
 grant select, insert, update on payment_service.wallets, payment_service.refunds,
     payment_service.refund_runs to podo_worker;
@@ -106,8 +130,16 @@ grant delete on reservation_service.reservations, reservation_service.reservatio
     reservation_service.reservation_history, reservation_service.standbys,
     reservation_service.booked, payment_service.payments, payment_service.payment_history,
     payment_service.refunds, payment_service.refund_approvals, payment_service.moved_alone,
-    payment_service.wallet_charges, payment_service.tickets, payment_service.sandbox_book,
-    common.mailbox to podo_worker;
+    payment_service.wallet_charges, payment_service.tickets, payment_service.check_ins,
+    payment_service.sandbox_book, payment_service.transfer_history, payment_service.ticket_claims,
+    payment_service.resales,
+    reservation_service.accepted_changes, reservation_service.resends, common.mailbox
+    to podo_worker;
+grant select (ticket_id) on payment_service.check_ins, payment_service.ticket_claims to podo_worker;
+grant select (id) on payment_service.tickets to podo_worker;
+grant select (id, reservation_id, state) on payment_service.resales to podo_worker;
+grant select (reservation_id) on reservation_service.accepted_changes,
+    reservation_service.resends, payment_service.transfer_history to podo_worker;
 grant select (payment_id) on payment_service.refund_approvals, payment_service.sandbox_book
     to podo_worker;
 grant select (kind, subject_id) on payment_service.moved_alone to podo_worker;
@@ -127,6 +159,8 @@ grant select (id, user_id, session_id, issued_at, expires_at, spent_at, revoked_
     on user_service.auth_tokens to podo_readonly;
 grant select on all tables in schema event_service, reservation_service, payment_service, common
     to podo_readonly;
-revoke select on event_service.webhook_endpoints from podo_readonly;
+-- Hashes of codes and members identify people to those who have the key.
+revoke select on event_service.phase_codes, event_service.phase_members from podo_readonly;
+revoke select on event_service.webhook_endpoints, payment_service.ticket_claims from podo_readonly;
 grant select (id, url, kinds, status, created_at, updated_at)
     on event_service.webhook_endpoints to podo_readonly;

@@ -3,12 +3,11 @@
 use crate::sql::engine::postgres::batch::send::send_each;
 use crate::sql::engine::postgres::connect::connection::Transaction;
 use crate::sql::engine::postgres::types::{read_all, refer};
-use crate::sql::engine::tx::{Guard, SqlError, Tx};
+use crate::sql::engine::tx::{SqlError, StoreContext, Tx};
 use crate::sql::engine::value::{Row, Value};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use podo_app::operations::failpoints;
-use podo_app::operations::port::clock::Rng;
 use std::borrow::Cow;
 use std::time::Duration;
 use tokio_postgres::error::SqlState;
@@ -16,8 +15,7 @@ use uuid::Uuid;
 
 pub(crate) struct PostgresTx<'c> {
     pub(crate) transaction: Transaction<'c>,
-    pub(crate) rng: &'c dyn Rng,
-    pub(crate) off: &'c [Guard],
+    pub(crate) context: &'c StoreContext,
 }
 
 impl PostgresTx<'_> {
@@ -124,12 +122,8 @@ impl Tx for PostgresTx<'_> {
         .boxed()
     }
 
-    fn rng(&self) -> &dyn Rng {
-        self.rng
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        !self.off.contains(&guard)
+    fn context(&self) -> &StoreContext {
+        self.context
     }
 }
 

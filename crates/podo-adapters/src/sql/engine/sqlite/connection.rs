@@ -1,10 +1,9 @@
 //! A connection and the transaction that runs on it.
 
 use crate::sql::engine::sqlite::statements::Statements;
-use crate::sql::engine::tx::{Guard, SqlError, Tx};
+use crate::sql::engine::tx::{SqlError, StoreContext, Tx};
 use crate::sql::engine::value::{Row, Value};
 use futures::future::{BoxFuture, ready};
-use podo_app::operations::port::clock::Rng;
 use podo_domain::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -101,19 +100,17 @@ pub(crate) struct SqliteTx<'c> {
     /// are ready when they are created.
     statements: SendWrapper<Statements<'c>>,
     names: &'c ConstraintNames,
-    rng: &'c dyn Rng,
-    off: &'c [Guard],
+    context: &'c StoreContext,
 }
 
 impl<'c> SqliteTx<'c> {
     pub(crate) fn on(
         connection: &'c Connection,
         names: &'c ConstraintNames,
-        rng: &'c dyn Rng,
-        off: &'c [Guard],
+        context: &'c StoreContext,
     ) -> SqliteTx<'c> {
         let statements = SendWrapper::new(Statements::of(connection));
-        SqliteTx { statements, names, rng, off }
+        SqliteTx { statements, names, context }
     }
 
     pub(crate) fn connection(&self) -> &'c Connection {
@@ -199,12 +196,8 @@ impl Tx for SqliteTx<'_> {
         Box::pin(ready(self.query_now(sql, params)))
     }
 
-    fn rng(&self) -> &dyn Rng {
-        self.rng
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        !self.off.contains(&guard)
+    fn context(&self) -> &StoreContext {
+        self.context
     }
 }
 

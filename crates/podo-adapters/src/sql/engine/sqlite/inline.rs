@@ -2,14 +2,12 @@
 //! with the feature `mutants`.
 
 use crate::sql::engine::sqlite::connection::{ConstraintNames, SqliteTx, prepare_in_memory};
-use crate::sql::engine::sqlite::edited::{Edit, EditedTx};
 use crate::sql::engine::sqlite::migrations;
 use crate::sql::engine::sqlite::writer::run_now;
-use crate::sql::engine::tx::{Command, Guard, Tx};
+use crate::sql::engine::tx::{Command, StoreContext, Tx};
 use crate::sql::engine::value::{Value, params};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use podo_app::operations::port::clock::Rng;
 use podo_app::{Error, Result};
 use rusqlite::Connection;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -38,9 +36,7 @@ fn schema() -> std::result::Result<&'static [u8], String> {
 struct Shared {
     connection: Mutex<Connection>,
     names: ConstraintNames,
-    rng: Arc<dyn Rng>,
-    off: Vec<Guard>,
-    edits: Vec<Edit>,
+    context: Arc<StoreContext>,
 }
 
 /// One node's access to an in-memory database.
@@ -51,21 +47,22 @@ pub(crate) struct Inline {
 
 impl Inline {
     pub(crate) fn open(
-        rng: Arc<dyn Rng>,
-        (off, edits): (Vec<Guard>, Vec<Edit>),
+        context: Arc<StoreContext>,
         faults: Arc<dyn FaultInjector>,
     ) -> std::result::Result<Inline, String> {
         let mut connection = prepare_in_memory()?;
         let schema = schema()?;
         let copied = connection.deserialize_read_exact("main", schema, schema.len(), false);
         copied.map_err(|error| error.to_string())?;
-        if off.contains(&Guard::OneClaimPerSeat) {
-            let drop = "drop index if exists reservation_seats_one_claim";
-            connection.execute_batch(drop).map_err(|error| error.to_string())?;
-        }
         let names = ConstraintNames::load(&connection)?;
-        let shared = Shared { connection: Mutex::new(connection), names, rng, off, edits };
+        let shared = Shared { connection: Mutex::new(connection), names, context };
         Ok(Inline { shared: Arc::new(shared), faults })
+    }
+
+    /// Changes the schema.
+    pub(crate) fn run_statement(&self, sql: &str) -> std::result::Result<(), String> {
+        let connection = self.shared.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        connection.execute_batch(sql).map_err(|error| error.to_string())
     }
 
     /// Another node's access to the same database.
@@ -76,9 +73,7 @@ impl Inline {
     pub(crate) async fn run<W: Command>(&self, command: W) -> Result<W::Output> {
         let name = std::any::type_name::<W>();
         self.faults.before(name).await?;
-        let edits = &self.shared.edits;
-        let result =
-            self.shared.in_transaction(|tx| run_now(&mut EditedTx { tx, edits }, &command));
+        let result = self.shared.in_transaction(|tx| run_now(tx, &command));
         self.faults.after(name).await?;
         result
     }
@@ -98,7 +93,7 @@ impl Inline {
 impl Shared {
     fn in_transaction<T>(&self, run: impl FnOnce(&mut SqliteTx<'_>) -> Result<T>) -> Result<T> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tx = SqliteTx::on(&connection, &self.names, &*self.rng, &self.off);
+        let mut tx = SqliteTx::on(&connection, &self.names, &self.context);
         tx.step("begin immediate").map_err(Error::Broken)?;
         let result = run(&mut tx);
         let end = if result.is_ok() { "commit" } else { "rollback" };

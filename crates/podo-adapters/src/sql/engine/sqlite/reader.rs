@@ -4,10 +4,9 @@ use crate::sql::engine::sqlite::connection::{ConstraintNames, SqliteTx, open};
 use crate::sql::engine::sqlite::stopped;
 use crate::sql::engine::sqlite::syncer::DurableWatermark;
 use crate::sql::engine::sqlite::writer::run_now;
-use crate::sql::engine::tx::Command;
+use crate::sql::engine::tx::{Command, StoreContext};
 use crossbeam_channel::{Receiver, Sender};
 use futures::channel::oneshot;
-use podo_app::operations::port::clock::Rng;
 use podo_app::{Error, Result};
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +22,7 @@ pub(crate) struct Readers {
 impl Readers {
     pub(crate) fn start(
         path: &Path,
-        rng: &Arc<dyn Rng>,
+        context: &Arc<StoreContext>,
         watermark: Arc<DurableWatermark>,
         n_threads: usize,
     ) -> std::result::Result<Readers, String> {
@@ -31,11 +30,11 @@ impl Readers {
         for index in 0..n_threads {
             let connection = open(path, true)?;
             let names = ConstraintNames::load(&connection)?;
-            let (waiting, rng): (Receiver<Question>, _) = (waiting.clone(), rng.clone());
+            let (waiting, context): (Receiver<Question>, _) = (waiting.clone(), context.clone());
             thread::Builder::new()
                 .name(format!("podo-reader-{index}"))
                 .spawn(move || {
-                    let mut tx = SqliteTx::on(&connection, &names, &*rng, &[]);
+                    let mut tx = SqliteTx::on(&connection, &names, &context);
                     while let Ok(question) = waiting.recv() {
                         question(&mut tx);
                     }

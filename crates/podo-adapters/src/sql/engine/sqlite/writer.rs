@@ -12,12 +12,11 @@ use crate::sql::engine::sqlite::checkpointer::Checkpointer;
 use crate::sql::engine::sqlite::connection::{ConstraintNames, SqliteTx};
 use crate::sql::engine::sqlite::stopped;
 use crate::sql::engine::sqlite::syncer::Syncer;
-use crate::sql::engine::tx::{Command, Guard};
+use crate::sql::engine::tx::{Command, StoreContext};
 use command::Pending;
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use futures::channel::oneshot;
 use podo_app::operations::failpoints;
-use podo_app::operations::port::clock::Rng;
 use podo_app::{Error, Result};
 use rusqlite::Connection;
 use std::sync::Arc;
@@ -42,9 +41,9 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn start(
         connection: Connection,
-        (checkpointer, syncer): (Checkpointer, Syncer),
-        rng: Arc<dyn Rng>,
-        off: Vec<Guard>,
+        checkpointer: Checkpointer,
+        syncer: Syncer,
+        context: Arc<StoreContext>,
     ) -> std::result::Result<Writer, String> {
         let names = ConstraintNames::load(&connection)?;
         checkpointer.take_over(&connection)?;
@@ -53,7 +52,7 @@ impl Writer {
         thread::Builder::new()
             .name("podo-writer".into())
             .spawn(move || {
-                let mut tx = SqliteTx::on(&connection, &names, &*rng, &off);
+                let mut tx = SqliteTx::on(&connection, &names, &context);
                 write_until_closed(&mut tx, &waiting, &checkpointer, &syncer);
             })
             .map_err(|error| error.to_string())?;

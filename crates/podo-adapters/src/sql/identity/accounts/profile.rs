@@ -4,14 +4,18 @@ use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use crate::sql::identity::accounts::sessions::end_all;
 use crate::sql::identity::accounts::{LoginsOf, RenewHash, Withdraw, social};
+use crate::sql::identity::team;
+use crate::sql::messaging::outbox::security_changed;
 use podo_app::identity::port::accounts::{ChangePassword, ChangeProfile, LoginView};
 use podo_app::{Error, Result};
+use podo_domain::identity::permissions::{Membership, TeamRole};
+use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::{Refusal, SessionId};
 use uuid::Uuid;
 
 pub(super) async fn change(tx: &mut dyn Tx, command: &ChangeProfile) -> Result<()> {
     if let Some(name) = &command.name {
-        let sql = "update users set name = $2, updated_at = $3
+        let sql = "update users set name = $2, name_indexed = false, updated_at = $3
                     where id = $1 and status <> 'DELETED'";
         tx.execute(sql, params![command.user, name.as_slice(), command.now]).await?;
     }
@@ -34,6 +38,7 @@ pub(super) async fn change_password(
     if tx.execute(sql, values).await? != 1 {
         return Err(Error::Conflict("a concurrent command changed the password".into()));
     }
+    security_changed(tx, command.user, SecurityChange::PasswordChanged, command.now).await?;
     end_all(tx, command.user, Some(command.keep), command.now).await
 }
 
@@ -46,12 +51,18 @@ pub(super) async fn renew_hash(tx: &mut dyn Tx, command: &RenewHash) -> Result<(
 }
 
 pub(super) async fn withdraw(tx: &mut dyn Tx, command: &Withdraw) -> Result<Vec<SessionId>> {
+    let is_owner = |it: Membership| it.role == TeamRole::Owner;
+    if team::membership_of(tx, command.user).await?.is_some_and(is_owner) {
+        team::lock_team(tx).await?;
+        team::require_other_owner(tx, command.user).await?;
+    }
     let sql = "update users set status = 'DELETED', deleted_at = $2, updated_at = $2
                 where id = $1 and status <> 'DELETED'";
     if tx.execute(sql, params![command.user, command.now]).await? != 1 {
         return Err(Refusal::LoginRequired.into());
     }
     social::forget(tx, command.user).await?;
+    tx.execute("delete from team_members where user_id = $1", params![command.user]).await?;
     end_all(tx, command.user, None, command.now).await
 }
 

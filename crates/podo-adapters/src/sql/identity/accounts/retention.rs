@@ -40,6 +40,12 @@ pub(super) async fn erase(tx: &mut dyn Tx, command: &Erase) -> Result<()> {
     let mut unmatched_hash = [0_u8; 32];
     tx.rng().fill(&mut unmatched_hash);
     tx.execute(sql, params![command.user, [].as_slice(), unmatched_hash, command.now]).await?;
+    for sql in [
+        "delete from name_prefixes where user_id = $1",
+        "delete from support_notes where user_id = $1",
+    ] {
+        tx.execute(sql, params![command.user]).await?;
+    }
     Ok(())
 }
 

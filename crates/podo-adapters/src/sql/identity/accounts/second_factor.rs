@@ -3,12 +3,12 @@
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use crate::sql::identity::accounts::sessions::end_all;
-use crate::sql::operations::audit::note;
+use crate::sql::messaging::outbox::security_changed;
 use podo_app::Result;
-use podo_app::identity::port::accounts::{ChangeRole, ChangeTotp, TotpChange};
+use podo_app::identity::port::accounts::{ChangeTotp, TotpChange};
+use podo_domain::SessionId;
 use podo_domain::identity::Role;
-use podo_domain::{Refusal, SessionId};
-use serde_json::json;
+use podo_domain::messaging::announcements::SecurityChange;
 
 /// Every change is a compare-and-set: a time step counts once, even under concurrent attempts.
 pub(super) async fn change(
@@ -46,6 +46,14 @@ pub(super) async fn change(
     if n_changed != 1 {
         return Ok(None);
     }
+    let told = match &command.change {
+        TotpChange::Confirm { .. } => Some(SecurityChange::SecondFactorOn),
+        TotpChange::Remove { .. } | TotpChange::Reset => Some(SecurityChange::SecondFactorOff),
+        TotpChange::Begin { .. } | TotpChange::Use { .. } => None,
+    };
+    if let Some(told) = told {
+        security_changed(tx, user, told, now).await?;
+    }
     match &command.change {
         TotpChange::Confirm { keep, .. } => Ok(Some(end_all(tx, user, Some(*keep), now).await?)),
         TotpChange::Reset => Ok(Some(end_all(tx, user, None, now).await?)),
@@ -71,18 +79,4 @@ pub(crate) fn read_role(role: &str, reads_only: bool) -> Option<Role> {
         ("ADMIN", false) => Some(Role::Admin),
         _ => None,
     }
-}
-
-/// A role change ends all sessions.
-pub(super) async fn change_role(tx: &mut dyn Tx, command: &ChangeRole) -> Result<Vec<SessionId>> {
-    let sql = "update users set role = $2, reads_only = $3, updated_at = $4
-                where id = $1 and status <> 'DELETED'";
-    let (role, reads_only) = stored(command.role);
-    let values = params![command.user, role, reads_only, command.now];
-    if tx.execute(sql, values).await? != 1 {
-        return Err(Refusal::NotFound.into());
-    }
-    let details = json!({ "role": command.role.as_str() });
-    note(tx, (command.actor, "user.role"), command.user, details, command.now).await?;
-    end_all(tx, command.user, None, command.now).await
 }

@@ -14,6 +14,7 @@ use podo_domain::identity::REFRESH_GRACE;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::{SessionId, Timestamp, UserId};
 use serde_json::json;
+use std::collections::BTreeSet;
 
 pub(super) async fn start_session(tx: &mut dyn Tx, command: &StartSession) -> Result<()> {
     let now = command.attempt.now;
@@ -185,6 +186,9 @@ fn session_in(row: &Row) -> Result<SessionId> {
 }
 
 pub(super) async fn ended_since(tx: &mut dyn Tx, question: &EndedSince) -> Result<Vec<SessionId>> {
-    let sql = "select distinct session_id from auth_tokens where $1 <= revoked_at";
-    tx.query(sql, params![question.since]).await?.iter().map(session_in).collect()
+    // Not `distinct`: SQLite would read all tokens in the order of their sessions.
+    let sql = "select session_id from auth_tokens where revoked_at >= $1";
+    let rows = tx.query(sql, params![question.since]).await?;
+    let ended: BTreeSet<SessionId> = rows.iter().map(session_in).collect::<Result<_>>()?;
+    Ok(ended.into_iter().collect())
 }

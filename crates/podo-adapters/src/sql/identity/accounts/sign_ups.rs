@@ -5,22 +5,23 @@ use crate::sql::engine::value::{Row, params};
 use crate::sql::identity::accounts::{FindSignUp, ForgetSignUps, create};
 use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
-use podo_app::Result;
 use podo_app::identity::port::accounts::{
-    AskSignUp, ConfirmSignUp, CreateUser, ProveEmail, SignUpRecord,
+    AskSignUp, ConfirmSignUp, CreateUser, PendingPurpose, ProveEmail, SignUpRecord,
 };
+use podo_app::{Error, Result};
 use podo_domain::UserId;
 use podo_domain::identity::{Role, SIGN_UP_TRIES_MAX};
 use podo_domain::messaging::messages::{Language, MessageKind};
 use serde_json::json;
 
 /// The worker writes the notification and finds the code here.
-pub(super) async fn ask(tx: &mut dyn Tx, command: &AskSignUp) -> Result<()> {
+pub(crate) async fn ask(tx: &mut dyn Tx, command: &AskSignUp) -> Result<()> {
     let sql = "insert into sign_ups
                  (id, email, email_hash, password_hash, name, phone, phone_hash, taken_by, code,
-                  code_hash, language, expires_at, created_at, proves)
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+                  code_hash, language, expires_at, created_at, proves, purpose, consents)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
     let account = &command.account;
+    let consents = serde_json::to_string(&account.consents).map_err(Error::broken)?;
     let values = params![
         account.user,
         account.email.as_slice(),
@@ -35,7 +36,9 @@ pub(super) async fn ask(tx: &mut dyn Tx, command: &AskSignUp) -> Result<()> {
         command.language.as_str(),
         command.expires_at,
         account.now,
-        command.proves
+        command.proves,
+        command.purpose.as_str(),
+        consents
     ];
     tx.execute(sql, values).await?;
     let (id, addressee) = (account.user, command.taken_by.unwrap_or(account.user));
@@ -54,8 +57,9 @@ pub(super) async fn ask(tx: &mut dyn Tx, command: &AskSignUp) -> Result<()> {
 pub(super) async fn confirm(tx: &mut dyn Tx, command: &ConfirmSignUp) -> Result<bool> {
     let sql = "update sign_ups set n_tries = n_tries + 1
                 where id = $1 and n_tries < $2 and $3 < expires_at and taken_by is null
-                  and proves is null
-               returning code_hash, email, email_hash, password_hash, name, phone, phone_hash";
+                  and proves is null and purpose is null
+               returning code_hash, email, email_hash, password_hash, name, phone, phone_hash,
+                         consents";
     let values = params![command.sign_up, i64::from(SIGN_UP_TRIES_MAX), command.now];
     let Some(row) = tx.row(sql, values).await? else { return Ok(false) };
     if row.get::<[u8; 32]>("code_hash")? != command.code_hash {
@@ -70,6 +74,7 @@ pub(super) async fn confirm(tx: &mut dyn Tx, command: &ConfirmSignUp) -> Result<
 pub(super) async fn prove(tx: &mut dyn Tx, command: &ProveEmail) -> Result<bool> {
     let sql = "update sign_ups set n_tries = n_tries + 1
                 where id = $1 and n_tries < $2 and $3 < expires_at and proves = $4
+                  and purpose is null
                returning code_hash, email_hash";
     let ProveEmail { user, proof, code_hash, now } = *command;
     let values = params![proof, i64::from(SIGN_UP_TRIES_MAX), now, user];
@@ -85,6 +90,8 @@ pub(super) async fn prove(tx: &mut dyn Tx, command: &ProveEmail) -> Result<bool>
 }
 
 fn account_in(row: &Row, command: &ConfirmSignUp) -> Result<CreateUser> {
+    // The previous version stores none.
+    let consents: Option<String> = row.get("consents")?;
     Ok(CreateUser {
         user: command.sign_up,
         email: row.get("email")?,
@@ -95,25 +102,38 @@ fn account_in(row: &Row, command: &ConfirmSignUp) -> Result<CreateUser> {
         phone: row.get("phone")?,
         phone_hash: row.get("phone_hash")?,
         role: Role::User,
+        consents: serde_json::from_str(consents.as_deref().unwrap_or("[]"))
+            .map_err(Error::broken)?,
         now: command.now,
     })
 }
 
 pub(super) async fn find(tx: &mut dyn Tx, question: &FindSignUp) -> Result<Option<SignUpRecord>> {
-    let sql = "select email, code, language, taken_by from sign_ups where id = $1";
+    let sql = "select email, code, language, taken_by, proves, purpose from sign_ups where id = $1";
     let read = |row: &Row| {
         Ok(SignUpRecord {
             email: row.get("email")?,
             code: row.get("code")?,
             language: row.parse("language", Language::parse)?,
+            purpose: read_purpose(row)?,
             is_taken: row.get::<Option<UserId>>("taken_by")?.is_some(),
+            proves: row.get("proves")?,
         })
     };
     tx.row(sql, params![question.sign_up]).await?.as_ref().map(read).transpose()
 }
 
+fn read_purpose(row: &Row) -> Result<PendingPurpose> {
+    let name: Option<String> = row.get("purpose")?;
+    PendingPurpose::parse(name.as_deref()).ok_or_else(|| Error::Broken("an unknown purpose".into()))
+}
+
 pub(super) async fn forget(tx: &mut dyn Tx, command: &ForgetSignUps) -> Result<u64> {
     let sql = "delete from sign_ups where id in
                  (select id from sign_ups where expires_at < $1 limit $2)";
-    Ok(tx.execute(sql, params![command.before, command.limit]).await?)
+    let n_forgotten = tx.execute(sql, params![command.before, command.limit]).await?;
+    let orphans = "delete from invitations where not exists
+                     (select 1 from sign_ups s where s.id = invitations.id)";
+    tx.execute(orphans, &[]).await?;
+    Ok(n_forgotten)
 }

@@ -1,4 +1,4 @@
-//! I7–I13: payments, refunds, wallets, the gateway's book and idempotency keys.
+//! I7–I13 and I26: payments, refunds, wallets, the gateway's book and idempotency keys.
 
 use crate::sql::operations::invariants::{Check, Names};
 
@@ -117,5 +117,23 @@ pub(crate) const CHECKS: &[Check] = &[
                     and not exists (select 1 from wallet_charges c
                                      where c.user_id = k.user_id and c.confirm_key = k.key
                                        and c.status in ('REQUESTED', 'UNKNOWN'))",
+    },
+    Check {
+        id: "I26",
+        names: Names::Other,
+        rule: "a ticket sold again is void, was refunded in full, and cost its taker no more",
+        population: "select count(*) as n from resales",
+        broken: "select z.id, z.state, z.price
+                   from resales z
+                  where z.state = 'SOLD'
+                    and (exists (select 1 from tickets t
+                                  where t.id = z.ticket_id and t.status <> 'VOID')
+                         or exists (select 1 from reservation_seats c
+                                     where c.reservation_id = z.sold_as
+                                       and (c.seat_index <> z.seat_index or c.price > z.price))
+                         or (exists (select 1 from reservations r where r.id = z.reservation_id)
+                             and not exists (select 1 from refunds f
+                                              where f.id = z.refund_id and f.amount = z.price
+                                                and f.fee = 0)))",
     },
 ];

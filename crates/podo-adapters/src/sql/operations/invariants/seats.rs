@@ -1,4 +1,4 @@
-//! I1–I6, I14, I19 and I21: seats, reservations and the entries behind them.
+//! I1–I6, I14, I19, I21 and I25: seats, reservations and the entries behind them.
 
 use crate::sql::engine::tx::Tx;
 use crate::sql::operations::invariants::{Check, EXAMPLES_MAX, Names};
@@ -36,7 +36,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "I3",
         names: Names::Other,
-        rule: "a reservation has 1–4 seats and costs their sum; one that is over has none",
+        rule: "a reservation has 1–10 seats and costs their sum; one that is over has none",
         population: "select count(*) as n from reservations",
         broken: "select r.id, r.status, r.amount
                    from reservations r
@@ -87,11 +87,35 @@ pub(crate) const CHECKS: &[Check] = &[
         broken: "select r.id, r.place_number
                    from reservations r
                    left join queue_history q
-                     on q.schedule_id = r.schedule_id and q.place_number = r.place_number
+                     on q.schedule_id = coalesce(r.phase_id, r.schedule_id)
+                    and q.place_number = r.place_number
                    left join standbys w on w.reservation_id = r.id and w.user_id = r.user_id
                   where w.id is null
                     and (q.user_id is null or q.user_id <> r.user_id
                          or r.created_at >= q.expires_at)",
+    },
+    Check {
+        id: "I25",
+        names: Names::Other,
+        rule: "seats of a phase belong to fans who were eligible for it, within its window and limit",
+        population: "select count(*) as n from reservations",
+        broken: "select r.id, r.phase_id
+                   from reservations r
+                   left join sale_phases p on p.id = r.phase_id
+                   left join phase_eligibilities e
+                     on e.phase_id = r.phase_id and e.user_id = r.user_id
+                  where r.phase_id is not null
+                    and (p.id is null or p.schedule_id <> r.schedule_id
+                         or r.created_at < p.starts_at or r.created_at >= p.ends_at
+                         or (p.audience <> 'EVERYBODY'
+                             and (e.user_id is null or r.created_at < e.created_at)))
+                  union all
+                 select r.user_id, r.phase_id
+                   from reservations r join sale_phases p on p.id = r.phase_id
+                  where r.status in ('PAYING', 'CONFIRMED')
+                     or (r.status = 'HELD' and r.hold_expires_at > $1)
+                  group by r.user_id, r.phase_id, p.seats_per_person
+                 having sum(r.n_seats) > p.seats_per_person",
     },
     Check {
         id: "I21",

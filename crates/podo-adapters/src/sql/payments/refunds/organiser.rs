@@ -57,7 +57,7 @@ async fn make(
     let details = json!({ "amount": answer.refund_amount, "reason": command.reason });
     let action = (command.actor, "payment.refund");
     note(tx, action, command.payment, details, command.now).await?;
-    idempotency::store(tx, (&command.key, Some(command.payment.uuid())), &answer, command.now)
+    idempotency::store(tx, &command.key, Some(command.payment.uuid()), &answer, command.now)
         .await?;
     Ok(Idempotent::Fresh(OrganiserRefund::Made(answer, freed)))
 }
@@ -71,7 +71,7 @@ async fn wait_for_second(
     let details = json!({ "amount": amount, "reason": command.reason });
     let action = (command.actor, "payment.refund-asked");
     note(tx, action, command.payment, details, command.now).await?;
-    idempotency::store(tx, (&command.key, Some(command.payment.uuid())), &answer, command.now)
+    idempotency::store(tx, &command.key, Some(command.payment.uuid()), &answer, command.now)
         .await?;
     Ok(Idempotent::Fresh(OrganiserRefund::SecondNeeded(answer)))
 }

@@ -54,13 +54,17 @@ async fn schedules(tx: &mut dyn Tx, sql: &'static str) -> Result<Vec<ScheduleId>
 }
 
 pub(super) async fn to_refund(tx: &mut dyn Tx, question: &ToRefund) -> Result<Vec<ReservationId>> {
-    let sql = "select distinct r.id
-                 from reservation_seats c join reservations r on r.id = c.reservation_id
-                where c.schedule_id = $1 and c.active and r.status = 'CONFIRMED'
+    // Materialized, so that the search starts from the claims of the date.
+    let sql = "with claimed as materialized (select distinct c.reservation_id as id
+                                               from reservation_seats c
+                                              where c.active and c.schedule_id = $1)
+               select r.id from claimed join reservations r on r.id = claimed.id
+                where r.status = 'CONFIRMED'
                   and coalesce((select f.next_at from job_failures f
                                    where f.job = 'refund-canceled' and f.item = r.id), $3) <= $3
                 limit $2";
     let values = params![question.schedule, question.limit, question.now];
+    tx.follow_indexes().await?;
     let rows = tx.query(sql, values).await?;
     Ok(rows.iter().map(|row| row.get("id")).collect::<std::result::Result<_, _>>()?)
 }
@@ -95,6 +99,7 @@ pub(super) async fn finish(tx: &mut dyn Tx, command: &FinishRun) -> Result<bool>
                 where schedule_id = $1 and status = 'RUNNING'
                   and not exists (select 1 from reservation_seats c
                                    where c.schedule_id = $1 and c.active)";
+    tx.follow_indexes().await?;
     Ok(tx.execute(sql, params![command.schedule, command.now]).await? == 1)
 }
 

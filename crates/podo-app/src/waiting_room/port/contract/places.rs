@@ -72,7 +72,7 @@ pub async fn the_lobby_is_drawn_from_the_seed_once(queue: &dyn Queue, seed: u64,
     assert_eq!(stage.counts(opens_at).await.drawn, u64::from(N_FANS), "the draw is published");
 }
 
-pub async fn nobody_is_let_in_before_the_opening(queue: &dyn Queue, seed: u64, now: Timestamp) {
+pub async fn no_fan_is_admitted_before_the_opening(queue: &dyn Queue, seed: u64, now: Timestamp) {
     let opens_at = now.plus(SECOND);
     let stage = Stage::new(queue, (seed, 4), 10, opens_at).await;
     for number in 1..=4 {
@@ -87,11 +87,7 @@ pub async fn nobody_is_let_in_before_the_opening(queue: &dyn Queue, seed: u64, n
     assert!(admitted.iter().all(|admission| admission.fan != fan(2)), "fan 2 has left");
 }
 
-pub async fn an_opening_that_is_put_off_lets_nobody_in(
-    queue: &dyn Queue,
-    seed: u64,
-    now: Timestamp,
-) {
+pub async fn a_postponed_opening_admits_no_fan(queue: &dyn Queue, seed: u64, now: Timestamp) {
     let mut stage = Stage::new(queue, (seed, 9), 1, now).await;
     stage.set_mode(QueueMode::Paused);
     stage.line_up(2, now).await;
@@ -223,7 +219,7 @@ pub async fn leaving_is_harmless_and_final(queue: &dyn Queue, seed: u64, now: Ti
     );
 }
 
-pub async fn a_room_that_nobody_opened_lets_nobody_in(
+pub async fn a_room_that_was_not_opened_admits_no_fan(
     queue: &dyn Queue,
     seed: u64,
     now: Timestamp,
@@ -310,13 +306,13 @@ pub async fn the_proof_answers_what_the_name_answers(queue: &dyn Queue, seed: u6
     let seen = queue.position(&stage.rules, fan(7), proof, opens_at).await;
     let expected = QueuePosition::Waiting { number: late, ahead: 4, behind: 0 };
     assert_eq!(seen.expect("the engine answers").position, expected);
-    let at_once = queue.standing_now(stage.rules.schedule, (late, fan(7)), opens_at);
+    let at_once = queue.cached_position(stage.rules.schedule, (late, fan(7)), opens_at);
     assert!(at_once.is_none_or(|position| position == expected), "{at_once:?}");
-    let gone = queue.standing_now(stage.rules.schedule, (late + 1, fan(7)), opens_at);
+    let gone = queue.cached_position(stage.rules.schedule, (late + 1, fan(7)), opens_at);
     assert_eq!(gone, None, "no fan has this number");
 }
 
-pub async fn after_a_loss_nobody_is_passed_who_could_not_come_back_yet(
+pub async fn after_a_loss_fans_who_could_not_return_yet_are_not_overtaken(
     queue: &dyn Queue,
     seed: u64,
     now: Timestamp,

@@ -32,7 +32,7 @@ pub async fn an_empty_queue_admits_at_once_up_to_the_cap(
     assert_eq!(stage.entry(3, now).await, None, "a waiting fan has no entry");
 }
 
-pub async fn nobody_passes_a_waiting_fan(queue: &dyn Queue, seed: u64, now: Timestamp) {
+pub async fn no_fan_overtakes_a_waiting_fan(queue: &dyn Queue, seed: u64, now: Timestamp) {
     let stage = Stage::new(queue, (seed, 102), 1, now).await;
     stage.enter(1, now).await;
     stage.enter(2, now).await;

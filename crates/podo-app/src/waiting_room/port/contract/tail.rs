@@ -54,16 +54,16 @@ pub async fn check_lost_tails(engine: &mut dyn LosesTail, seeds: Range<u64>) {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum KnownPlace {
     Index(u32),
     Number(u64),
 }
 
-impl Place {
+impl KnownPlace {
     fn proof(self) -> PlaceProof {
         match self {
-            Place::Index(index) => PlaceProof::Lobby { index },
-            Place::Number(number) => PlaceProof::Line { number },
+            KnownPlace::Index(index) => PlaceProof::Lobby { index },
+            KnownPlace::Number(number) => PlaceProof::Line { number },
         }
     }
 }
@@ -77,9 +77,9 @@ struct Sale<'e> {
     rng: u64,
     now: Timestamp,
     n_fans: u64,
-    owners: BTreeMap<Place, u64>,
+    owners: BTreeMap<KnownPlace, u64>,
     /// The last place that each fan was given, and how many fans are ahead.
-    told: BTreeMap<u64, (Place, u64)>,
+    told: BTreeMap<u64, (KnownPlace, u64)>,
     indexes: BTreeMap<u64, u32>,
     /// The store's entries: live ones and ended ones.
     inside: BTreeMap<u64, Entry>,
@@ -202,19 +202,19 @@ impl Sale<'_> {
     /// Each place belongs to one fan, and a fan's place never changes.
     fn hear(&mut self, number: u64, position: QueuePosition) {
         let (place, ahead) = match position {
-            QueuePosition::Lobby { index, .. } => (Place::Index(index), u64::MAX),
-            QueuePosition::Waiting { number, ahead, .. } => (Place::Number(number), ahead),
-            QueuePosition::Inside(entry) => (Place::Number(entry.number), 0),
+            QueuePosition::Lobby { index, .. } => (KnownPlace::Index(index), u64::MAX),
+            QueuePosition::Waiting { number, ahead, .. } => (KnownPlace::Number(number), ahead),
+            QueuePosition::Inside(entry) => (KnownPlace::Number(entry.number), 0),
             QueuePosition::Expired | QueuePosition::Absent => {
                 panic!("seed {}: fan {number} got {position:?}", self.seed)
             }
         };
         let owner = *self.owners.entry(place).or_insert(number);
         assert_eq!(owner, number, "seed {}: {place:?} is issued twice", self.seed);
-        if let Some((before @ Place::Number(_), _)) = self.told.get(&number) {
+        if let Some((before @ KnownPlace::Number(_), _)) = self.told.get(&number) {
             assert_eq!(*before, place, "seed {}: the number of fan {number}", self.seed);
         }
-        if let Place::Index(index) = place {
+        if let KnownPlace::Index(index) = place {
             let before = *self.indexes.entry(number).or_insert(index);
             assert_eq!(before, index, "seed {}: the index of fan {number}", self.seed);
         }
@@ -280,11 +280,11 @@ impl Sale<'_> {
         };
         match position {
             QueuePosition::Waiting { number: now_at, ahead, .. } => {
-                assert_eq!(place, Place::Number(now_at), "seed {seed}: fan {number}");
+                assert_eq!(place, KnownPlace::Number(now_at), "seed {seed}: fan {number}");
                 assert!(ahead <= promised, "seed {seed}: fan {number}: {promised}, now {ahead}");
             }
             QueuePosition::Lobby { index, .. } => {
-                assert_eq!(place, Place::Index(index), "seed {seed}: fan {number}");
+                assert_eq!(place, KnownPlace::Index(index), "seed {seed}: fan {number}");
             }
             QueuePosition::Inside(_) | QueuePosition::Expired | QueuePosition::Absent => {
                 assert_eq!(Some(number), entry.map(|_| number), "seed {seed}: {position:?}");
@@ -318,8 +318,8 @@ impl Sale<'_> {
         let mut drawn: Vec<(u64, u32)> = Vec::new();
         for (number, index) in &self.indexes {
             let place = self.owners.iter().find_map(|(place, owner)| match place {
-                Place::Number(place) if owner == number => Some(*place),
-                Place::Number(_) | Place::Index(_) => None,
+                KnownPlace::Number(place) if owner == number => Some(*place),
+                KnownPlace::Number(_) | KnownPlace::Index(_) => None,
             });
             let place = place.unwrap_or_else(|| panic!("seed {seed}: fan {number} was not drawn"));
             drawn.push((place, ranks[*index as usize]));

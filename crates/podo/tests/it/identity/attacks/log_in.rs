@@ -127,7 +127,7 @@ async fn one_network_makes_so_many_accounts_a_minute_and_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flood_of_sign_ups_from_everywhere_keeps_nobody_from_logging_in() {
+async fn a_distributed_flood_of_sign_ups_does_not_block_log_ins() {
     let settings = [LIMITS_ON[0], LIMITS_ON[1], ("PODO_TRUSTED_PROXIES", "127.0.0.1")];
     let world = World::with(&settings).await;
     world.stranger.post("/api/auth/signup", &sign_up_body(OWNER)).await.expect(201);

@@ -70,7 +70,7 @@ async fn a_form_carries_no_foreign_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_link_of_another_site_enters_nobody_into_a_queue() {
+async fn a_link_on_another_site_does_not_enter_the_queue() {
     let world = World::start().await;
     sign_up(&world).await;
     let show = world.show(Plan { max_active: 1, ..Plan::default() }).await;

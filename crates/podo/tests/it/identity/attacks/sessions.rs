@@ -101,7 +101,7 @@ async fn pages_renew_a_session_with_its_refresh_token_and_only_while_it_lives() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_nobody_used_for_its_length_is_over_for_the_pages_too() {
+async fn an_idle_session_expires_for_the_pages_too() {
     let world = World::start().await;
     let session = fan(&world).await;
     let refresh = Some(text(&session, "refreshToken"));

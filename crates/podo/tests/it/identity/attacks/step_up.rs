@@ -20,7 +20,7 @@ async fn organiser_of_this_morning(world: &World) -> Api {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_encoded_format_exports_nobody_without_the_second_proof() {
+async fn an_encoded_format_parameter_does_not_bypass_step_up_for_exports() {
     let world = World::with(&[
         ("PODO_ADMIN_EMAIL", "boss@podo.kr"),
         ("PODO_ADMIN_PASSWORD", PASSWORD),
@@ -56,6 +56,6 @@ async fn staff_cannot_read_the_codes_of_sign_ups() {
     let staff = accounts(world.context(), 1, Role::Staff).await;
     let staff = world.stranger.with_token(&staff[0].1);
     staff.get("/api/admin/users").await.expect(200);
-    staff.get("/api/admin/mailbox").await.refused(403, "ADMIN_ONLY");
-    staff.get("/api/admin/mailbox?limit=%31").await.refused(403, "ADMIN_ONLY");
+    staff.get("/api/admin/mailbox").await.refused(403, "PERMISSION_MISSING");
+    staff.get("/api/admin/mailbox?limit=%31").await.refused(403, "PERMISSION_MISSING");
 }

@@ -15,7 +15,7 @@ fn shape(answer: &Answer) -> (u16, Vec<String>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn giving_a_ticket_away_tells_nobody_who_has_an_account() {
+async fn a_ticket_transfer_does_not_reveal_who_has_an_account() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let fan = world.fan_inside(&show).await;

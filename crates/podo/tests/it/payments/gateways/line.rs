@@ -30,7 +30,7 @@ async fn a_bad_line_to_a_payment_company_loses_no_money() {
         }
     }
     // Unknown outcomes are queried, and voided after three minutes.
-    bank.world.clock.advance(Duration::from_secs(200));
+    bank.world.pass_void_time().await;
     for (what, ends, case) in &cases {
         let end = until(&format!("{what} ends"), async || {
             Some(case.status().await).filter(|status| ends.contains(&status.as_str()))

@@ -39,7 +39,7 @@ fn is_ours(container: &Yaml) -> bool {
 }
 
 #[test]
-fn every_pod_is_nobody_special() {
+fn every_pod_runs_as_an_unprivileged_user() {
     let pods = pods();
     assert!(pods.len() >= 10, "{}", pods.len());
     for (name, pod) in pods {
@@ -92,7 +92,7 @@ fn metrics_are_on_the_inner_address() {
 }
 
 #[test]
-fn what_nobody_allowed_does_not_pass() {
+fn network_policies_block_traffic_that_is_not_allowed() {
     let nobody = named("NetworkPolicy", "nobody");
     assert!(nobody["spec"]["podSelector"].as_hash().unwrap().is_empty());
     let types: Vec<&str> =

@@ -13,7 +13,7 @@ end
 
 -- Writes may be missing: the rest of the blocks may have been assigned, and other fans may be on
 -- their way back. The room's changes differ from what the nodes copied.
-local function doubt()
+local function invalidate_blocks()
   begin_run(field('next'))
   redis.call('hdel', ROOM, 'open')
   redis.call('hset', ROOM, 'opened_at', text(now), 'returned', 1)
@@ -23,7 +23,7 @@ end
 if not is_kept() then
   start(now, ARGV[5])
 elseif redis.call('hexists', ROOM, 'open') == 1 and not is_open() then
-  doubt()
+  invalidate_blocks()
 end
 sweep(now)
 -- Fans admitted before the room was lost keep their entries, however many they are. But if the room

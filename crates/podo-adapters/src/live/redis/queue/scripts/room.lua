@@ -1,4 +1,5 @@
--- Shared by all steps of a waiting room, and prepended to each of them.
+-- Shared by all steps of a waiting room, and prepended to each of them, after the constants of the
+-- domain (`constants` in steps.rs).
 -- KEYS, all with the hash tag of the schedule:
 --  1 room       hash: open, the epoch in which it was opened; opened_at; returned, set once a fan
 --               was restored to the line or may be; base, below which no number is this room's;
@@ -27,18 +28,9 @@ local ROOM, WAITING, ENTRIES, SLOTS, LAPSED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local LOBBY, GATHERED, UNCLAIMED, SPENT = KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local OUTFLOW, CHANGES, DRAWING = KEYS[10], KEYS[11], KEYS[12]
 
--- How long, and for how many fans, an expired entry is remembered.
-local LAPSED_FOR_MS, LAPSED_MAX = 3600000, 100000
--- How long fans who lost their place in line have to come back before admission resumes.
-local RETURN_WINDOW_MS = 20000
--- A smaller step back of the clock is only two requests overtaking each other.
-local OVERTAKING_MS = 1000
-local OUTFLOW_SECONDS = 60
 local DRAWING_MS = 2000
 -- Numbers are exact up to here.
 local NUMBER_MAX = 2 ^ 53
--- A larger index is rejected: the draw would need too much memory.
-local INDEX_MAX = 10000000
 -- A room expires when no step runs in it for this long; the TTL is renewed once a day.
 local KEPT_MS, DAY_MS = 7 * 86400000, 86400000
 -- A node whose replica is further behind copies the room again.

@@ -10,7 +10,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 /// The result of a command.
-pub(crate) enum Answer<W: Command> {
+pub(crate) enum CommandReply<W: Command> {
     Done(Result<W::Output>),
     /// Conflicts with other commands: run it in its own transaction.
     Alone(W),
@@ -45,11 +45,14 @@ pub(crate) enum Outcome {
 pub(crate) struct Pending<W: Command> {
     command: W,
     result: Option<Result<W::Output>>,
-    send: oneshot::Sender<Answer<W>>,
+    send: oneshot::Sender<CommandReply<W>>,
 }
 
 impl<W: Command> Pending<W> {
-    pub(crate) fn boxed(command: W, send: oneshot::Sender<Answer<W>>) -> Box<dyn QueuedCommand> {
+    pub(crate) fn boxed(
+        command: W,
+        send: oneshot::Sender<CommandReply<W>>,
+    ) -> Box<dyn QueuedCommand> {
         Box::new(Pending { command, result: None, send })
     }
 }
@@ -77,14 +80,14 @@ impl<W: Command> QueuedCommand for Pending<W> {
     fn answer(self: Box<Self>) {
         let result = self.result.unwrap_or_else(|| Err(Error::broken("a command was not run")));
         // The caller may have gone; the command is committed all the same.
-        let _ = self.send.send(Answer::Done(result));
+        let _ = self.send.send(CommandReply::Done(result));
     }
 
     fn fail(self: Box<Self>, why: String) {
-        let _ = self.send.send(Answer::Done(Err(Error::Unavailable(why))));
+        let _ = self.send.send(CommandReply::Done(Err(Error::Unavailable(why))));
     }
 
     fn retry_alone(self: Box<Self>) {
-        let _ = self.send.send(Answer::Alone(self.command));
+        let _ = self.send.send(CommandReply::Alone(self.command));
     }
 }

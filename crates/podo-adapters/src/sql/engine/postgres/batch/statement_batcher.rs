@@ -1,12 +1,11 @@
 //! Collects the database requests of a batch's commands, and delivers the answers.
 
 use crate::sql::engine::postgres::batch::send::Found;
-use crate::sql::engine::tx::{Guard, SqlError, Tx};
+use crate::sql::engine::tx::{SqlError, StoreContext, Tx};
 use crate::sql::engine::value::{Row, Value};
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;
-use podo_app::operations::port::clock::Rng;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
@@ -55,8 +54,7 @@ struct Lock {
 
 pub(crate) struct StatementBatcher {
     state: Mutex<State>,
-    rng: Arc<dyn Rng>,
-    off: Arc<[Guard]>,
+    context: Arc<StoreContext>,
 }
 
 /// What a round sends.
@@ -76,10 +74,10 @@ impl Round {
 }
 
 impl StatementBatcher {
-    pub(crate) fn new(n_commands: usize, rng: Arc<dyn Rng>, off: Arc<[Guard]>) -> StatementBatcher {
+    pub(crate) fn new(n_commands: usize, context: Arc<StoreContext>) -> StatementBatcher {
         let (changers, conflicted) = (vec![false; n_commands], vec![false; n_commands]);
         let state = State { changers, conflicted, ..State::default() };
-        StatementBatcher { state: Mutex::new(state), rng, off }
+        StatementBatcher { state: Mutex::new(state), context }
     }
 
     /// Everything handed in since the last round.
@@ -253,12 +251,8 @@ impl Tx for BatchTx {
         .boxed()
     }
 
-    fn rng(&self) -> &dyn Rng {
-        &*self.batcher.rng
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        !self.batcher.off.contains(&guard)
+    fn context(&self) -> &StoreContext {
+        &self.batcher.context
     }
 }
 
@@ -275,7 +269,7 @@ mod tests {
     }
 
     fn batcher() -> Arc<StatementBatcher> {
-        Arc::new(StatementBatcher::new(2, Arc::new(NoRng), Arc::new([])))
+        Arc::new(StatementBatcher::new(2, Arc::new(StoreContext::new(Arc::new(NoRng)))))
     }
 
     fn tx(batcher: &Arc<StatementBatcher>, who: usize) -> BatchTx {

@@ -4,12 +4,11 @@
 //! can't delay it.
 
 use crate::sql::DatabaseRole;
-use crate::sql::engine::postgres::batch::{Answer, Batches, Pending, QueuedCommand};
+use crate::sql::engine::postgres::batch::{Batches, CommandReply, Pending, QueuedCommand};
 use crate::sql::engine::postgres::connect::pools::Pool;
-use crate::sql::engine::tx::{Command, Guard};
+use crate::sql::engine::tx::{Command, StoreContext};
 use futures::channel::oneshot;
 use futures::future::join_all;
-use podo_app::operations::port::clock::Rng;
 use podo_app::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,8 +39,7 @@ impl Writer {
     /// The writer has `pool` for itself.
     pub(crate) fn start(
         pool: Pool,
-        rng: Arc<dyn Rng>,
-        off: Vec<Guard>,
+        context: Arc<StoreContext>,
     ) -> std::result::Result<Writer, String> {
         let (commands, waiting) = channel(COMMANDS_WAITING_MAX);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -53,7 +51,7 @@ impl Writer {
             .spawn(move || {
                 let (waiting, n_under_way) = (Mutex::new(waiting), AtomicUsize::new(0));
                 let loops = (0..BATCHES_AT_ONCE).map(|_| {
-                    let batches = Batches::new(rng.clone(), off.clone());
+                    let batches = Batches::new(context.clone());
                     write_until_closed(&pool, &waiting, &n_under_way, batches)
                 });
                 runtime.block_on(join_all(loops));
@@ -63,7 +61,7 @@ impl Writer {
     }
 
     /// The result, or the command itself if it must run in its own transaction.
-    pub(crate) async fn write<W: Command>(&self, command: W) -> Result<Answer<W>> {
+    pub(crate) async fn write<W: Command>(&self, command: W) -> Result<CommandReply<W>> {
         const { assert!(matches!(W::ROLE, DatabaseRole::Sales), "the writer uses the sales role") };
         let (send, receive) = oneshot::channel();
         self.commands.try_send(Pending::boxed(command, send)).map_err(|error| match error {

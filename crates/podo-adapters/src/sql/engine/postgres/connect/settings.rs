@@ -97,7 +97,9 @@ impl PostgresSettings {
         self.target(url, Wanted::Any, role)
     }
 
-    /// The connection's options. Timeouts keep a stuck command from holding its locks for ever.
+    /// The connection's options. Timeouts keep a stuck command from holding its locks for ever. No
+    /// statement starts parallel workers: those of a node are short, and starting workers for them
+    /// costs more than they do.
     fn target(
         &self,
         url: &str,
@@ -106,7 +108,8 @@ impl PostgresSettings {
     ) -> Result<Target, String> {
         let mut options = format!(
             "-c search_path={SEARCH_PATH} -c statement_timeout={}ms -c lock_timeout={}ms \
-             -c idle_in_transaction_session_timeout={}ms",
+             -c idle_in_transaction_session_timeout={}ms \
+             -c max_parallel_workers_per_gather=0",
             self.statement_timeout.as_millis(),
             self.lock_timeout.as_millis(),
             IDLE_MAX.as_millis()

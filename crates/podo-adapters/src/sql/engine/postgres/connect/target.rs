@@ -26,7 +26,8 @@ const OVERDUE: Duration = Duration::from_secs(10);
 const SERVER_KEEPALIVES: &str = "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 \
                                  -c tcp_keepalives_count=3 -c tcp_user_timeout=10000";
 
-pub(crate) type Line = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+pub(crate) type TlsConnection =
+    Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 /// Which servers of a URL qualify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl Target {
     }
 
     /// Tries one server after the other, starting with the last one that accepted us.
-    pub(crate) async fn connect(&self) -> Result<(Client, Line), String> {
+    pub(crate) async fn connect(&self) -> Result<(Client, TlsConnection), String> {
         let mut why = Vec::new();
         let start = self.first.load(Ordering::Relaxed);
         for at in (0..self.servers.len()).map(|step| (start + step) % self.servers.len()) {

@@ -1,6 +1,7 @@
 //! A batch whose transaction SQLite rolls back by itself.
 
 use crate::sql::engine::sqlite::writer::*;
+use podo_app::operations::port::clock::Rng;
 use rusqlite::params;
 use std::path::Path;
 
@@ -54,7 +55,8 @@ fn run_and_commit(batch: &mut [Box<dyn QueuedCommand>], mut n_wary: u32) -> (Vec
     let folder = tempfile::tempdir().unwrap();
     let connection = small_database(&folder.path().join("small.db"));
     let names = ConstraintNames::load(&connection).unwrap();
-    let mut tx = SqliteTx::on(&connection, &names, &NoRng, &[]);
+    let context = StoreContext::new(Arc::new(NoRng));
+    let mut tx = SqliteTx::on(&connection, &names, &context);
     let run = run_batch(&mut tx, batch, &mut n_wary);
     let is_committed = run.and_then(|()| commit(&mut tx)).is_ok();
     assert!(!tx.is_open(), "no transaction is left open");

@@ -21,7 +21,7 @@ local function stand(number)
 end
 
 local function is_index_free(index)
-  return index <= INDEX_MAX and redis.call('hexists', LOBBY, text(index)) == 0
+  return index <= LOBBY_INDEX_MAX and redis.call('hexists', LOBBY, text(index)) == 0
 end
 
 -- A number above ours comes from a clock that ran ahead; before the draw it could collide with

@@ -1,0 +1,192 @@
+//! Events: every statement that names their columns.
+
+use crate::sql::catalog::told::note_told;
+use crate::sql::catalog::{EventById, Events};
+use crate::sql::engine::tx::Tx;
+use crate::sql::engine::value::{Row, Value, params};
+use crate::sql::identity::team::{in_scope, scope_values};
+use podo_app::Result;
+use podo_app::catalog::EventView;
+use podo_app::catalog::port::{CreateEvent, EditEvent};
+use podo_domain::catalog::{EventEdit, EventStatus, NewEvent, ScheduleStatus};
+use podo_domain::{Refusal, Timestamp};
+use serde_json::json;
+use uuid::Uuid;
+
+pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
+    let NewEvent { title, artist, description, venue_id, hall_id, transferable } = &command.new;
+    let hall = "select 1 from halls where id = $1 and venue_id = $2";
+    tx.row(hall, params![*hall_id, *venue_id]).await?.ok_or(Refusal::NotFound)?;
+    let sql = "insert into events (id, title, artist, description, venue_id, hall_id, status,
+                                   created_at, updated_at, transferable)
+               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8)";
+    let values = params![
+        command.event,
+        title.as_str(),
+        artist.as_str(),
+        description.as_str(),
+        *venue_id,
+        *hall_id,
+        command.now,
+        transferable.unwrap_or(true)
+    ];
+    tx.execute(sql, values).await?;
+    let sql = "insert into events_search (id, words) values ($1, $2)";
+    let words = search_words(title.as_str(), artist.as_str());
+    tx.execute(sql, params![command.event, words]).await?;
+    let details = json!({ "title": title });
+    note_told(tx, (command.actor, "event.create"), command.event.uuid(), details, command.now).await
+}
+
+pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<()> {
+    let sql = "update events set title = coalesce($2, title), artist = coalesce($3, artist),
+                      description = coalesce($4, description), updated_at = $5,
+                      transferable = coalesce($6, transferable)
+                where id = $1
+               returning title, artist, transferable";
+    let EventEdit { title, artist, description, transferable } = &command.edit;
+    let values = params![
+        command.event,
+        title.as_ref().map(|it| it.as_str()),
+        artist.as_ref().map(|it| it.as_str()),
+        description.as_ref().map(|it| it.as_str()),
+        command.now,
+        *transferable
+    ];
+    let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
+    let (title, artist): (String, String) = (row.get("title")?, row.get("artist")?);
+    let sql = "update events_search set words = $2 where id = $1";
+    tx.execute(sql, params![command.event, search_words(&title, &artist)]).await?;
+    let transferable: bool = row.get("transferable")?;
+    let details = json!({ "title": title, "artist": artist, "transferable": transferable });
+    note_told(tx, (command.actor, "event.edit"), command.event.uuid(), details, command.now).await
+}
+
+fn search_words(title: &str, artist: &str) -> String {
+    format!("{title} {artist}").to_lowercase()
+}
+
+/// The columns that `read_event` reads.
+macro_rules! columns {
+    () => {
+        "e.id, e.title, e.artist, e.description, e.status, v.name as venue_name, v.city,
+                h.name as hall_name, e.transferable"
+    };
+}
+
+/// A filter that is absent is null and matches everything.
+pub(super) async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<EventView>> {
+    if let Some(text) = &question.filter.query {
+        return search(tx, question, text).await;
+    }
+    let sql = concat!(
+        "select ",
+        columns!(),
+        "
+                 from events e
+                 join venues v on v.id = e.venue_id
+                 join halls h on h.id = e.hall_id
+                where e.id < $1 ",
+        in_scope!("e.id"),
+        "
+                  and (cast($2 as text) is null or e.status = $2)
+                  and (cast($3 as text) is null or v.city = $3)
+                  and (not $4 or (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6
+                         limit 1) is not null)
+                  and (cast($29 as text) is null or (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.status = $29 limit 1) is not null)
+                order by e.id desc limit $28"
+    );
+    tx.query(sql, &filters(question)).await?.iter().map(read_event).collect()
+}
+
+/// Matches Korean by any part of a word: three letters or more through the trigram index, fewer by
+/// a scan.
+async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<EventView>> {
+    let sql = concat!(
+        "select ",
+        columns!(),
+        "
+                 from events_search w
+                 join events e on e.id = w.id
+                 join venues v on v.id = e.venue_id
+                 join halls h on h.id = e.hall_id
+                where w.words like $30 and w.words like $31 escape '\\'
+                  and e.id < $1 ",
+        in_scope!("e.id"),
+        "
+                  and (cast($2 as text) is null or e.status = $2)
+                  and (cast($3 as text) is null or v.city = $3)
+                  and (not $4 or (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.starts_at >= $5 and s.starts_at < $6
+                         limit 1) is not null)
+                  and (cast($29 as text) is null or (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.status = $29 limit 1) is not null)
+                order by e.id desc limit $28"
+    );
+    let mut values = filters(question);
+    values.extend([rough_pattern(text).into(), like_pattern(text).into()]);
+    tx.query(sql, &values).await?.iter().map(read_event).collect()
+}
+
+fn filters(question: &Events) -> Vec<Value> {
+    let filter = &question.filter;
+    let has_dates = filter.from.is_some() || filter.to.is_some();
+    let mut values = params![
+        question.page.after.unwrap_or(Uuid::max()),
+        filter.only.map(EventStatus::as_str),
+        filter.city.clone(),
+        has_dates,
+        filter.from.unwrap_or(Timestamp::from_ms(0)),
+        filter.to.unwrap_or(Timestamp::FAR_FUTURE)
+    ]
+    .to_vec();
+    values.extend(scope_values(filter.events.as_ref()));
+    let status = filter.schedule_status.map(ScheduleStatus::as_str);
+    values.extend(params![question.page.limit + 1, status].to_vec());
+    values
+}
+
+/// Matches the text anywhere, with `_` in place of pattern characters. It matches slightly too
+/// much, but it can use the index, which SQLite does only for patterns without escapes.
+fn rough_pattern(text: &str) -> String {
+    format!("%{}%", text.to_lowercase().replace(['\\', '%', '_'], "_"))
+}
+
+/// Matches the text anywhere, with its own `%` and `_` escaped.
+fn like_pattern(text: &str) -> String {
+    let escaped = text.to_lowercase().replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    format!("%{escaped}%")
+}
+
+fn read_event(row: &Row) -> Result<EventView> {
+    Ok(EventView {
+        id: row.get("id")?,
+        title: row.get("title")?,
+        artist: row.get("artist")?,
+        description: row.get("description")?,
+        status: row.parse("status", EventStatus::parse)?,
+        venue_name: row.get("venue_name")?,
+        city: row.get("city")?,
+        hall_name: row.get("hall_name")?,
+        transferable: row.get("transferable")?,
+    })
+}
+
+pub(super) async fn event(tx: &mut dyn Tx, question: &EventById) -> Result<Option<EventView>> {
+    let sql = concat!(
+        "select ",
+        columns!(),
+        "
+                 from events e
+                 join venues v on v.id = e.venue_id
+                 join halls h on h.id = e.hall_id
+                where e.id = $1"
+    );
+    tx.row(sql, params![question.event]).await?.as_ref().map(read_event).transpose()
+}

@@ -1,0 +1,45 @@
+//! The job that makes names searchable. Names are encrypted, so the store can't do it by itself.
+
+use crate::context::AppContext;
+use crate::error::Result;
+use crate::identity::accounts;
+use crate::identity::support::port::{IndexName, UnindexedName};
+use crate::operations::jobs::{NAMES, Round, put_off};
+use podo_domain::Timestamp;
+use podo_domain::identity::names::name_prefixes;
+
+const ROUND_MAX: u32 = 200;
+
+/// The keyed hash under which the prefix of a name is stored.
+pub(crate) fn prefix_hash(context: &AppContext, prefix: &str) -> [u8; 32] {
+    context.keyring.lookup("name prefix", prefix)
+}
+
+/// Indexes new and changed names.
+pub async fn index_names(context: &AppContext, now: Timestamp) -> Result<Round> {
+    let found = context.store.unindexed_names(now, ROUND_MAX).await?;
+    let mut round = Round { is_full: found.len() >= ROUND_MAX as usize, ..Round::default() };
+    let mut indexed = Vec::with_capacity(found.len());
+    for known in found {
+        let user = known.user;
+        match hashes(context, known) {
+            Ok(name) => indexed.push(name),
+            Err(error) => {
+                put_off(context, NAMES, user.uuid(), &error).await?;
+                round.failed += 1;
+            }
+        }
+    }
+    round.done = indexed.len() as u64;
+    if !indexed.is_empty() {
+        context.store.index_names(indexed).await?;
+    }
+    Ok(round)
+}
+
+fn hashes(context: &AppContext, known: UnindexedName) -> Result<IndexName> {
+    let name = accounts::open(context, "name", known.user, &known.name)?;
+    let prefixes = name_prefixes(&name);
+    let hashes = prefixes.iter().map(|prefix| prefix_hash(context, prefix)).collect();
+    Ok(IndexName { known, hashes })
+}

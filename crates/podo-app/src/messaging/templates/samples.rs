@@ -1,0 +1,80 @@
+//! Invented facts, for the preview and the test mail.
+
+use crate::messaging::port::announcements::{BookingFacts, Moved, ShowFacts};
+use crate::messaging::templates::facts::Facts;
+use crate::messaging::templates::{Template, words};
+use podo_domain::messaging::announcements::{SecurityChange, ShowPlace};
+use podo_domain::messaging::messages::Language;
+use podo_domain::{AnnouncementId, EventId, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use std::time::Duration;
+use uuid::Uuid;
+
+const ZONE: &str = "Asia/Seoul";
+
+/// 16 January 2027, 18:00 in Seoul.
+const STARTS_AT: Timestamp = Timestamp::from_ms(1_800_090_000_000);
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+pub fn facts(template: Template, language: Language) -> Facts {
+    let user = UserId::new(Uuid::nil());
+    let amount = Won::new(308_000).unwrap_or(Won::ZERO);
+    let mut facts = Facts {
+        n_seats: 2,
+        code: Some("493 027".to_owned()),
+        until: Some(words::moment(STARTS_AT.minus(HOUR * 240), ZONE, language)),
+        at: Some(words::moment(STARTS_AT.minus(HOUR * 300), ZONE, language)),
+        seat: Some("A-15".to_owned()),
+        link: Some("https://podo.example/#/claim/AAAA".to_owned()),
+        security: Some(SecurityChange::PasswordChanged),
+        ..Facts::default()
+    };
+    facts.set_amount(Some(amount), language);
+    facts.set_show(&show(user, amount, language), user, language);
+    if template == Template::SaleReminder {
+        facts.booking = None;
+    }
+    if template == Template::Moved {
+        let place = |starts_at| ShowPlace {
+            starts_at,
+            venue_name: name("포도 아레나", "Podo Arena", language),
+            address: name("올림픽로 424", "424 Olympic-ro", language),
+        };
+        let moved = Moved { before: place(STARTS_AT.minus(HOUR * 168)), after: place(STARTS_AT) };
+        facts.set_moved((AnnouncementId::new(Uuid::nil()), &moved), ZONE, language);
+    }
+    facts
+}
+
+fn show(user: UserId, amount: Won, language: Language) -> ShowFacts {
+    let seat = |number: &str| (number.to_owned(), "VIP".to_owned());
+    ShowFacts {
+        schedule: ScheduleId::new(Uuid::nil()),
+        event: EventId::new(Uuid::nil()),
+        title: name("세레인 월드투어 〈밤의 정원〉", "SEREIN World Tour: Night Garden", language),
+        artist: name("세레인", "SEREIN", language),
+        starts_at: STARTS_AT,
+        ends_at: STARTS_AT.plus(HOUR * 3),
+        sale_starts_at: STARTS_AT.minus(HOUR * 1_300),
+        is_canceled: false,
+        venue: name("포도 아레나", "Podo Arena", language),
+        hall: name("대극장", "Main Hall", language),
+        address: name("올림픽로 424", "424 Olympic-ro", language),
+        city: name("서울", "Seoul", language),
+        time_zone: ZONE.to_owned(),
+        booking: Some(BookingFacts {
+            reservation: ReservationId::new(Uuid::nil()),
+            user,
+            number: Some("B-20261116-K26TWV".to_owned()),
+            amount,
+            seats: vec![seat("A-15"), seat("A-16")],
+        }),
+    }
+}
+
+fn name(ko: &str, en: &str, language: Language) -> String {
+    match language {
+        Language::Ko => ko.to_owned(),
+        Language::En => en.to_owned(),
+    }
+}

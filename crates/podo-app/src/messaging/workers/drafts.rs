@@ -1,0 +1,241 @@
+//! Which notifications a message causes: for whom, with which template, and with which facts.
+
+use crate::context::AppContext;
+use crate::error::{Error, Result};
+use crate::identity::accounts::field;
+use crate::identity::port::accounts::{PendingPurpose, SignUpRecord};
+use crate::messaging::pending_texts::{LINK, NotificationText, pending_text};
+use crate::messaging::port::announcements::{ShowFacts, Subject};
+use crate::messaging::port::messages::Message;
+use crate::messaging::port::notifications::NotificationSettings;
+use crate::messaging::templates::facts::Facts;
+use crate::messaging::templates::{Template, words};
+use podo_domain::messaging::announcements::SecurityChange;
+use podo_domain::messaging::messages::{Language, MessageKind};
+use podo_domain::{
+    AnnouncementId, ClaimId, PaymentId, ReservationId, ScheduleId, TicketId, Timestamp, UserId, Won,
+};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// A notification for one fan, not yet worded.
+pub(super) struct Draft<'m> {
+    pub(super) message: &'m Message,
+    pub(super) user: UserId,
+    pub(super) template: Template,
+    /// `None` for the language of the fan's settings.
+    pub(super) language: Option<Language>,
+    pub(super) facts: Facts,
+    /// A text about a link or a change of address, instead of the template.
+    pub(super) plain: Option<NotificationText>,
+    data: Data,
+}
+
+/// What notifications need of a message's data.
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Data {
+    user_id: Option<UserId>,
+    to_user_id: Option<UserId>,
+    sign_up_id: Option<UserId>,
+    reservation_id: Option<ReservationId>,
+    payment_id: Option<PaymentId>,
+    event_schedule_id: Option<ScheduleId>,
+    announcement_id: Option<AnnouncementId>,
+    ticket_id: Option<TicketId>,
+    claim_id: Option<ClaimId>,
+    seat_number: Option<String>,
+    seat_ids: Vec<String>,
+    total_amount: Option<Won>,
+    amount: Option<Won>,
+    until: Option<Timestamp>,
+    change: Option<SecurityChange>,
+}
+
+/// Whether messages of this kind cause a notification.
+pub(super) fn is_worth_one(kind: MessageKind) -> bool {
+    template_of(kind).is_some()
+}
+
+/// The template of the message's first recipient.
+fn template_of(kind: MessageKind) -> Option<Template> {
+    Some(match kind {
+        MessageKind::UserSignedUp => Template::Welcome,
+        MessageKind::SignUpAsked => Template::AlreadySignedUp,
+        MessageKind::SessionCopied => Template::SessionCopied,
+        MessageKind::SecurityChanged => Template::Security,
+        MessageKind::ReservationConfirmed | MessageKind::ConfirmationResent => {
+            Template::BookingConfirmed
+        }
+        MessageKind::ReservationCanceled => Template::BookingCanceled,
+        MessageKind::ReservationReduced => Template::BookingReduced,
+        MessageKind::PaymentRefunded => Template::Refunded,
+        MessageKind::StandbyOffered => Template::StandbyOffered,
+        MessageKind::ReservationMoved => Template::Moved,
+        MessageKind::SaleReminder => Template::SaleReminder,
+        MessageKind::ShowReminder => Template::ShowReminder,
+        MessageKind::ResaleOffered => Template::ResaleOffered,
+        MessageKind::TicketOffered => Template::OfferSent,
+        MessageKind::TicketTransferred => Template::TransferredAway,
+        MessageKind::ReservationHeld
+        | MessageKind::ReservationExtended
+        | MessageKind::ReservationPaying
+        | MessageKind::ReservationDeclined
+        | MessageKind::ReservationReleased
+        | MessageKind::ReservationExpired
+        | MessageKind::RefundDue
+        | MessageKind::ScheduleOpened
+        | MessageKind::CatalogChanged
+        | MessageKind::DeadLettered => return None,
+    })
+}
+
+/// The notifications of a message. The recipient of an offered ticket gets one in their account, or
+/// a link if no account proved the address.
+pub(super) async fn drafts_for<'m>(
+    context: &AppContext,
+    message: &'m Message,
+) -> Result<Vec<Draft<'m>>> {
+    let data: Data = serde_json::from_str(&message.payload).map_err(Error::broken)?;
+    let (Some(template), Some(user)) = (template_of(message.kind), data.user_id) else {
+        return Ok(Vec::new());
+    };
+    let draft = |user: UserId, template: Template| Draft {
+        message,
+        user,
+        template,
+        language: None,
+        facts: Facts::default(),
+        plain: None,
+        data: data.clone(),
+    };
+    let mut drafts = vec![draft(user, template)];
+    if message.kind == MessageKind::SignUpAsked {
+        set_code(context, &mut drafts[0]).await?;
+    }
+    drafts.extend(data.to_user_id.map(|to| draft(to, Template::TransferredHere)));
+    if message.kind == MessageKind::TicketOffered {
+        match recipient_of(context, &data).await? {
+            Some(to) => drafts.push(draft(to, Template::OfferReceived)),
+            None => drafts.extend(claim_draft(context, &data, draft).await?),
+        }
+    }
+    Ok(drafts)
+}
+
+/// The link for an address without a proved account. The e-mail goes to the claim, as that of a
+/// sign-up goes to its pending row.
+async fn claim_draft<'m>(
+    context: &AppContext,
+    data: &Data,
+    draft: impl Fn(UserId, Template) -> Draft<'m>,
+) -> Result<Option<Draft<'m>>> {
+    let Some(claim) = data.claim_id else { return Ok(None) };
+    // Withdrawn or replaced meanwhile.
+    let Some(found) = context.store.ticket_claim(claim).await? else { return Ok(None) };
+    let mut draft = draft(UserId::new(claim.uuid()), Template::TicketClaim);
+    draft.language = Some(found.language);
+    draft.facts.link = Some(LINK.to_owned());
+    Ok(Some(draft))
+}
+
+/// The account with the address that the ticket is offered to, if its owner proved it.
+async fn recipient_of(context: &AppContext, data: &Data) -> Result<Option<UserId>> {
+    let Some(ticket) = data.ticket_id else { return Ok(None) };
+    let Some(email_hash) = context.store.offered_to(ticket).await? else { return Ok(None) };
+    let Some(user) = context.store.user_by_email(email_hash).await? else { return Ok(None) };
+    Ok(user.is_email_proven.then_some(user.user))
+}
+
+/// An address without an account gets a code. Links and changes of address have plain texts.
+async fn set_code(context: &AppContext, draft: &mut Draft<'_>) -> Result<()> {
+    let Some(id) = draft.data.sign_up_id else { return Ok(()) };
+    let found = context.store.sign_up(id).await?;
+    let is_sign_up = |it: &SignUpRecord| it.purpose == PendingPurpose::SignUp;
+    let Some(asked) = found.filter(|it| !it.is_taken || !is_sign_up(it)) else { return Ok(()) };
+    let code = context.keyring.decrypt(&field("code", id), &asked.code)?;
+    draft.language = Some(asked.language);
+    let is_known = match asked.purpose {
+        PendingPurpose::SignUp => {
+            draft.facts.code = Some(code);
+            draft.template = Template::SignUpCode;
+            return Ok(());
+        }
+        PendingPurpose::NewEmail => !asked.is_taken,
+        PendingPurpose::Invite | PendingPurpose::Reset | PendingPurpose::OldEmail => {
+            asked.proves.is_some()
+        }
+    };
+    draft.plain = Some(pending_text(asked.purpose, is_known, &code, asked.language));
+    Ok(())
+}
+
+/// Adds the facts of shows and bookings, in the language of each fan.
+pub(super) async fn worded<'m>(
+    context: &AppContext,
+    mut drafts: Vec<Draft<'m>>,
+    settings: &[NotificationSettings],
+) -> Result<Vec<Draft<'m>>> {
+    let subjects: Vec<Option<Subject>> = drafts.iter().map(|it| subject(&it.data)).collect();
+    let asked: Vec<Subject> = subjects.iter().copied().flatten().collect();
+    let mut found = match asked.is_empty() {
+        true => Vec::new(),
+        false => context.store.show_facts(asked).await?,
+    }
+    .into_iter();
+    let mut moves = HashMap::new();
+    for ((draft, subject), settings) in drafts.iter_mut().zip(subjects).zip(settings) {
+        let language = draft.language.unwrap_or(settings.language);
+        let show = subject.and_then(|_| found.next().flatten());
+        word(draft, show.as_ref(), language);
+        let (Some(id), Template::Moved) = (draft.data.announcement_id, draft.template) else {
+            continue;
+        };
+        let moved = match moves.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(context.store.announced_change(id).await?),
+        };
+        let zone = show.map_or_else(|| SEOUL.to_owned(), |show| show.time_zone);
+        if let Some(moved) = moved {
+            draft.facts.set_moved((id, moved), &zone, language);
+        }
+    }
+    Ok(drafts)
+}
+
+const SEOUL: &str = "Asia/Seoul";
+
+fn subject(data: &Data) -> Option<Subject> {
+    let reservation = data.reservation_id.map(Subject::Reservation);
+    let payment = data.payment_id.map(Subject::Payment);
+    reservation.or(payment).or(data.event_schedule_id.map(Subject::Schedule))
+}
+
+fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
+    let (facts, data) = (&mut draft.facts, &draft.data);
+    let zone = show.map_or(SEOUL, |show| &show.time_zone);
+    facts.n_seats = data.seat_ids.len();
+    facts.set_amount(data.total_amount.or(data.amount), language);
+    facts.until = data.until.map(|until| words::moment(until, zone, language));
+    facts.at = Some(words::moment(draft.message.created_at, zone, language));
+    facts.security = data.change;
+    facts.seat = data.seat_number.clone();
+    let Some(show) = show else { return };
+    facts.set_show(show, draft.user, language);
+    if draft.template == Template::BookingCanceled && show.is_canceled {
+        draft.template = Template::CalledOff;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_moves_seats_causes_no_notification() {
+        let n_worth = MessageKind::ALL.into_iter().filter(|kind| is_worth_one(*kind)).count();
+        assert_eq!(n_worth, 16);
+        assert!(!is_worth_one(MessageKind::ReservationHeld));
+    }
+}

@@ -1,0 +1,210 @@
+//! Tickets on paper, and what is attached to a mail about them.
+
+use crate::context::AppContext;
+use crate::error::{Error, Result};
+use crate::identity::accounts::field;
+use crate::messaging::port::announcements::{ShowFacts, Subject};
+use crate::messaging::port::channels::Attachment;
+use crate::messaging::templates::words;
+use crate::tickets::calendar::calendar;
+use crate::tickets::holders::{my_ticket, qr_text};
+use crate::tickets::port::TicketView;
+use podo_domain::messaging::messages::Language;
+use podo_domain::tickets::TicketStatus;
+use podo_domain::{Refusal, ReservationId, TicketId, UserId};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// Most tickets in one document.
+const PAPERS_MAX: usize = 10;
+
+/// Longest line on a ticket; a longer one is cut.
+const LINE_MAX: usize = 120;
+
+/// How long a request waits for its turn and its document.
+const PRINT_WITHIN: Duration = Duration::from_secs(10);
+
+/// Documents made at once by this process; each needs a core and a few megabytes.
+pub const PRINTED_AT_ONCE: usize = 2;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaperSize {
+    A4,
+    /// As narrow as a phone.
+    Mobile,
+}
+
+/// One ticket, worded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TicketPaper {
+    pub organiser: String,
+    pub title: String,
+    pub artist: String,
+    /// Label and text.
+    pub lines: Vec<(String, String)>,
+    pub seat: String,
+    pub grade: String,
+    /// `None` if codes rotate: a printed one would not open the gate.
+    pub code: Option<String>,
+    pub note: String,
+}
+
+/// Makes documents of tickets, without I/O.
+pub trait TicketPrinter: Send + Sync {
+    /// A PDF with a page for each ticket.
+    fn print(&self, papers: &[TicketPaper], size: PaperSize) -> Result<Vec<u8>>;
+}
+
+/// The printer with its limit.
+#[derive(Clone)]
+pub struct TicketPress {
+    pub printer: Arc<dyn TicketPrinter>,
+    pub turns: Arc<Semaphore>,
+}
+
+impl TicketPress {
+    pub fn new(printer: Arc<dyn TicketPrinter>) -> TicketPress {
+        TicketPress { printer, turns: Arc::new(Semaphore::new(PRINTED_AT_ONCE)) }
+    }
+
+    /// Prints on a thread for blocking work, in its turn and within its time.
+    async fn print(&self, mut papers: Vec<TicketPaper>, size: PaperSize) -> Result<Vec<u8>> {
+        papers.truncate(PAPERS_MAX);
+        let (printer, turns) = (self.printer.clone(), self.turns.clone());
+        let printing = async move {
+            let turn = turns.acquire_owned().await.map_err(Error::broken)?;
+            let print = move || {
+                let _turn = turn;
+                printer.print(&papers, size)
+            };
+            tokio::task::spawn_blocking(print).await.map_err(Error::broken)?
+        };
+        let printed = tokio::time::timeout(PRINT_WITHIN, printing).await;
+        printed.map_err(|_late| Error::Unavailable("tickets are printed too slowly".into()))?
+    }
+}
+
+/// One ticket of the fan as a PDF. Refusals: `NotFound`, `TicketVoid`.
+pub async fn ticket_pdf(
+    context: &AppContext,
+    fan: UserId,
+    ticket: TicketId,
+    size: PaperSize,
+) -> Result<Vec<u8>> {
+    let ticket = my_ticket(context, fan, ticket).await?;
+    if ticket.status == TicketStatus::Void {
+        return Err(Refusal::TicketVoid.into());
+    }
+    let show = show_of(context, ticket.reservation_id).await?;
+    let language = language_of(context, fan).await?;
+    let holder = holder(context, fan).await?;
+    let paper = paper(context, &ticket, (&show, &holder), language);
+    let press = context.tickets.press.as_ref();
+    let press = press.ok_or_else(|| Error::broken("this program has no printer of tickets"))?;
+    press.print(vec![paper], size).await
+}
+
+/// The show of a ticket as a calendar file.
+pub async fn ticket_calendar(
+    context: &AppContext,
+    fan: UserId,
+    ticket: TicketId,
+) -> Result<String> {
+    let ticket = my_ticket(context, fan, ticket).await?;
+    let show = show_of(context, ticket.reservation_id).await?;
+    Ok(calendar(&show, &context.rules.brand.home, context.now()))
+}
+
+/// The valid tickets of a fan in one booking as a PDF, and the show as a calendar file; nothing if
+/// the fan has none any more.
+pub(crate) async fn attachments(
+    context: &AppContext,
+    fan: UserId,
+    reservation: ReservationId,
+    language: Language,
+) -> Result<Vec<Attachment>> {
+    let mut tickets = context.store.tickets_in(reservation, fan).await?;
+    tickets.retain(|ticket| ticket.status == TicketStatus::Valid);
+    let (Some(press), false) = (&context.tickets.press, tickets.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let show = show_of(context, reservation).await?;
+    let holder = holder(context, fan).await?;
+    let paper = |ticket: &TicketView| paper(context, ticket, (&show, &holder), language);
+    let papers: Vec<TicketPaper> = tickets.iter().map(paper).collect();
+    let number = &tickets[0].booking_number;
+    let pdf = Attachment {
+        name: format!("{number}.pdf"),
+        media_type: "application/pdf",
+        bytes: press.print(papers, PaperSize::A4).await?,
+    };
+    let file = calendar(&show, &context.rules.brand.home, context.now());
+    let calendar = Attachment {
+        name: format!("{number}.ics"),
+        media_type: "text/calendar; charset=utf-8; method=PUBLISH",
+        bytes: file.into_bytes(),
+    };
+    Ok(vec![pdf, calendar])
+}
+
+async fn show_of(context: &AppContext, reservation: ReservationId) -> Result<ShowFacts> {
+    let found = context.store.show_facts(vec![Subject::Reservation(reservation)]).await?;
+    Ok(found.into_iter().flatten().next().ok_or(Refusal::NotFound)?)
+}
+
+async fn language_of(context: &AppContext, fan: UserId) -> Result<Language> {
+    Ok(crate::messaging::notifications::settings(context, fan).await?.language)
+}
+
+/// The name on the ticket, which the gate may compare with a document.
+async fn holder(context: &AppContext, fan: UserId) -> Result<String> {
+    let user = context.store.user(fan).await?.ok_or(Refusal::NotFound)?;
+    context.keyring.decrypt(&field("name", fan), &user.name)
+}
+
+fn paper(
+    context: &AppContext,
+    ticket: &TicketView,
+    (show, holder): (&ShowFacts, &str),
+    language: Language,
+) -> TicketPaper {
+    let say = |ko: &str, en: &str| match language {
+        Language::Ko => ko.to_owned(),
+        Language::En => en.to_owned(),
+    };
+    let rotates = context.rules.tickets_rotate;
+    let place = format!("{} {}", show.venue, show.hall);
+    let address = words::address(&show.city, &show.address, language);
+    let when = words::moment(show.starts_at, &show.time_zone, language);
+    let brand = &context.rules.brand.name;
+    TicketPaper {
+        organiser: cut(if brand.is_empty() { "Podo" } else { brand }),
+        title: cut(&show.title),
+        artist: cut(&show.artist),
+        lines: vec![
+            (say("일시", "Date"), cut(&when)),
+            (say("장소", "Venue"), cut(&place)),
+            (say("주소", "Address"), cut(&address)),
+            (say("관람자", "Name"), cut(holder)),
+            (say("예매번호", "Booking"), cut(&ticket.booking_number)),
+        ],
+        seat: cut(&ticket.seat_number),
+        grade: cut(&ticket.grade),
+        code: (!rotates).then(|| qr_text(context, ticket)),
+        note: match rotates {
+            true => say(
+                "이 공연은 30초마다 바뀌는 코드로 입장해요. 입구에서 모바일 티켓을 보여 주세요.",
+                "This show admits codes that change every 30 seconds: show your mobile ticket.",
+            ),
+            false => say(
+                "입구에서 이 코드를 보여 주세요. 코드마다 한 번만 입장할 수 있어요.",
+                "Show this code at the entrance. Each code admits one person, once.",
+            ),
+        },
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().filter(|it| !it.is_control()).take(LINE_MAX).collect()
+}

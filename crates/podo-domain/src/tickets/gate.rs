@@ -1,0 +1,94 @@
+//! The gates of a hall, and what becomes of a scan.
+
+use crate::Refusal;
+use crate::catalog::text::Line;
+use crate::tickets::TicketStatus;
+use serde::{Deserialize, Serialize};
+
+/// Most gates of a hall.
+pub const GATES_MAX: usize = 50;
+
+/// An entrance of a hall.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Gate {
+    pub name: Line<40>,
+    /// The sections that it admits; every section if there are none.
+    #[serde(default)]
+    pub sections: Vec<String>,
+}
+
+impl Gate {
+    fn admits(&self, section: Option<&str>) -> bool {
+        self.sections.is_empty()
+            || section.is_some_and(|section| self.sections.iter().any(|it| it == section))
+    }
+}
+
+/// Whether this gate admits seats of the section. A hall without gates has one entrance for all, by
+/// whatever name.
+pub fn check_gate(gates: &[Gate], name: &str, section: Option<&str>) -> Result<(), Refusal> {
+    let is_open =
+        gates.iter().filter(|gate| gate.name.as_str() == name).any(|gate| gate.admits(section));
+    if gates.is_empty() || is_open {
+        return Ok(());
+    }
+    let others = gates.iter().filter(|gate| gate.admits(section));
+    Err(Refusal::TicketOtherGate { gates: others.map(|gate| gate.name.to_string()).collect() })
+}
+
+/// What becomes of a scan that a device made without a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ScanVerdict {
+    /// The ticket counts as used from the moment of the scan.
+    Admitted,
+    /// Another scan had admitted it: two people came in with one ticket.
+    Double,
+    /// The ticket had been canceled.
+    Void,
+    /// There is no such ticket for this date.
+    Unknown,
+}
+
+impl ScanVerdict {
+    pub const fn of(status: TicketStatus) -> ScanVerdict {
+        match status {
+            TicketStatus::Valid => ScanVerdict::Admitted,
+            TicketStatus::Used => ScanVerdict::Double,
+            TicketStatus::Void => ScanVerdict::Void,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(name: &str, sections: &[&str]) -> Gate {
+        let sections = sections.iter().map(|section| (*section).to_owned()).collect();
+        Gate { name: name.to_owned().try_into().unwrap(), sections }
+    }
+
+    #[test]
+    fn a_gate_admits_its_sections_and_names_the_right_gate_otherwise() {
+        let gates = [gate("1", &["A", "B"]), gate("2", &["C"]), gate("VIP", &[])];
+        assert_eq!(check_gate(&gates, "1", Some("B")), Ok(()));
+        assert_eq!(check_gate(&gates, "VIP", Some("C")), Ok(()));
+        let other = |gates: &[&str]| {
+            let gates = gates.iter().map(|gate| (*gate).to_owned()).collect();
+            Err(Refusal::TicketOtherGate { gates })
+        };
+        assert_eq!(check_gate(&gates, "1", Some("C")), other(&["2", "VIP"]));
+        assert_eq!(check_gate(&gates, "9", Some("A")), other(&["1", "VIP"]));
+        assert_eq!(check_gate(&gates, "1", None), other(&["VIP"]));
+    }
+
+    #[test]
+    fn a_hall_without_gates_admits_everywhere() {
+        assert_eq!(check_gate(&[], "north", Some("A")), Ok(()));
+        assert_eq!(check_gate(&[], "north", None), Ok(()));
+    }
+}

@@ -1,0 +1,78 @@
+//! Gates without a network: the list, and scans that are sent later.
+
+use super::{check_in, code_of};
+use crate::support::world::{Plan, World};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+fn offline_scan(id: u128, ticket: &str, gate: &str) -> Value {
+    json!({ "id": Uuid::from_u128(id), "ticketId": ticket, "gate": gate,
+            "scannedAt": "2026-01-01T00:00:00Z" })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_verifies_codes_without_the_server() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let (fan, other) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    let (ticket, canceled) = (fan.buy(&show, 0).await, other.buy(&show, 1).await);
+    other.cancel(&canceled.reservation).await.expect(200);
+    let path = format!("/api/admin/schedules/{}/gate-list", show.schedule);
+    fan.api.get(&path).await.refused(403, "ADMIN_ONLY");
+    let list = world.organiser.get(&path).await.expect(200);
+    let [line] = list["items"].as_array().unwrap().as_slice() else { panic!("{list}") };
+    assert_eq!(line["ticketId"], ticket.ticket.as_str());
+    assert!(line["email"].is_null() && line["phone"].is_null(), "{line}");
+    let key = URL_SAFE_NO_PAD.decode(line["key"].as_str().unwrap()).unwrap();
+    let code = code_of(&world, &fan, &ticket.ticket).await;
+    let bytes = URL_SAFE_NO_PAD.decode(code.strip_prefix("PODO1.").unwrap()).unwrap();
+    assert_eq!(bytes[32..], key[..16], "a device compares the code with the key");
+    world.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ticket_that_two_devices_admitted_is_reported_once_per_scan() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let (fan, other) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    let (ticket, canceled) = (fan.buy(&show, 0).await.ticket, other.buy(&show, 1).await);
+    let code = code_of(&world, &fan, &ticket).await;
+    other.cancel(&canceled.reservation).await.expect(200);
+    let path = format!("/api/admin/schedules/{}/scans", show.schedule);
+    let send = async |scans: &[Value]| {
+        let results = world.organiser.post(&path, &json!({ "scans": scans })).await.expect(200);
+        results["results"].as_array().unwrap().clone()
+    };
+    let unknown = Uuid::from_u128(7).to_string();
+    let first = [
+        offline_scan(1, &ticket, "동문"),
+        offline_scan(2, &canceled.ticket, "동문"),
+        offline_scan(3, &unknown, "동문"),
+    ];
+    let verdicts: Vec<Value> = send(&first).await.iter().map(|it| it["verdict"].clone()).collect();
+    assert_eq!(verdicts, ["ADMITTED", "VOID", "UNKNOWN"]);
+    let second = send(&[offline_scan(4, &ticket, "서문")]).await;
+    assert_eq!((&second[0]["verdict"], &second[0]["usedGate"]), (&json!("DOUBLE"), &json!("동문")));
+    // The answer was lost: the device sends both again.
+    assert_eq!(send(&first).await[0]["verdict"], "ADMITTED");
+    assert_eq!(send(&[offline_scan(4, &ticket, "서문")]).await, second);
+    let used = check_in(&world.organiser, &show, &code).await.refused(409, "TICKET_USED");
+    assert_eq!(used["usedAt"], "2026-01-01T00:00:00.000Z", "the time of the scan counts");
+    let path = format!("/api/admin/schedules/{}/attendance", show.schedule);
+    let found = world.organiser.get(&path).await.expect(200);
+    assert_eq!((&found["admitted"], &found["gates"][1]["doubles"]), (&json!(1), &json!(1)));
+    world.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn too_many_scans_in_one_call_are_refused() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let scans: Vec<Value> =
+        (0..201).map(|id| offline_scan(id, &Uuid::from_u128(id).to_string(), "1")).collect();
+    let path = format!("/api/admin/schedules/{}/scans", show.schedule);
+    let refused = world.organiser.post(&path, &json!({ "scans": scans })).await;
+    assert_eq!(refused.refused(422, "INVALID")["errors"][0]["field"], "scans");
+}

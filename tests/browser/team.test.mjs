@@ -1,0 +1,132 @@
+// The team: invitations, roles and what they see, API keys, forgotten passwords, legal pages, and a
+// session that ends in the middle of work.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { violations } from "./axe.mjs";
+import { openWorld } from "./world.mjs";
+
+let world;
+before(async () => (world = await openWorld()));
+after(() => world.close());
+
+const PASSWORD = "green-grapes-2026";
+
+/** The token in the newest notification with this subject; no e-mail is configured, so it is there. */
+async function tokenOf(subject) {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const { items } = await world.admin.call("GET", "/api/admin/mailbox?limit=100");
+    const found = items.find((it) => it.subject === subject);
+    if (found) return found.body.trim().split(/\s+/).at(-1).split("/").at(-1);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`no notification "${subject}"`);
+}
+
+test("an invited gate accepts, and sees the check-in and nothing else", async () => {
+  const { page, context } = await world.room("#/team");
+  await page.getByRole("button", { name: "Invite" }).click();
+  await page.locator("dialog input[name=email]").fill("gate@podo.kr");
+  await page.locator("dialog select[name=role]").selectOption("GATE");
+  assert.deepEqual(await violations(page), [], "axe on the dialog");
+  await page.locator("dialog .btn.brand").click();
+  await page.locator(".rows li", { hasText: "gate@podo.kr" }).waitFor();
+  await context.close();
+  const token = await tokenOf("You are invited to the team");
+  const guest = await world.open({ language: "en", width: 390, height: 800 });
+  await guest.go(`/admin#/invitation/${token}`);
+  await guest.page.getByText("gate@podo.kr is invited as Gate.").waitFor();
+  assert.deepEqual(await violations(guest.page), [], "axe on the invitation");
+  await guest.page.locator("input[name=name]").fill("게이트");
+  await guest.page.locator("input[name=password]").fill(PASSWORD);
+  await guest.page.getByRole("button", { name: "Show" }).click();
+  assert.equal(await guest.page.locator("input[name=password]").getAttribute("type"), "text");
+  await guest.page.getByRole("button", { name: "Accept the invitation" }).click();
+  await guest.page.getByRole("heading", { name: "Choose the show and the gate" }).waitFor();
+  await guest.go("/admin#/nowhere");
+  await guest.page.locator("#nav a[href='#/checkin']").waitFor();
+  const menu = await guest.page.locator("#nav a[href^='#/']").allInnerTexts();
+  assert.deepEqual(menu.map((it) => it.trim()), ["Check-in"]);
+  await guest.go(`/admin#/invitation/${token}`);
+  await guest.page.getByText("The invitation has expired or was already used.").waitFor();
+  await guest.context.close();
+});
+
+test("a key is shown once and can be revoked", async () => {
+  const { page, context } = await world.room("#/keys");
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.locator("dialog input[name=name]").fill("Data warehouse");
+  await page.locator("dialog select[name=role]").selectOption("CUSTOM");
+  await page.locator("dialog").getByLabel("View sales").check();
+  assert.deepEqual(await violations(page), [], "axe on the dialog");
+  await page.locator("dialog .btn.brand").click();
+  const key = await page.locator("dialog .secret").innerText();
+  assert.match(key, /^podo_live_[\w-]{43}$/);
+  await page.locator("dialog .btn.brand").click();
+  const row = page.locator(".rows li", { hasText: "Data warehouse" });
+  await row.waitFor();
+  assert.ok(!(await page.content()).includes(key), "the key is gone");
+  const use = async () => (await fetch(`${world.url}/api/admin/reconciliation?day=2026-01-01`, { headers: { Authorization: `Bearer ${key}` } })).status;
+  assert.equal(await use(), 200);
+  await row.getByRole("button", { name: "Revoke" }).click();
+  await page.locator("dialog .btn.stop").click();
+  await row.getByText("Revoked").waitFor();
+  assert.equal(await use(), 401);
+  await context.close();
+});
+
+test("a session that ends asks for the login in place, and nothing typed is lost", async () => {
+  const { page, context } = await world.room("#/venues");
+  await page.goto(`${world.url}/admin#/pages`);
+  await page.locator("textarea[name=ko]").first().fill("# 이용약관");
+  await page.locator("textarea[name=en]").first().fill("# Terms");
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Publish a new version" }).first().click();
+  await page.locator("dialog input[name=email]").fill(world.admin.email);
+  await page.locator("dialog input[name=password]").fill(world.admin.password);
+  await page.locator("dialog .btn.brand").click();
+  await page.getByText("Version 1").waitFor();
+  assert.equal(await page.locator("textarea[name=ko]").first().inputValue(), "# 이용약관");
+  await context.close();
+});
+
+test("published pages are in the footer and have to be agreed to", async () => {
+  const { page, context, go } = await world.open({ language: "en" });
+  await go("/#/");
+  await page.locator("#footer a", { hasText: "Terms of use" }).click();
+  await page.locator("article h2", { hasText: "Terms" }).waitFor();
+  assert.deepEqual(await violations(page), [], "axe on the terms");
+  await go("/#/login?new=yes");
+  await page.locator("input[name=terms]").waitFor();
+  const account = { email: `consent.${Date.now()}@podo.kr`, password: PASSWORD, name: "김동의" };
+  for (const name of ["email", "password", "name"]) await page.locator(`input[name=${name}]`).fill(account[name]);
+  await page.locator("form button.primary").click();
+  await page.getByText("Please agree to all required items.").waitFor();
+  await page.locator("input[name=terms]").check();
+  await page.locator("input[name=age]").check();
+  assert.deepEqual(await violations(page), [], "axe on the boxes");
+  await page.locator("form button.primary").click();
+  await page.waitForURL(/#\/$/);
+  await context.close();
+});
+
+test("a forgotten password is set again by the link of the e-mail", async () => {
+  const { page, context, go } = await world.open({ language: "en" });
+  await go("/#/login");
+  await page.getByRole("link", { name: "Forgot your password?" }).click();
+  await page.locator("input[name=email]").fill("gate@podo.kr");
+  await page.getByRole("button", { name: "Send a link" }).click();
+  await page.getByRole("status").filter({ hasText: "We sent an email to gate@podo.kr" }).waitFor();
+  const token = await tokenOf("Set a new password");
+  await page.locator("input[name=token]").fill(token);
+  await page.getByRole("button", { name: "Next" }).click();
+  await page.locator("input[name=password]").fill("purple-grapes-2027");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.waitForURL(/#\/login/);
+  await go("/gate/");
+  await page.locator("input[name=email]").fill("gate@podo.kr");
+  await page.locator("input[name=password]").fill("purple-grapes-2027");
+  await page.locator("form button.primary").click();
+  await page.getByRole("heading", { name: "Choose the show and the gate" }).waitFor();
+  await context.close();
+});

@@ -1,0 +1,79 @@
+// How to pay: the methods, the one that is preselected, and the wallet's balance.
+
+import { act } from "../../shared/app/api.js";
+import { announce, el, whileBusy } from "../../shared/ui/dom.js";
+import { won } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
+import { chargeAt } from "./gateways.js";
+
+const LAST = "podo.method";
+const CHARGE_MIN = 100_000;
+
+/** The method of the last payment that worked on this device. */
+export function rememberMethod({ method, gateway }) {
+  localStorage.setItem(LAST, JSON.stringify({ method, gateway }));
+}
+
+function lastMethod() {
+  return JSON.parse(localStorage.getItem(LAST) ?? "null");
+}
+
+/**
+ * The methods as a group of radio buttons. A wallet that doesn't cover the amount can't be chosen.
+ * `chosen()` is `{method, gateway}`, or null.
+ */
+export function payMethods({ amount, balance, gateways, problem, onChange }) {
+  const radio = (value, gateway) => el("input", { type: "radio", name: "method", value, "data-gateway": gateway });
+  const choice = (input, text, extra) => el("label", { class: "choice boxed" }, input, el("span", {}, text, extra ?? null));
+  const cards = gateways.map((gateway) => radio("CARD", gateway));
+  const wallet = radio("WALLET");
+  const balanceText = el("span", { class: "quiet num" });
+  const charge = el("button", { class: "btn small", type: "button" });
+
+  const showBalance = (next) => {
+    balance = next;
+    const missing = amount - balance;
+    wallet.disabled = 0 < missing;
+    balanceText.textContent = 0 < missing ? t("walletShort", won(balance), won(missing)) : t("balance", won(balance));
+    charge.hidden = missing <= 0;
+    charge.textContent = t("chargeWallet", won(chargeAmount(missing)));
+  };
+  charge.addEventListener("click", () => whileBusy(charge, async () => {
+    problem.show("");
+    try {
+      const answer = await act("/api/wallet/charge", { amount: chargeAmount(amount - balance) });
+      if (answer.checkout) return chargeAt(answer, location.hash);
+      showBalance(answer.balance);
+      wallet.checked = !wallet.disabled;
+      announce(t("balance", won(answer.balance)));
+      onChange();
+    } catch (error) {
+      problem.show(error.message);
+    }
+  }));
+  showBalance(balance);
+
+  const last = lastMethod();
+  const known = cards.find((it) => last?.method === "CARD" && it.dataset.gateway === last.gateway);
+  const isWallet = !wallet.disabled && (last?.method === "WALLET" || !cards.length);
+  const first = isWallet ? wallet : known ?? cards[0];
+  if (first) first.checked = true;
+
+  const element = el("fieldset", { class: "card pad stack" },
+    el("legend", { class: "sr" }, t("howToPay")),
+    el("div", { class: "row apart" }, el("h2", {}, t("howToPay")), last && first && (isWallet || known) ? el("small", { class: "quiet" }, t("methodLast")) : null),
+    cards.map((input) => choice(input, gateways.length === 1 ? t("card") : t("cardThrough", t(`gateway${input.dataset.gateway}`)))),
+    choice(wallet, t("wallet"), balanceText),
+    el("div", { class: "row" }, charge));
+  element.addEventListener("change", onChange);
+  const chosen = () => {
+    const input = [...cards, wallet].find((it) => it.checked && !it.disabled);
+    return input ? { method: input.value, gateway: input.dataset.gateway } : null;
+  };
+  return { element, chosen };
+}
+
+/** At least the missing amount, rounded up. */
+function chargeAmount(missing) {
+  return Math.max(CHARGE_MIN, Math.ceil(missing / 10_000) * 10_000);
+}

@@ -1,0 +1,41 @@
+//! Looks into a built program for statements that run without a guard. Tests remove guards to show
+//! what they prevent (the feature `mutants`); what we ship must have no way to do that.
+
+use anyhow::{Context, ensure};
+use std::fs;
+use std::path::Path;
+
+/// Parts of statements that only the feature `mutants` has.
+const UNGUARDED: [&str; 3] = [
+    "drop index if exists reservation_seats_one_claim",
+    "(expires_at is null or expires_at is not null or expires_at <= $5)",
+    "(holder = $2 or holder <> $2)",
+];
+
+/// The statement that claims a seat, with its guard. If it isn't found, this check is blind.
+const GUARDED: &str = "seat_index = $2 and state = 'FREE'";
+
+/// Fails unless the program claims seats with the guard, and only so.
+pub(super) fn check(program: &Path) -> anyhow::Result<()> {
+    let bytes = fs::read(program).with_context(|| program.display().to_string())?;
+    check_bytes(&bytes).with_context(|| program.display().to_string())
+}
+
+fn check_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    let has = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    ensure!(has(GUARDED), "the guarded statement is not there: this check must follow the code");
+    for text in UNGUARDED {
+        ensure!(!has(text), "it contains an unguarded statement: {text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_program_with_an_unguarded_statement_is_refused() {
+    let program = |more: &str| format!("\0ELF update … where {GUARDED} … {more}\0").into_bytes();
+    assert!(check_bytes(&program("")).is_ok());
+    for text in UNGUARDED {
+        assert!(check_bytes(&program(text)).is_err(), "{text}");
+    }
+    assert!(check_bytes(b"\0ELF").is_err(), "a check that finds nothing is blind");
+}
