@@ -2,12 +2,24 @@
 
 use crate::world::{FAR, Plan, World, at, refusal, won};
 use futures::future::join_all;
+use futures::{StreamExt, stream};
 use podo_app::payments::port::payments::Payments;
 use podo_app::payments::port::wallets::{AdjustWallet, ChargeWallet, Wallets};
 use podo_app::{Error, Result};
 use podo_domain::payments::PaymentMethod;
 use podo_domain::payments::wallet::{BALANCE_MAX, CHARGE_MAX, LedgerKind};
 use podo_domain::{LedgerId, Refusal, Won};
+
+/// Repeats a command until the store has decided. With hundreds of commands at once, a busy machine
+/// refuses some of them a connection; their callers try again with the same key.
+async fn decided<C: Clone, T>(command: C, send: impl AsyncFn(C) -> Result<T>) -> Result<T> {
+    loop {
+        match send(command.clone()).await {
+            Err(Error::Unavailable(_) | Error::Conflict(_)) => {}
+            decision => return decision,
+        }
+    }
+}
 
 async fn charge(world: &World, fan: &crate::world::Fan, amount: Won) -> Result<()> {
     let command = ChargeWallet {
@@ -17,7 +29,7 @@ async fn charge(world: &World, fan: &crate::world::Fan, amount: Won) -> Result<(
         amount,
         now: at(1),
     };
-    world.store.charge_wallet(command).await.map(drop)
+    decided(command, async |it| world.store.charge_wallet(it).await).await.map(drop)
 }
 
 #[tokio::test]
@@ -70,14 +82,14 @@ async fn three_hundred_debits_at_once_never_take_more_than_there_is() {
     for _ in 0..5 {
         charge(&world, &fan, CHARGE_MAX).await.unwrap();
     }
-    let holds = join_all((30..330).map(async |seat| world.hold(&fan, &[seat], at(1)).await)).await;
-    let requests = holds.into_iter().map(async |held| {
-        let reservation = held.unwrap().reservation_id;
+    let request = async |seat| {
+        let reservation = world.hold(&fan, &[seat], at(1)).await.unwrap().reservation_id;
         world.request(&fan, reservation, PaymentMethod::Wallet, at(1)).await.unwrap()
-    });
-    let ready = join_all(requests).await;
+    };
+    let ready: Vec<_> = stream::iter((30..330).map(request)).buffered(16).collect().await;
     let commands = ready.iter().map(|ready| world.confirm_command(&fan, ready, at(2)));
-    let answers = join_all(commands.map(|command| world.store.confirm_payment(command))).await;
+    let confirm = async |command| world.store.confirm_payment(command).await;
+    let answers = join_all(commands.map(|command| decided(command, confirm))).await;
     let n_paid = answers.iter().filter(|answer| answer.is_ok()).count();
     assert_eq!(n_paid, 100, "{BALANCE_MAX} buys {} seats", BALANCE_MAX.get() / FAR);
     let is_poor = |error: &Error| {
@@ -106,7 +118,8 @@ async fn of_a_thousand_debits_at_once_as_many_count_as_the_wallet_can_pay() {
     };
     let commands: Vec<AdjustWallet> = (0..1_000).map(take).collect();
     let taken: Vec<i64> = commands.iter().map(|command| -command.amount).collect();
-    let answers = join_all(commands.into_iter().map(|it| world.store.adjust_wallet(it))).await;
+    let adjust = async |command| world.store.adjust_wallet(command).await;
+    let answers = join_all(commands.into_iter().map(|it| decided(it, adjust))).await;
     let paid = answers.iter().zip(&taken).filter(|(answer, _)| answer.is_ok());
     let sum: i64 = paid.map(|(_, amount)| amount).sum();
     let left = world.store.balance(fan.id).await.unwrap();
