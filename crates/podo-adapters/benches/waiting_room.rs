@@ -4,7 +4,7 @@
 use criterion::{BatchSize, Criterion};
 use futures::FutureExt;
 use podo_adapters::live::memory::Queue;
-use podo_app::waiting_room::port::queue::{Queue as _, Remembered};
+use podo_app::waiting_room::port::queue::{FanPlace, Queue as _, Remembered};
 use podo_domain::waiting_room::{QueueMode, QueuePosition, QueueRules, QueueSettings};
 use podo_domain::{ScheduleId, Timestamp, UserId};
 use std::cell::RefCell;
@@ -99,7 +99,7 @@ fn positions(criterion: &mut Criterion, queue: &Queue, rules: &QueueRules, first
     criterion.bench_function("position by number, without a lock", |bench| {
         bench.iter(|| {
             let number = any();
-            let place = (first + number, fan(number));
+            let place = FanPlace { number: first + number, fan: fan(number) };
             black_box(queue.cached_position(rules.schedule, place, START))
         });
     });

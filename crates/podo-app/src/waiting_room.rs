@@ -22,7 +22,7 @@ use crate::identity::accounts::require_identity;
 use crate::identity::bot_signals;
 use crate::identity::sessions::Caller;
 use crate::waiting_room::port::history::{PlaceRecord, Places};
-use crate::waiting_room::port::queue::{Admission, PlaceProof, PositionSnapshot};
+use crate::waiting_room::port::queue::{Admission, FanPlace, PlaceProof, PositionSnapshot};
 use crate::waiting_room::proof_of_work::{ProofOfWork, Wrong};
 use crate::waiting_room::tokens::{Token, TokenClaims};
 use podo_domain::catalog::EventStatus;
@@ -369,7 +369,8 @@ pub fn status_now(
         return None;
     }
     let (room, fan) = (record.schedule, asker.fan);
-    let position = context.waiting_room.queue.cached_position(room, (number, fan), now)?;
+    let position =
+        context.waiting_room.queue.cached_position(room, FanPlace { number, fan }, now)?;
     let progress = context.waiting_room.progress.cached(room, now).filter(|it| !it.is_away)?;
     let seen = PositionSnapshot { position, is_live: true };
     let view = view(context, (&record, &progress), asker, seen, now);

@@ -185,7 +185,7 @@ mod tests {
         stats.time(Step::StartLag, Duration::ZERO);
         stats.refuse(Step::Select, 409, "SEAT_TAKEN");
         stats.surprise(Step::Confirm, Some(503), b"busy");
-        stats.end(Ending::Outrun);
+        stats.end(Ending::LostRace);
         let lengths = Lengths { sign_ups: Duration::ZERO, sale: Duration::from_secs(2) };
         let report = Report::of(&stats, 1, 7, lengths);
         let table = report.to_string();

@@ -91,7 +91,7 @@ async fn a_fan_who_loses_every_race_goes_home() {
     let lose = |seen: &Seen| if seen.route == SELECT { refusal(409, "SEAT_TAKEN") } else { None };
     let stub = Stub::start(lose).await;
     let report = play(LoadPlan { picks_max: 3, ..one_fan() }, &stub).await;
-    assert_eq!(report.ended(Ending::Outrun), 1, "{report}");
+    assert_eq!(report.ended(Ending::LostRace), 1, "{report}");
     assert_eq!(stub.seen(SELECT).len(), 3);
 }
 

@@ -83,7 +83,7 @@ impl World {
     }
 
     /// A request has arrived at the company.
-    pub(crate) fn hear(&self, request: &Request) -> CompanyReply {
+    pub(crate) fn receive(&self, request: &Request) -> CompanyReply {
         let orders = self.companies.orders();
         let before = orders.into_iter().find(|(order, _)| request.is_about(order));
         if let Some((order, _)) = &before

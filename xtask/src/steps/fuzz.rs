@@ -8,7 +8,7 @@ use std::process::Command;
 
 const VERSION: &str = "4.32.5";
 
-/// Chance is the same every time, and so is the number of cases (xtask/fuzz/schemathesis.toml): what
+/// The random numbers are the same every time, and so is the number of cases (xtask/fuzz/schemathesis.toml): what
 /// one machine finds, every machine finds.
 const SEED: &str = "20261116";
 

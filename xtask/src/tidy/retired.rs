@@ -48,6 +48,13 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("E", "raseLetters"), "EraseNotifications"),
     (concat!("l", "ettersCard"), "notificationsCard"),
     (concat!("e", "ar"), "cache invalidator"),
+    (concat!("T", "old"), "Acknowledged"),
+    (concat!("D", "esk"), "StatementBatcher"),
+    (concat!("H", "ousehold"), "SourceAddress"),
+    (concat!("T", "ally"), "Stats"),
+    (concat!("O", "utrun"), "LostRace"),
+    (concat!("G", "uests"), "ConnectionLimiter"),
+    (concat!("R", "eturning"), "PlaceProof"),
     (concat!("편", "지"), "알림"),
     (concat!("씨", "앗"), "시드"),
 ];

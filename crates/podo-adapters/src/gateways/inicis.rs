@@ -1,7 +1,7 @@
 //! KG Inicis: standard payment window, netCancel for unknown outcomes, INIAPI v2 for refunds.
 
 use crate::gateways::protocol::{
-    Book, Call, Content, GatewayProtocol, Heard, Refund, Reply, State, Void, cut, field,
+    Book, Call, CaptureReply, Content, GatewayProtocol, Refund, Reply, State, Void, cut, field,
     hex_digest, keep, text, won,
 };
 use crate::gateways::settings::InicisSettings;
@@ -158,15 +158,15 @@ impl GatewayProtocol for Inicis {
         Ok(self.window(&approval.ok_or("INVALID_APPROVAL")?, "/api/payAuth", now))
     }
 
-    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> Heard {
+    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> CaptureReply {
         let value = reply.json();
         match text(&value, "resultCode") {
             "0000" if text(&value, "MOID") == ask.payment.order_id() => {
-                Heard::Charged(read_charge(&value))
+                CaptureReply::Charged(read_charge(&value))
             }
-            "0000" | "" => Heard::Unknown,
-            code if reply.is_ok() => Heard::Refused(code.to_owned()),
-            _ => Heard::Unknown,
+            "0000" | "" => CaptureReply::Unknown,
+            code if reply.is_ok() => CaptureReply::Refused(code.to_owned()),
+            _ => CaptureReply::Unknown,
         }
     }
 
@@ -372,13 +372,15 @@ mod tests {
         let text = r#"{"resultCode":"0000","resultMsg":"정상완료","tid":"StdpayCARD1",
             "MOID":"0000000000000000000000000000000c","TotPrice":"50000","applNum":"1",
             "CARD_Num":"433012*********1","payMethod":"Card"}"#;
-        let Heard::Charged(book) = inicis().read_capture(&ask("x"), &reply(text)) else { panic!() };
+        let CaptureReply::Charged(book) = inicis().read_capture(&ask("x"), &reply(text)) else {
+            panic!()
+        };
         assert_eq!((book.captured.get(), book.reference), (50_000, Some("tid:StdpayCARD1".into())));
         assert!(!book.kept.unwrap().contains("433012"));
         let foreign = text.replace("000c", "000d");
-        assert_eq!(inicis().read_capture(&ask("x"), &reply(&foreign)), Heard::Unknown);
+        assert_eq!(inicis().read_capture(&ask("x"), &reply(&foreign)), CaptureReply::Unknown);
         let no = reply(r#"{"resultCode":"V016","resultMsg":"한도초과"}"#);
-        assert_eq!(inicis().read_capture(&ask("x"), &no), Heard::Refused("V016".into()));
-        assert_eq!(inicis().read_capture(&ask("x"), &reply("<html>")), Heard::Unknown);
+        assert_eq!(inicis().read_capture(&ask("x"), &no), CaptureReply::Refused("V016".into()));
+        assert_eq!(inicis().read_capture(&ask("x"), &reply("<html>")), CaptureReply::Unknown);
     }
 }

@@ -1,8 +1,8 @@
 //! NHN KCP: encrypted approval, cancellations signed with the merchant's key.
 
 use crate::gateways::protocol::{
-    Book, Call, Content, GatewayProtocol, Heard, Refund, Reply, State, Void, cut, field, keep,
-    text, won,
+    Book, Call, CaptureReply, Content, GatewayProtocol, Refund, Reply, State, Void, cut, field,
+    keep, text, won,
 };
 use crate::gateways::settings::KcpSettings;
 use aws_lc_rs::rand::SystemRandom;
@@ -127,15 +127,15 @@ impl GatewayProtocol for Kcp {
         Ok(self.call("/gw/enc/v1/payment", body, false))
     }
 
-    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> Heard {
+    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> CaptureReply {
         let value = reply.json();
         match text(&value, "res_cd") {
             "0000" if text(&value, "order_no") == ask.payment.order_id() => {
-                Heard::Charged(self.read_book(reply))
+                CaptureReply::Charged(self.read_book(reply))
             }
-            "0000" | "" => Heard::Look,
-            code if reply.is_ok() => Heard::Refused(code.to_owned()),
-            _ => Heard::Look,
+            "0000" | "" => CaptureReply::Look,
+            code if reply.is_ok() => CaptureReply::Refused(code.to_owned()),
+            _ => CaptureReply::Look,
         }
     }
 
@@ -268,14 +268,16 @@ mod tests {
         let call = kcp.capture(&ask(), Timestamp::from_ms(0)).unwrap();
         let Content::Json(body) = call.body else { panic!() };
         assert_eq!(body["ordr_mony"], "70000");
-        let Heard::Charged(book) = kcp.read_capture(&ask(), &reply(CHARGED)) else { panic!() };
+        let CaptureReply::Charged(book) = kcp.read_capture(&ask(), &reply(CHARGED)) else {
+            panic!()
+        };
         assert_eq!(
             (book.captured.get(), book.reference),
             (70_000, Some("tno:26111612345678".into()))
         );
         assert!(!book.kept.unwrap().contains("5365"));
         let no = reply(r#"{"res_cd":"8050","res_msg":"한도초과"}"#);
-        assert_eq!(kcp.read_capture(&ask(), &no), Heard::Refused("8050".into()));
+        assert_eq!(kcp.read_capture(&ask(), &no), CaptureReply::Refused("8050".into()));
     }
 
     #[test]

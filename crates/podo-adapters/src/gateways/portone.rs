@@ -1,8 +1,8 @@
 //! PortOne V2 with manual confirmation: `developers.portone.io`, API 1.16.
 
 use crate::gateways::protocol::{
-    Book, Call, Content, GatewayProtocol, Heard, Refund, Reply, State, Void, cut, field, keep,
-    text, won,
+    Book, Call, CaptureReply, Content, GatewayProtocol, Refund, Reply, State, Void, cut, field,
+    keep, text, won,
 };
 use crate::gateways::settings::PortOneSettings;
 use crate::gateways::webhooks;
@@ -118,19 +118,19 @@ impl GatewayProtocol for PortOne {
         Ok(self.call(ask.payment, "/confirm", Some(key), Content::Json(body)))
     }
 
-    fn read_capture(&self, _ask: &AskGateway, reply: &Reply) -> Heard {
+    fn read_capture(&self, _ask: &AskGateway, reply: &Reply) -> CaptureReply {
         let value = reply.json();
         let kind = text(&value, "type");
         match reply.status {
-            400 | 403 | 404 if !kind.is_empty() => Heard::Refused(kind.to_owned()),
+            400 | 403 | 404 if !kind.is_empty() => CaptureReply::Refused(kind.to_owned()),
             401 => {
                 tracing::error!(gateway = Self::NAME, kind, "Gateway rejected our secret");
-                Heard::Refused("UNAUTHORIZED".into())
+                CaptureReply::Refused("UNAUTHORIZED".into())
             }
-            409 if kind == "INFORMATION_MISMATCH" => Heard::Refused(kind.to_owned()),
+            409 if kind == "INFORMATION_MISMATCH" => CaptureReply::Refused(kind.to_owned()),
             // The reply to a capture has no amount; their records show what was paid, and whether
             // the card company gave a final refusal.
-            _ => Heard::Look,
+            _ => CaptureReply::Look,
         }
     }
 
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_charge_is_read_from_the_book_with_currency_and_channel() {
         let charged = reply(200, r#"{"payment":{"pgTxId":"1","paidAt":"2026-11-16T01:00:00Z"}}"#);
-        assert_eq!(portone().read_capture(&ask(), &charged), Heard::Look);
+        assert_eq!(portone().read_capture(&ask(), &charged), CaptureReply::Look);
         let book = portone().read_book(&reply(200, PAID));
         assert_eq!((book.state, book.captured.get()), (State::Captured, 90_000));
         assert!(!book.kept.unwrap().contains("536510"));
@@ -285,14 +285,14 @@ mod tests {
             portone().read_capture(&ask(), &reply(status, &text))
         };
         let kind = "INVALID_PAYMENT_TOKEN";
-        assert_eq!(error(400, kind), Heard::Refused(kind.into()));
+        assert_eq!(error(400, kind), CaptureReply::Refused(kind.into()));
         assert_eq!(
             error(409, "INFORMATION_MISMATCH"),
-            Heard::Refused("INFORMATION_MISMATCH".into())
+            CaptureReply::Refused("INFORMATION_MISMATCH".into())
         );
-        assert_eq!(error(409, "ALREADY_PAID"), Heard::Look);
-        assert_eq!(error(409, "IDEMPOTENCY_OUTSTANDING_REQUEST"), Heard::Look);
-        assert_eq!(error(502, "PG_PROVIDER"), Heard::Look);
+        assert_eq!(error(409, "ALREADY_PAID"), CaptureReply::Look);
+        assert_eq!(error(409, "IDEMPOTENCY_OUTSTANDING_REQUEST"), CaptureReply::Look);
+        assert_eq!(error(502, "PG_PROVIDER"), CaptureReply::Look);
     }
 
     #[test]

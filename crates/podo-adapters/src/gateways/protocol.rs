@@ -42,7 +42,7 @@ impl Reply {
 
 /// The meaning of a capture's reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum CaptureReply {
     /// The reply is the charge itself.
     Charged(Book),
     /// A final refusal.
@@ -118,7 +118,7 @@ pub(super) trait GatewayProtocol: Send + Sync + 'static {
     /// `Err` for an approval that can't be valid, without a call.
     fn capture(&self, ask: &AskGateway, now: Timestamp) -> Result<Call, String>;
 
-    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> Heard;
+    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> CaptureReply;
 
     /// `None` if the gateway can't be queried with what we know.
     fn find(&self, ask: &AskGateway, now: Timestamp) -> Option<Call>;

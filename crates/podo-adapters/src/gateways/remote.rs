@@ -1,7 +1,7 @@
 //! A gateway over HTTP. It speaks the gateway's protocol, and never guesses an outcome.
 
 use crate::gateways::client::{Client, Sent};
-use crate::gateways::protocol::{Book, GatewayProtocol, Heard, Refund, State, Void};
+use crate::gateways::protocol::{Book, CaptureReply, GatewayProtocol, Refund, State, Void};
 use crate::gateways::transport::Transport;
 use async_trait::async_trait;
 use podo_app::operations::port::clock::Rng;
@@ -41,7 +41,7 @@ impl<W: GatewayProtocol> Remote<W> {
             // A gateway that can be queried but doesn't answer is queried again later.
             None if can_look => return unknown(),
             Some(State::Unreadable) => return unknown(),
-            Some(State::Captured | State::Closed(_)) => return told(book),
+            Some(State::Captured | State::Closed(_)) => return outcome_of(book),
             Some(State::Missing) => return refused("NOT_FOUND"),
             Some(State::Open) | None => {}
         }
@@ -62,7 +62,7 @@ impl<W: GatewayProtocol> Remote<W> {
     async fn found_out(&self, ask: &AskGateway, now: Timestamp) -> Answered {
         match self.look(ask, now).await {
             Some(book) if book.state == State::Missing => refused("NOT_FOUND"),
-            book => told(book),
+            book => outcome_of(book),
         }
     }
 
@@ -82,12 +82,12 @@ impl<W: GatewayProtocol> Remote<W> {
             Ok(call) => call,
             Err(why) => return RefundOutcome::Later { why },
         };
-        let heard = match self.client.send(&call, now).await {
+        let reply = match self.client.send(&call, now).await {
             Sent::Answered(reply) => self.protocol.read_refund(&reply),
             Sent::Lost => Refund::Later("no answer".into()),
             Sent::Nowhere => Refund::Later("not reachable".into()),
         };
-        match heard {
+        match reply {
             Refund::Made => RefundOutcome::Refunded,
             Refund::Later(why) => RefundOutcome::Later { why },
             Refund::Look(why) => match self.was_made(refund, now).await {
@@ -108,7 +108,7 @@ fn refused(reason: impl Into<String>) -> Answered {
 }
 
 /// The outcome that the gateway's records imply.
-fn told(book: Option<Book>) -> Answered {
+fn outcome_of(book: Option<Book>) -> Answered {
     let Some(book) = book else { return unknown() };
     let outcome = match book.state {
         State::Captured => Outcome::Captured { amount: book.captured },
@@ -148,10 +148,10 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
         };
         match self.client.send(&call, now).await {
             Sent::Answered(reply) => match self.protocol.read_capture(ask, &reply) {
-                Heard::Charged(book) => told(Some(book)),
-                Heard::Refused(reason) => refused(reason),
-                Heard::Look => told(self.look(ask, now).await),
-                Heard::Unknown => unknown(),
+                CaptureReply::Charged(book) => outcome_of(Some(book)),
+                CaptureReply::Refused(reason) => refused(reason),
+                CaptureReply::Look => outcome_of(self.look(ask, now).await),
+                CaptureReply::Unknown => unknown(),
             },
             // The request didn't arrive, so there is no charge.
             Sent::Nowhere => refused("GATEWAY_UNAVAILABLE"),
@@ -160,7 +160,7 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
     }
 
     async fn find(&self, ask: &AskGateway, now: Timestamp) -> Answered {
-        told(self.look(ask, now).await)
+        outcome_of(self.look(ask, now).await)
     }
 
     async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered {

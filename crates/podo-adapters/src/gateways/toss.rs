@@ -1,7 +1,7 @@
 //! Toss Payments: `docs.tosspayments.com`, version 2022-11-16.
 
 use crate::gateways::protocol::{
-    Book, Call, Content, GatewayProtocol, Heard, Refund, Reply, State, Void, cut, field,
+    Book, Call, CaptureReply, Content, GatewayProtocol, Refund, Reply, State, Void, cut, field,
     hex_digest, keep, text, won,
 };
 use crate::gateways::settings::TossSettings;
@@ -120,25 +120,25 @@ impl GatewayProtocol for Toss {
         Ok(self.call("/v1/payments/confirm", Some(order), Content::Json(body)))
     }
 
-    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> Heard {
+    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> CaptureReply {
         let value = reply.json();
         if reply.is_ok() {
             let book = read_payment(&value);
             let is_ours = text(&value, "orderId") == ask.payment.order_id();
             return if is_ours && book.state == State::Captured {
-                Heard::Charged(book)
+                CaptureReply::Charged(book)
             } else {
-                Heard::Look
+                CaptureReply::Look
             };
         }
         let code = text(&value, "code");
         if reply.status >= 500 || code.is_empty() || UNSURE.contains(&code) {
-            return Heard::Look;
+            return CaptureReply::Look;
         }
         if reply.status == 401 {
             tracing::error!(gateway = Self::NAME, code, "Gateway rejected our key");
         }
-        Heard::Refused(code.to_owned())
+        CaptureReply::Refused(code.to_owned())
     }
 
     fn find(&self, ask: &AskGateway, _now: Timestamp) -> Option<Call> {
@@ -270,12 +270,14 @@ mod tests {
 
     #[test]
     fn done_is_captured_and_no_card_number_is_kept() {
-        let Heard::Charged(book) = toss().read_capture(&ask(), &reply(200, DONE)) else { panic!() };
+        let CaptureReply::Charged(book) = toss().read_capture(&ask(), &reply(200, DONE)) else {
+            panic!()
+        };
         assert_eq!((book.state, book.captured.get()), (State::Captured, 150_000));
         let kept = book.kept.unwrap();
         assert!(kept.contains("card.issuerCode") && !kept.contains("433012"), "{kept}");
         let foreign = AskGateway { payment: PaymentId::new(Uuid::from_u128(9)), ..ask() };
-        assert_eq!(toss().read_capture(&foreign, &reply(200, DONE)), Heard::Look);
+        assert_eq!(toss().read_capture(&foreign, &reply(200, DONE)), CaptureReply::Look);
     }
 
     #[test]
@@ -284,7 +286,7 @@ mod tests {
             let text = format!(r#"{{"code":"{code}","message":"…"}}"#);
             toss().read_capture(&ask(), &reply(status, &text))
         };
-        let no = |code: &str| Heard::Refused(code.to_owned());
+        let no = |code: &str| CaptureReply::Refused(code.to_owned());
         assert_eq!(error(403, "REJECT_CARD_PAYMENT"), no("REJECT_CARD_PAYMENT"));
         assert_eq!(error(404, "NOT_FOUND_PAYMENT_SESSION"), no("NOT_FOUND_PAYMENT_SESSION"));
         for (status, code) in [
@@ -294,9 +296,9 @@ mod tests {
             (500, "FAILED_PAYMENT_INTERNAL_SYSTEM_PROCESSING"),
             (500, "REJECT_CARD_PAYMENT"),
         ] {
-            assert_eq!(error(status, code), Heard::Look, "{code}");
+            assert_eq!(error(status, code), CaptureReply::Look, "{code}");
         }
-        assert_eq!(toss().read_capture(&ask(), &reply(400, "<html>")), Heard::Look);
+        assert_eq!(toss().read_capture(&ask(), &reply(400, "<html>")), CaptureReply::Look);
     }
 
     #[test]

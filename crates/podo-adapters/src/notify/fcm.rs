@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_is_gone_is_told_from_a_quota() {
+    fn an_unregistered_device_differs_from_an_exceeded_quota() {
         assert!(matches!(reply(404, "UNREGISTERED"), Sent::Gone { .. }));
         assert!(matches!(reply(400, "INVALID_ARGUMENT"), Sent::Refused { .. }));
         let Sent::NotNow { after, .. } = reply(429, "QUOTA_EXCEEDED") else { panic!() };

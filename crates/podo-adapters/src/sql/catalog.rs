@@ -1,5 +1,6 @@
 //! Venues, halls, events, schedules and seats.
 
+mod announce;
 mod change;
 mod create;
 mod events;
@@ -8,9 +9,8 @@ mod phase_people;
 pub(crate) mod phases;
 mod read;
 mod status;
-mod told;
 
-pub(super) use told::note_told;
+pub(super) use announce::announce_change;
 
 use crate::sql::engine::commands::commands;
 use podo_app::catalog::EventView;

@@ -1,7 +1,7 @@
 //! TLS to the real broker; SASL and topic creation on a stand-in that reads the frames, because the
 //! real one knows neither PLAIN nor CreateTopics.
 
-use crate::stand_in::{Asked, StandIn, Told};
+use crate::stand_in::{CreateTopic, Received, StandIn};
 use crate::{envelope, settings};
 use podo_adapters::kafka::{Bus, KafkaSettings};
 use podo_app::messaging::port::bus::Bus as _;
@@ -57,12 +57,12 @@ fn with_a_name(stand_in: &StandIn, security: &str) -> KafkaSettings {
     }
 }
 
-fn wait(stand_in: &StandIn, what: &str, is_there: impl Fn(&Told) -> bool) -> Told {
+fn wait(stand_in: &StandIn, what: &str, is_there: impl Fn(&Received) -> bool) -> Received {
     let start = Instant::now();
     loop {
-        let told = stand_in.told();
-        if is_there(&told) {
-            return told;
+        let received = stand_in.received();
+        if is_there(&received) {
+            return received;
         }
         assert!(start.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(20));
@@ -75,16 +75,16 @@ async fn name_and_password_arrive_and_topics_are_made_as_they_are_set() {
     let stand_in = StandIn::start();
     let bus = Bus::open(with_a_name(&stand_in, "sasl_plaintext")).unwrap();
     bus.prepare().await.unwrap();
-    let told = stand_in.told();
-    assert!(told.mechanisms.iter().all(|it| it == "PLAIN"), "{:?}", told.mechanisms);
-    assert_eq!(told.credentials[0], "\0podo\0green grapes");
-    let asked = |topic: Topic| Asked {
+    let received = stand_in.received();
+    assert!(received.mechanisms.iter().all(|it| it == "PLAIN"), "{:?}", received.mechanisms);
+    assert_eq!(received.credentials[0], "\0podo\0green grapes");
+    let asked = |topic: Topic| CreateTopic {
         name: format!("house-{}", topic.as_str()),
         partitions: 10,
         replication: 3,
         settings: vec![("retention.ms".to_owned(), "604800000".to_owned())],
     };
-    assert_eq!(told.topics, Topic::ALL.map(asked));
+    assert_eq!(received.topics, Topic::ALL.map(asked));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,10 +93,11 @@ async fn a_password_is_not_sent_to_an_unverified_broker() {
     let bus = Bus::open(with_a_name(&stand_in, "sasl_ssl")).unwrap();
     let published = bus.publish(&envelope(1, 1)).await;
     assert!(published.is_err());
-    let told = block_in_place(|| wait(&stand_in, "a client connected", |it| !it.bytes.is_empty()));
+    let received =
+        block_in_place(|| wait(&stand_in, "a client connected", |it| !it.bytes.is_empty()));
     // A TLS client sends its hello, and nothing else.
-    assert_eq!(told.bytes[0], 0x16);
+    assert_eq!(received.bytes[0], 0x16);
     let secret = b"grapes";
-    assert!(!told.bytes.windows(secret.len()).any(|it| it == secret));
-    assert!(told.credentials.is_empty());
+    assert!(!received.bytes.windows(secret.len()).any(|it| it == secret));
+    assert!(received.credentials.is_empty());
 }

@@ -16,7 +16,7 @@ const SASL_AUTHENTICATE: (i16, i16) = (36, 0);
 const UNSUPPORTED_VERSION: i16 = 35;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct CreateTopic {
     pub(crate) name: String,
     pub(crate) partitions: i32,
     pub(crate) replication: i16,
@@ -25,11 +25,11 @@ pub(crate) struct Asked {
 
 /// What it received.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Received {
     pub(crate) mechanisms: Vec<String>,
     /// User name and password as PLAIN sends them.
     pub(crate) credentials: Vec<String>,
-    pub(crate) topics: Vec<Asked>,
+    pub(crate) topics: Vec<CreateTopic>,
     /// Every received byte.
     pub(crate) bytes: Vec<u8>,
 }
@@ -37,14 +37,14 @@ pub(crate) struct Told {
 #[derive(Clone)]
 pub(crate) struct StandIn {
     pub(crate) port: u16,
-    told: Arc<Mutex<Told>>,
+    received: Arc<Mutex<Received>>,
 }
 
 impl StandIn {
     pub(crate) fn start() -> StandIn {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let stand_in = StandIn { port, told: Arc::default() };
+        let stand_in = StandIn { port, received: Arc::default() };
         let it = stand_in.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -56,8 +56,8 @@ impl StandIn {
         stand_in
     }
 
-    pub(crate) fn told(&self) -> Told {
-        self.told.lock().unwrap().clone()
+    pub(crate) fn received(&self) -> Received {
+        self.received.lock().unwrap().clone()
     }
 
     fn serve(&self, mut stream: TcpStream) -> Result<()> {
@@ -84,7 +84,7 @@ impl StandIn {
                 0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
                 n_more => {
                     let bytes = &into[n_read..n_read + n_more];
-                    self.told.lock().unwrap().bytes.extend_from_slice(bytes);
+                    self.received.lock().unwrap().bytes.extend_from_slice(bytes);
                     n_read += n_more;
                 }
             }
@@ -96,30 +96,31 @@ impl StandIn {
         let (call, version, number) = (frame.i16(), frame.i16(), frame.i32());
         let mut answer = Writer(number.to_be_bytes().to_vec());
         let _client = frame.text();
-        let mut told = self.told.lock().unwrap();
+        let mut received = self.received.lock().unwrap();
         match call {
             call if call == API_VERSIONS.0 => versions(version, &mut answer),
             call if call == SASL_HANDSHAKE.0 => {
-                told.mechanisms.push(frame.text());
+                received.mechanisms.push(frame.text());
                 answer.i16(0).i32(1).text("PLAIN");
             }
             call if call == SASL_AUTHENTICATE.0 => {
                 let length = usize::try_from(frame.i32()).unwrap();
                 let sent = String::from_utf8(frame.take(length).to_vec()).unwrap();
-                told.credentials.push(sent);
+                received.credentials.push(sent);
                 answer.i16(0).i16(-1).i32(0);
             }
-            call if call == CREATE_TOPICS.0 => create(frame, version, &mut told, &mut answer),
-            call if call == METADATA.0 => self.metadata(frame, &told, &mut answer),
+            call if call == CREATE_TOPICS.0 => create(frame, version, &mut received, &mut answer),
+            call if call == METADATA.0 => self.metadata(frame, &received, &mut answer),
             other => panic!("call {other} was not offered"),
         }
         answer.0
     }
 
-    fn metadata(&self, frame: &mut Reader<'_>, told: &Told, answer: &mut Writer) {
+    fn metadata(&self, frame: &mut Reader<'_>, received: &Received, answer: &mut Writer) {
         let asked: Vec<String> = (0..frame.i32()).map(|_| frame.text()).collect();
         answer.i32(1).i32(1).text("127.0.0.1").i32(i32::from(self.port)).i16(-1).i32(1);
-        let known: Vec<&Asked> = told.topics.iter().filter(|it| asked.contains(&it.name)).collect();
+        let known: Vec<&CreateTopic> =
+            received.topics.iter().filter(|it| asked.contains(&it.name)).collect();
         answer.i32(i32::try_from(known.len()).unwrap());
         for topic in known {
             answer.i16(0).text(&topic.name).0.push(0);
@@ -141,7 +142,7 @@ fn versions(asked: i16, answer: &mut Writer) {
     }
 }
 
-fn create(frame: &mut Reader<'_>, version: i16, told: &mut Told, answer: &mut Writer) {
+fn create(frame: &mut Reader<'_>, version: i16, received: &mut Received, answer: &mut Writer) {
     let n_topics = frame.i32();
     answer.i32(n_topics);
     for _ in 0..n_topics {
@@ -152,7 +153,7 @@ fn create(frame: &mut Reader<'_>, version: i16, told: &mut Told, answer: &mut Wr
         if version >= 1 {
             answer.i16(-1);
         }
-        told.topics.push(Asked { name, partitions, replication, settings });
+        received.topics.push(CreateTopic { name, partitions, replication, settings });
     }
 }
 

@@ -32,7 +32,7 @@ use podo_app::payments::port::wallets::Wallets;
 use podo_app::store::PageAsk;
 use podo_app::tickets::port::Tickets;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
-use podo_app::waiting_room::port::history::{Places, QueueHistory};
+use podo_app::waiting_room::port::history::{HistoryCursor, Places, QueueHistory};
 use podo_app::waiting_room::port::queue::{Admission, Survivors};
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
@@ -367,7 +367,7 @@ async fn lists(world: &World, user: UserId) {
     store.tickets_of(user, PAGE).await.unwrap();
     store.balance(user).await.unwrap();
     store.movements(user, None, 20).await.unwrap();
-    store.places_of(user, (at(0), 1 << 53), 20).await.unwrap();
+    store.places_of(user, HistoryCursor::newest(at(0)), 20).await.unwrap();
     for fan in [None, Some(user)] {
         let asked = Places { schedule: world.schedule, fan, before: None, limit: 20 };
         store.places_in(asked).await.unwrap();

@@ -5,7 +5,9 @@ use crate::engine::{Engine, START};
 use crate::nodes::{fan, rules};
 use podo_adapters::live::redis::Queue;
 use podo_app::Error;
-use podo_app::waiting_room::port::queue::{PlaceProof, PositionSnapshot, Queue as _, Remembered};
+use podo_app::waiting_room::port::queue::{
+    FanPlace, PlaceProof, PositionSnapshot, Queue as _, Remembered,
+};
 use podo_domain::Timestamp;
 use podo_domain::waiting_room::{PlaceNumber, QueueMode, QueuePosition, QueueRules};
 use std::time::Duration;
@@ -59,9 +61,11 @@ async fn a_thousand_polls_of_a_second_cost_a_few_calls() {
         let seen = look(&queue, &rules, (index, &numbers), now).await;
         assert_eq!((ahead(seen), seen.is_live), (u64::from(index), true));
         let number = numbers[index as usize];
-        let at_once = queue.cached_position(rules.schedule, (number, fan(index)), now);
+        let at_once =
+            queue.cached_position(rules.schedule, FanPlace { number, fan: fan(index) }, now);
         assert_eq!(at_once, Some(seen.position), "the copy has just been asked");
-        let other = queue.cached_position(rules.schedule, (number, fan(index + 1)), now);
+        let other =
+            queue.cached_position(rules.schedule, FanPlace { number, fan: fan(index + 1) }, now);
         assert_eq!(other, None, "the number is another fan's");
     }
     let with_proof = scripts_run(&engine) - before;

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, START};
 use podo_adapters::live::{memory, redis};
-use podo_app::waiting_room::port::queue::{Admission, PlaceProof, Queue, Remembered};
+use podo_app::waiting_room::port::queue::{Admission, FanPlace, PlaceProof, Queue, Remembered};
 use podo_domain::waiting_room::{Entry, QueueMode, QueuePosition, QueueRules, QueueSettings};
 use podo_domain::{ScheduleId, Timestamp, UserId};
 use proptest::prelude::*;
@@ -96,7 +96,11 @@ impl Pair<'_> {
                 let seen = same!(self.position(&self.rules, fan(number), proof, now)).unwrap();
                 self.remember(number, seen.position);
                 if let QueuePosition::Waiting { number: place, .. } = seen.position {
-                    let at_once = self.memory.cached_position(schedule, (place, fan(number)), now);
+                    let at_once = self.memory.cached_position(
+                        schedule,
+                        FanPlace { number: place, fan: fan(number) },
+                        now,
+                    );
                     assert!(at_once.is_none_or(|position| position == seen.position));
                 }
             }

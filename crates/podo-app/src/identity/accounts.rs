@@ -39,7 +39,7 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::identity::keyring::sha256;
 use crate::identity::port::accounts::{
-    CreateUser, LoginAttempt, RotateRefresh, Rotation, StartSession, UserRecord,
+    CreateUser, LoginAttempt, RenewHash, RotateRefresh, Rotation, StartSession, UserRecord,
 };
 use crate::identity::port::passwords::Verdict;
 use crate::identity::sessions::Caller;
@@ -184,7 +184,8 @@ pub async fn log_in(context: &AppContext, given: Credentials, origin: Origin) ->
             if verdict == Verdict::RightButOld {
                 let new = context.identity.passwords.hash(password).await?;
                 let known = user.password_hash.clone();
-                context.store.renew_hash(user.user, (known, new), now).await?;
+                let command = RenewHash { user: user.user, known, new, now };
+                context.store.renew_hash(command).await?;
             }
             if let Err(error) = check_code(context, &user, code.as_deref(), now).await {
                 if matches!(error, Error::Refused(Refusal::CodeWrong)) {

@@ -97,11 +97,11 @@ pub async fn people(
     look: Look,
 ) -> Result<Page<PersonLine>> {
     let found = context.store.find_people(search, look).await?;
-    let mut items = Vec::with_capacity(found.rows.len());
-    for row in found.rows {
-        let balance = context.store.balance(row.user).await?;
-        items.push(person_line(context, &row, balance)?);
-    }
+    let users = found.rows.iter().map(|row| row.user).collect();
+    let balances = context.store.balances(users).await?;
+    let lines = found.rows.iter().zip(balances);
+    let items = lines.map(|(row, balance)| person_line(context, row, balance));
+    let items = items.collect::<Result<_>>()?;
     Ok(Page { items, next_cursor: found.next.map(|id| id.to_string()) })
 }
 

@@ -4,12 +4,11 @@ use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::store::Page;
-use crate::waiting_room::port::history::{PlaceRecord, Places};
+use crate::waiting_room::port::history::{HistoryCursor, PlaceRecord, Places};
 use crate::waiting_room::rules_now;
 use podo_domain::waiting_room::{PlaceNumber, QueuePosition};
 use podo_domain::{ScheduleId, Timestamp, UserId};
 use serde::Serialize;
-use std::time::Duration;
 use utoipa::ToSchema;
 
 /// One place of a fan: waiting, admitted or over.
@@ -63,19 +62,15 @@ impl PlaceView {
     }
 }
 
-/// Later than any stored event, even if clocks disagree.
-const AHEAD: Duration = Duration::from_secs(3_600);
-
 /// A fan's own places, newest first: the current ones, then every admission.
 pub async fn my_places(
     context: &AppContext,
     fan: UserId,
-    before: Option<(Timestamp, PlaceNumber)>,
+    before: Option<HistoryCursor>,
     limit: u32,
 ) -> Result<Page<PlaceView>> {
     let now = context.now();
-    let newest = (now.plus(AHEAD), 1 << 53);
-    let asked = before.unwrap_or(newest);
+    let asked = before.unwrap_or_else(|| HistoryCursor::newest(now));
     let mut rows = context.store.places_of(fan, asked, limit + 1).await?;
     let has_more = rows.len() > limit as usize;
     rows.truncate(limit as usize);

@@ -4,7 +4,7 @@
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::store::Page;
-use crate::waiting_room::port::history::PlaceRecord;
+use crate::waiting_room::port::history::{HistoryCursor, PlaceRecord};
 use crate::waiting_room::port::log::QueueEventsOf;
 use podo_domain::waiting_room::{
     PlaceNumber, QueueEvent, QueueEventKind, QueuePosition, is_seen_logged,
@@ -198,7 +198,7 @@ pub async fn queue_timeline(
     let next_cursor = rows.last().map(|(id, _)| id.to_string()).filter(|_| has_more);
     let mut items: Vec<_> = rows.into_iter().map(|(_, event)| QueueEventView::of(event)).collect();
     if before.is_none() {
-        let newest = (now.plus(Duration::from_secs(3_600)), 1 << 53);
+        let newest = HistoryCursor::newest(now);
         let places = context.store.places_of(user, newest, PLACES_MAX).await?;
         let asked = places.iter().filter(|place| schedule.is_none_or(|it| it == place.schedule));
         items.extend(asked.flat_map(|place| QueueEventView::of_place(place, now)));

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_set_back_locks_nobody_out() {
+    fn a_clock_that_is_set_back_locks_no_fan_out() {
         let poll_rate_limiter = PollRateLimiter::default();
         let n_passed =
             (0..100).filter(|_| poll_at(&poll_rate_limiter, 1, 3_600_000).is_ok()).count();

@@ -25,7 +25,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    fn is_told_by(self, hold: FilterHold) -> bool {
+    fn matches(self, hold: FilterHold) -> bool {
         self.fan == hold.fan && self.until.is_none_or(|until| until == hold.until)
     }
 
@@ -84,7 +84,7 @@ pub fn compare(
     let unknown = unknown.map(|(seat, claim)| (*seat, None, Some(*claim)));
     let known = filter.iter().map(|(seat, hold)| (*seat, Some(*hold), store.get(seat).copied()));
     let told = |filter: Option<FilterHold>, store: Option<Claim>| {
-        filter.zip(store).is_some_and(|(hold, claim)| claim.is_told_by(hold))
+        filter.zip(store).is_some_and(|(hold, claim)| claim.matches(hold))
     };
     let differ = unknown.chain(known).filter(|(_, filter, store)| !told(*filter, *store));
     differ.map(|(seat, filter, store)| Difference { seat, filter, store }).collect()

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fan_is_told_which_holds_are_their_own_and_nothing_else() {
+    fn a_fan_sees_which_holds_are_their_own_and_nothing_else() {
         let now = Timestamp::from_ms(0);
         let held = seat(SeatState::Held, 1_000);
         assert_eq!(SeatView::of(held.face(now), true), SeatView::HeldBySelf);

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_longer_than_a_quarter_of_an_hour() {
+    fn no_wait_exceeds_a_quarter_of_an_hour() {
         assert_eq!((pause_s(20, 0), pause_s(1_000, 0)), (900, 900));
     }
 }

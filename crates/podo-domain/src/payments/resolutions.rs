@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refund_is_ended_by_hand_when_it_was_tried_and_nobody_is_at_it() {
+    fn a_refund_is_ended_by_hand_when_it_was_tried_and_no_node_works_on_it() {
         let check = |attempts, until| check_refund(RefundStatus::Due, attempts, until, at(10));
         assert_eq!(check(3, None), Ok(()));
         assert_eq!(check(3, Some(at(10))), Ok(()));

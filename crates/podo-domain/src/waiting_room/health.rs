@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_is_let_in_however_bad_it_is() {
+    fn at_least_one_fan_is_admitted_however_slow_the_nodes_are() {
         let slow = look(AdmissionThrottle::NONE, health(9_000, 1_000), 100);
         assert_eq!((slowed(100, slow.percent()), slowed(3, slow.percent())), (5, 1));
         assert_eq!(slowed(u32::MAX, AdmissionThrottle::NONE.percent()), u32::MAX);

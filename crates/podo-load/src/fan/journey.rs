@@ -132,11 +132,11 @@ impl Journey {
             let call = Call::post("/api/booking/seats/select", &body);
             match self.caller.call_once(Step::Select, call).await {
                 Ok(answer) => return self.caller.read(Step::Select, &answer),
-                Err(Ending::Outrun) => {}
+                Err(Ending::LostRace) => {}
                 Err(ending) => return Err(ending),
             }
         }
-        Err(Ending::Outrun)
+        Err(Ending::LostRace)
     }
 
     async fn choose_seats(&mut self) -> Result<Vec<SeatId>, Ending> {

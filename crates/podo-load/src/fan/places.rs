@@ -44,7 +44,7 @@ impl fmt::Display for PlaceFindings {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct History {
     number: Option<u64>,
     position: Option<u64>,
     is_lost: bool,
@@ -55,7 +55,7 @@ struct Told {
 
 #[derive(Default)]
 struct State {
-    told: HashMap<u32, Told>,
+    by_fan: HashMap<u32, History>,
     n_inside: u64,
     inside_max: u64,
 }
@@ -69,17 +69,17 @@ impl Places {
     /// Records an answer to a fan.
     pub(crate) fn note(&self, fan: u32, place: &QueueStatus) {
         let mut state = self.state();
-        let told = state.told.entry(fan).or_default();
+        let history = state.by_fan.entry(fan).or_default();
         if let Some(number) = place.number {
-            told.is_lost |= told.number.is_some_and(|before| before != number);
-            told.number = Some(number);
+            history.is_lost |= history.number.is_some_and(|before| before != number);
+            history.number = Some(number);
         }
         if place.state == QueueState::Waiting {
-            told.has_grown |= told.position.is_some_and(|before| before < place.position);
-            told.position = Some(place.position);
+            history.has_grown |= history.position.is_some_and(|before| before < place.position);
+            history.position = Some(place.position);
         }
-        if place.can_enter && told.entry_ends.is_none() {
-            told.entry_ends = place.entry_expires_at;
+        if place.can_enter && history.entry_ends.is_none() {
+            history.entry_ends = place.entry_expires_at;
             state.n_inside += 1;
             state.inside_max = state.inside_max.max(state.n_inside);
         }
@@ -93,9 +93,10 @@ impl Places {
 
     pub(crate) fn findings(&self) -> PlaceFindings {
         let state = self.state();
-        let count = |is_so: fn(&Told) -> bool| state.told.values().filter(|it| is_so(it)).count();
+        let count =
+            |is_so: fn(&History) -> bool| state.by_fan.values().filter(|it| is_so(it)).count();
         let mut by_number: Vec<(u64, Option<Timestamp>)> =
-            state.told.values().filter_map(|it| Some((it.number?, it.entry_ends))).collect();
+            state.by_fan.values().filter_map(|it| Some((it.number?, it.entry_ends))).collect();
         by_number.sort_unstable();
         let n_doubled = by_number.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
         let entries: Vec<Timestamp> = by_number.iter().filter_map(|(_, ends)| *ends).collect();

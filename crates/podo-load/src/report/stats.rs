@@ -108,7 +108,8 @@ pub enum Ending {
     /// Nothing was free.
     SoldOut,
     /// Lost every race for seats.
-    Outrun,
+    #[serde(rename = "outrun")]
+    LostRace,
     Declined,
     /// The queue, the entry, the hold, the sale or the fan's patience ended.
     TurnedAway,
@@ -124,7 +125,7 @@ impl Ending {
             Ending::Bought => "bought",
             Ending::Abandoned => "abandoned",
             Ending::SoldOut => "sold out",
-            Ending::Outrun => "outrun",
+            Ending::LostRace => "outrun",
             Ending::Declined => "declined",
             Ending::TurnedAway => "turned away",
             Ending::OverLimit => "over limit",
@@ -135,7 +136,7 @@ impl Ending {
     /// What a refusal means for the fan; none if it is unexpected.
     pub(crate) fn of_refusal(code: &str) -> Option<Ending> {
         match code {
-            "SEAT_TAKEN" => Some(Ending::Outrun),
+            "SEAT_TAKEN" => Some(Ending::LostRace),
             "SEAT_LIMIT" => Some(Ending::OverLimit),
             "PAYMENT_DECLINED" => Some(Ending::Declined),
             "ENTRY_EXPIRED" | "HOLD_OVER" | "QUEUE_CLOSED" | "SALE_CLOSED" | "SALE_NOT_OPEN" => {

@@ -106,7 +106,7 @@ impl World {
             for arrival in arrivals.into_iter().flatten() {
                 world.time.sleep(arrival.saturating_sub(passed)).await;
                 passed = arrival;
-                let answer = world.hear(&request);
+                let answer = world.receive(&request);
                 if request.is_capture() {
                     world.send_webhooks(&request);
                 }

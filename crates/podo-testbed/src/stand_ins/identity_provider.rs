@@ -60,7 +60,7 @@ pub const CLIENT_ID: &str = "podo-client";
 pub const CLIENT_SECRET: &str = "podo-client-secret";
 const KEY_ID: &str = "key-1";
 
-struct Desk {
+struct Accounts {
     issuer: String,
     key: RsaKeyPair,
     other_key: RsaKeyPair,
@@ -74,7 +74,7 @@ struct Desk {
 /// It ends with the test's process.
 pub struct IdentityProvider {
     address: SocketAddr,
-    desk: Arc<Mutex<Desk>>,
+    accounts: Arc<Mutex<Accounts>>,
 }
 
 impl IdentityProvider {
@@ -82,7 +82,7 @@ impl IdentityProvider {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let key = || RsaKeyPair::generate(KeySize::Rsa2048).map_err(Error::other);
-        let desk = Arc::new(Mutex::new(Desk {
+        let accounts = Arc::new(Mutex::new(Accounts {
             issuer: format!("http://{address}"),
             key: key()?,
             other_key: key()?,
@@ -90,14 +90,14 @@ impl IdentityProvider {
             fault: TokenFault::None,
             codes: HashMap::new(),
         }));
-        let shared = desk.clone();
+        let shared = accounts.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let desk = shared.clone();
-                thread::spawn(move || serve(stream, &desk));
+                let accounts = shared.clone();
+                thread::spawn(move || serve(stream, &accounts));
             }
         });
-        Ok(IdentityProvider { address, desk })
+        Ok(IdentityProvider { address, accounts })
     }
 
     /// The issuer.
@@ -107,27 +107,27 @@ impl IdentityProvider {
 
     /// Sets the person logged in at the service: `sub`, `email`, `email_verified`, `name`.
     pub fn log_in(&self, person: Value) {
-        lock(&self.desk).person = person;
+        lock(&self.accounts).person = person;
     }
 
     pub fn break_tokens(&self, fault: TokenFault) {
-        lock(&self.desk).fault = fault;
+        lock(&self.accounts).fault = fault;
     }
 }
 
-fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(accounts: &Mutex<Accounts>) -> MutexGuard<'_, Accounts> {
+    accounts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn serve(mut stream: TcpStream, desk: &Mutex<Desk>) {
+fn serve(mut stream: TcpStream, accounts: &Mutex<Accounts>) {
     // If reading fails, the client has disconnected.
     if let Ok(asked) = read(&stream) {
-        let reply = lock(desk).answer(&asked);
+        let reply = lock(accounts).answer(&asked);
         write(&mut stream, &reply).ok();
     }
 }
 
-impl Desk {
+impl Accounts {
     fn answer(&mut self, asked: &StandInRequest) -> Reply {
         let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
         match path {

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn clocks_that_are_apart_are_told() {
+    fn clocks_that_differ_are_reported() {
         assert!(matches!(clock(None), Verdict::Good));
         assert!(matches!(clock(Some(-100)), Verdict::Good));
         assert!(matches!(clock(Some(-300)), Verdict::Advice(_)));

@@ -54,7 +54,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn the_secret_is_made_once_and_is_nobody_elses() {
+    fn the_secret_is_made_once_and_only_its_owner_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let made = load_or_make(folder.path(), &SystemRng::new()).unwrap();
         assert_eq!(load_or_make(folder.path(), &SystemRng::new()).unwrap(), made);

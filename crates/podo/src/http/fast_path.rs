@@ -79,7 +79,7 @@ pub(crate) async fn answer(
                     read = stream.read_buf(&mut buffer) => read.unwrap_or(0),
                     () = &mut stopped => return Next::Over,
                     () = &mut let_go => return Next::Over,
-                    () = ring(alarm.as_mut(), deadline) => 0,
+                    () = passed(alarm.as_mut(), deadline) => 0,
                 };
                 if read == 0 && is_first {
                     return Next::Over;
@@ -133,7 +133,7 @@ async fn send(stream: &mut TcpStream, answer: &[u8], patience: Duration) -> Resu
 
 /// Waits for the deadline. Resets the timer only if it fires too early, because most requests
 /// arrive long before, and a reset for each of them would cost more than parsing it.
-async fn ring(mut alarm: std::pin::Pin<&mut tokio::time::Sleep>, deadline: Instant) {
+async fn passed(mut alarm: std::pin::Pin<&mut tokio::time::Sleep>, deadline: Instant) {
     loop {
         alarm.as_mut().await;
         if deadline <= alarm.deadline() {

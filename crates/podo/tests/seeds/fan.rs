@@ -34,7 +34,7 @@ const TRIES_MAX: u32 = 4;
 const LOOKS_MAX: u32 = 60;
 
 /// A fan's acknowledged results.
-pub(crate) struct Told {
+pub(crate) struct Acknowledged {
     pub(crate) user: UserId,
     pub(crate) bought: Vec<(ReservationId, String)>,
     /// Wallet charges with a response, and those without.
@@ -50,7 +50,7 @@ pub(crate) struct Fan {
     rng: Rng,
     place_token: Option<String>,
     entry_token: Option<String>,
-    told: Told,
+    acknowledged: Acknowledged,
 }
 
 /// Seats acknowledged as held.
@@ -61,7 +61,7 @@ struct Promise {
 }
 
 impl Fan {
-    pub(crate) async fn live(sale: Arc<Sale>, index: usize) -> Told {
+    pub(crate) async fn live(sale: Arc<Sale>, index: usize) -> Acknowledged {
         let user = sale.fans[index].0;
         let session = SessionId::new(user.uuid());
         let mut fan = Fan {
@@ -71,7 +71,7 @@ impl Fan {
             rng: Rng::new(sale.seed * 1_000 + index as u64 + 1),
             place_token: None,
             entry_token: None,
-            told: Told { user, bought: Vec::new(), n_charged: 0, n_unanswered: 0 },
+            acknowledged: Acknowledged { user, bought: Vec::new(), n_charged: 0, n_unanswered: 0 },
             sale,
         };
         fan.pause(0, 200).await;
@@ -82,7 +82,7 @@ impl Fan {
             fan.try_to_buy().await;
             fan.pause(0, 100).await;
         }
-        fan.told
+        fan.acknowledged
     }
 
     async fn pause(&mut self, least_ms: u64, most_ms: u64) {
@@ -260,9 +260,9 @@ impl Fan {
             async move { wallet::charge(&node, key, fan, amount).await.map(body_of) }.boxed()
         });
         match asked.await {
-            Some(Ok(_)) => self.told.n_charged += 1,
+            Some(Ok(_)) => self.acknowledged.n_charged += 1,
             Some(Err(_refused)) => {}
-            None => self.told.n_unanswered += 1,
+            None => self.acknowledged.n_unanswered += 1,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::cluster::Cluster;
 use crate::coverage::Moment;
-use crate::fan::Told;
+use crate::fan::Acknowledged;
 use crate::sale::Sale;
 use podo_app::booking::reconciliation;
 use podo_app::operations::port::clock::Clock;
@@ -117,15 +117,15 @@ const SURVEY: [(Moment, &str); 10] = [
 impl Sale {
     /// Waits until nothing is in progress, and compares the fans' acknowledged results with the
     /// store.
-    pub(crate) async fn check(&self, told: &[Told]) {
+    pub(crate) async fn check(&self, acknowledged: &[Acknowledged]) {
         self.cluster.clock.sleep_until(self.closing).await;
         self.come_to_rest().await;
         let schedule = self.schedule.uuid();
         let cluster = &self.cluster;
         let twice = cluster.look(SOLD_TWICE, &[&schedule]).await;
         self.ensure(twice.is_empty(), || format!("sold twice: {twice:?}"));
-        for told in told {
-            self.check_told(told).await;
+        for acknowledged in acknowledged {
+            self.check_acknowledged(acknowledged).await;
         }
         self.ask_store().await;
         for (moment, sql) in SURVEY {
@@ -165,23 +165,23 @@ impl Sale {
         }
     }
 
-    /// The store has everything that a fan was told, and each charge was made once.
-    async fn check_told(&self, told: &Told) {
+    /// The store has everything that was acknowledged to a fan, and each charge was made once.
+    async fn check_acknowledged(&self, acknowledged: &Acknowledged) {
         let reader = &self.cluster.reader;
-        for (reservation, number) in &told.bought {
+        for (reservation, number) in &acknowledged.bought {
             let sql = "select status, booking_number from reservations where id = $1";
             let row = reader.query_one(sql, &[&reservation.uuid()]).await.unwrap();
             let (status, kept): (String, Option<String>) = (row.get(0), row.get(1));
             let is_kept = ["CONFIRMED", "CANCELED"].contains(&status.as_str())
                 && kept.as_ref() == Some(number);
-            let found = || format!("told {number}, kept {kept:?} as {status}");
+            let found = || format!("acknowledged {number}, kept {kept:?} as {status}");
             self.ensure(is_kept, found);
         }
         let sql = "select count(*) from wallet_ledger
                     where user_id = $1 and account = 'WALLET' and kind = 'CHARGE'";
-        let row = reader.query_one(sql, &[&told.user.uuid()]).await.unwrap();
+        let row = reader.query_one(sql, &[&acknowledged.user.uuid()]).await.unwrap();
         let n_made = row.get::<_, i64>(0).unsigned_abs();
-        let expected = told.n_charged..=told.n_charged + told.n_unanswered;
+        let expected = acknowledged.n_charged..=acknowledged.n_charged + acknowledged.n_unanswered;
         let is_once = expected.contains(&n_made);
         self.ensure(is_once, || format!("I13 {n_made} charges, asked for {expected:?}"));
     }

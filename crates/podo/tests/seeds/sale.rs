@@ -53,13 +53,13 @@ impl Sale {
         };
         let fans = (0..sale.fans.len()).map(|index| Fan::live(sale.clone(), index));
         let trade = async {
-            let (told, ()) = join(join_all(fans), sale.call_off(&mut rng.clone())).await;
+            let (acknowledged, ()) = join(join_all(fans), sale.call_off(&mut rng.clone())).await;
             sale.is_over.store(true, Ordering::Relaxed);
-            told
+            acknowledged
         };
         cluster.note_seed(seed, true);
-        let (told, ()) = join(trade, sale.watch_cap()).await;
-        sale.check(&told).await;
+        let (acknowledged, ()) = join(trade, sale.watch_cap()).await;
+        sale.check(&acknowledged).await;
         sale.end().await;
         cluster.note_seed(seed, false);
     }

@@ -4,24 +4,24 @@ use async_trait::async_trait;
 use podo_app::Result;
 use podo_app::error::Error;
 use podo_app::operations::port::node_load;
-use podo_app::operations::port::node_load::{HEARD_FOR, Heard};
+use podo_app::operations::port::node_load::{ClusterLoad, REPORT_TTL};
 use podo_domain::{NodeId, Timestamp};
 use std::collections::HashMap;
 use std::sync::Mutex;
 
 #[derive(Default)]
 pub struct NodeLoad {
-    told: Mutex<HashMap<NodeId, (u32, Timestamp)>>,
+    reports: Mutex<HashMap<NodeId, (u32, Timestamp)>>,
 }
 
 #[async_trait]
 impl node_load::NodeLoad for NodeLoad {
-    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<Heard> {
-        let mut told = self.told.lock().map_err(Error::broken)?;
-        told.insert(node, (percent, now));
-        told.retain(|_, (_, at)| now < at.plus(HEARD_FOR));
-        let percent = told.values().map(|(percent, _)| *percent).min().unwrap_or(percent);
-        Ok(Heard { percent, n_nodes: u32::try_from(told.len()).unwrap_or(u32::MAX) })
+    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<ClusterLoad> {
+        let mut reports = self.reports.lock().map_err(Error::broken)?;
+        reports.insert(node, (percent, now));
+        reports.retain(|_, (_, at)| now < at.plus(REPORT_TTL));
+        let percent = reports.values().map(|(percent, _)| *percent).min().unwrap_or(percent);
+        Ok(ClusterLoad { percent, n_nodes: u32::try_from(reports.len()).unwrap_or(u32::MAX) })
     }
 }
 

@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::port::queue;
 use podo_app::waiting_room::port::queue::{
-    Admission, Busy, PlaceProof, PositionSnapshot, Remembered, Survey,
+    Admission, Busy, FanPlace, PlaceProof, PositionSnapshot, Remembered, Survey,
 };
 use podo_app::{Error, Result};
 use podo_domain::waiting_room::{Entry, Need, PlaceNumber, QueueCounts, QueuePosition, QueueRules};
@@ -186,7 +186,7 @@ impl queue::Queue for Queue {
     fn cached_position(
         &self,
         schedule: ScheduleId,
-        (number, _fan): (PlaceNumber, UserId),
+        FanPlace { number, .. }: FanPlace,
         _now: Timestamp,
     ) -> Option<QueuePosition> {
         self.boards.read().ok()?.get(&schedule)?.position(number)

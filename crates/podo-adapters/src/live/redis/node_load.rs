@@ -4,7 +4,7 @@ use crate::live::redis::Connection;
 use async_trait::async_trait;
 use podo_app::Result;
 use podo_app::operations::port::node_load;
-use podo_app::operations::port::node_load::{HEARD_FOR, Heard};
+use podo_app::operations::port::node_load::{ClusterLoad, REPORT_TTL};
 use podo_domain::{NodeId, Timestamp};
 use redis::Script;
 
@@ -21,11 +21,11 @@ impl NodeLoad {
 
 #[async_trait]
 impl node_load::NodeLoad for NodeLoad {
-    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<Heard> {
+    async fn share(&self, node: NodeId, percent: u32, now: Timestamp) -> Result<ClusterLoad> {
         let mut call = self.share.key(self.connection.key(format_args!("strains")));
         call.arg(node.uuid().as_bytes()).arg(percent).arg(now.ms());
-        call.arg(HEARD_FOR.as_millis() as u64);
+        call.arg(REPORT_TTL.as_millis() as u64);
         let (percent, n_nodes) = self.connection.run(&call).await?;
-        Ok(Heard { percent, n_nodes })
+        Ok(ClusterLoad { percent, n_nodes })
     }
 }

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::port::queue;
 use podo_app::waiting_room::port::queue::{
-    Admission, Busy, Over, PlaceProof, PositionSnapshot, Remembered, Survey,
+    Admission, Busy, FanPlace, PlaceProof, PositionSnapshot, Remembered, Survey,
 };
 use podo_app::{Error, Result};
 use podo_domain::waiting_room::draw;
@@ -112,9 +112,9 @@ impl Queue {
 }
 
 /// Adds a slice of the store's history as arguments of `restore.lua`.
-fn add_remembered(call: &mut ScriptInvocation<'_>, over: &[Over], inside: &[Admission]) {
+fn add_remembered(call: &mut ScriptInvocation<'_>, over: &[FanPlace], inside: &[Admission]) {
     call.arg(over.len());
-    for Over { fan, number } in over {
+    for FanPlace { fan, number } in over {
         call.arg(name(*fan)).arg(*number);
     }
     for Admission { fan, entry } in inside {
@@ -169,7 +169,7 @@ impl queue::Queue for Queue {
     fn cached_position(
         &self,
         schedule: ScheduleId,
-        place: (PlaceNumber, UserId),
+        place: FanPlace,
         now: Timestamp,
     ) -> Option<QueuePosition> {
         self.replicas.cached_position(schedule, place, now)

@@ -110,7 +110,7 @@ impl Troubles {
 mod tests {
     use super::*;
 
-    fn told(calls: &[(Outcome, u64)]) -> Vec<bool> {
+    fn verdicts(calls: &[(Outcome, u64)]) -> Vec<bool> {
         let (start, mut troubles) = (Instant::now(), Troubles::default());
         calls
             .iter()
@@ -121,17 +121,17 @@ mod tests {
     #[test]
     fn a_connection_is_opened_anew_when_nothing_works_for_a_while() {
         use Outcome::{Answered, Failed, Silent};
-        assert_eq!(told(&[(Failed, 0), (Failed, 1), (Failed, 2)]), [false, false, true]);
-        assert_eq!(told(&[(Failed, 0), (Answered, 1), (Failed, 2)]), [false; 3]);
-        assert_eq!(told(&[(Silent, 1), (Silent, 2), (Silent, 3)]), [false, false, true]);
+        assert_eq!(verdicts(&[(Failed, 0), (Failed, 1), (Failed, 2)]), [false, false, true]);
+        assert_eq!(verdicts(&[(Failed, 0), (Answered, 1), (Failed, 2)]), [false; 3]);
+        assert_eq!(verdicts(&[(Silent, 1), (Silent, 2), (Silent, 3)]), [false, false, true]);
     }
 
     #[test]
     fn a_silent_node_is_noticed_among_nodes_that_answer() {
         use Outcome::{Answered, Silent};
         let calls = [(Silent, 1), (Answered, 1), (Silent, 2), (Answered, 2), (Silent, 3)];
-        assert_eq!(told(&calls), [false, false, false, false, true]);
+        assert_eq!(verdicts(&calls), [false, false, false, false, true]);
         let apart = [(Silent, 1), (Answered, 1), (Silent, 20), (Answered, 20), (Silent, 21)];
-        assert_eq!(told(&apart), [false; 5]);
+        assert_eq!(verdicts(&apart), [false; 5]);
     }
 }

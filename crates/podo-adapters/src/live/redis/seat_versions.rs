@@ -56,8 +56,9 @@ impl seat_versions::SeatVersions for SeatVersions {
     async fn since(&self, schedule: ScheduleId, version: u64) -> Result<Since> {
         let mut call = self.since.key(self.key(schedule));
         call.key(self.log_key(schedule)).arg(version);
-        let (version, told): (u64, Option<Vec<String>>) = self.connection.run(&call).await?;
-        let seats = told.map(|told| told.iter().map(|text| read(text)).collect::<Result<Vec<_>>>());
+        let (version, changes): (u64, Option<Vec<String>>) = self.connection.run(&call).await?;
+        let seats = changes
+            .map(|changes| changes.iter().map(|text| read(text)).collect::<Result<Vec<_>>>());
         let seats = seats.transpose()?.map(|seats| seats.concat());
         Ok(Since { version, seats })
     }

@@ -1,10 +1,10 @@
 //! Organisers' changes and removals. What fans rely on can't be changed, and what was ever held
 //! can't be removed.
 
+use crate::sql::catalog::announce::announce_change;
 use crate::sql::catalog::create::json_text;
 use crate::sql::catalog::moved;
 use crate::sql::catalog::phases::{phases_of, remove as remove_phase};
-use crate::sql::catalog::told::note_told;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use podo_app::Result;
@@ -36,7 +36,8 @@ pub(super) async fn edit_venue(tx: &mut dyn Tx, command: &EditVenue) -> Result<(
     }
     let details = json!({ "name": name, "address": address, "city": city,
         "timeZone": time_zone, "announced": command.announces });
-    note_told(tx, (command.actor, "venue.edit"), command.venue.uuid(), details, command.now).await
+    announce_change(tx, (command.actor, "venue.edit"), command.venue.uuid(), details, command.now)
+        .await
 }
 
 pub(super) async fn edit_hall(tx: &mut dyn Tx, command: &EditHall) -> Result<()> {
@@ -57,7 +58,8 @@ pub(super) async fn edit_hall(tx: &mut dyn Tx, command: &EditHall) -> Result<()>
         tx.execute(sql, &[command.hall.into(), json_text(template)?, command.now.into()]).await?;
     }
     let details = json!({ "name": command.name, "capacity": command.capacity });
-    note_told(tx, (command.actor, "hall.edit"), command.hall.uuid(), details, command.now).await
+    announce_change(tx, (command.actor, "hall.edit"), command.hall.uuid(), details, command.now)
+        .await
 }
 
 fn found(n_changed: u64) -> Result<()> {
@@ -90,7 +92,7 @@ pub(super) async fn change_schedule(
         "prices": next.prices,
         "resaleDelay": next.resale_delay,
     });
-    note_told(
+    announce_change(
         tx,
         (command.actor, "schedule.change"),
         command.schedule.uuid(),
@@ -176,7 +178,7 @@ pub(super) async fn cancel_schedule(tx: &mut dyn Tx, command: &CancelSchedule) -
     }
     let sql = "update event_schedules set status = 'CANCELLED', updated_at = $2 where id = $1";
     tx.execute(sql, params![command.schedule, command.now]).await?;
-    note_told(
+    announce_change(
         tx,
         (command.actor, "schedule.cancel"),
         command.schedule.uuid(),
@@ -232,5 +234,5 @@ pub(super) async fn remove(tx: &mut dyn Tx, command: &Remove) -> Result<()> {
         n_deleted = tx.execute(sql, params![uuid]).await?;
     }
     found(n_deleted)?;
-    note_told(tx, (actor, action), uuid, json!({}), now).await
+    announce_change(tx, (actor, action), uuid, json!({}), now).await
 }

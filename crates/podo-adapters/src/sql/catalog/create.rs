@@ -1,6 +1,6 @@
 //! What organisers create and change. Every change adds an audit entry.
 
-use crate::sql::catalog::told::note_told;
+use crate::sql::catalog::announce::announce_change;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Value, params};
 use crate::sql::messaging::outbox;
@@ -74,7 +74,7 @@ pub(super) async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -
     insert_schedule(tx, command, &template, n_seats).await?;
     insert_seats(tx, command.schedule, &plan.seats, &prices).await?;
     let details = json!({ "event": command.event, "seats": n_seats });
-    note_told(
+    announce_change(
         tx,
         (command.actor, "schedule.create"),
         command.schedule.uuid(),
@@ -163,7 +163,8 @@ pub(super) async fn change_event(tx: &mut dyn Tx, command: &ChangeEvent) -> Resu
     let sql = "update events set status = $3, updated_at = $4 where id = $1 and status = $2";
     let values = params![command.event, status.as_str(), next.as_str(), command.now];
     tx.execute(sql, values).await?;
-    note_told(tx, (command.actor, action), command.event.uuid(), json!({}), command.now).await?;
+    announce_change(tx, (command.actor, action), command.event.uuid(), json!({}), command.now)
+        .await?;
     match next {
         EventStatus::Open => announce(tx, command).await?,
         EventStatus::Cancelled => call_off_dates(tx, command).await?,
@@ -180,7 +181,7 @@ async fn call_off_dates(tx: &mut dyn Tx, command: &ChangeEvent) -> Result<()> {
     for row in tx.query(sql, params![command.event, command.now]).await? {
         let schedule: ScheduleId = row.get("id")?;
         let action = (command.actor, "schedule.cancel");
-        note_told(tx, action, schedule.uuid(), json!({}), command.now).await?;
+        announce_change(tx, action, schedule.uuid(), json!({}), command.now).await?;
     }
     Ok(())
 }
@@ -203,6 +204,12 @@ pub(super) async fn change_queue(tx: &mut dyn Tx, command: &ChangeQueue) -> Resu
         return Err(Refusal::NotFound.into());
     }
     let details = serde_json::to_value(&command.settings).map_err(podo_app::Error::broken)?;
-    note_told(tx, (command.actor, "queue.change"), command.schedule.uuid(), details, command.now)
-        .await
+    announce_change(
+        tx,
+        (command.actor, "queue.change"),
+        command.schedule.uuid(),
+        details,
+        command.now,
+    )
+    .await
 }

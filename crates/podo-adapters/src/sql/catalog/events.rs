@@ -1,6 +1,6 @@
 //! Events: every statement that names their columns.
 
-use crate::sql::catalog::told::note_told;
+use crate::sql::catalog::announce::announce_change;
 use crate::sql::catalog::{EventById, Events};
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
@@ -35,7 +35,8 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
     let words = search_words(title.as_str(), artist.as_str());
     tx.execute(sql, params![command.event, words]).await?;
     let details = json!({ "title": title });
-    note_told(tx, (command.actor, "event.create"), command.event.uuid(), details, command.now).await
+    announce_change(tx, (command.actor, "event.create"), command.event.uuid(), details, command.now)
+        .await
 }
 
 pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<()> {
@@ -59,7 +60,8 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
     tx.execute(sql, params![command.event, search_words(&title, &artist)]).await?;
     let transferable: bool = row.get("transferable")?;
     let details = json!({ "title": title, "artist": artist, "transferable": transferable });
-    note_told(tx, (command.actor, "event.edit"), command.event.uuid(), details, command.now).await
+    announce_change(tx, (command.actor, "event.edit"), command.event.uuid(), details, command.now)
+        .await
 }
 
 fn search_words(title: &str, artist: &str) -> String {

@@ -1,8 +1,8 @@
 //! Sale phases of a date.
 
+use crate::sql::catalog::announce::announce_change;
 use crate::sql::catalog::create::json_text;
 use crate::sql::catalog::phase_people;
-use crate::sql::catalog::told::note_told;
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::{SqlError, Tx};
 use crate::sql::engine::value::{Row, Value, params};
@@ -91,7 +91,7 @@ async fn set(tx: &mut dyn Tx, command: &SetPhases) -> Result<Vec<Phase>> {
     let shown: Vec<_> = next.iter().map(audited).collect();
     let details = json!({ "phases": shown });
     let action = (command.actor, "schedule.phases");
-    note_told(tx, action, schedule.uuid(), details, command.now).await?;
+    announce_change(tx, action, schedule.uuid(), details, command.now).await?;
     Ok(next)
 }
 

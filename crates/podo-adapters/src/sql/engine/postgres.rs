@@ -142,12 +142,12 @@ impl Postgres {
     /// Notifies the listening nodes.
     pub(crate) async fn notify_others(&self) -> Result<()> {
         let connection = self.pools.of(DatabaseRole::Worker).get().await?;
-        pg_notify::ring(&connection).await
+        pg_notify::notify(&connection).await
     }
 
     /// Listens on a dedicated connection until that connection is lost.
     pub(crate) async fn listen(&self, heard: impl Fn() + Send + Sync) -> Result<()> {
-        pg_notify::hear(&self.settings, heard).await
+        pg_notify::listen(&self.settings, heard).await
     }
 
     /// Runs a command and returns after its commit.

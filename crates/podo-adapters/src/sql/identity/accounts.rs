@@ -20,8 +20,8 @@ use podo_app::Result;
 use podo_app::identity::port::accounts::{
     Accounts, AskSignUp, ChangePassword, ChangeProfile, ChangeTotp, ConfirmSignUp,
     CreateSocialUser, CreateUser, EncryptedTotp, LinkSocial, LinkedView, LoginAttempt, LoginView,
-    LoginsKept, ProveEmail, ProveIdentity, RotateRefresh, Rotation, SessionView, SignUpRecord,
-    SocialAccount, StartSession, UserRecord,
+    LoginsKept, ProveEmail, ProveIdentity, RenewHash, RotateRefresh, Rotation, SessionView,
+    SignUpRecord, SocialAccount, StartSession, UserRecord,
 };
 use podo_app::store::PageAsk;
 use podo_domain::identity::{Failures, SocialProvider};
@@ -92,17 +92,7 @@ commands! {
         write make_dormant(MakeDormant { unused_since: Timestamp, limit: u32, now: Timestamp })
             -> u64 as User => retention::make_dormant;
 
-        command RenewHash { user: UserId, known: String, new: String, now: Timestamp }
-            -> () as User => profile::renew_hash;
-
-        async fn renew_hash(
-            &self,
-            user: UserId,
-            (known, new): (String, String),
-            now: Timestamp,
-        ) -> Result<()> {
-            self.write(RenewHash { user, known, new, now }).await
-        }
+        write renew_hash(RenewHash) -> () as User => profile::renew_hash;
 
         command ForgetLogins { before: Timestamp, limit: u32 }
             -> LoginsKept as User => retention::forget_logins;

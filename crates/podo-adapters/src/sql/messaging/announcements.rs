@@ -217,7 +217,7 @@ async fn announce_some(tx: &mut dyn Tx, command: &AnnounceSome) -> Result<u64> {
     if tx.execute(advance, values).await? != 1 {
         return Err(Error::Conflict("another node writes this announcement".into()));
     }
-    let n_told = page.messages.len() as u64;
+    let n_notified = page.messages.len() as u64;
     for (user, mut payload) in page.messages {
         payload["announcementId"] = json!(command.announcement);
         let message = Outgoing {
@@ -229,7 +229,7 @@ async fn announce_some(tx: &mut dyn Tx, command: &AnnounceSome) -> Result<u64> {
         };
         outbox::push(tx, message, command.now).await?;
     }
-    Ok(n_told)
+    Ok(n_notified)
 }
 
 const fn message_kind(kind: AnnouncementKind) -> MessageKind {

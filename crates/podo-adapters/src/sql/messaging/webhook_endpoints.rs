@@ -133,11 +133,11 @@ async fn plan(tx: &mut dyn Tx, command: &PlanDeliveries) -> Result<u64> {
     let messages = command.messages.iter().map(|it| it.message);
     let is_new = mark(tx, command.consumer, messages, command.now).await?;
     let mut rows = Vec::new();
-    for (told, _) in command.messages.iter().zip(is_new).filter(|(_, is_new)| *is_new) {
-        for (endpoint, _) in wanted.iter().filter(|(_, kinds)| kinds.contains(&told.kind)) {
+    for (message, _) in command.messages.iter().zip(is_new).filter(|(_, is_new)| *is_new) {
+        for (endpoint, _) in wanted.iter().filter(|(_, kinds)| kinds.contains(&message.kind)) {
             let id = tx.rng().id(command.now);
-            let kind = told.kind.as_str();
-            let row = params![id, *endpoint, told.message, kind, &told.body, command.now];
+            let kind = message.kind.as_str();
+            let row = params![id, *endpoint, message.message, kind, &message.body, command.now];
             rows.push(row.to_vec());
         }
     }

@@ -3,7 +3,7 @@
 pub(crate) mod organiser;
 mod runs;
 
-use crate::sql::catalog::note_told;
+use crate::sql::catalog::announce_change;
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Value, params};
@@ -150,7 +150,7 @@ async fn set_policy(tx: &mut dyn Tx, command: &SetPolicy) -> Result<()> {
         return Err(Refusal::NotFound.into());
     }
     let details = json!(command.policy);
-    note_told(
+    announce_change(
         tx,
         (command.actor, "event.refund-policy"),
         command.event.uuid(),

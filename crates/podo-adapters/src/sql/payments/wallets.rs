@@ -35,6 +35,7 @@ commands! {
         read charge(ChargeOf { charge: PaymentId, user: UserId })
             -> Option<ChargeView> as Sales or_replica => wallet_charges::view;
         read balance(BalanceOf { user: UserId }) -> Won as Sales => balance;
+        read balances(BalancesOf { users: Vec<UserId> }) -> Vec<Won> as Sales => balances;
         read movements(MovementsOf { user: UserId, before: Option<i64>, limit: u32 })
             -> Vec<(i64, Movement)> as Sales or_replica => movements;
     }
@@ -150,9 +151,19 @@ async fn note_adjustment(tx: &mut dyn Tx, command: &AdjustWallet, action: &str) 
     note(tx, (command.actor, action), command.user, details, command.now).await
 }
 
+const BALANCE: &str = "select balance from wallets where user_id = $1";
+
 async fn balance(tx: &mut dyn Tx, question: &BalanceOf) -> Result<Won> {
-    let row =
-        tx.row("select balance from wallets where user_id = $1", params![question.user]).await?;
+    read_balance(tx.row(BALANCE, params![question.user]).await?.as_ref())
+}
+
+async fn balances(tx: &mut dyn Tx, question: &BalancesOf) -> Result<Vec<Won>> {
+    let sets = question.users.iter().map(|user| params![*user].to_vec()).collect();
+    let found = tx.query_each(BALANCE, sets).await?;
+    found.iter().map(|rows| read_balance(rows.first())).collect()
+}
+
+fn read_balance(row: Option<&Row>) -> Result<Won> {
     Ok(row.map(|row| row.get("balance")).transpose()?.unwrap_or(Won::ZERO))
 }
 

@@ -5,8 +5,8 @@ use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use podo_app::Result;
 use podo_app::booking::port::reservations::HoldSeats;
-use podo_app::waiting_room::port::history::{PlaceRecord, Places, QueueHistory};
-use podo_app::waiting_room::port::queue::{Admission, Over, Remembered, Survivors};
+use podo_app::waiting_room::port::history::{HistoryCursor, PlaceRecord, Places, QueueHistory};
+use podo_app::waiting_room::port::queue::{Admission, FanPlace, Remembered, Survivors};
 use podo_domain::waiting_room::{Entry, PlaceNumber};
 use podo_domain::{Refusal, ScheduleId, Timestamp, UserId};
 
@@ -30,7 +30,7 @@ commands! {
         }) -> Remembered as Worker => remembered;
         write expire_entries(ExpireEntries { now: Timestamp, limit: u32 })
             -> u64 as Worker => expire;
-        read places_of(PlacesOf { user: UserId, before: (Timestamp, PlaceNumber), limit: u32 })
+        read places_of(PlacesOf { user: UserId, before: HistoryCursor, limit: u32 })
             -> Vec<PlaceRecord> as Sales or_replica => places_of;
         read places_in(Places) -> Vec<PlaceRecord> as Sales => places_in;
     }
@@ -170,7 +170,7 @@ async fn remembered(tx: &mut dyn Tx, question: &Remember) -> Result<Remembered> 
                   and (place_number >= $3 or expires_at > $4)";
     let rows = tx.query(sql, params![schedule, oldest_inside.min(front), front, now]).await?;
     let read = |row: &crate::sql::engine::value::Row| {
-        Ok(Over { fan: row.get("user_id")?, number: row.get("place_number")? })
+        Ok(FanPlace { fan: row.get("user_id")?, number: row.get("place_number")? })
     };
     let over = rows.iter().map(read).collect::<Result<_>>()?;
     Ok(Remembered { inside, over, epoch: None })
@@ -192,8 +192,8 @@ async fn places_of(tx: &mut dyn Tx, question: &PlacesOf) -> Result<Vec<PlaceReco
                 where user_id = $1 and created_at <= $2
                   and (created_at < $2 or place_number < $3)
                 order by created_at desc, place_number desc limit $4";
-    let (moment, number) = question.before;
-    let rows = tx.query(sql, params![question.user, moment, number, question.limit]).await?;
+    let HistoryCursor { at, number } = question.before;
+    let rows = tx.query(sql, params![question.user, at, number, question.limit]).await?;
     rows.iter().map(read_place).collect()
 }
 

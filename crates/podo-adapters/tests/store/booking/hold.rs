@@ -3,7 +3,7 @@
 use crate::world::{FAR, Fan, NEAR, Plan, SALE_S, World, at, refusal, won};
 use podo_app::booking::port::reservations::{Freed, ReleaseSeats, Reservations};
 use podo_app::catalog::port::{Catalog, ChangeEvent, EventVerb};
-use podo_app::waiting_room::port::history::QueueHistory;
+use podo_app::waiting_room::port::history::{HistoryCursor, QueueHistory};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::booking::seats::SeatState;
 use podo_domain::messaging::messages::MessageKind;
@@ -127,7 +127,8 @@ async fn an_extension_that_the_store_has_not_heard_of_counts_and_is_remembered()
     world.hold(&fan, &[0], at(1)).await.unwrap();
     let entry = Entry { expires_at: at(7_200), extensions_left: 1, ..fan.entry };
     world.hold(&Fan { entry, ..fan }, &[1], at(3_600)).await.unwrap();
-    let places = world.store.places_of(fan.id, (at(99_999), 1 << 53), 10).await.unwrap();
+    let places =
+        world.store.places_of(fan.id, HistoryCursor::newest(at(99_999)), 10).await.unwrap();
     assert_eq!(places[0].expires_at, Some(at(7_200)));
     world.finish().await;
 }

@@ -229,7 +229,7 @@ async fn what_was_stored_is_read_back_with_the_date() {
 }
 
 #[tokio::test]
-async fn a_member_verifies_one_account_and_lists_add_nobody_twice() {
+async fn a_member_verifies_one_account_and_lists_add_each_member_once() {
     let world = World::new().await;
     let phase = two_phases(&world, PhaseAudience::Members).await[0].id;
     // The second line names the first member again, the third is new.
@@ -298,7 +298,7 @@ async fn of_many_fans_with_one_code_exactly_as_many_as_its_uses_are_served() {
 }
 
 #[tokio::test]
-async fn without_the_count_one_code_serves_everybody() {
+async fn without_the_count_one_code_serves_every_fan() {
     let (world, answers) = race_for_a_code(vec![Guard::CodeUseIsCounted], 1).await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), FANS);
     world.abandon("one code served everybody");

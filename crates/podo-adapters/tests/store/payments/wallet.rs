@@ -42,6 +42,17 @@ async fn a_wallet_without_charges_is_empty() {
 }
 
 #[tokio::test]
+async fn balances_come_in_the_order_asked_for() {
+    let world = World::new().await;
+    let [without, rich] = [world.fan().await, world.fan().await];
+    charge(&world, &rich, won(5_000)).await.unwrap();
+    let balances = world.store.balances(vec![rich.id, without.id, rich.id]).await.unwrap();
+    assert_eq!(balances, [won(5_000), Won::ZERO, won(5_000)]);
+    assert_eq!(world.store.balances(Vec::new()).await.unwrap(), []);
+    world.finish().await;
+}
+
+#[tokio::test]
 async fn a_charge_and_a_balance_have_their_limits() {
     let world = World::new().await;
     let fan = world.fan().await;

@@ -1,8 +1,8 @@
 //! The store's history of the waiting rooms.
 
 use crate::world::{Fan, World, at};
-use podo_app::waiting_room::port::history::QueueHistory;
-use podo_app::waiting_room::port::queue::{Admission, Over, Survivors};
+use podo_app::waiting_room::port::history::{HistoryCursor, QueueHistory};
+use podo_app::waiting_room::port::queue::{Admission, FanPlace, Survivors};
 use podo_domain::waiting_room::Entry;
 
 fn admission(fan: &Fan) -> Admission {
@@ -40,7 +40,8 @@ async fn an_ended_entry_stays_ended_whatever_arrives_later() {
     let longer = Entry { expires_at: at(9_999), ..fan.entry };
     world.store.record_extension(world.schedule, longer, at(3)).await.unwrap();
     assert_eq!(live(&world, 4).await, []);
-    let places = world.store.places_of(fan.id, (at(99_999), 1 << 53), 10).await.unwrap();
+    let places =
+        world.store.places_of(fan.id, HistoryCursor::newest(at(99_999)), 10).await.unwrap();
     assert_eq!((places.len(), places[0].state.as_str()), (1, "EXPIRED"));
     assert_eq!(places[0].expires_at, Some(at(3_600)));
     world.finish().await;
@@ -92,7 +93,7 @@ async fn an_engine_that_lost_its_last_writes_learns_which_entries_are_over() {
         told.over.sort_by_key(|over| over.number);
         told.over
     };
-    let over = |index: usize| Over { fan: fans[index].id, number: number(index) };
+    let over = |index: usize| FanPlace { fan: fans[index].id, number: number(index) };
     assert_eq!(told(0, 1).await, [over(0), over(2), over(3)]);
     assert_eq!(told(0, 3).await, [over(0), over(3)], "what ran out inside is known there");
     assert_eq!(told(2, 5).await, [over(3)], "what the engine does not believe in is not told");

@@ -199,6 +199,15 @@ pub struct SignUpRecord {
     pub proves: Option<UserId>,
 }
 
+/// A password that was checked against `known`, hashed anew.
+#[derive(Clone, Debug)]
+pub struct RenewHash {
+    pub user: UserId,
+    pub known: String,
+    pub new: String,
+    pub now: Timestamp,
+}
+
 /// A fan's profile change; `None` leaves a field as it is.
 #[derive(Clone, Debug)]
 pub struct ChangeProfile {
@@ -456,12 +465,7 @@ pub trait Accounts: Send + Sync {
     async fn create_social_user(&self, command: CreateSocialUser) -> Result<()>;
 
     /// Stores the same password with a better hash; a no-op if the password has changed meanwhile.
-    async fn renew_hash(
-        &self,
-        user: UserId,
-        known_and_new: (String, String),
-        now: Timestamp,
-    ) -> Result<()>;
+    async fn renew_hash(&self, command: RenewHash) -> Result<()>;
 
     /// Deactivates the account and frees its address; returns the ended sessions. Refusals:
     /// `LastOwner`.

@@ -1,7 +1,7 @@
 //! The contract of every engine that shares node load. The nodes are derived from `seed`, and their
 //! reports expire between rules.
 
-use crate::operations::port::node_load::{HEARD_FOR, NodeLoad};
+use crate::operations::port::node_load::{NodeLoad, REPORT_TTL};
 use podo_domain::{NodeId, Timestamp};
 use std::time::Duration;
 use uuid::Uuid;
@@ -9,9 +9,9 @@ use uuid::Uuid;
 /// Runs every rule. `seed` must differ between runs if the engine outlives them.
 pub async fn check(node_load: &dyn NodeLoad, seed: u64, now: Timestamp) {
     the_weakest_node_decides_for_all(node_load, seed, now).await;
-    let later = now.plus(2 * HEARD_FOR);
+    let later = now.plus(2 * REPORT_TTL);
     a_stopped_node_does_not_throttle_admission(node_load, seed, later).await;
-    let later = later.plus(3 * HEARD_FOR);
+    let later = later.plus(3 * REPORT_TTL);
     every_node_that_spoke_lately_counts_once(node_load, seed, later).await;
 }
 
@@ -44,9 +44,9 @@ pub async fn a_stopped_node_does_not_throttle_admission(
 ) {
     let (gone, here) = (node(seed, 3), node(seed, 4));
     assert_eq!(share(node_load, gone, 5, now).await, 5);
-    let last = now.plus(HEARD_FOR).minus(Duration::from_millis(1));
+    let last = now.plus(REPORT_TTL).minus(Duration::from_millis(1));
     assert_eq!(share(node_load, here, 100, last).await, 5, "it may still be there");
-    assert_eq!(share(node_load, here, 100, now.plus(HEARD_FOR)).await, 100, "it is gone");
+    assert_eq!(share(node_load, here, 100, now.plus(REPORT_TTL)).await, 100, "it is gone");
 }
 
 pub async fn every_node_that_spoke_lately_counts_once(
@@ -59,5 +59,5 @@ pub async fn every_node_that_spoke_lately_counts_once(
     assert_eq!(count(node_load, one, now).await, 1, "once, however often it reports");
     assert_eq!(count(node_load, other, now).await, 2);
     assert_eq!(count(node_load, one, now).await, 2);
-    assert_eq!(count(node_load, one, now.plus(HEARD_FOR)).await, 1, "the other is gone");
+    assert_eq!(count(node_load, one, now.plus(REPORT_TTL)).await, 1, "the other is gone");
 }

@@ -2,7 +2,7 @@
 
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::operations::port::node_load::HEARD_FOR;
+use crate::operations::port::node_load::REPORT_TTL;
 use podo_domain::Timestamp;
 use podo_domain::waiting_room::{AdmissionThrottle, Health, HealthLimits};
 use std::sync::{Mutex, MutexGuard};
@@ -32,7 +32,7 @@ struct State {
     throttle: AdmissionThrottle,
     looked_at: Timestamp,
     /// The last combined report of all nodes.
-    heard: Option<(u32, Timestamp)>,
+    cluster: Option<(u32, Timestamp)>,
 }
 
 pub struct LatencyWindow {
@@ -44,7 +44,7 @@ impl Default for LatencyWindow {
         let seconds = vec![Second::EMPTY; SECONDS];
         let looked_at = Timestamp::from_ms(0);
         let throttle = AdmissionThrottle::NONE;
-        LatencyWindow { state: Mutex::new(State { seconds, throttle, looked_at, heard: None }) }
+        LatencyWindow { state: Mutex::new(State { seconds, throttle, looked_at, cluster: None }) }
     }
 }
 
@@ -54,10 +54,10 @@ pub async fn share_node_load(context: &AppContext, now: Timestamp) -> Result<()>
     let limits = context.rules.health_limits;
     let own =
         limits.map_or(100, |limits| context.operations.latency_window.look(limits, now).percent());
-    let heard = context.operations.node_load.share(context.node, own, now).await?;
-    context.operations.rate_limits.set_nodes(heard.n_nodes);
+    let cluster = context.operations.node_load.share(context.node, own, now).await?;
+    context.operations.rate_limits.set_nodes(cluster.n_nodes);
     if limits.is_some() {
-        context.operations.latency_window.hear(heard.percent, now);
+        context.operations.latency_window.record_cluster(cluster.percent, now);
     }
     Ok(())
 }
@@ -82,15 +82,15 @@ impl LatencyWindow {
     pub fn percent(&self, now: Timestamp) -> u32 {
         let state = self.state();
         let own = state.throttle.percent();
-        match state.heard {
-            Some((percent, at)) if now < at.plus(HEARD_FOR) => own.min(percent),
+        match state.cluster {
+            Some((percent, at)) if now < at.plus(REPORT_TTL) => own.min(percent),
             Some(_) | None => own,
         }
     }
 
     /// Stores the combined report of all nodes.
-    pub fn hear(&self, percent: u32, now: Timestamp) {
-        self.state().heard = Some((percent, now));
+    pub fn record_cluster(&self, percent: u32, now: Timestamp) {
+        self.state().cluster = Some((percent, now));
     }
 
     /// Evaluates the window, at most once a second.
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn what_others_bear_counts_for_a_while() {
         let latency_window = LatencyWindow::default();
-        latency_window.hear(25, at(0));
+        latency_window.record_cluster(25, at(0));
         assert_eq!(
             (latency_window.percent(at(4_999)), latency_window.percent(at(5_000))),
             (25, 100)

@@ -188,6 +188,9 @@ pub trait Wallets: Send + Sync {
 
     async fn balance(&self, user: UserId) -> Result<Won>;
 
+    /// The balances of these users, in their order; zero without a wallet.
+    async fn balances(&self, users: Vec<UserId>) -> Result<Vec<Won>>;
+
     /// Newest first, before the movement numbered `before`; each with its number.
     async fn movements(
         &self,

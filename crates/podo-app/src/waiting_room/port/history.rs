@@ -5,6 +5,7 @@ use crate::waiting_room::port::queue::{Admission, Remembered, Survivors};
 use async_trait::async_trait;
 use podo_domain::waiting_room::{Entry, PlaceNumber};
 use podo_domain::{ScheduleId, Timestamp, UserId};
+use std::time::Duration;
 
 #[async_trait]
 pub trait QueueHistory: Send + Sync {
@@ -53,12 +54,26 @@ pub trait QueueHistory: Send + Sync {
     async fn places_of(
         &self,
         user: UserId,
-        before: (Timestamp, PlaceNumber),
+        before: HistoryCursor,
         limit: u32,
     ) -> Result<Vec<PlaceRecord>>;
 
     /// Entries of a schedule, highest number first.
     async fn places_in(&self, asked: Places) -> Result<Vec<PlaceRecord>>;
+}
+
+/// Entries stored before this moment, or in it with a smaller number.
+#[derive(Clone, Copy, Debug)]
+pub struct HistoryCursor {
+    pub at: Timestamp,
+    pub number: PlaceNumber,
+}
+
+impl HistoryCursor {
+    /// After every stored entry, even if clocks disagree.
+    pub fn newest(now: Timestamp) -> HistoryCursor {
+        HistoryCursor { at: now.plus(Duration::from_secs(3_600)), number: 1 << 53 }
+    }
 }
 
 /// Selects entries of a schedule.

@@ -27,7 +27,7 @@ pub struct Remembered {
     /// Live entries.
     pub inside: Vec<Admission>,
     /// Ended entries that the engine may believe to be live.
-    pub over: Vec<Over>,
+    pub over: Vec<FanPlace>,
     /// The engine's epoch at the time of the survey; `None` accepts any. An engine that loses
     /// writes after the survey may hold entries that the store wasn't asked about.
     pub epoch: Option<String>,
@@ -39,9 +39,9 @@ impl From<Vec<Admission>> for Remembered {
     }
 }
 
-/// An entry that has ended.
+/// A number, and the fan it was given to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Over {
+pub struct FanPlace {
     pub fan: UserId,
     pub number: PlaceNumber,
 }
@@ -136,7 +136,7 @@ pub trait Queue: Send + Sync {
     fn cached_position(
         &self,
         _schedule: ScheduleId,
-        _place: (PlaceNumber, UserId),
+        _place: FanPlace,
         _now: Timestamp,
     ) -> Option<QueuePosition> {
         None

@@ -132,7 +132,7 @@ pub(super) fn markdown(figures: &[Figure]) -> String {
 }
 
 #[test]
-fn a_figure_is_told_in_terms_of_its_yardsticks() {
+fn a_figure_is_shown_as_a_ratio_to_its_yardsticks() {
     let times = Some(Times { p50_us: 1_500, p99_us: 20_000 });
     let beside = vec![Beside { what: "hello".into(), value: 80_000.0, times }];
     let cost = Some(Cost { each: 7.25, unit: "µs" });

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_that_no_commit_waits_for_are_told_of() {
+    fn asynchronous_replicas_are_reported() {
         let judged = |n_standbys: u32, names: &str, commit: &str, has_copies: bool| {
             let replication = Replication {
                 n_standbys,

@@ -32,7 +32,7 @@ fn without_names(query: Option<&str>) -> Value {
     let pairs: Vec<(String, String)> =
         serde_urlencoded::from_str(query.unwrap_or_default()).unwrap_or_default();
     let shown = pairs.into_iter().map(|(name, value)| {
-        let value = if is_nobody(&name, &value) { value } else { "***".to_owned() };
+        let value = if is_anonymous(&name, &value) { value } else { "***".to_owned() };
         (name.chars().take(40).collect(), Value::String(value))
     });
     Value::Object(shown.collect::<Map<_, _>>())
@@ -40,7 +40,7 @@ fn without_names(query: Option<&str>) -> Value {
 
 /// Ids, dates, states and small numbers don't identify a person by themselves. A reason is meant to
 /// be recorded.
-fn is_nobody(name: &str, value: &str) -> bool {
+fn is_anonymous(name: &str, value: &str) -> bool {
     let is_state =
         || value.len() <= 30 && value.bytes().all(|it| it.is_ascii_uppercase() || it == b'_');
     let is_small = || value.len() <= 4 && value.bytes().all(|it| it.is_ascii_digit());

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greediest_address_gives_up_its_newest_for_somebody_else() {
+    fn the_address_with_most_connections_loses_its_newest_to_another_address() {
         let limiter = limiter(100, 3);
         let greedy = [(); 2].map(|()| limiter.enter(from(1), false).unwrap());
         let other = limiter.enter(from(2), false).unwrap();

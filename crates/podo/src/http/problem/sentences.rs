@@ -478,7 +478,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_are_sorted_and_told_in_both_languages() {
+    fn sentences_are_sorted_and_exist_in_both_languages() {
         assert!(ALL.is_sorted_by(|a, b| a.0 < b.0), "sorted, none twice");
         for (code, korean, english) in ALL {
             let has_hangul = |text: &str| text.chars().any(|c| ('가'..='힣').contains(&c));

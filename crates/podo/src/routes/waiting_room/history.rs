@@ -8,8 +8,8 @@ use axum::extract::State;
 use podo_app::store::Page;
 use podo_app::waiting_room;
 use podo_app::waiting_room::PlaceView;
+use podo_app::waiting_room::port::history::HistoryCursor;
 use podo_domain::Timestamp;
-use podo_domain::waiting_room::PlaceNumber;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -39,9 +39,10 @@ pub(crate) async fn my_places(
     Ok(Json(waiting_room::my_places(&app.context, caller.user, before, limit).await?))
 }
 
-fn read_cursor(text: &str) -> Result<(Timestamp, PlaceNumber), ApiError> {
+fn read_cursor(text: &str) -> Result<HistoryCursor, ApiError> {
     let parts = text.split_once('-').and_then(|(ms, number)| {
-        Some((Timestamp::from_ms(ms.parse().ok()?), number.parse().ok()?))
+        let at = Timestamp::from_ms(ms.parse().ok()?);
+        Some(HistoryCursor { at, number: number.parse().ok()? })
     });
     let problem = "not a valid cursor".to_owned();
     parts.ok_or_else(|| Failure::Field { pointer: "cursor".into(), problem }.into())

@@ -53,7 +53,7 @@ fn beginnings() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_a_connection_begins_with_it_is_let_go() {
+async fn a_connection_is_closed_after_its_deadline_whatever_its_first_bytes() {
     let world = World::with(&SETTINGS_OF_TEST).await;
     let mut waits = Vec::new();
     for (what, bytes) in beginnings() {

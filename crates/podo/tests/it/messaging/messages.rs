@@ -99,7 +99,7 @@ async fn open_dead_letters(world: &World) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_poisoned_message_is_set_aside_and_the_others_go_on() {
+async fn a_poisoned_message_is_dead_lettered_and_the_others_go_on() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let bus = &world.context().messaging.bus;
@@ -147,7 +147,7 @@ async fn a_poisoned_message_is_set_aside_and_the_others_go_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_set_aside_acts_once_when_it_is_replayed() {
+async fn a_dead_letter_acts_once_when_it_is_replayed() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;
     let message = confirmed(&world, &show, &one_seat());

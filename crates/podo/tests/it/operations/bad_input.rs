@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 /// A route that takes a body, with a valid one.
-struct Door {
+struct Endpoint {
     api: Api,
     method: Method,
     path: String,
@@ -16,7 +16,7 @@ struct Door {
     optional: &'static [&'static str],
 }
 
-impl Door {
+impl Endpoint {
     async fn send(&self, body: impl Into<reqwest::Body>) -> Answer {
         let call = self.api.call(self.method.clone(), &self.path);
         let call = call.header("Idempotency-Key", new_key());
@@ -46,24 +46,24 @@ impl Door {
 }
 
 /// Every route that takes a body, with real objects behind it.
-async fn doors(world: &World) -> Vec<Door> {
+async fn endpoints(world: &World) -> Vec<Endpoint> {
     let show = world.show(Plan::default()).await;
     let fan = world.fan_inside(&show).await;
     let (schedule, seat) = (show.schedule, show.seat(0));
     let id = fan.hold(&show, &[1]).await;
-    let door = |api: &Api, path: &str, body: Value, optional| {
+    let endpoint = |api: &Api, path: &str, body: Value, optional| {
         let (api, method, path) = (api.clone(), Method::POST, path.to_owned());
-        Door { api, method, path, body, optional }
+        Endpoint { api, method, path, body, optional }
     };
-    let fan_door = |path: &str, body: Value, optional| door(&fan.api, path, body, optional);
+    let fan_door = |path: &str, body: Value, optional| endpoint(&fan.api, path, body, optional);
     let cancel = format!("/api/booking/reservations/{id}/cancel");
     let sandbox = format!("/api/payment/sandbox/{}", "0".repeat(32));
     let person = json!({ "email": "a@b.kr", "password": "green grapes", "name": "a",
         "phone": "010-1234-5678" });
     let login = json!({ "email": "a@b.kr", "password": "green grapes" });
-    let mut doors = vec![
-        door(&world.stranger, "/api/auth/signup", person, &["phone"]),
-        door(&world.stranger, "/api/auth/login", login, &[]),
+    let mut endpoints = vec![
+        endpoint(&world.stranger, "/api/auth/signup", person, &["phone"]),
+        endpoint(&world.stranger, "/api/auth/login", login, &[]),
         fan_door("/api/queue/enter", json!({ "scheduleId": schedule }), &[]),
         fan_door("/api/queue/extend", json!({ "scheduleId": schedule }), &[]),
         fan_door(
@@ -87,14 +87,14 @@ async fn doors(world: &World) -> Vec<Door> {
         fan_door(&sandbox, json!({ "choice": "APPROVE" }), &[]),
         fan_door("/api/wallet/charge", json!({ "amount": 1_000 }), &[]),
     ];
-    doors.extend(organisers_doors(world, &show.event, &schedule.to_string()));
-    doors
+    endpoints.extend(admin_endpoints(world, &show.event, &schedule.to_string()));
+    endpoints
 }
 
-fn organisers_doors(world: &World, event: &str, schedule: &str) -> Vec<Door> {
-    let door = |path: String, body: Value, optional| {
+fn admin_endpoints(world: &World, event: &str, schedule: &str) -> Vec<Endpoint> {
+    let endpoint = |path: String, body: Value, optional| {
         let (api, method) = (world.organiser.clone(), Method::POST);
-        Door { api, method, path, body, optional }
+        Endpoint { api, method, path, body, optional }
     };
     let template = json!({ "layoutType": "grid", "rows": ["A"], "seatsPerRow": 1,
         "gradeMapping": { "A": "S" } });
@@ -103,22 +103,30 @@ fn organisers_doors(world: &World, event: &str, schedule: &str) -> Vec<Door> {
     let times = json!({ "startsAt": time, "endsAt": time, "saleStartsAt": time,
         "saleEndsAt": time, "prices": { "S": 1 }, "seatsPerPerson": 4, "queue": settings });
     vec![
-        door("/api/admin/venues".into(), json!({ "name": "n", "address": "a", "city": "c" }), &[]),
-        door(
+        endpoint(
+            "/api/admin/venues".into(),
+            json!({ "name": "n", "address": "a", "city": "c" }),
+            &[],
+        ),
+        endpoint(
             format!("/api/admin/venues/{event}/halls"),
             json!({ "name": "n", "seatTemplate": template }),
             &[],
         ),
-        door(
+        endpoint(
             "/api/admin/events".into(),
             json!({ "title": "t", "artist": "a", "description": "d",
                 "venueId": event, "hallId": event }),
             &["description"],
         ),
-        door(format!("/api/admin/events/{event}/schedules"), times, &["seatsPerPerson", "queue"]),
-        Door {
+        endpoint(
+            format!("/api/admin/events/{event}/schedules"),
+            times,
+            &["seatsPerPerson", "queue"],
+        ),
+        Endpoint {
             method: Method::PUT,
-            ..door(format!("/api/admin/schedules/{schedule}/queue"), settings, &[])
+            ..endpoint(format!("/api/admin/schedules/{schedule}/queue"), settings, &[])
         },
     ]
 }
@@ -126,19 +134,21 @@ fn organisers_doors(world: &World, event: &str, schedule: &str) -> Vec<Door> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_member_that_is_unknown_missing_or_of_another_type_is_named() {
     let world = World::start().await;
-    for door in doors(&world).await {
-        door.check(door.with("surprise", json!(1)), "surprise").await;
-        for (member, _) in door.members() {
-            door.check(door.with(member, json!({ "odd": true })), member).await;
-            door.check(door.with(member, json!(1.5)), member).await;
-            let mut without = door.body.clone();
+    for endpoint in endpoints(&world).await {
+        endpoint.check(endpoint.with("surprise", json!(1)), "surprise").await;
+        for (member, _) in endpoint.members() {
+            endpoint.check(endpoint.with(member, json!({ "odd": true })), member).await;
+            endpoint.check(endpoint.with(member, json!(1.5)), member).await;
+            let mut without = endpoint.body.clone();
             without.as_object_mut().unwrap().remove(member);
-            if !door.optional.contains(&member.as_str()) {
-                door.check(without.to_string(), member).await;
+            if !endpoint.optional.contains(&member.as_str()) {
+                endpoint.check(without.to_string(), member).await;
             }
         }
-        if door.path.ends_with("/schedules") {
-            door.check(door.with("queue", json!({ "mode": "AUTO" })), "queue.maxActive").await;
+        if endpoint.path.ends_with("/schedules") {
+            endpoint
+                .check(endpoint.with("queue", json!({ "mode": "AUTO" })), "queue.maxActive")
+                .await;
         }
     }
     world.finish().await;
@@ -148,13 +158,13 @@ async fn a_member_that_is_unknown_missing_or_of_another_type_is_named() {
 async fn a_text_that_is_too_long_or_no_id_is_named() {
     let world = World::start().await;
     let long = "포".repeat(6_000);
-    for door in doors(&world).await {
-        for (member, value) in door.members().filter(|(_, value)| value.is_string()) {
-            door.check(door.with(member, json!(long)), member).await;
+    for endpoint in endpoints(&world).await {
+        for (member, value) in endpoint.members().filter(|(_, value)| value.is_string()) {
+            endpoint.check(endpoint.with(member, json!(long)), member).await;
             let is_id = value.as_str().unwrap().parse::<podo_domain::UserId>().is_ok();
             if is_id {
                 for odd in ["", "not-an-id", "00000000-0000-0000-0000-00000000000g", "' or 1=1"] {
-                    door.check(door.with(member, json!(odd)), member).await;
+                    endpoint.check(endpoint.with(member, json!(odd)), member).await;
                 }
             }
         }
@@ -165,27 +175,27 @@ async fn a_text_that_is_too_long_or_no_id_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_json_object_is_refused() {
     let world = World::start().await;
-    for door in doors(&world).await {
-        let cut = door.body.to_string();
+    for endpoint in endpoints(&world).await {
+        let cut = endpoint.body.to_string();
         let two = format!("{cut}{cut}");
         for odd in ["", "{", "nope", &two, "\u{feff}{}", &cut[..cut.len() - 1]] {
-            door.send(odd.to_owned()).await.refused(400, "MALFORMED_BODY");
+            endpoint.send(odd.to_owned()).await.refused(400, "MALFORMED_BODY");
         }
         for odd in [vec![0xff_u8, 0xfe], b"{\"a\":\"\xc3\"}".to_vec()] {
-            let answer = door.send(odd).await;
+            let answer = endpoint.send(odd).await;
             assert!([400, 422].contains(&answer.status), "{}", answer.text);
         }
         for odd in ["[]", "[1000]", "null", "1", "\"text\"", "[[[[[[[[[[1]]]]]]]]]]"] {
-            let answer = door.send(odd.to_owned()).await;
-            assert_eq!(answer.status, 422, "{} {odd}: {}", door.path, answer.text);
+            let answer = endpoint.send(odd.to_owned()).await;
+            assert_eq!(answer.status, 422, "{} {odd}: {}", endpoint.path, answer.text);
         }
         let deep = format!("{{\"deep\":{}", "[".repeat(10_000));
-        let answer = door.send(deep).await;
+        let answer = endpoint.send(deep).await;
         assert!([400, 422].contains(&answer.status), "{}", answer.text);
-        let (member, value) = door.members().next().unwrap();
+        let (member, value) = endpoint.members().next().unwrap();
         let twice = format!("{{\"{member}\":{value},\"{member}\":{value}}}");
-        let answer = door.send(twice).await;
-        assert_eq!(answer.status, 422, "{}: {}", door.path, answer.text);
+        let answer = endpoint.send(twice).await;
+        assert_eq!(answer.status, 422, "{}: {}", endpoint.path, answer.text);
     }
     world.finish().await;
 }
@@ -193,18 +203,18 @@ async fn what_is_no_json_object_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_of_another_kind_or_beyond_64_kib_is_refused() {
     let world = World::start().await;
-    for door in doors(&world).await {
-        let call = || door.api.call(door.method.clone(), &door.path);
-        let body = door.body.to_string();
+    for endpoint in endpoints(&world).await {
+        let call = || endpoint.api.call(endpoint.method.clone(), &endpoint.path);
+        let body = endpoint.body.to_string();
         for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""] {
             let answer = send(call().header("Content-Type", kind).body(body.clone())).await;
             answer.refused(415, "NOT_JSON");
         }
         send(call().body(body.clone())).await.refused(415, "NOT_JSON");
         // A hall may be a stadium.
-        let n_bytes_max = if door.path.ends_with("/halls") { 16 << 20 } else { 64 << 10 };
+        let n_bytes_max = if endpoint.path.ends_with("/halls") { 16 << 20 } else { 64 << 10 };
         let big = format!("{body}{}", " ".repeat(n_bytes_max));
-        door.send(big).await.refused(413, "BODY_TOO_LARGE");
+        endpoint.send(big).await.refused(413, "BODY_TOO_LARGE");
     }
 }
 
@@ -212,7 +222,7 @@ async fn a_body_of_another_kind_or_beyond_64_kib_is_refused() {
 async fn an_amount_is_a_whole_number_of_won_within_limits() {
     let world = World::start().await;
     let fan = world.fan().await;
-    let charge = Door {
+    let charge = Endpoint {
         api: fan.api.clone(),
         method: Method::POST,
         path: "/api/wallet/charge".into(),

@@ -235,7 +235,7 @@ async fn links_can_not_be_tried_or_mailed_without_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_e_mail_has_the_link_in_a_fragment_and_both_sides_are_told() {
+async fn the_e_mail_has_the_link_in_a_fragment_and_both_sides_are_notified() {
     let server = MailServer::start().unwrap();
     let world = mail_world(&server).await;
     let show = world.show(Plan::default()).await;

@@ -31,7 +31,7 @@ async fn put(api: &Api, path: &str, body: &Value) -> Answer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ticket_for_another_gate_is_refused_and_told_which() {
+async fn a_ticket_for_another_gate_is_refused_with_the_name_of_its_gate() {
     let world = World::start().await;
     let show = two_sections(&world).await;
     let gates = json!({ "gates": [{ "name": "동문", "sections": ["A"] },

@@ -27,7 +27,7 @@ async fn title(world: &World, show: &Show) -> String {
     text(&world.stranger.get(&format!("/api/events/{}", show.event)).await.expect(200), "title")
 }
 
-fn n_heard(world: &World) -> u64 {
+fn n_invalidated(world: &World) -> u64 {
     world
         .context()
         .messaging
@@ -46,10 +46,10 @@ pub(crate) async fn who_missed_the_signal_hears_the_message(
     let redis = block_in_place(|| Redis::start().unwrap());
     let (url, show) = (redis.url(), world.show(Plan::default()).await);
     let apart = [("PODO_LIVE_URL", url.as_str()), ("PODO_ROLES", "api,admitter")];
-    let hearing = node_apart(folder, &[bus, &apart].concat()).await;
+    let listening = node_apart(folder, &[bus, &apart].concat()).await;
     // The control: its messages stay in its process.
     let deaf = node_apart(folder, &apart).await;
-    for node in [&hearing, &deaf] {
+    for node in [&listening, &deaf] {
         assert_eq!(title(node, &show).await, "포도 콘서트");
         assert_eq!(show.letter(&node.stranger, 5).await, 'A');
     }
@@ -61,21 +61,24 @@ pub(crate) async fn who_missed_the_signal_hears_the_message(
             world.organiser.call(Method::PATCH, &path).json(&json!({ "title": "새 이름" }));
         crate::support::client::send(change).await.expect(200);
         tokio::time::sleep(Duration::from_millis(500)).await;
-        (title(&hearing, &show).await == "새 이름").then_some(())
+        (title(&listening, &show).await == "새 이름").then_some(())
     })
     .await;
     assert_eq!(title(&deaf, &show).await, "포도 콘서트", "it keeps what it has");
 
-    let mut n_before = n_heard(&hearing);
+    let mut n_before = n_invalidated(&listening);
     world.fan_inside(&show).await.hold(&show, &[5]).await;
     // The first message may be one of the changes above.
     for n_looks in 1.. {
-        until("it hears something", async || (n_heard(&hearing) > n_before).then_some(())).await;
-        n_before = n_heard(&hearing);
-        for node in [&hearing, &deaf] {
+        until("it invalidates something", async || {
+            (n_invalidated(&listening) > n_before).then_some(())
+        })
+        .await;
+        n_before = n_invalidated(&listening);
+        for node in [&listening, &deaf] {
             node.clock.advance(A_LOOK);
         }
-        if show.letter(&hearing.stranger, 5).await == 'H' {
+        if show.letter(&listening.stranger, 5).await == 'H' {
             break;
         }
         assert!(n_looks < N_LOOKS_MAX, "no message named the seat");

@@ -12,11 +12,11 @@ const SELDOM: (&str, &str) = ("PODO_RELAY_EVERY_MS", "600000");
 
 const PENDING: &str = "select count(*) from common.outbox where status = 'PENDING'";
 
-const LISTENER: &str = "select pid from pg_stat_activity where application_name = 'podo bell'";
+const LISTENER: &str = "select pid from pg_stat_activity where application_name = 'podo listener'";
 
-async fn worker(system: &System, bell: &str) -> Podo {
+async fn worker(system: &System, notify: &str) -> Podo {
     let (name, value) = SELDOM;
-    let settings = [(name, value.to_owned()), ("PODO_RELAY_BELL", bell.to_owned())];
+    let settings = [(name, value.to_owned()), ("PODO_RELAY_NOTIFY", notify.to_owned())];
     let node = system.node_with("worker", &settings);
     until("it leads the relay", async || leads(&node).await.then_some(())).await;
     until("nothing waits", async || (system.ask(PENDING) == "0").then_some(())).await;

@@ -58,7 +58,7 @@ impl Fan {
 
     async fn enjoy(&mut self, reservation: ReservationId, paid: &Value) {
         let number = paid["reservation"]["bookingNumber"].as_str().unwrap().to_owned();
-        self.told.bought.push((reservation, number));
+        self.acknowledged.bought.push((reservation, number));
         // The entry ends with the purchase.
         (self.place_token, self.entry_token) = (None, None);
         if self.rng.happens(self.sale.plan.uses_tickets) {
@@ -199,13 +199,13 @@ async fn tell(
     let context = &sale.cluster.nodes[node].context;
     let body = json!({ "id": payment.order_id(), "orderId": payment.order_id() }).to_string();
     let delivery = Delivery { headers: &[], body: body.as_bytes(), now: sale.now() };
-    let told = async {
+    let acknowledged = async {
         if let Some(hint) = gateway_webhooks::receive(context, SANDBOX, &delivery).await? {
             gateway_webhooks::follow(context, SANDBOX, &hint.id, payment).await?;
         }
         Ok(())
     };
-    if let Err(error @ (Error::Broken(_) | Error::Refused(_))) = told.await {
+    if let Err(error @ (Error::Broken(_) | Error::Refused(_))) = acknowledged.await {
         sale.ensure(false, || format!("a webhook: {error}"));
     }
 }

@@ -118,7 +118,7 @@ impl WaitingLine {
     }
 
     /// Reserves the numbers of the draw. Returns false if they predate this room.
-    pub(crate) fn set_aside(&mut self, draw: Draw) -> bool {
+    pub(crate) fn reserve_drawn(&mut self, draw: Draw) -> bool {
         if draw.first < self.block.start {
             return false;
         }

@@ -378,7 +378,7 @@ impl Room {
         let Opening::Ahead(lobby) = &self.opening else { return };
         let ranks: Arc<[u32]> = draw::permutation(seed, draw.n_drawn).into();
         // Numbers drawn before this room existed are restored like any others.
-        let is_ours = self.line.set_aside(draw);
+        let is_ours = self.line.reserve_drawn(draw);
         let mut unclaimed = HashSet::new();
         for (index, rank) in (0..).zip(ranks.iter()) {
             let number = draw.first + u64::from(*rank);

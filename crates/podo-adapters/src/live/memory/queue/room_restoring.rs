@@ -1,7 +1,7 @@
 //! Opens a room that is new, was lost, or lost its last writes.
 
 use crate::live::memory::queue::room::{Epoch, Opening, QueuePlace, Room};
-use podo_app::waiting_room::port::queue::{Admission, Over, Remembered, Survivors};
+use podo_app::waiting_room::port::queue::{Admission, FanPlace, Remembered, Survivors};
 use podo_domain::waiting_room::{Blocks, Draw, PlaceNumber, QueueRules};
 use podo_domain::{Timestamp, UserId};
 
@@ -25,7 +25,7 @@ impl Room {
             self.invalidate_blocks(blocks, now);
         }
         self.sweep(now);
-        for Over { fan, number } in &remembered.over {
+        for FanPlace { fan, number } in &remembered.over {
             if self.believes_in(*fan, *number, blocks.draw) {
                 self.leave(*fan, now);
             }

@@ -111,7 +111,9 @@ fn who_comes_back_to_the_lobby_after_the_draw_has_the_place_it_drew() {
     assert!(place_proof.is_sorted_by_key(|(index, _)| ranks[*index as usize]));
     let position = room.position(&rules, fan(9), rules.opens_at);
     let ahead = u64::from(ranks[9]);
-    assert!(matches!(position, QueuePosition::Waiting { ahead: told, .. } if told == ahead));
+    assert!(
+        matches!(position, QueuePosition::Waiting { ahead: expected, .. } if expected == ahead)
+    );
 }
 
 #[test]

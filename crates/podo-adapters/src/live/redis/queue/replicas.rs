@@ -5,10 +5,10 @@ use crate::live::redis::queue::answer::ScriptReply;
 use crate::live::redis::queue::replica::{Change, Facts, Moment, Replica, Tag};
 use crate::live::redis::queue::steps::Steps;
 use podo_app::cache::Cache;
-use podo_app::waiting_room::port::queue::PlaceProof;
+use podo_app::waiting_room::port::queue::{FanPlace, PlaceProof};
 use podo_app::{Error, Result};
-use podo_domain::waiting_room::{PlaceNumber, QueuePosition, QueueRules};
-use podo_domain::{ScheduleId, Timestamp, UserId};
+use podo_domain::waiting_room::{QueuePosition, QueueRules};
+use podo_domain::{ScheduleId, Timestamp};
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
@@ -95,7 +95,7 @@ impl Replicas {
     pub(crate) fn cached_position(
         &self,
         schedule: ScheduleId,
-        (number, fan): (PlaceNumber, UserId),
+        FanPlace { number, fan }: FanPlace,
         now: Timestamp,
     ) -> Option<QueuePosition> {
         let room = self.room(schedule);

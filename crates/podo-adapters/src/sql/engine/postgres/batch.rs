@@ -186,7 +186,9 @@ impl Batches {
         let known = self.known.entry(sql);
         let many = known.or_insert_with(|| for_many(sql, one.params()).map(Arc::new)).clone();
         let many = match many {
-            Some(many) if group.len() > 1 && (many.can_be_told() || !group[0].is_asked()) => {
+            Some(many)
+                if group.len() > 1 && (many.has_result_per_set() || !group[0].is_asked()) =>
+            {
                 Some((transaction.prepare(many.sql()).await?, many))
             }
             _ => None,
@@ -227,8 +229,8 @@ fn disturbed(batcher: &StatementBatcher, batch: &[Box<dyn QueuedCommand>]) -> Ve
     let mut alone = Vec::with_capacity(batch.len());
     for (who, command) in batch.iter().enumerate() {
         alone.push(match command.outcome() {
-            Outcome::Done => batcher.was_outrun(who),
-            Outcome::Refused => batcher.was_outrun(who) || batcher.has_changed(who),
+            Outcome::Done => batcher.has_conflict(who),
+            Outcome::Refused => batcher.has_conflict(who) || batcher.has_changed(who),
             Outcome::Disturbed => true,
         });
     }

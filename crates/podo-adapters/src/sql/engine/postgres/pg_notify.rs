@@ -20,22 +20,22 @@ use tokio_postgres::AsyncMessage;
 const ASK_EVERY: Duration = Duration::from_secs(5);
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-pub(crate) async fn ring(connection: &Connection) -> Result<()> {
+pub(crate) async fn notify(connection: &Connection) -> Result<()> {
     Ok(connection.batch_execute("notify podo_outbox").await?)
 }
 
-/// Calls `heard` for every notification, and once at the start for those missed before. Returns
+/// Calls `on_notification` for every notification, and once at the start for those missed before. Returns
 /// when the connection is lost.
-pub(crate) async fn hear(
+pub(crate) async fn listen(
     settings: &PostgresSettings,
-    heard: impl Fn() + Send + Sync,
+    on_notification: impl Fn() + Send + Sync,
 ) -> Result<()> {
-    let target = settings.session().map_err(Error::Unavailable)?.named("podo bell");
+    let target = settings.session().map_err(Error::Unavailable)?.named("podo listener");
     let (client, mut connection) = target.connect().await.map_err(Error::Unavailable)?;
     let mut messages = poll_fn(move |context| connection.poll_message(context));
-    let listen = async {
+    let keep_alive = async {
         ask(&client, "listen podo_outbox").await?;
-        heard();
+        on_notification();
         loop {
             tokio::time::sleep(ASK_EVERY).await;
             ask(&client, "").await?;
@@ -44,12 +44,12 @@ pub(crate) async fn hear(
     let receive = async {
         while let Some(message) = messages.next().await {
             if matches!(message.map_err(Error::unavailable)?, AsyncMessage::Notification(_)) {
-                heard();
+                on_notification();
             }
         }
         Err(Error::unavailable("the database closed the listening connection"))
     };
-    match select(pin!(listen), pin!(receive)).await {
+    match select(pin!(keep_alive), pin!(receive)).await {
         Either::Left((ended, _)) | Either::Right((ended, _)) => ended,
     }
 }

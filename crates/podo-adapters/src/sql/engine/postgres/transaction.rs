@@ -145,12 +145,12 @@ pub(crate) fn explain(error: &tokio_postgres::Error, sql: &str) -> SqlError {
     if is(&SqlState::UNIQUE_VIOLATION) || is(&SqlState::CHECK_VIOLATION) {
         return SqlError::Constraint(complaint.constraint().unwrap_or_default().to_owned());
     }
-    let was_outrun = [
+    let conflicts = [
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::T_R_DEADLOCK_DETECTED,
         SqlState::LOCK_NOT_AVAILABLE,
     ];
-    if was_outrun.iter().any(is) {
+    if conflicts.iter().any(is) {
         return SqlError::Conflict(complaint.message().to_owned());
     }
     match is_passing(complaint.code()) {

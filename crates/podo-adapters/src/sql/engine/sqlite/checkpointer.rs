@@ -77,11 +77,48 @@ fn carry_over_until_closed(
     }
 }
 
-/// Checkpoints as far as no reader needs the WAL. Returns the number of pages in the WAL.
+/// Checkpoints as far as no reader needs the WAL. Returns the number of pages in the WAL: 0 if
+/// another connection is checkpointing, which SQLite reports as -1.
 fn carry_over(connection: &Connection) -> u32 {
-    let pages = connection.query_row("pragma wal_checkpoint(passive)", [], |row| row.get("log"));
-    pages.unwrap_or_else(|error| {
-        tracing::warn!(%error, "WAL checkpoint failed");
-        0
-    })
+    let checkpoint = "pragma wal_checkpoint(passive)";
+    match connection.query_row(checkpoint, [], |row| row.get::<_, i64>("log")) {
+        Ok(n_pages) => u32::try_from(n_pages).unwrap_or(0),
+        Err(error) => {
+            tracing::warn!(%error, "WAL checkpoint failed");
+            0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_beside_another_one_has_no_pages_and_no_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("podo.db");
+        let ours = open(&path, false).unwrap();
+        ours.execute_batch("create table seats (number integer); insert into seats values (1)")
+            .unwrap();
+        assert!(carry_over(&ours) > 0);
+
+        // A checkpoint that waits for a reader holds the lock of all checkpoints.
+        let other = open(&path, false).unwrap();
+        other.busy_timeout(Duration::from_secs(60)).unwrap();
+        let reader = open(&path, false).unwrap();
+        reader.execute_batch("begin; select * from seats").unwrap();
+        ours.execute_batch("insert into seats values (2)").unwrap();
+        let waits = thread::spawn(move || {
+            other.query_row("pragma wal_checkpoint(restart)", [], |_| Ok(())).unwrap();
+        });
+        let give_up = Instant::now() + Duration::from_secs(20);
+        while carry_over(&ours) > 0 {
+            assert!(Instant::now() < give_up, "the other checkpoint never took its lock");
+            thread::yield_now();
+        }
+        reader.execute_batch("rollback").unwrap();
+        waits.join().unwrap();
+        assert!(carry_over(&ours) > 0, "the lock is free again");
+    }
 }

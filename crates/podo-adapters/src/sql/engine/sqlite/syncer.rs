@@ -181,16 +181,16 @@ mod tests {
     }
 
     fn commit(syncer: &Syncer) -> mpsc::Receiver<Result<(), String>> {
-        let (send, told) = mpsc::channel();
+        let (send, synced) = mpsc::channel();
         syncer.begin_commit();
         syncer.committed((vec![Box::new(Asker(send))], Ok(())));
-        told
+        synced
     }
 
     fn read(syncer: &Syncer) -> mpsc::Receiver<()> {
-        let (send, told) = mpsc::channel();
+        let (send, synced) = mpsc::channel();
         syncer.watermark.answer_reader(move || send.send(()).unwrap());
-        told
+        synced
     }
 
     const SOON: Duration = Duration::from_millis(50);
@@ -216,7 +216,7 @@ mod tests {
         syncer.begin_commit();
         let reader = read(&syncer);
         assert!(reader.recv_timeout(SOON).is_err());
-        let (send, _told) = mpsc::channel();
+        let (send, _synced) = mpsc::channel();
         syncer.committed((vec![Box::new(Asker(send))], Ok(())));
         finish.send(Ok(())).unwrap();
         assert!(reader.recv_timeout(AT_LAST).is_ok());
@@ -229,8 +229,8 @@ mod tests {
         let writer = commit(&syncer);
         let reader = read(&syncer);
         finish.send(Err(io::Error::other("bad block"))).unwrap();
-        let told = writer.recv_timeout(AT_LAST).unwrap();
-        assert!(told.unwrap_err().contains("bad block"));
+        let synced = writer.recv_timeout(AT_LAST).unwrap();
+        assert!(synced.unwrap_err().contains("bad block"));
         assert!(syncer.watermark().check().is_err());
         assert!(reader.recv_timeout(AT_LAST).is_err(), "what was read may be lost");
         let later = commit(&syncer).recv_timeout(AT_LAST).unwrap();
@@ -240,10 +240,10 @@ mod tests {
     #[test]
     fn a_commit_that_failed_asks_nothing_of_the_disk() {
         let (syncer, _finish) = syncer_on_slow_disk();
-        let (send, told) = mpsc::channel();
+        let (send, synced) = mpsc::channel();
         syncer.begin_commit();
         syncer.committed((vec![Box::new(Asker(send))], Err("full".into())));
-        assert_eq!(told.recv_timeout(AT_LAST).unwrap(), Err("full".into()));
+        assert_eq!(synced.recv_timeout(AT_LAST).unwrap(), Err("full".into()));
         assert!(read(&syncer).recv_timeout(AT_LAST).is_ok());
     }
 }

@@ -3,10 +3,10 @@
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use crate::sql::identity::accounts::sessions::end_all;
-use crate::sql::identity::accounts::{LoginsOf, RenewHash, Withdraw, social};
+use crate::sql::identity::accounts::{LoginsOf, Withdraw, social};
 use crate::sql::identity::team;
 use crate::sql::messaging::outbox::security_changed;
-use podo_app::identity::port::accounts::{ChangePassword, ChangeProfile, LoginView};
+use podo_app::identity::port::accounts::{ChangePassword, ChangeProfile, LoginView, RenewHash};
 use podo_app::{Error, Result};
 use podo_domain::identity::permissions::{Membership, TeamRole};
 use podo_domain::messaging::announcements::SecurityChange;

@@ -46,13 +46,13 @@ pub(super) async fn change(
     if n_changed != 1 {
         return Ok(None);
     }
-    let told = match &command.change {
+    let change = match &command.change {
         TotpChange::Confirm { .. } => Some(SecurityChange::SecondFactorOn),
         TotpChange::Remove { .. } | TotpChange::Reset => Some(SecurityChange::SecondFactorOff),
         TotpChange::Begin { .. } | TotpChange::Use { .. } => None,
     };
-    if let Some(told) = told {
-        security_changed(tx, user, told, now).await?;
+    if let Some(change) = change {
+        security_changed(tx, user, change, now).await?;
     }
     match &command.change {
         TotpChange::Confirm { keep, .. } => Ok(Some(end_all(tx, user, Some(*keep), now).await?)),

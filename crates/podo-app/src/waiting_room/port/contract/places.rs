@@ -1,7 +1,7 @@
 //! Rules for places: the lobby, the draw, the queue and restoring places.
 
 use crate::waiting_room::port::contract::stage::{SECOND, Stage, fan, number_of};
-use crate::waiting_room::port::queue::{PlaceProof, Queue};
+use crate::waiting_room::port::queue::{FanPlace, PlaceProof, Queue};
 use podo_domain::Timestamp;
 use podo_domain::waiting_room::draw;
 use podo_domain::waiting_room::{QueueMode, QueuePosition, RETURN_WINDOW};
@@ -306,9 +306,17 @@ pub async fn the_proof_answers_what_the_name_answers(queue: &dyn Queue, seed: u6
     let seen = queue.position(&stage.rules, fan(7), proof, opens_at).await;
     let expected = QueuePosition::Waiting { number: late, ahead: 4, behind: 0 };
     assert_eq!(seen.expect("the engine answers").position, expected);
-    let at_once = queue.cached_position(stage.rules.schedule, (late, fan(7)), opens_at);
+    let at_once = queue.cached_position(
+        stage.rules.schedule,
+        FanPlace { number: late, fan: fan(7) },
+        opens_at,
+    );
     assert!(at_once.is_none_or(|position| position == expected), "{at_once:?}");
-    let gone = queue.cached_position(stage.rules.schedule, (late + 1, fan(7)), opens_at);
+    let gone = queue.cached_position(
+        stage.rules.schedule,
+        FanPlace { number: late + 1, fan: fan(7) },
+        opens_at,
+    );
     assert_eq!(gone, None, "no fan has this number");
 }
 

@@ -2,7 +2,9 @@
 //! no number or index twice, and the places that fans know are restored.
 
 use crate::waiting_room::port::contract::stage::{SECOND, Stage, fan};
-use crate::waiting_room::port::queue::{Admission, Over, PlaceProof, Queue, Remembered, Survey};
+use crate::waiting_room::port::queue::{
+    Admission, FanPlace, PlaceProof, Queue, Remembered, Survey,
+};
 use async_trait::async_trait;
 use podo_domain::Timestamp;
 use podo_domain::waiting_room::draw;
@@ -134,7 +136,7 @@ impl Sale<'_> {
         let inside = self.inside.iter().map(|(number, entry)| (fan(*number), *entry));
         let inside = inside.map(|(fan, entry)| Admission { fan, entry }).collect();
         let over = self.over.iter().map(|(number, owner)| (fan(*owner), *number));
-        let over = over.map(|(fan, number)| Over { fan, number }).collect();
+        let over = over.map(|(fan, number)| FanPlace { fan, number }).collect();
         let remembered = Remembered { inside, over, epoch: None };
         let opened = self.queue.restore(&self.rules, &remembered, self.now).await;
         opened.expect("the engine answers");
@@ -147,7 +149,7 @@ impl Sale<'_> {
         loop {
             let entered = self.queue.enter(&self.rules, fan(number), None, self.now).await;
             if let Some(position) = entered.expect("the engine answers") {
-                return self.hear(number, position);
+                return self.record(number, position);
             }
             self.open().await;
         }
@@ -177,7 +179,7 @@ impl Sale<'_> {
             }
         }
         if !is_over {
-            self.hear(number, position);
+            self.record(number, position);
         }
     }
 
@@ -186,7 +188,7 @@ impl Sale<'_> {
         let Some(admitted) = admitted else { return self.open().await };
         for Admission { fan, entry } in admitted {
             let number = fan.uuid().as_u128() as u64;
-            self.hear(number, QueuePosition::Inside(entry));
+            self.record(number, QueuePosition::Inside(entry));
         }
     }
 
@@ -200,7 +202,7 @@ impl Sale<'_> {
     }
 
     /// Each place belongs to one fan, and a fan's place never changes.
-    fn hear(&mut self, number: u64, position: QueuePosition) {
+    fn record(&mut self, number: u64, position: QueuePosition) {
         let (place, ahead) = match position {
             QueuePosition::Lobby { index, .. } => (KnownPlace::Index(index), u64::MAX),
             QueuePosition::Waiting { number, ahead, .. } => (KnownPlace::Number(number), ahead),

@@ -28,7 +28,7 @@ const ONE_SET: &str = "asked.nr % 1 = 0";
 
 impl Many {
     /// Whether the result shows what each set found or changed.
-    pub(crate) fn can_be_told(&self) -> bool {
+    pub(crate) fn has_result_per_set(&self) -> bool {
         !matches!(self, Many::Tries(_))
     }
 
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_not_rewritten() {
+    fn ambiguous_statements_are_not_rewritten() {
         for sql in [
             "insert into t (a) values ($1) on conflict (a) do update set a = excluded.a",
             "insert into t (a) values ($1) returning a",

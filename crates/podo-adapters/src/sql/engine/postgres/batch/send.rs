@@ -43,7 +43,7 @@ pub(crate) async fn send_each(
 ) -> Result<Vec<Found>, SqlError> {
     let one = transaction.prepare(sql).await?;
     let many = if sets.len() > 1 { for_many(sql, one.params()) } else { None };
-    let Some(many) = many.filter(|many| !is_asked || many.can_be_told()) else {
+    let Some(many) = many.filter(|many| !is_asked || many.has_result_per_set()) else {
         // Pipelined; the server runs them in order.
         return try_join_all(sets.iter().map(|set| send_one(transaction, &one, sql, set))).await;
     };
@@ -77,7 +77,8 @@ pub(crate) async fn send_as_one(
         let n_added = transaction.execute(statement, &params, many.sql()).await?;
         // If the count per set is unknown, report the total, so a caller who checks for zero sees a
         // change.
-        let n_changed = if many.can_be_told() { n_added / sets.len() as u64 } else { n_added };
+        let n_changed =
+            if many.has_result_per_set() { n_added / sets.len() as u64 } else { n_added };
         return Ok(sets.iter().map(|_| Found { n_changed, rows: Vec::new() }).collect());
     }
     let rows = transaction.query(statement, &params, many.sql()).await?;

@@ -110,7 +110,7 @@ impl StatementBatcher {
     }
 
     /// Whether a concurrent command changed the row first.
-    pub(crate) fn was_outrun(&self, who: usize) -> bool {
+    pub(crate) fn has_conflict(&self, who: usize) -> bool {
         self.state().conflicted[who]
     }
 
@@ -287,13 +287,13 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_find_the_one_row_was_outrun() {
-        for (n_changed, was_outrun) in [(0, true), (1, false), (2, true)] {
+    fn a_command_that_does_not_change_exactly_one_row_conflicts() {
+        for (n_changed, has_conflict) in [(0, true), (1, false), (2, true)] {
             let batcher = changed(n_changed);
-            assert_eq!(batcher.was_outrun(1), was_outrun, "{n_changed} rows");
+            assert_eq!(batcher.has_conflict(1), has_conflict, "{n_changed} rows");
             assert_eq!(batcher.has_changed(1), n_changed > 0, "{n_changed} rows");
             assert!(
-                !batcher.was_outrun(0) && !batcher.has_changed(0),
+                !batcher.has_conflict(0) && !batcher.has_changed(0),
                 "the other command did nothing"
             );
         }

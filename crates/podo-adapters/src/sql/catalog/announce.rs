@@ -10,7 +10,7 @@ use podo_domain::{Timestamp, UserId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-pub(crate) async fn note_told(
+pub(crate) async fn announce_change(
     tx: &mut dyn Tx,
     (actor, action): (UserId, &str),
     subject: Uuid,
