@@ -26,8 +26,8 @@ use crate::error::Result;
 use crate::store::{Page, PageAsk};
 use podo_domain::catalog::text::Line;
 use podo_domain::catalog::{
-    EventStatus, NewEvent, ResaleDelay, ScheduleStatus, ScheduleTerms, ScheduleTimes, SeatPlan,
-    SeatTemplate, ShowStatus, StandingZone,
+    EventStatus, Genre, MinimumAge, NewEvent, ResaleDelay, ScheduleStatus, ScheduleTerms,
+    ScheduleTimes, SeatPlan, SeatTemplate, ShowStatus, StandingZone,
 };
 use podo_domain::payments::refunds::RefundPolicy;
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
@@ -50,6 +50,8 @@ pub struct EventView {
     pub city: String,
     /// Whether its tickets can be transferred.
     pub transferable: bool,
+    pub genre: Genre,
+    pub minimum_age: MinimumAge,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]

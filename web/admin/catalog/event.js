@@ -5,7 +5,8 @@ import { ask } from "../../shared/ui/dialog.js";
 import { el, icon } from "../../shared/ui/dom.js";
 import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { area, badge, card, field, heading, tick } from "../form.js";
+import { GENRES } from "../../fan/words/event.js";
+import { area, badge, card, choice, field, heading, tick } from "../form.js";
 import { policyCard } from "./policy.js";
 
 /** The actions in each state, and the style of their buttons. */
@@ -53,16 +54,29 @@ function deleteButton(page, path, back) {
   return el("button", { class: "btn stop small", type: "button", onclick: act }, t("delete"));
 }
 
+/** What organisers say about a concert, in the wizard and later. `readEvent` reads the same fields. */
+export function eventFields(event) {
+  return [
+    field({ label: t("coltitle"), name: "title", value: event.title, required: true, maxlength: 200 }),
+    field({ label: t("colartist"), name: "artist", value: event.artist, required: true, maxlength: 200 }),
+    choice({ label: t("genre"), name: "genre", options: GENRES.map((genre) => [genre, t(`genre${genre}`)]), value: event.genre }),
+    field({ label: t("minimumAge"), hint: t("minimumAgeHint"), name: "minimumAge", type: "number", min: 0, max: 21, value: event.minimumAge, required: true }),
+    area({ label: t("description"), name: "description", value: event.description, maxlength: 5000 }),
+    tick({ label: t("transferable"), name: "transferable", checked: event.transferable }),
+  ];
+}
+
+export function readEvent(form) {
+  const { title, artist, genre, minimumAge, description } = Object.fromEntries(form);
+  return { title, artist, genre, minimumAge: Number(minimumAge), description, transferable: form.has("transferable") };
+}
+
 async function edit(page, event) {
   const done = await ask({
     title: t("edit"),
-    content: el("div", { class: "stack" },
-      field({ label: t("coltitle"), name: "title", value: event.title, required: true, maxlength: 200 }),
-      field({ label: t("colartist"), name: "artist", value: event.artist, required: true, maxlength: 200 }),
-      area({ label: t("description"), name: "description", value: event.description, maxlength: 5000 }),
-      tick({ label: t("transferable"), name: "transferable", checked: event.transferable })),
+    content: el("div", { class: "stack" }, eventFields(event)),
     yes: t("saveIt"),
-    act: (form) => call("PATCH", `/api/admin/events/${page.id}`, { body: { ...Object.fromEntries(form), transferable: form.has("transferable") } }),
+    act: (form) => call("PATCH", `/api/admin/events/${page.id}`, { body: readEvent(form) }),
   });
   if (done) page.again();
 }

@@ -4,9 +4,9 @@ import { call, get } from "../../shared/app/api.js";
 import { el, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { area, choice, field, heading, tick } from "../form.js";
+import { choice, field, heading, tick } from "../form.js";
 import { keep, recall } from "../../shared/app/session.js";
-import { fromLocal, toLocal } from "./event.js";
+import { eventFields, fromLocal, readEvent, toLocal } from "./event.js";
 import { generate, SHAPES } from "./generate.js";
 
 const STEPS = ["stepWhat", "stepWhere", "stepWhen", "stepCheck"];
@@ -49,10 +49,14 @@ function draftOf(venues, original) {
   const last = original?.schedules.at(-1);
   const venue = venues.find((it) => it.name === original?.venueName) ?? venues[0];
   return {
-    title: original ? t("copyTitle", original.title) : "",
-    artist: original?.artist ?? "",
-    description: original?.description ?? "",
-    transferable: original?.transferable ?? true,
+    event: {
+      title: original ? t("copyTitle", original.title) : "",
+      artist: original?.artist ?? "",
+      genre: original?.genre ?? "POP",
+      minimumAge: original?.minimumAge ?? 0,
+      description: original?.description ?? "",
+      transferable: original?.transferable ?? true,
+    },
     venueId: venue?.id,
     hallId: (venue?.halls.find((it) => it.name === original?.hallName) ?? venue?.halls[0])?.id,
     startsAt: new Date(starts).toISOString(),
@@ -90,13 +94,8 @@ function stepForm({ content, take, index, go, isLast }) {
 
 function whatStep({ draft }) {
   return {
-    content: [
-      field({ label: t("coltitle"), name: "title", value: draft.title, required: true, maxlength: 200 }),
-      field({ label: t("colartist"), name: "artist", value: draft.artist, required: true, maxlength: 200 }),
-      area({ label: t("description"), name: "description", value: draft.description, maxlength: 5000 }),
-      tick({ label: t("transferable"), name: "transferable", checked: draft.transferable }),
-    ],
-    take: (form) => void Object.assign(draft, Object.fromEntries(form), { transferable: form.has("transferable") }),
+    content: eventFields(draft.event),
+    take: (form) => void (draft.event = readEvent(form)),
   };
 }
 
@@ -183,10 +182,12 @@ function checkStep({ page, draft, venues }) {
   const venue = venues.find(({ id }) => id === draft.venueId);
   const hall = venue?.halls.find(({ id }) => id === draft.hallId);
   const lines = [
-    [t("coltitle"), draft.title],
-    [t("colartist"), draft.artist],
+    [t("coltitle"), draft.event.title],
+    [t("colartist"), draft.event.artist],
+    [t("genre"), t(`genre${draft.event.genre}`)],
+    [t("minimumAge"), String(draft.event.minimumAge)],
     [t("hall"), venue ? t("hallOf", venue.name, hall?.name ?? "", count(hall?.capacity ?? 0)) : "–"],
-    [t("transfers"), t(draft.transferable ? "transfersOn" : "transfersOff")],
+    [t("transfers"), t(draft.event.transferable ? "transfersOn" : "transfersOff")],
     [t("startsAt"), moment(draft.startsAt)],
     [t("saleStartsAt"), moment(draft.saleStartsAt)],
     [t("saleEndsAt"), moment(draft.saleEndsAt)],
@@ -206,8 +207,8 @@ function checkStep({ page, draft, venues }) {
  * Makes the calls in order and remembers what they created, so that a retry continues from there.
  */
 async function create(page, draft, opensNow) {
-  const { title, artist, description, venueId, hallId, transferable } = draft;
-  draft.made ??= (await call("POST", "/api/admin/events", { body: { title, artist, description, venueId, hallId, transferable } })).id;
+  const { event, venueId, hallId } = draft;
+  draft.made ??= (await call("POST", "/api/admin/events", { body: { ...event, venueId, hallId } })).id;
   const { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson, seatsPerOrder } = draft;
   const body = { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson, seatsPerOrder };
   draft.scheduled ??= (await call("POST", `/api/admin/events/${draft.made}/schedules`, { body })).id;

@@ -1,5 +1,6 @@
 // English, with the same keys as Korean.
 
+import { en as event } from "../../fan/words/event.js";
 import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import phases from "./phases_en.js";
@@ -75,6 +76,7 @@ const STATES = {
 };
 
 export default {
+  ...event,
   ...phases,
   ...support,
   ...team,
@@ -435,6 +437,9 @@ export default {
   toOriginal: "the original payment method",
   toStart: "Back to start",
   toWallet: "the wallet",
+  genre: "Genre",
+  minimumAge: "Minimum age",
+  minimumAgeHint: "In completed years; 0 for all ages",
   transferable: "Allow fans to transfer tickets",
   transfers: "Ticket transfers",
   transfersOff: "not allowed",

@@ -1,5 +1,6 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
+import { ko as event } from "../../fan/words/event.js";
 import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import phases from "./phases_ko.js";
@@ -76,6 +77,7 @@ const STATES = {
 };
 
 export default {
+  ...event,
   ...phases,
   ...support,
   ...team,
@@ -436,6 +438,9 @@ export default {
   toOriginal: "결제한 수단",
   toStart: "처음으로",
   toWallet: "지갑",
+  genre: "장르",
+  minimumAge: "관람 연령",
+  minimumAgeHint: "만 나이예요. 0이면 전체 관람가예요",
   transferable: "다른 사람에게 티켓을 보낼 수 있음",
   transfers: "티켓 보내기",
   transfersOff: "허용 안 함",

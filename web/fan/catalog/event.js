@@ -29,6 +29,7 @@ export async function eventDetail(page) {
       el("div", { class: "billing" },
         poster(event.title, "poster tall"),
         el("div", { class: "stack tight" },
+          event.genre === "OTHER" ? null : el("p", { class: "quiet" }, t(`genre${event.genre}`)),
           el("h1", {}, event.title),
           el("p", { class: "big" }, event.artist),
           facts(event, schedules),
@@ -49,6 +50,7 @@ function facts(event, schedules) {
     first ? fact("calendar", first === last ? moment(first.startsAt) : `${seoulDay(first.startsAt)} – ${seoulDay(last.startsAt)}`) : null,
     prices.length ? fact("money", t("priceRange", won(Math.min(...prices)), won(Math.max(...prices)))) : null,
     first ? fact("ticket", t("perPerson", first.seatsPerPerson ?? 4)) : null,
+    fact("users", event.minimumAge ? t("ageFrom", event.minimumAge) : t("ageAll")),
     event.transferable ? null : fact("shield", t("transferOff")));
 }
 

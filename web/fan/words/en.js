@@ -1,5 +1,7 @@
 // English, with the same keys as Korean.
 
+import { en as event } from "./event.js";
+
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `Floor-120` the 120th to go in. */
 function seat(number) {
   const parts = number.split("-");
@@ -9,6 +11,7 @@ function seat(number) {
 }
 
 export default {
+  ...event,
   accessible: "wheelchair space",
   ahead: "Ahead of you",
   alertnotification: "Browser notification",
@@ -238,7 +241,6 @@ export default {
   nextTransferWords: "Send them their tickets, so that everyone can arrive on their own.",
   noAccount: "I'm new here: sign up",
   noBookings: "No upcoming shows.",
-  noDates: "No dates yet.",
   noEvents: "No concerts on sale right now.",
   noMovements: "No transactions yet.",
   noneFiltered: "No concerts match these filters.",
@@ -308,7 +310,6 @@ export default {
   positionSaid: (n, wait) => `You're number ${n} in the queue. Estimated wait ${wait}.`,
   positionTitle: (n) => `Number ${n}`,
   positionUnit: "",
-  priceRange: (low, high) => (low === high ? low : `${low} – ${high}`),
   print: "Print",
   profile: "Profile",
   progress: "Queue progress",
@@ -443,7 +444,6 @@ export default {
   toWallet: "your wallet",
   total: "Total",
   transfer: "Transfer",
-  transferOff: "Tickets for this concert can't be transferred.",
   transferAccept: "Accept",
   transferPending: (time) => `Offered until ${time}`,
   transferTo: "Recipient's email",

@@ -1,5 +1,7 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
+import { ko as event } from "./event.js";
+
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `스탠딩-120` the 120th to go in. */
 function seat(number) {
   const parts = number.split("-");
@@ -16,6 +18,7 @@ function object(word) {
 }
 
 export default {
+  ...event,
   accessible: "휠체어석",
   ahead: "내 앞",
   alertnotification: "브라우저 알림 받기",
@@ -245,7 +248,6 @@ export default {
   nextTransferWords: "티켓을 보내 두면 따로 도착해도 각자 입장할 수 있어요.",
   noAccount: "처음이에요, 가입할게요",
   noBookings: "예정된 공연이 없어요.",
-  noDates: "아직 일정이 없어요.",
   noEvents: "지금 예매할 수 있는 공연이 없어요.",
   noMovements: "아직 내역이 없어요.",
   noneFiltered: "조건에 맞는 공연이 없어요.",
@@ -315,7 +317,6 @@ export default {
   positionSaid: (n, wait) => `지금 ${n}번째예요. 예상 대기 시간 ${wait}.`,
   positionTitle: (n) => `${n}번째 · 대기 중`,
   positionUnit: "번째",
-  priceRange: (low, high) => (low === high ? low : `${low} – ${high}`),
   print: "인쇄",
   profile: "프로필",
   progress: "대기 진행",
@@ -450,7 +451,6 @@ export default {
   toWallet: "지갑",
   total: "합계",
   transfer: "보내기",
-  transferOff: "다른 사람에게 보낼 수 없는 티켓이에요.",
   transferAccept: "받기",
   transferPending: (time) => `${time}까지 보내는 중이에요`,
   transferTo: "받는 분의 이메일",

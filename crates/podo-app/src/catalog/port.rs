@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use podo_domain::booking::seats::{Seat, SeatStanding};
 use podo_domain::catalog::phases::{Phase, PhaseMoment, phase_at};
 use podo_domain::catalog::{
-    EventEdit, EventStatus, NewEvent, ResaleDelay, ScheduleChange, ScheduleStatus, ScheduleTerms,
-    ScheduleTimes, SeatTemplate,
+    EventEdit, EventStatus, Genre, NewEvent, ResaleDelay, ScheduleChange, ScheduleStatus,
+    ScheduleTerms, ScheduleTimes, SeatTemplate,
 };
 use podo_domain::id::SeatIndex;
 use podo_domain::waiting_room::QueueSettings;
@@ -245,6 +245,7 @@ pub struct EventFilter {
     pub query: Option<String>,
     pub city: Option<String>,
     pub only: Option<EventStatus>,
+    pub genre: Option<Genre>,
     /// Events that have a date with this sale status.
     pub schedule_status: Option<ScheduleStatus>,
     pub from: Option<Timestamp>,

@@ -20,6 +20,10 @@ pub struct NewEvent {
     /// Whether tickets are transferable; true by default.
     #[serde(default)]
     pub transferable: Option<bool>,
+    #[serde(default)]
+    pub genre: Genre,
+    #[serde(default)]
+    pub minimum_age: MinimumAge,
 }
 
 impl NewEvent {
@@ -30,8 +34,16 @@ impl NewEvent {
         venue_id: VenueId,
         hall_id: HallId,
     ) -> NewEvent {
-        let description = Prose::default();
-        NewEvent { title, artist, description, venue_id, hall_id, transferable: None }
+        NewEvent {
+            title,
+            artist,
+            description: Prose::default(),
+            venue_id,
+            hall_id,
+            transferable: None,
+            genre: Genre::default(),
+            minimum_age: MinimumAge::default(),
+        }
     }
 }
 
@@ -49,6 +61,88 @@ pub struct EventEdit {
     /// Whether tickets are transferable.
     #[serde(default)]
     pub transferable: Option<bool>,
+    #[serde(default)]
+    pub genre: Option<Genre>,
+    #[serde(default)]
+    pub minimum_age: Option<MinimumAge>,
+}
+
+/// What kind of concert it is; fans browse by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Genre {
+    Pop,
+    Ballad,
+    Rock,
+    Indie,
+    Hiphop,
+    Jazz,
+    Classical,
+    Musical,
+    Festival,
+    #[default]
+    Other,
+}
+
+impl Genre {
+    pub const ALL: [Genre; 10] = [
+        Genre::Pop,
+        Genre::Ballad,
+        Genre::Rock,
+        Genre::Indie,
+        Genre::Hiphop,
+        Genre::Jazz,
+        Genre::Classical,
+        Genre::Musical,
+        Genre::Festival,
+        Genre::Other,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Genre::Pop => "POP",
+            Genre::Ballad => "BALLAD",
+            Genre::Rock => "ROCK",
+            Genre::Indie => "INDIE",
+            Genre::Hiphop => "HIPHOP",
+            Genre::Jazz => "JAZZ",
+            Genre::Classical => "CLASSICAL",
+            Genre::Musical => "MUSICAL",
+            Genre::Festival => "FESTIVAL",
+            Genre::Other => "OTHER",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Genre> {
+        Genre::ALL.into_iter().find(|genre| genre.as_str() == text)
+    }
+}
+
+/// The age from which fans may attend, in completed years; 0 means any age.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(minimum = 0, maximum = 21))]
+#[serde(try_from = "u8")]
+pub struct MinimumAge(u8);
+
+impl MinimumAge {
+    pub const MAX: u8 = 21;
+
+    pub const fn years(self) -> u8 {
+        self.0
+    }
+}
+
+impl TryFrom<u8> for MinimumAge {
+    type Error = String;
+
+    fn try_from(years: u8) -> Result<MinimumAge, String> {
+        match years <= MinimumAge::MAX {
+            true => Ok(MinimumAge(years)),
+            false => Err(format!("must be between 0 and {}", MinimumAge::MAX)),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -111,8 +111,13 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
             format!("<p>{}</p>", language.choose(ko, en))
         }
     };
+    let age = match event.minimum_age.years() {
+        0 => language.choose("전체 관람가", "All ages").to_owned(),
+        years if language == Language::Korean => format!("만 {years}세 이상 관람가"),
+        years => format!("Ages {years} and over"),
+    };
     let body = format!(
-        "<h1>{}</h1><p>{}</p><p class=\"prose\">{}</p>{bound}{}",
+        "<h1>{}</h1><p>{}</p><p>{age}</p><p class=\"prose\">{}</p>{bound}{}",
         escape(&event.title),
         escape(&place),
         escape(&event.description),

@@ -5,21 +5,21 @@ use crate::sql::catalog::{EventById, Events};
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
 use crate::sql::identity::team::{in_scope, scope_values};
-use podo_app::Result;
 use podo_app::catalog::EventView;
 use podo_app::catalog::port::{CreateEvent, EditEvent};
-use podo_domain::catalog::{EventEdit, EventStatus, NewEvent, ScheduleStatus};
+use podo_app::{Error, Result};
+use podo_domain::catalog::{EventEdit, EventStatus, Genre, NewEvent, ScheduleStatus};
 use podo_domain::{Refusal, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
 
 pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Result<()> {
-    let NewEvent { title, artist, description, venue_id, hall_id, transferable } = &command.new;
+    let NewEvent { title, artist, description, venue_id, hall_id, .. } = &command.new;
     let hall = "select 1 from halls where id = $1 and venue_id = $2";
     tx.row(hall, params![*hall_id, *venue_id]).await?.ok_or(Refusal::NotFound)?;
     let sql = "insert into events (id, title, artist, description, venue_id, hall_id, status,
-                                   created_at, updated_at, transferable)
-               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8)";
+                                   created_at, updated_at, transferable, genre, minimum_age)
+               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8, $9, $10)";
     let values = params![
         command.event,
         title.as_str(),
@@ -28,7 +28,9 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
         *venue_id,
         *hall_id,
         command.now,
-        transferable.unwrap_or(true)
+        command.new.transferable.unwrap_or(true),
+        command.new.genre.as_str(),
+        i64::from(command.new.minimum_age.years())
     ];
     tx.execute(sql, values).await?;
     let sql = "insert into events_search (id, words) values ($1, $2)";
@@ -42,24 +44,32 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
 pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<()> {
     let sql = "update events set title = coalesce($2, title), artist = coalesce($3, artist),
                       description = coalesce($4, description), updated_at = $5,
-                      transferable = coalesce($6, transferable)
+                      transferable = coalesce($6, transferable), genre = coalesce($7, genre),
+                      minimum_age = coalesce($8, minimum_age)
                 where id = $1
-               returning title, artist, transferable";
-    let EventEdit { title, artist, description, transferable } = &command.edit;
+               returning title, artist, transferable, genre, minimum_age";
+    let EventEdit { title, artist, description, transferable, genre, minimum_age } = &command.edit;
     let values = params![
         command.event,
         title.as_ref().map(|it| it.as_str()),
         artist.as_ref().map(|it| it.as_str()),
         description.as_ref().map(|it| it.as_str()),
         command.now,
-        *transferable
+        *transferable,
+        genre.map(Genre::as_str),
+        minimum_age.map(|it| i64::from(it.years()))
     ];
     let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
     let (title, artist): (String, String) = (row.get("title")?, row.get("artist")?);
     let sql = "update events_search set words = $2 where id = $1";
     tx.execute(sql, params![command.event, search_words(&title, &artist)]).await?;
-    let transferable: bool = row.get("transferable")?;
-    let details = json!({ "title": title, "artist": artist, "transferable": transferable });
+    let details = json!({
+        "title": title,
+        "artist": artist,
+        "transferable": row.get::<bool>("transferable")?,
+        "genre": row.get::<String>("genre")?,
+        "minimumAge": row.get::<i64>("minimum_age")?,
+    });
     announce_change(tx, (command.actor, "event.edit"), command.event.uuid(), details, command.now)
         .await
 }
@@ -72,7 +82,7 @@ fn search_words(title: &str, artist: &str) -> String {
 macro_rules! columns {
     () => {
         "e.id, e.title, e.artist, e.description, e.status, v.name as venue_name, v.city,
-                h.name as hall_name, e.transferable"
+                h.name as hall_name, e.transferable, e.genre, e.minimum_age"
     };
 }
 
@@ -100,6 +110,7 @@ pub(super) async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<Eve
                   and (cast($29 as text) is null or (
                         select 1 from event_schedules s
                          where s.event_id = e.id and s.status = $29 limit 1) is not null)
+                  and (cast($30 as text) is null or e.genre = $30)
                 order by e.id desc limit $28"
     );
     tx.query(sql, &filters(question)).await?.iter().map(read_event).collect()
@@ -116,7 +127,7 @@ async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<Ev
                  join events e on e.id = w.id
                  join venues v on v.id = e.venue_id
                  join halls h on h.id = e.hall_id
-                where w.words like $30 and w.words like $31 escape '\\'
+                where w.words like $31 and w.words like $32 escape '\\'
                   and e.id < $1 ",
         in_scope!("e.id"),
         "
@@ -129,6 +140,7 @@ async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<Ev
                   and (cast($29 as text) is null or (
                         select 1 from event_schedules s
                          where s.event_id = e.id and s.status = $29 limit 1) is not null)
+                  and (cast($30 as text) is null or e.genre = $30)
                 order by e.id desc limit $28"
     );
     let mut values = filters(question);
@@ -150,7 +162,8 @@ fn filters(question: &Events) -> Vec<Value> {
     .to_vec();
     values.extend(scope_values(filter.events.as_ref()));
     let status = filter.schedule_status.map(ScheduleStatus::as_str);
-    values.extend(params![question.page.limit + 1, status].to_vec());
+    let genre = filter.genre.map(Genre::as_str);
+    values.extend(params![question.page.limit + 1, status, genre].to_vec());
     values
 }
 
@@ -177,6 +190,8 @@ fn read_event(row: &Row) -> Result<EventView> {
         city: row.get("city")?,
         hall_name: row.get("hall_name")?,
         transferable: row.get("transferable")?,
+        genre: row.parse("genre", Genre::parse)?,
+        minimum_age: row.get::<u8>("minimum_age")?.try_into().map_err(Error::broken)?,
     })
 }
 

@@ -10,7 +10,7 @@ use podo_app::catalog::port::EventFilter;
 use podo_app::catalog::{EventDetail, EventView, ScheduleDetail};
 use podo_app::store::Page;
 use podo_domain::catalog::text::Line;
-use podo_domain::catalog::{EventStatus, ScheduleStatus};
+use podo_domain::catalog::{EventStatus, Genre, ScheduleStatus};
 use podo_domain::{EventId, ScheduleId, Timestamp};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -26,6 +26,7 @@ pub(crate) struct EventParams {
     #[param(value_type = Option<String>, max_length = 100)]
     city: Option<Line<100>>,
     status: Option<EventStatus>,
+    genre: Option<Genre>,
     /// Events with a date in this sale status.
     #[serde(rename = "scheduleStatus")]
     schedule_status: Option<ScheduleStatus>,
@@ -52,6 +53,7 @@ pub(crate) async fn list_events(
         query: params.query.map(String::from),
         city: params.city.map(String::from),
         only: params.status,
+        genre: params.genre,
         schedule_status: params.schedule_status,
         from: params.from,
         to: params.to,

@@ -151,6 +151,30 @@ async fn an_event_is_edited_and_found_by_any_part_of_its_name() {
     assert_eq!(title["eventTitle"], "100% Grape_Night");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_has_a_genre_to_browse_by_and_an_age() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let path = format!("/api/admin/events/{}", show.event);
+    let listed = async |genre: &str| {
+        let answer = world.stranger.get(&format!("/api/events?genre={genre}")).await.expect(200);
+        answer["items"].as_array().unwrap().len()
+    };
+    assert_eq!((listed("OTHER").await, listed("JAZZ").await), (1, 0));
+
+    let edit = json!({ "genre": "JAZZ", "minimumAge": 8 });
+    send_patch(&world, &path, &edit).await.expect(200);
+    let edited = send_patch(&world, &path, &json!({ "title": "재즈의 밤" })).await.expect(200);
+    assert_eq!((&edited["genre"], &edited["minimumAge"]), (&json!("JAZZ"), &json!(8)));
+    assert_eq!((listed("OTHER").await, listed("JAZZ").await), (0, 1));
+    let page = world.stranger.get(&format!("/events/{}", show.event)).await;
+    assert!(page.text.contains("만 8세 이상 관람가"), "{}", page.text);
+
+    send_patch(&world, &path, &json!({ "minimumAge": 22 })).await.refused(422, "INVALID");
+    send_patch(&world, &path, &json!({ "genre": "POLKA" })).await.refused(422, "INVALID");
+    world.stranger.get("/api/events?genre=POLKA").await.refused(422, "INVALID");
+}
+
 async fn send_patch(world: &World, path: &str, body: &Value) -> Answer {
     let call = world.organiser.call(reqwest::Method::PATCH, path);
     crate::support::client::send(call.json(body)).await
