@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { violations } from "./axe.mjs";
 import { openWorld } from "./world.mjs";
 
 let world;
@@ -30,6 +31,35 @@ test("a pause stops admission within a second, and those who wait see it", async
   await page.locator("dialog .btn.brand").click();
   await waiting.page.waitForURL(/#\/seats\//);
   await Promise.all([context, inside.context, waiting.context].map((it) => it.close()));
+});
+
+test("the command palette finds pages, concerts and fans by keyboard", async () => {
+  const show = await world.show({ title: "Palette night" });
+  const { page, context } = await world.room("#/events");
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.keyboard.press("Control+k");
+  const find = page.locator(".palette input");
+  await page.keyboard.type("refunds");
+  assert.deepEqual(await violations(page), [], "axe on the palette");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/#\/refunds$/);
+
+  await page.getByRole("button", { name: "Search" }).click();
+  await find.fill("Palette");
+  await page.locator(".palette li", { hasText: "Palette night" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(`#/events/${show.eventId}$`));
+
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("B-00000000-000000");
+  await page.locator(".palette li", { hasText: "Find fans and bookings" }).click();
+  await page.waitForURL(/#\/support\?query=B-00000000-000000$/);
+  await page.locator(".note:not([hidden])").waitFor();
+  await page.keyboard.press("Control+k");
+  await find.waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await find.count(), 0, "Escape closes it");
+  await context.close();
 });
 
 test("an organiser makes a hall and a concert without writing JSON", async () => {

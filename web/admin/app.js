@@ -8,6 +8,8 @@ import { end, may, user } from "../shared/app/session.js";
 import { startApp } from "../shared/app/start.js";
 import { logInHere } from "./identity/login.js";
 import { reauth } from "./identity/reauth.js";
+import { firstPage, menu } from "./shell/menu.js";
+import { listenForShortcut, paletteButton } from "./shell/palette.js";
 
 const ROUTES = [
   [/^$/, lazily(() => import("./waiting_room/live.js"), "live")],
@@ -49,43 +51,7 @@ const ROUTES = [
 
 const words = async (language) => (await (language === "ko" ? import("./words/ko.js") : import("./words/en.js"))).default;
 
-/** The menu: address, icon, label, and the permission that its page needs. */
-const MENU = [
-  ["", "chart", "navLive", "VIEW_SALES"],
-  ["events", "music", "navEvents", "VIEW_EVENTS"],
-  ["venues", "building", "navVenues", "VIEW_EVENTS"],
-  ["reservations", "ticket", "navReservations", "VIEW_ORDERS"],
-  ["payments", "money", "navPayments", "VIEW_ORDERS"],
-  ["refunds", "undo", "navRefunds", "REFUND_PAYMENTS"],
-  ["reconciliation", "scales", "navReconciliation", "VIEW_SALES"],
-  ["users", "users", "navUsers", "VIEW_PEOPLE"],
-  ["support", "search", "navSupport", "SUPPORT_FANS"],
-  ["checkin", "scan", "navCheckIn", "CHECK_IN_TICKETS"],
-  ["simulation", "bolt", "navSimulation", "VIEW_OPERATIONS"],
-  ["mailbox", "mail", "navMailbox", "READ_MAILBOX"],
-  ["templates", "mail", "navMailTemplates", "MANAGE_PAGES"],
-  ["messages", "send", "navMessages", "VIEW_OPERATIONS"],
-  ["webhooks", "link", "navWebhooks", "VIEW_OPERATIONS"],
-  ["jobs", "clock", "navJobs", "VIEW_OPERATIONS"],
-  ["invariants", "scales", "navInvariants", "VIEW_OPERATIONS"],
-  ["signals", "warn", "navSignals", "VIEW_PEOPLE"],
-  ["audit", "shield", "navAudit", "VIEW_AUDIT"],
-  ["pages", "list", "navPages", "MANAGE_PAGES"],
-  ["team", "users", "navTeam", "MANAGE_TEAM"],
-  ["keys", "code", "navKeys", "MANAGE_KEYS"],
-];
-
-/** Pages that belong to no event: a role that is limited to events doesn't reach them. */
-const EVERYWHERE = ["venues", "reconciliation", "users", "simulation", "mailbox", "messages", "webhooks", "jobs", "invariants",
-  "signals", "audit", "pages", "team", "keys"];
-
 const isInside = () => ["ADMIN", "STAFF"].includes(user()?.role);
-
-const maySee = ([address, , , permission]) =>
-  may(permission) && !(user()?.team?.events && EVERYWHERE.includes(address));
-
-/** The first page that the role reaches. */
-const firstPage = () => MENU.find(maySee)?.[0] ?? "checkin";
 
 const isOpen = (path) => path === "login" || path.startsWith("invitation/");
 
@@ -107,15 +73,13 @@ const show = openPages({
 function showMenu({ path }) {
   document.getElementById("skip").textContent = t("skip");
   document.body.classList.toggle("alone", !isInside());
-  const section = path.split("/")[0].replace("live", "").replace("halls", "venues").replace("schedules", "events").replace("promises", "invariants");
-  const link = ([address, picture, words]) =>
-    el("a", { href: `#/${address}`, "aria-current": address === section ? "page" : null }, icon(picture), t(words));
   const others = [
     el("a", { href: "/docs" }, icon("code"), t("navDocs")),
     el("a", { href: "/" }, icon("back"), t("navFanPages")),
     el("button", { class: "link", type: "button", onclick: logout }, icon("door"), t("logout")),
   ];
-  document.getElementById("nav").replaceChildren(...(isInside() ? [...MENU.filter(maySee).map(link), ...others] : [others[1]]));
+  const entries = isInside() ? [paletteButton(), ...menu(path), el("div", { class: "nav-group" }, others)] : [others[1]];
+  document.getElementById("nav").replaceChildren(...entries.filter(Boolean));
   document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   const theme = document.getElementById("theme");
   theme.replaceChildren(icon("moon"), el("span", { class: "sr" }, t("theme")));
@@ -131,6 +95,7 @@ async function logout() {
   location.hash = "#/login";
 }
 
+listenForShortcut(isInside);
 proveWith(reauth);
 logInWith(logInHere);
 startApp(words, show);

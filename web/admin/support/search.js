@@ -7,7 +7,7 @@ import { t } from "../../shared/ui/i18n.js";
 import { badge, card, field, heading } from "../form.js";
 import { bookingRow } from "./parts.js";
 
-export function search({ main, signal }) {
+export function search({ main, signal, query: address }) {
   const problem = problemBox();
   const hits = el("div", { class: "stack" });
   const submit = el("button", { class: "btn brand" }, icon("search"), t("supportFind"));
@@ -38,7 +38,14 @@ export function search({ main, signal }) {
     heading(t("navSupport"), t("supportWords")),
     el("section", { class: "card" }, form, problem.element),
     hits);
-  form.querySelector("input").focus();
+  const input = form.querySelector("input");
+  input.focus();
+  // The command palette brings a text along.
+  const asked = address.get("query");
+  if (asked) {
+    input.value = asked;
+    form.requestSubmit();
+  }
 }
 
 function results({ people, bookings }) {

@@ -3,7 +3,8 @@
 import { en as event } from "../../fan/words/event.js";
 import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
-import phases from "./phases_en.js";
+import { en as menu } from "./menu.js";
+import { en as phases } from "./phases.js";
 import support from "./support_en.js";
 import team from "./team_en.js";
 
@@ -77,6 +78,7 @@ const STATES = {
 
 export default {
   ...event,
+  ...menu,
   ...phases,
   ...support,
   ...team,
@@ -271,26 +273,6 @@ export default {
   more: "Show more",
   moveWarn: "If you change the start, fans with bookings are notified and may get a full refund without a fee.",
   name: "Name",
-  navAudit: "Audit log",
-  navCheckIn: "Check-in",
-  navDocs: "API reference",
-  navEvents: "Concerts",
-  navFanPages: "Fan pages",
-  navInvariants: "Invariants",
-  navJobs: "Jobs",
-  navLive: "Live sale",
-  navMailbox: "Mailbox",
-  navMailTemplates: "Notification texts",
-  navMessages: "Messages",
-  navPayments: "Payments",
-  navReconciliation: "Reconciliation",
-  navRefunds: "Bulk refunds",
-  navReservations: "Reservations",
-  navSignals: "Bot signals",
-  navSimulation: "Simulation",
-  navUsers: "People",
-  navVenues: "Venues and seat plans",
-  navWebhooks: "Webhooks",
   newEvent: "New concert",
   newHall: "New hall",
   newVenue: "New venue",

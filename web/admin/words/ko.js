@@ -3,7 +3,8 @@
 import { ko as event } from "../../fan/words/event.js";
 import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
-import phases from "./phases_ko.js";
+import { ko as menu } from "./menu.js";
+import { ko as phases } from "./phases.js";
 import support from "./support_ko.js";
 import team from "./team_ko.js";
 import RULES from "./rules.js";
@@ -78,6 +79,7 @@ const STATES = {
 
 export default {
   ...event,
+  ...menu,
   ...phases,
   ...support,
   ...team,
@@ -272,26 +274,6 @@ export default {
   more: "더 보기",
   moveWarn: "공연 시작을 바꾸면 예매한 팬에게 알리고, 팬은 수수료 없이 전액 환불받을 수 있어요.",
   name: "이름",
-  navAudit: "감사 기록",
-  navCheckIn: "입장 확인",
-  navDocs: "API 문서",
-  navEvents: "공연 · 회차",
-  navFanPages: "팬 페이지",
-  navInvariants: "정합성 점검",
-  navJobs: "작업",
-  navLive: "실시간 판매",
-  navMailbox: "알림함",
-  navMailTemplates: "알림 문구",
-  navMessages: "메시지",
-  navPayments: "결제",
-  navReconciliation: "정산 · 대사",
-  navRefunds: "일괄 환불",
-  navReservations: "예매",
-  navSignals: "이상 신호",
-  navSimulation: "시뮬레이션",
-  navUsers: "회원",
-  navVenues: "공연장 · 좌석도",
-  navWebhooks: "웹훅",
   newEvent: "새 공연",
   newHall: "새 홀",
   newVenue: "새 공연장",

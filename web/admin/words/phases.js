@@ -1,6 +1,6 @@
-// Sale phases, in Korean.
+// Sale phases, their codes and member lists, in Korean and English.
 
-export default {
+export const ko = {
   audienceCODE: "코드가 있는 분",
   audienceEVERYBODY: "누구나",
   audienceMEMBERS: "회원 명단",
@@ -36,4 +36,42 @@ export default {
   phasesWords: "단계마다 대기실과 추첨이 따로 있어요. 단계가 없으면 판매 기간 내내 누구나 살 수 있어요.",
   phasestartsAt: "시작",
   seatsPerOrder: "한 번에 살 수 있는 좌석 수",
+};
+
+export const en = {
+  audienceCODE: "With a code",
+  audienceEVERYBODY: "Everybody",
+  audienceMEMBERS: "Member list",
+  audienceVERIFIED_IDENTITY: "Verified identity",
+  codesAdded: (n) => `${n} codes added.`,
+  codesCount: (codes, used, uses) => `${codes} codes · used ${used} of ${uses} times`,
+  codesMake: "Add codes",
+  codesNumber: "Codes to generate",
+  codesOnce: "Shown only once. Please copy them to a safe place.",
+  codesOwn: "Your own codes",
+  codesOwnHint: "One per line. Leave it empty to generate codes.",
+  codesUses: "People per code",
+  membersCount: (n) => `${n} members`,
+  membersFile: "CSV file",
+  membersProblem: (line, field, problem) => `Line ${line}, ${field}: ${problem}`,
+  membersProgress: (lines, added, known, wrong) => `${lines} lines read: ${added} new, ${known} known, ${wrong} left out`,
+  membersUpload: "Upload the list",
+  membersWords: "The first line names the columns: name, and at least one of email, phone and membershipNumber. Only hashes are stored.",
+  phaseAdd: "Add a phase",
+  phaseAudience: "Audience",
+  phaseCounts: (n) => `${n} verified`,
+  phaseGrades: "Grades on sale",
+  phaseNew: "New phase",
+  phaseOrderHint: "Leave it empty to use the date's.",
+  phaseSeats: "Seats per person",
+  phaseSections: "Sections on sale",
+  phaseSectionsHint: "Separated by commas. Leave it empty for all sections.",
+  phaseendsAt: "End",
+  phasename: "Name in Korean",
+  phasenameEn: "Name in English",
+  phases: "Sale phases",
+  phasesBack: "To the event",
+  phasesWords: "Each phase has its own waiting room and draw. Without phases, everybody can buy during the whole sale.",
+  phasestartsAt: "Start",
+  seatsPerOrder: "Seats per order",
 };
