@@ -1,6 +1,7 @@
 //! The catalog: what organisers create and the public sees.
 
 mod cache;
+pub mod cards;
 mod changes;
 pub mod invalidation;
 pub mod jobs;

@@ -128,6 +128,7 @@ export default {
   "POST /api/booking/resales/{id}/take": "나에게 온 티켓을 지갑으로 사요",
   "POST /api/booking/standby": "취소표를 기다려요. 먼저 온 사람에게 먼저 드려요",
   "DELETE /api/booking/standby": "취소표 대기를 그만둬요",
+  "GET /api/events/cards": "판매 상태, 가장 낮은 가격, 남은 좌석, 앞으로의 오픈까지 담은 공연 목록",
   "GET /api/events": "팬이 볼 수 있는 공연, 최신순",
   "GET /api/events/{id}": "공연 하나와 그 회차",
   "POST /api/payment/cancel": "결제를 모두 또는 일부 취소해요. 수수료를 뺀 금액이 돌아가요",

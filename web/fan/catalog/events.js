@@ -1,10 +1,12 @@
-// Concerts on sale: search, filters, and a countdown for those that open soon.
+// The home page: what opens next, and all concerts with search and filters.
 
 import { get } from "../../shared/app/api.js";
-import { every, msUntil, serverNow } from "../../shared/app/clock.js";
+import { every, msUntil } from "../../shared/app/clock.js";
 import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { countdown, showTime } from "../../shared/ui/format.js";
+import { count, countdown, showTime, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
+import { GENRES } from "../words/event.js";
+import { homeSections } from "./home.js";
 import { poster } from "./poster.js";
 
 /** Sales that open within this time have a countdown. */
@@ -18,6 +20,7 @@ export async function eventList(page) {
   const nothing = el("div", { class: "card quiet pad nothing stack", role: "status", hidden: true });
   const more = el("button", { class: "btn", type: "button", hidden: true }, t("more"));
   const filters = filterForm(page.query);
+  const top = el("div", { class: "stack loose" });
   let cursor = null;
   let round = 0;
 
@@ -26,10 +29,14 @@ export async function eventList(page) {
     const mine = round;
     const query = new URLSearchParams({ ...filters.read(), ...(isFirst || !cursor ? {} : { cursor }) });
     try {
-      const found = await get(`/api/events?${query}`, { signal, isPublic: true });
+      const found = await get(`/api/events/cards?${query}`, { signal, isPublic: true });
       if (mine !== round) return;
       problem.show("");
-      if (isFirst) list.replaceChildren();
+      if (isFirst) {
+        list.replaceChildren();
+        // A search wants its results first.
+        top.replaceChildren(...(filters.isEmpty() ? homeSections(page, found.items) : []));
+      }
       list.append(...found.items.map((event) => eventCard(page, event)));
       cursor = found.nextCursor;
       more.hidden = !cursor;
@@ -43,8 +50,8 @@ export async function eventList(page) {
 
   /** Nothing on sale, or nothing that matches: the way out differs. */
   function emptyWords() {
-    const { query, ...rest } = filters.read();
-    if (!query && !Object.keys(rest).length) return [el("p", {}, t("noEvents"))];
+    if (filters.isEmpty()) return [el("p", {}, t("noEvents"))];
+    const { query } = filters.read();
     const clear = el("button", { class: "btn", type: "button", onclick: () => {
       filters.element.reset();
       filters.element.query.value = "";
@@ -62,6 +69,7 @@ export async function eventList(page) {
   await load(true);
   main.replaceChildren(
     el("div", { class: "stack" },
+      top,
       el("div", { class: "welcome" }, el("h1", {}, t("events")), el("p", { class: "quiet" }, t("eventsWords"))),
       filters.element,
       problem.element,
@@ -77,50 +85,46 @@ function filterForm(query) {
     option("", t("filterAll")), option("UPCOMING", t("filterUpcoming")), option("ONGOING", t("filterOpen")), option("ENDED", t("filterEnded")));
   const when = el("select", { name: "when", "aria-label": t("filterWhen") }, option("", t("anyTime")), option("30", t("withinMonth")), option("90", t("withinQuarter")));
   const city = el("input", { type: "text", name: "city", placeholder: t("filterCity"), "aria-label": t("filterCity"), autocomplete: "off" });
-  const element = el("form", { class: "finder", role: "search" }, el("label", { class: "search" }, icon("search"), search), city, when, status);
+  const element = el("form", { class: "finder", role: "search" }, el("label", { class: "search" }, icon("search"), search), city, when, status, genreChips());
   element.addEventListener("submit", (event) => event.preventDefault());
   const read = () => {
-    const { query: text, sale, when: days, city: place } = Object.fromEntries(new FormData(element));
+    const { query: text, sale, when: days, city: place, genre } = Object.fromEntries(new FormData(element));
     const state = sale === "ENDED" ? { status: sale } : { scheduleStatus: sale };
     const range = days ? { from: new Date().toISOString(), to: new Date(Date.now() + Number(days) * 86_400_000).toISOString() } : {};
-    return Object.fromEntries(Object.entries({ query: text.trim(), ...state, city: place.trim(), ...range }).filter(([, value]) => value));
+    return Object.fromEntries(Object.entries({ query: text.trim(), ...state, city: place.trim(), genre, ...range }).filter(([, value]) => value));
   };
-  return { element, read };
+  return { element, read, isEmpty: () => Object.keys(read()).length === 0 };
 }
 
-function eventCard(page, event) {
-  const when = el("span", { class: "when num" });
-  addDates(page, event, when);
+/** Radio buttons that look like chips, so that arrow keys work and forms read them. */
+function genreChips() {
+  const chip = (value, words) => el("label", { class: "chip" }, el("input", { type: "radio", name: "genre", value, checked: value === "" }), el("span", {}, words));
+  return el("fieldset", { class: "chips" }, el("legend", { class: "sr" }, t("genreBy")), chip("", t("genreAll")), GENRES.map((genre) => chip(genre, t(`genre${genre}`))));
+}
+
+function eventCard(page, card) {
+  const badge = el("span", { class: "badge" });
+  every(1_000, page.signal, () => Object.assign(badge, stateOf(card)));
   return el("li", {},
-    el("a", { class: "event-card card", href: `#/events/${event.id}` },
-      poster(event.title, "poster wide"),
+    el("a", { class: "event-card card", href: `#/events/${card.id}` },
+      poster(card.title, "poster art"),
       el("span", { class: "text" },
-        el("strong", {}, event.title),
-        el("span", { class: "quiet" }, event.artist),
-        el("span", { class: "quiet" }, `${event.venueName} · ${event.city}`),
-        when)));
+        badge,
+        el("strong", {}, card.title),
+        el("span", { class: "quiet" }, card.artist),
+        el("span", { class: "quiet num" }, [card.startsAt ? showTime(card.startsAt) : null, card.venueName, card.city].filter(Boolean).join(" · ")),
+        card.priceFrom === undefined ? null : el("span", { class: "num" }, t("cardFrom", won(card.priceFrom))))));
 }
 
-/** The list has no dates, so each card loads its own. */
-async function addDates(page, event, when) {
-  const found = await get(`/api/events/${event.id}`, { signal: page.signal, isPublic: true }).catch(() => null);
-  const dates = found?.schedules ?? [];
-  const next = dates.find((it) => serverNow() < Date.parse(it.saleEndsAt)) ?? dates[0];
-  if (!next) return;
-  const clock = el("span", { class: "badge" });
-  when.append(el("span", {}, showTime(next.startsAt)), clock);
-  const isGone = serverNow() < Date.parse(next.saleEndsAt) && msUntil(next.saleStartsAt) === 0 && await areAllGone(page, dates);
-  every(1_000, page.signal, () => {
-    const left = msUntil(next.saleStartsAt);
-    const isOver = Date.parse(next.saleEndsAt) <= serverNow();
-    clock.className = isOver ? "badge" : isGone ? "badge danger" : left ? "badge warn" : "badge ok";
-    clock.textContent = isOver ? t("saleOver") : isGone ? t("soldOut") : left === 0 ? t("onSale") : left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", showTime(next.saleStartsAt));
-  });
-}
-
-/** Whether no open date has seats; the numbers of one date come from the date itself. */
-async function areAllGone({ signal }, dates) {
-  const open = dates.filter((it) => serverNow() < Date.parse(it.saleEndsAt));
-  const found = await Promise.all(open.map(({ id }) => get(`/api/schedules/${id}`, { signal, isPublic: true }).catch(() => null)));
-  return found.every((it) => it && Object.values(it.seatsLeft ?? { unknown: 1 }).every((left) => left === 0));
+/** The class and text of a card's badge. An opening that has passed is on sale, before the next visit. */
+function stateOf({ state, openings: [next], seats, seatsLeft }) {
+  const left = next ? msUntil(next.opensAt) : 0;
+  if (state === "ENDED") return { className: "badge", textContent: t("saleOver") };
+  if (state === "NO_DATES") return { className: "badge", textContent: t("noDates") };
+  if (state === "SOLD_OUT") return { className: "badge danger", textContent: t("soldOut") };
+  if (state === "UPCOMING" && left > 0) {
+    return { className: "badge warn", textContent: left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", showTime(next.opensAt)) };
+  }
+  if (state === "ON_SALE" && seatsLeft * 10 < seats) return { className: "badge warn", textContent: t("cardLeft", count(seatsLeft)) };
+  return { className: "badge ok", textContent: t("onSale") };
 }

@@ -1,6 +1,7 @@
 // English, with the same keys as Korean.
 
 import { en as event } from "./event.js";
+import { en as home } from "./home.js";
 
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `Floor-120` the 120th to go in. */
 function seat(number) {
@@ -12,6 +13,7 @@ function seat(number) {
 
 export default {
   ...event,
+  ...home,
   accessible: "wheelchair space",
   ahead: "Ahead of you",
   alertnotification: "Browser notification",
@@ -87,7 +89,6 @@ export default {
   claimSignUpTake: "Sign up and claim",
   claimTake: "Claim the ticket",
   claimTitle: "A ticket for you",
-  clearSearch: "Clear the search",
   codeFor: (seat) => `QR code for the gate, seat ${seat}`,
   codeMissing: "The QR code could not be loaded. Please reload the page.",
   consentAge: "I'm at least 14 years old (required)",
@@ -137,8 +138,6 @@ export default {
   entryAgain: "Your booking time ran out, so you rejoined the queue and were admitted again. Check your seats and press again.",
   entryOver: "Your time to book has expired. Please join the queue again.",
   estimatedWait: "Estimated wait",
-  events: "Concerts",
-  eventsWords: "Your place in the queue is kept, and seats update live.",
   extend: (left) => `Add time (${left} left)`,
   fileFailed: "The file couldn't be loaded. Please try again.",
   fillIn: "Please fill in this field.",
@@ -241,10 +240,7 @@ export default {
   nextTransferWords: "Send them their tickets, so that everyone can arrive on their own.",
   noAccount: "I'm new here: sign up",
   noBookings: "No upcoming shows.",
-  noEvents: "No concerts on sale right now.",
   noMovements: "No transactions yet.",
-  noneFiltered: "No concerts match these filters.",
-  noneFound: (words) => `No concerts match “${words}”. Try other words, or clear the search.`,
   noNotifications: "No notifications yet.",
   noTickets: "You have no tickets yet.",
   notFound: "Page not found",
@@ -369,7 +365,6 @@ export default {
   saveIt: "Save",
   saved: "Saved.",
   search: "Search concerts",
-  searchWhat: "Concert, artist, venue",
   seatCount: (n) => (n === 1 ? "1 ticket" : `${n} tickets`),
   seatMap: "Seat map",
   seatName: (number) => seat(number),

@@ -1,6 +1,7 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
 import { ko as event } from "./event.js";
+import { ko as home } from "./home.js";
 
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `스탠딩-120` the 120th to go in. */
 function seat(number) {
@@ -19,6 +20,7 @@ function object(word) {
 
 export default {
   ...event,
+  ...home,
   accessible: "휠체어석",
   ahead: "내 앞",
   alertnotification: "브라우저 알림 받기",
@@ -94,7 +96,6 @@ export default {
   claimSignUpTake: "가입하고 받기",
   claimTake: "티켓 받기",
   claimTitle: "티켓이 도착했어요",
-  clearSearch: "검색 지우기",
   codeFor: (seat) => `${seat} 입장 QR 코드`,
   codeMissing: "QR 코드를 불러오지 못했어요. 새로고침해 주세요.",
   consentAge: "만 14세 이상이에요 (필수)",
@@ -144,8 +145,6 @@ export default {
   entryAgain: "예매 가능 시간이 끝나 다시 입장했어요. 고른 좌석을 확인하고 다시 눌러 주세요.",
   entryOver: "예매 가능 시간이 끝났어요. 다시 줄을 서 주세요.",
   estimatedWait: "예상 대기 시간",
-  events: "공연",
-  eventsWords: "순번은 지키고, 좌석은 실시간으로.",
   extend: (left) => `시간 연장 (${left}번 남음)`,
   fileFailed: "파일을 받지 못했어요. 다시 시도해 주세요.",
   fillIn: "입력해 주세요.",
@@ -248,10 +247,7 @@ export default {
   nextTransferWords: "티켓을 보내 두면 따로 도착해도 각자 입장할 수 있어요.",
   noAccount: "처음이에요, 가입할게요",
   noBookings: "예정된 공연이 없어요.",
-  noEvents: "지금 예매할 수 있는 공연이 없어요.",
   noMovements: "아직 내역이 없어요.",
-  noneFiltered: "조건에 맞는 공연이 없어요.",
-  noneFound: (words) => `‘${words}’에 맞는 공연이 없어요. 다른 말로 찾거나 검색을 지워 보세요.`,
   noNotifications: "아직 알림이 없어요.",
   noTickets: "아직 티켓이 없어요.",
   notFound: "없는 페이지예요",
@@ -376,7 +372,6 @@ export default {
   saveIt: "저장",
   saved: "저장했어요.",
   search: "공연 찾기",
-  searchWhat: "공연, 아티스트, 공연장",
   seatCount: (n) => `${n}매`,
   seatMap: "좌석 배치도",
   seatName: (number) => seat(number),

@@ -3,7 +3,8 @@
 use crate::cluster::Cluster;
 use crate::coverage::Moment;
 use crate::fan::Acknowledged;
-use crate::sale::Sale;
+use crate::sale::{ATTEMPTS_MAX, Sale};
+use podo_app::Error;
 use podo_app::booking::reconciliation;
 use podo_app::operations::port::clock::Clock;
 use std::time::Duration;
@@ -190,17 +191,24 @@ impl Sale {
     /// of them may have caused a finding.
     async fn ask_store(&self) {
         let context = &self.cluster.nodes[self.plan.nodes[0]].context;
-        match context.store.check_all(context.now()).await {
-            Ok(findings) => {
-                for it in findings.iter().filter(|finding| finding.n_broken > 0) {
-                    let others = self.cluster.playing();
-                    let found = || {
-                        format!("{} {}: {:?} while {others:?} play", it.id, it.rule, it.examples)
-                    };
-                    self.ensure(false, found);
+        for attempt in 1.. {
+            match context.store.check_all(context.now()).await {
+                Ok(findings) => {
+                    for it in findings.iter().filter(|finding| finding.n_broken > 0) {
+                        let others = self.cluster.playing();
+                        let found = || {
+                            format!(
+                                "{} {}: {:?} while {others:?} play",
+                                it.id, it.rule, it.examples
+                            )
+                        };
+                        self.ensure(false, found);
+                    }
+                    return;
                 }
+                Err(Error::Unavailable(_)) if attempt < ATTEMPTS_MAX => {}
+                Err(error) => return self.ensure(false, || format!("the invariants: {error}")),
             }
-            Err(error) => self.ensure(false, || format!("the invariants: {error}")),
         }
     }
 }

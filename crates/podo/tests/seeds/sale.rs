@@ -29,6 +29,10 @@ pub(crate) const PRICE: i64 = 100_000;
 pub(crate) const GRADE: &str = "R";
 const DAY: Duration = Duration::from_secs(86_400);
 
+/// How often a step of the harness is repeated on a busy machine, whose pools have no connection
+/// left for seconds.
+pub(crate) const ATTEMPTS_MAX: u32 = 20;
+
 pub(crate) struct Sale {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) seed: u64,
@@ -47,7 +51,7 @@ impl Sale {
     pub(crate) async fn play(cluster: Arc<Cluster>, seed: u64) {
         let mut rng = Rng::new(seed);
         let plan = Plan::drawn(&mut rng);
-        let sale = match Sale::open(&cluster, seed, plan.clone()).await {
+        let sale = match Sale::open_on_busy_engines(&cluster, seed, &plan).await {
             Ok(sale) => Arc::new(sale),
             Err(error) => return cluster.note_problem(format!("seed {seed}: {error}, {plan:?}")),
         };
@@ -64,9 +68,28 @@ impl Sale {
         cluster.note_seed(seed, false);
     }
 
-    async fn open(cluster: &Arc<Cluster>, seed: u64, plan: Plan) -> podo_app::Result<Sale> {
+    /// Organisers repeat what found no connection, as fans do.
+    async fn open_on_busy_engines(
+        cluster: &Arc<Cluster>,
+        seed: u64,
+        plan: &Plan,
+    ) -> podo_app::Result<Sale> {
+        let mut attempt = 1;
+        loop {
+            match Sale::open(cluster, (seed, attempt), plan.clone()).await {
+                Err(Error::Unavailable(_)) if attempt < ATTEMPTS_MAX => attempt += 1,
+                opened => return opened,
+            }
+        }
+    }
+
+    async fn open(
+        cluster: &Arc<Cluster>,
+        (seed, attempt): (u64, u32),
+        plan: Plan,
+    ) -> podo_app::Result<Sale> {
         let (context, actor) = (&*cluster.nodes[plan.nodes[0]].context, cluster.organiser);
-        let fans = fans(context, seed, plan.n_fans).await?;
+        let fans = fans(context, &format!("{seed}.{attempt}"), plan.n_fans).await?;
         let text = |text: &str| text.to_owned();
         let (name, address) = (line(&format!("Hall {seed}")), line("1"));
         let venue = NewVenue { name, address, city: line("Seoul") };
@@ -215,12 +238,12 @@ fn schedule(plan: &Plan, (opening, closing): (Timestamp, Timestamp)) -> NewSched
 
 async fn fans(
     context: &AppContext,
-    seed: u64,
+    sale: &str,
     n_fans: usize,
 ) -> podo_app::Result<Vec<(UserId, Email)>> {
     let now = context.now();
     let account = |index: usize| {
-        let email = Email::try_from(format!("fan{index}.{seed}@podo.example")).unwrap();
+        let email = Email::try_from(format!("fan{index}.{sale}@podo.example")).unwrap();
         let asked = SignUp {
             email: email.clone(),
             password: NewPassword::try_from("nobody logs in".to_owned()).unwrap(),

@@ -6,6 +6,8 @@ use crate::routes::App;
 use axum::Json;
 use axum::extract::State;
 use podo_app::catalog;
+use podo_app::catalog::cards;
+use podo_app::catalog::cards::EventCard;
 use podo_app::catalog::port::EventFilter;
 use podo_app::catalog::{EventDetail, EventView, ScheduleDetail};
 use podo_app::store::Page;
@@ -41,6 +43,21 @@ pub(crate) struct EventParams {
     cursor: Option<Uuid>,
 }
 
+impl EventParams {
+    fn filter(self) -> EventFilter {
+        EventFilter {
+            query: self.query.map(String::from),
+            city: self.city.map(String::from),
+            only: self.status,
+            genre: self.genre,
+            schedule_status: self.schedule_status,
+            from: self.from,
+            to: self.to,
+            events: None,
+        }
+    }
+}
+
 /// Published events, newest first.
 #[utoipa::path(get, path = "/api/events", tag = "catalog", params(EventParams),
     responses((status = 200, body = Page<EventView>), (status = 422, body = Problem)))]
@@ -49,17 +66,18 @@ pub(crate) async fn list_events(
     Params(params): Params<EventParams>,
 ) -> ApiResult<Json<Page<EventView>>> {
     let page = page(params.limit, params.cursor)?;
-    let filter = EventFilter {
-        query: params.query.map(String::from),
-        city: params.city.map(String::from),
-        only: params.status,
-        genre: params.genre,
-        schedule_status: params.schedule_status,
-        from: params.from,
-        to: params.to,
-        events: None,
-    };
-    Ok(Json(catalog::list_events(&app.context, filter, page).await?))
+    Ok(Json(catalog::list_events(&app.context, params.filter(), page).await?))
+}
+
+/// Published events with their sale: its state, the lowest price, seats left and the openings ahead.
+#[utoipa::path(get, path = "/api/events/cards", tag = "catalog", params(EventParams),
+    responses((status = 200, body = Page<EventCard>), (status = 422, body = Problem)))]
+pub(crate) async fn list_event_cards(
+    State(app): State<App>,
+    Params(params): Params<EventParams>,
+) -> ApiResult<Json<Page<EventCard>>> {
+    let page = page(params.limit, params.cursor)?;
+    Ok(Json(cards::list_cards(&app.context, params.filter(), page).await?))
 }
 
 /// An event with its schedules.

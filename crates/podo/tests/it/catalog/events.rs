@@ -152,6 +152,39 @@ async fn an_event_is_edited_and_found_by_any_part_of_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_card_says_what_is_left_and_what_opens_next() {
+    let world = World::start().await;
+    let open = world.show(Plan::default()).await;
+    let ahead = world.show(Plan { opens_in: DAY, ..Plan::default() }).await;
+    let cards = async || {
+        let answer = world.stranger.get("/api/events/cards").await.expect(200);
+        let card = |show: &crate::support::world::Show| {
+            let items = answer["items"].as_array().unwrap();
+            items.iter().find(|it| it["id"] == show.event.as_str()).unwrap().clone()
+        };
+        (card(&open), card(&ahead))
+    };
+    let (now, later) = cards().await;
+    assert_eq!((&now["state"], &later["state"]), (&json!("ON_SALE"), &json!("UPCOMING")));
+    assert_eq!(now["seats"], now["seatsLeft"]);
+    let cheapest = |show: &Value| show["priceFrom"].as_u64().unwrap();
+    assert_eq!(cheapest(&now), cheapest(&later));
+    assert!(now["openings"].as_array().unwrap().is_empty());
+    let opening = &later["openings"][0];
+    assert_eq!(opening["scheduleId"], ahead.schedule.to_string());
+    assert!(opening.get("phase").is_none());
+
+    let fan = world.fan_inside(&open).await;
+    fan.hold(&open, &[0, 1]).await;
+    world.clock.advance(Duration::from_secs(2));
+    let (held, _) = cards().await;
+    let left = |card: &Value| card["seatsLeft"].as_u64().unwrap();
+    assert_eq!(left(&held) + 2, left(&now), "held seats aren't available");
+    world.stranger.get("/api/events/cards?genre=POLKA").await.refused(422, "INVALID");
+    world.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_event_has_a_genre_to_browse_by_and_an_age() {
     let world = World::start().await;
     let show = world.show(Plan::default()).await;

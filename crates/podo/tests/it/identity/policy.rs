@@ -16,13 +16,14 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Routes without a login. Any other route without security is a mistake.
-const PUBLIC: [&str; 30] = [
+const PUBLIC: [&str; 31] = [
     "GET /api/auth/options",
     "GET /api/auth/pages",
     "GET /api/auth/pages/{kind}",
     "GET /api/auth/{provider}/callback",
     "GET /api/auth/{provider}/start",
     "GET /api/events",
+    "GET /api/events/cards",
     "GET /api/events/{id}",
     "GET /api/payment/gateways",
     "GET /api/payment/return/{gateway}",

@@ -1,0 +1,146 @@
+//! Events as cards of a list: when they open, from which price, and what is left, in one request.
+
+use crate::catalog::cache::EventRecords;
+use crate::catalog::port::{EventFilter, ScheduleRecord};
+use crate::catalog::{EventView, list_events};
+use crate::context::AppContext;
+use crate::error::Result;
+use crate::store::{Page, PageAsk};
+use podo_domain::catalog::ScheduleStatus;
+use podo_domain::{ScheduleId, Timestamp, Won};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventCard {
+    #[serde(flatten)]
+    pub event: EventView,
+    pub state: SaleState,
+    /// The first and the last show that isn't canceled; absent without dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starts_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_starts_at: Option<Timestamp>,
+    /// The lowest price of a seat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price_from: Option<Won>,
+    /// Seats of the dates that are on sale, and how many of them are available.
+    pub seats: u32,
+    pub seats_left: u32,
+    /// The openings ahead, the earliest first.
+    pub openings: Vec<Opening>,
+}
+
+/// The sale of an event over all its dates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum SaleState {
+    /// It has no dates, or all are canceled.
+    NoDates,
+    Upcoming,
+    OnSale,
+    /// No date on sale has an available seat.
+    SoldOut,
+    Ended,
+}
+
+/// A sale, or a phase of one, that opens later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Opening {
+    pub schedule_id: ScheduleId,
+    pub opens_at: Timestamp,
+    pub starts_at: Timestamp,
+    /// The phase that opens, in Korean and English; absent on a date without phases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase_en: Option<String>,
+}
+
+/// The public events as cards. Everything comes from this node's caches.
+pub async fn list_cards(
+    context: &AppContext,
+    filter: EventFilter,
+    page: PageAsk,
+) -> Result<Page<EventCard>> {
+    let now = context.now();
+    let Page { items, next_cursor } = list_events(context, filter, page).await?;
+    let mut cards = Vec::with_capacity(items.len());
+    for event in items {
+        let records = context.catalog.cache.event(context, event.id).await?;
+        let left = seats_left(context, &records, now).await?;
+        cards.push(card_of(event, &records.schedules, left, now));
+    }
+    Ok(Page { items: cards, next_cursor })
+}
+
+async fn seats_left(context: &AppContext, records: &EventRecords, now: Timestamp) -> Result<u32> {
+    let mut sum = 0;
+    for schedule in records.schedules.iter().filter(|it| is_on_sale(it, now)) {
+        let snapshot = context.booking.seat_maps.snapshot(context, schedule.schedule).await?;
+        sum += snapshot.left.values().sum::<u32>();
+    }
+    Ok(sum)
+}
+
+fn is_on_sale(schedule: &ScheduleRecord, now: Timestamp) -> bool {
+    schedule.status.at(&schedule.times, now) == ScheduleStatus::Ongoing
+}
+
+fn card_of(
+    event: EventView,
+    schedules: &[ScheduleRecord],
+    seats_left: u32,
+    now: Timestamp,
+) -> EventCard {
+    let dates: Vec<&ScheduleRecord> = schedules
+        .iter()
+        .filter(|it| it.status.at(&it.times, now) != ScheduleStatus::Cancelled)
+        .collect();
+    let on_sale = || dates.iter().filter(|it| is_on_sale(it, now));
+    let has_opening = dates.iter().any(|it| now < it.times.sale_starts_at);
+    let state = match on_sale().count() {
+        _ if dates.is_empty() => SaleState::NoDates,
+        0 if has_opening => SaleState::Upcoming,
+        0 => SaleState::Ended,
+        _ if seats_left == 0 => SaleState::SoldOut,
+        _ => SaleState::OnSale,
+    };
+    let starts = || dates.iter().map(|it| it.times.starts_at);
+    let mut openings: Vec<Opening> = dates.iter().flat_map(|it| openings_of(it, now)).collect();
+    openings.sort_by_key(|it| it.opens_at);
+    EventCard {
+        event,
+        state,
+        starts_at: starts().min(),
+        last_starts_at: starts().max(),
+        price_from: dates.iter().flat_map(|it| it.prices.values()).min().copied(),
+        seats: on_sale().map(|it| it.n_seats).sum(),
+        seats_left,
+        openings,
+    }
+}
+
+fn openings_of(date: &ScheduleRecord, now: Timestamp) -> Vec<Opening> {
+    let opening = |opens_at, phase, phase_en| Opening {
+        schedule_id: date.schedule,
+        opens_at,
+        starts_at: date.times.starts_at,
+        phase,
+        phase_en,
+    };
+    let all: Vec<Opening> = match date.phases.as_slice() {
+        [] => vec![opening(date.times.sale_starts_at, None, None)],
+        phases => phases
+            .iter()
+            .map(|phase| {
+                let terms = &phase.terms;
+                let (name, name_en) = (terms.name.clone(), terms.name_en.clone());
+                opening(terms.window.starts_at, Some(name), Some(name_en))
+            })
+            .collect(),
+    };
+    all.into_iter().filter(|it| now < it.opens_at).collect()
+}

@@ -1,0 +1,96 @@
+// The upper part of the home page: the next big opening, what opens within two weeks, what sells fast.
+
+import { every, msUntil, serverNow } from "../../shared/app/clock.js";
+import { el, icon } from "../../shared/ui/dom.js";
+import { seoulDay, showTime } from "../../shared/ui/format.js";
+import { language, t } from "../../shared/ui/i18n.js";
+import { poster } from "./poster.js";
+
+const DAY_MS = 24 * 3_600_000;
+const OPENINGS_WITHIN_MS = 14 * DAY_MS;
+const OPENINGS_MAX = 8;
+const RANKED_MAX = 5;
+
+/** The sections for these events; nothing for an empty catalogue. */
+export function homeSections(page, cards) {
+  return [hero(page, cards), openings(cards), ranking(cards)].filter(Boolean);
+}
+
+const phaseName = (opening) => (language() === "ko" ? opening.phase : opening.phaseEn || opening.phase);
+
+/** The next opening, else the concert that sells best. */
+function hero(page, cards) {
+  const [next] = upcoming(cards);
+  const card = next?.card ?? bySoldShare(cards)[0] ?? cards.find((it) => it.state === "ON_SALE");
+  if (!card) return null;
+  const clock = el("div", { class: "hero-clock num", role: "timer", "aria-live": "off" });
+  if (next) every(1_000, page.signal, () => clock.replaceChildren(...timeLeft(msUntil(next.opening.opensAt))));
+  return el("section", { class: "home-hero", "aria-labelledby": "hero-title" },
+    el("div", { class: "stack tight" },
+      el("p", { class: "hero-when num" }, icon(next ? "clock" : "ticket"), next ? t("heroOpens", showTime(next.opening.opensAt), phaseName(next.opening)) : t("heroNow")),
+      el("h2", { id: "hero-title" }, card.title),
+      el("p", { class: "num" }, [card.startsAt ? showTime(card.startsAt) : null, card.venueName, card.city].filter(Boolean).join(" · ")),
+      next ? clock : null,
+      el("p", {}, el("a", { class: "btn", href: `#/events/${card.id}` }, t("heroGo")))),
+    poster(card.title, "poster hero-art"));
+}
+
+function timeLeft(ms) {
+  const seconds = Math.max(0, Math.ceil(ms / 1_000));
+  const parts = [["homeDays", Math.floor(seconds / 86_400)], ["homeHours", Math.floor(seconds / 3_600) % 24], ["homeMinutes", Math.floor(seconds / 60) % 60], ["homeSeconds", seconds % 60]];
+  return parts.map(([words, number]) => el("b", {}, t(words, number)));
+}
+
+/** Openings of all events, the earliest first. */
+function upcoming(cards) {
+  const all = cards.flatMap((card) => card.openings.map((opening) => ({ card, opening })));
+  return all.filter(({ opening }) => msUntil(opening.opensAt) > 0).sort((a, b) => Date.parse(a.opening.opensAt) - Date.parse(b.opening.opensAt));
+}
+
+/** 티켓 오픈: Korean fans look for what opens on which day. */
+function openings(cards) {
+  const soon = upcoming(cards).filter(({ opening }) => msUntil(opening.opensAt) < OPENINGS_WITHIN_MS).slice(0, OPENINGS_MAX);
+  if (!soon.length) return null;
+  const days = Map.groupBy?.(soon, ({ opening }) => seoulDay(opening.opensAt)) ?? groupByDay(soon);
+  const [today, tomorrow] = [seoulDay(serverNow()), seoulDay(serverNow() + DAY_MS)];
+  const name = (day) => (day === today ? t("openingToday") : day === tomorrow ? t("openingTomorrow") : day);
+  return el("section", { class: "stack", "aria-labelledby": "openings-title" },
+    el("div", {}, el("h2", { id: "openings-title" }, t("openings")), el("p", { class: "quiet" }, t("openingsWords"))),
+    el("ol", { class: "openings num" }, [...days].map(([day, items]) =>
+      el("li", {}, el("h3", {}, name(day)), el("ul", {}, items.map(openingRow))))));
+}
+
+function groupByDay(items) {
+  const days = new Map();
+  for (const item of items) {
+    const day = seoulDay(item.opening.opensAt);
+    days.set(day, [...(days.get(day) ?? []), item]);
+  }
+  return days;
+}
+
+function openingRow({ card, opening }) {
+  return el("li", {}, el("a", { href: `#/events/${card.id}` },
+    poster(card.title, "poster"),
+    el("span", {},
+      el("b", {}, showTime(opening.opensAt).split(" ").at(-1)), phaseName(opening) ? el("span", { class: "tag" }, phaseName(opening)) : null,
+      el("strong", {}, card.title),
+      el("small", { class: "quiet" }, card.venueName))));
+}
+
+const soldShare = (card) => (card.seats ? (card.seats - card.seatsLeft) / card.seats : 0);
+
+function bySoldShare(cards) {
+  return cards.filter((card) => card.state === "ON_SALE" && soldShare(card) > 0).sort((a, b) => soldShare(b) - soldShare(a));
+}
+
+function ranking(cards) {
+  const ranked = bySoldShare(cards).slice(0, RANKED_MAX);
+  if (ranked.length < 2) return null;
+  return el("section", { class: "stack", "aria-labelledby": "ranking-title" },
+    el("h2", { id: "ranking-title" }, t("ranking")),
+    el("ol", { class: "ranking num" }, ranked.map((card, index) =>
+      el("li", {}, el("a", { href: `#/events/${card.id}` },
+        poster(card.title, "poster ranked"),
+        el("span", {}, el("b", { "aria-hidden": "true" }, index + 1), el("span", {}, el("strong", {}, card.title), el("small", { class: "quiet" }, t("rankSold", Math.round(soldShare(card) * 100))))))))));
+}
