@@ -1,0 +1,37 @@
+//! Files of tickets are made in turns, on threads for blocking work and within a time, so that
+//! many requests for them can't take the processor from the sale.
+
+use crate::error::{Error, Result};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// How long a request waits for its turn and its file.
+const MADE_WITHIN: Duration = Duration::from_secs(10);
+
+/// The turns of one kind of file in this process.
+#[derive(Clone)]
+pub struct Turns(Arc<Semaphore>);
+
+impl Turns {
+    pub fn new(made_at_once: usize) -> Turns {
+        Turns(Arc::new(Semaphore::new(made_at_once)))
+    }
+
+    pub async fn take<T: Send + 'static>(
+        &self,
+        make: impl FnOnce() -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let turns = self.0.clone();
+        let making = async move {
+            let turn = turns.acquire_owned().await.map_err(Error::broken)?;
+            let make = move || {
+                let _turn = turn;
+                make()
+            };
+            tokio::task::spawn_blocking(make).await.map_err(Error::broken)?
+        };
+        let made = tokio::time::timeout(MADE_WITHIN, making).await;
+        made.map_err(|_late| Error::Unavailable("files of tickets are made too slowly".into()))?
+    }
+}
