@@ -1,5 +1,6 @@
 //! Sale phases: who may hold what when, and how fans become eligible.
 
+use crate::identity::support::{has, lines};
 use crate::world::{Fan, Plan, SALE_S, World, at, broken, refusal};
 use futures::future::join_all;
 use podo_adapters::sql::Guard;
@@ -8,6 +9,7 @@ use podo_app::catalog::phases::port::{
     AddCodes, AddMembers, KeyHash, LineProblem, PhaseProof, Phases, SetPhases, StartImport, Verify,
 };
 use podo_app::catalog::port::{Catalog, ChangeSchedule, Remove, Unwanted};
+use podo_app::identity::support::port::{SupportSubject, TimelineKind};
 use podo_app::messaging::port::messages::Messages;
 use podo_app::waiting_room::port::history::QueueHistory;
 use podo_app::waiting_room::port::queue::Admission;
@@ -249,6 +251,8 @@ async fn a_member_verifies_one_account_and_lists_add_nobody_twice() {
     let taken = verify(&world, &other, phase, PhaseProof::Member([2; 32])).await;
     assert_eq!(refusal(taken), Refusal::MemberTaken, "the same member by another key");
     assert_eq!(world.store.eligible_phases(one.id, world.schedule).await.unwrap(), [phase]);
+    let told = lines(&world, SupportSubject::Person(one.id)).await;
+    assert!(has(&told, TimelineKind::Phase, "VERIFIED"), "{told:?}");
     let people = world.store.phase_people(world.schedule).await.unwrap();
     assert_eq!((people[0].n_members, people[0].n_eligible), (2, 1));
     assert_eq!(people[0].imports.len(), 2);
