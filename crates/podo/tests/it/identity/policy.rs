@@ -213,12 +213,14 @@ async fn a_fan_is_refused_on_organiser_routes_and_foreign_ids_are_not_found() {
 
 /// Undocumented routes, which the tests above don't call. None of them shows personal data without
 /// that person's session.
-const UNDOCUMENTED: [&str; 19] = [
+const UNDOCUMENTED: [&str; 21] = [
     "/",
     "/api/layout.schema.json",
     "/api/openapi.json",
     "/business",
     "/enter",
+    "/enter/forgotten",
+    "/enter/reset",
     "/events/{id}",
     "/healthz",
     "/join",
