@@ -12,7 +12,7 @@ use cms::cert::x509::der::asn1::{
 use cms::cert::x509::der::oid::db::rfc4519;
 use cms::cert::x509::der::oid::db::rfc5911;
 use cms::cert::x509::der::oid::db::rfc5912;
-use cms::cert::x509::der::{self, Decode, Encode, Tagged};
+use cms::cert::x509::der::{self, Decode, Encode};
 use cms::cert::x509::name::Name;
 use cms::cert::x509::spki::AlgorithmIdentifierOwned;
 use cms::cert::x509::time::Time;
@@ -137,7 +137,6 @@ fn signed_attributes(hash: &[u8], now: Timestamp) -> der::Result<SetOfVec<Attrib
 fn part(name: &Name, oid: ObjectIdentifier) -> Option<String> {
     let parts = name.0.iter().flat_map(|set| set.0.iter());
     let found = parts.into_iter().find(|it| it.oid == oid)?;
-    let _tag = found.value.tag();
     String::from_utf8(found.value.value().to_vec()).ok()
 }
 

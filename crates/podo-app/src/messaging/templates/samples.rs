@@ -33,7 +33,8 @@ pub fn facts(template: Template, language: Language) -> Facts {
     if is_about_account(template) {
         return facts;
     }
-    facts.set_show(&show(user, amount, language), user, language);
+    let recipient = if is_for_another(template) { UserId::new(Uuid::max()) } else { user };
+    facts.set_show(&show(user, amount, language), recipient, language);
     if matches!(template, Template::SaleReminder | Template::PhaseVerified) {
         facts.booking = None;
     }
@@ -73,6 +74,11 @@ const fn is_about_account(template: Template) -> bool {
             | Template::EmailTaken
             | Template::EmailChanged
     )
+}
+
+/// The recipient of a ticket sees its seat, and neither the other seats nor the price.
+const fn is_for_another(template: Template) -> bool {
+    matches!(template, Template::OfferReceived | Template::TicketClaim | Template::TransferredHere)
 }
 
 fn link(template: Template) -> &'static str {
