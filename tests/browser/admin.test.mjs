@@ -62,6 +62,25 @@ test("the command palette finds pages, concerts and fans by keyboard", async () 
   await context.close();
 });
 
+test("a quiet monitor is watched longer than an idle session lives, and its pause works", async () => {
+  const strict = await openWorld({ env: { PODO_ADMIN_IDLE_MINUTES: "1" } });
+  try {
+    const show = await strict.show();
+    const { page, context } = await strict.room(`#/live/${show.scheduleId}`);
+    await page.locator(".kpi b").first().waitFor();
+    const begunAt = Date.now();
+    // Nobody touches the page; the only calls are those by which it stays logged in.
+    while (Date.now() - begunAt < 70_000) await page.waitForResponse(/api\/auth\/refresh/, { timeout: 40_000 });
+    await page.getByRole("button", { name: "Pause admission" }).click();
+    await page.locator("dialog .btn.stop").click();
+    await page.getByRole("button", { name: "Resume admission" }).waitFor();
+    assert.equal(await page.locator("input[name=password]").count(), 0, "no login in between");
+    await context.close();
+  } finally {
+    await strict.close();
+  }
+});
+
 test("an organiser makes a hall and a concert without writing JSON", async () => {
   const venue = await world.admin.call("POST", "/api/admin/venues", { name: "New venue", address: "Road 2", city: "부산" });
   const { page, context } = await world.room(`#/halls/new?venue=${venue.id}`);

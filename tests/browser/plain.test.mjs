@@ -78,6 +78,48 @@ test("a browser without scripts goes from the list to its place in line", async 
   await close();
 });
 
+test("a forgotten password is set again without scripts", async () => {
+  const { account, context: first } = await world.fan();
+  await first.close();
+  const { page, look, found, close } = await openPlain("en-GB");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${world.url}/enter`);
+  await page.locator("main a", { hasText: "Forgot your password?" }).click();
+  await look("forgotten");
+  await page.locator("input[name=email]").fill(account.email);
+  await page.locator("form button").click();
+  await page.locator("input[name=token]").waitFor();
+  const [newest] = await mailbox("Set a new password");
+  await page.locator("input[name=token]").fill(newest.body.trim().split(/\s+/).at(-1));
+  await page.locator("input[name=password]").fill("12345678");
+  await page.locator("form button").click();
+  await page.getByRole("alert").filter({ hasText: "too common" }).waitFor();
+  await look("reset");
+  if (process.env.SCREENS) await page.screenshot({ path: `${process.env.SCREENS}/plain-reset.png` });
+  await page.locator("input[name=password]").fill("purple-grapes-2027");
+  await page.locator("form button").click();
+  await page.locator("h1", { hasText: "Your password was changed" }).waitFor();
+  await look("changed");
+  await page.locator("main a", { hasText: "Log in" }).click();
+  await page.locator("input[name=email]").fill(account.email);
+  await page.locator("input[name=password]").fill("purple-grapes-2027");
+  await page.locator("form button").click();
+  await page.waitForURL(/\/tickets$|\/$/);
+  assert.deepEqual(found, []);
+  await close();
+});
+
+/** The notifications with this subject, once there is one. */
+async function mailbox(subject) {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const { items } = await world.admin.call("GET", "/api/admin/mailbox?limit=100");
+    const found = items.filter((it) => it.subject === subject);
+    if (found.length) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`no notification "${subject}"`);
+}
+
 for (const [locale, words] of [["ko-KR", ["모든 좌석이 팔렸어요.", "취소표 대기", "VIP 1석을 기다리고 있어요"]], ["en-GB", ["Sold out.", "Join the standby list", "On the standby list for 1 × VIP, 0 ahead"]]]) {
   test(`without scripts too, who comes too late is told so and may stand by (${locale})`, async () => {
     const show = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 } });

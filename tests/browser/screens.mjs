@@ -2,12 +2,14 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { everyMail } from "./mails.mjs";
 import { everyPage } from "./pages.mjs";
 import { arena, setStage } from "./stage.mjs";
 import { openWorld } from "./world.mjs";
 
 const [folder = "screens", ...chosen] = process.argv.slice(2);
 const README = "readme";
+const MAILS = "mails";
 const VARIANTS = {
   light: { theme: "light", width: 1280 },
   dark: { theme: "dark", width: 1280, language: "en" },
@@ -16,13 +18,24 @@ const VARIANTS = {
 
 const world = await openWorld();
 const show = await setStage(world);
-for (const name of chosen.length ? chosen : [...Object.keys(VARIANTS), README]) {
+for (const name of chosen.length ? chosen : [...Object.keys(VARIANTS), README, MAILS]) {
   mkdirSync(join(folder, name), { recursive: true });
   const look = (page, title) => page.screenshot({ path: join(folder, name, `${title}.png`) });
   if (name === README) await theFourBest(look);
+  else if (name === MAILS) await mails(folder);
   else await everyPage(world, { ...VARIANTS[name], show }, look);
 }
 await world.close();
+
+/** Every mail in both languages, as a desktop and a phone show it. */
+async function mails(folder) {
+  const post = await openWorld({ env: { PODO_PUBLIC_URL: "https://tickets.podo.example", PODO_MAIL_REPLY_TO: "help@podo.example" } });
+  for (const [device, width] of [["desktop", 1_280], ["phone", 390]]) {
+    mkdirSync(join(folder, MAILS, device), { recursive: true });
+    await everyMail(post, { width }, (page, title) => page.screenshot({ path: join(folder, MAILS, device, `${title}.png`), fullPage: true }));
+  }
+  await post.close();
+}
 
 /**
  * A sale while it happens: the control room, the line, the map, and the map on a phone; the map also

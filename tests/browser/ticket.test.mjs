@@ -1,6 +1,9 @@
-// A ticket at the gate without a network, its files, and a show that moves to another day.
+// A ticket at the gate without a network, its files, phone wallets, and a show that moves to another day.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
 import { openWorld } from "./world.mjs";
@@ -60,6 +63,49 @@ test("a ticket is saved as PDF, and its show as a calendar file", async () => {
     assert.ok(file.suggestedFilename().endsWith(ending), file.suggestedFilename());
   }
   await fan.context.close();
+});
+
+/** Keys for passes from a private authority, as settings. */
+function passKeys(folder) {
+  const openssl = (...options) => execFileSync("openssl", options, { cwd: folder, stdio: "ignore" });
+  const certificate = (name, subject, ...options) => openssl("req", "-x509", "-days", "2", "-nodes", "-newkey", "rsa:2048", "-keyout", `${name}.key`, "-out", `${name}.crt`, "-subj", subject, ...options);
+  certificate("wwdr", "/CN=Podo test relations");
+  certificate("pass", "/UID=pass.example.podo/OU=PODO123456", "-CA", "wwdr.crt", "-CAkey", "wwdr.key", "-addext", "basicConstraints=critical,CA:FALSE");
+  const account = { client_email: "wallet@podo.example", private_key: readFileSync(join(folder, "pass.key"), "utf8") };
+  writeFileSync(join(folder, "account.json"), JSON.stringify(account));
+  return {
+    PODO_APPLE_PASS_TYPE_ID: "pass.example.podo",
+    PODO_APPLE_TEAM_ID: "PODO123456",
+    PODO_APPLE_PASS_CERTIFICATE: join(folder, "pass.crt"),
+    PODO_APPLE_PASS_PRIVATE_KEY: join(folder, "pass.key"),
+    PODO_APPLE_WWDR_CERTIFICATE: join(folder, "wwdr.crt"),
+    PODO_GOOGLE_WALLET_ISSUER_ID: "3388000000012345678",
+    PODO_GOOGLE_WALLET_ACCOUNT_FILE: join(folder, "account.json"),
+  };
+}
+
+test("a ticket is put into a phone's wallet only where the organiser has keys", async () => {
+  const show = await world.show();
+  const bought = await world.buy(show, [0]);
+  const fan = await world.open({ language: "ko", width: 390, height: 844, mayAsk: "https://pay.google.com/gp/v/save/" });
+  const { page, words } = fan;
+  await logIn(fan, bought.account);
+  assert.equal(await page.getByRole("button", { name: words.phoneWallet("apple") }).count(), 0);
+  await world.restart(passKeys(world.data));
+  await page.reload();
+  const apple = page.getByRole("button", { name: words.phoneWallet("apple") });
+  await apple.waitFor();
+  assert.deepEqual(await violations(page), []);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= 390);
+  if (process.env.SCREENS) await page.screenshot({ path: join(process.env.SCREENS, "wallet-phone.png"), fullPage: true });
+  const [file] = await Promise.all([page.waitForEvent("download"), apple.click()]);
+  assert.ok(file.suggestedFilename().endsWith(".pkpass"), file.suggestedFilename());
+  assert.equal(readFileSync(await file.path()).subarray(0, 2).toString(), "PK");
+  await page.route("https://pay.google.com/**", (route) => route.fulfill({ contentType: "text/html", body: "<title>Google</title>" }));
+  await page.getByRole("button", { name: words.phoneWallet("google") }).click();
+  await page.waitForURL(/^https:\/\/pay\.google\.com\/gp\/v\/save\/ey/);
+  await fan.context.close();
+  await world.restart({});
 });
 
 test("a fan keeps a show that moved, and another gets everything back", async () => {

@@ -123,7 +123,7 @@ export async function openTab({ url, browser, broken }, { language = "ko", width
   return { context, page, words, go: (path) => page.goto(url + path) };
 }
 
-/** `mayAsk` are the addresses elsewhere that are part of a journey. */
+/** `mayAsk` are the addresses elsewhere that are part of a journey, or how they begin. */
 export function watch(page, url, broken, mayAsk) {
   page.on("pageerror", (error) => broken.push(`${page.url()}: ${error.stack}`));
   page.on("console", (message) => {
@@ -132,7 +132,7 @@ export function watch(page, url, broken, mayAsk) {
     if (isMistake) broken.push(`${page.url()}: ${message.text()}`);
   });
   page.on("request", (request) => {
-    const isOurs = request.url().startsWith(url) || [mayAsk].flat().includes(request.url()) || /^(data|blob):/.test(request.url());
+    const isOurs = request.url().startsWith(url) || [mayAsk].flat().some((it) => it && request.url().startsWith(it)) || /^(data|blob):/.test(request.url());
     if (!isOurs) broken.push(`${page.url()} asked ${request.url()}`);
   });
 }

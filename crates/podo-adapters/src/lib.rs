@@ -69,4 +69,6 @@ pub mod live;
 pub mod notify;
 pub mod otlp;
 pub mod papers;
+pub mod passes;
+mod service_account;
 pub mod sql;

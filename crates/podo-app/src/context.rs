@@ -31,6 +31,7 @@ use crate::operations::traces::Spans;
 use crate::payments::port::gateway::Gateway;
 use crate::store::Store;
 use crate::tickets::papers::TicketPress;
+use crate::tickets::passes::Passes;
 use crate::waiting_room::jobs::Visits;
 use crate::waiting_room::port::queue::Queue;
 use crate::waiting_room::{Openings, PollRateLimiter, Progresses, QueueLogBuffer, Waits};
@@ -142,6 +143,8 @@ pub struct PaymentsContext {
 pub struct TicketsContext {
     /// Prints tickets; `None` where nothing is printed, as in a simulation.
     pub press: Option<TicketPress>,
+    /// Passes for the wallets of phones, as far as the settings have keys for them.
+    pub passes: Passes,
 }
 
 pub struct MessagingContext {
@@ -201,6 +204,7 @@ pub struct AppContextBuilder {
     social: Vec<Arc<dyn SocialService>>,
     spans: Option<Arc<dyn Spans>>,
     press: Option<TicketPress>,
+    passes: Passes,
     poll_rate_limiter: PollRateLimiter,
 }
 
@@ -227,6 +231,10 @@ impl AppContextBuilder {
 
     pub fn press(self, press: TicketPress) -> AppContextBuilder {
         AppContextBuilder { press: Some(press), ..self }
+    }
+
+    pub fn passes(self, passes: Passes) -> AppContextBuilder {
+        AppContextBuilder { passes, ..self }
     }
 
     pub fn poll_rate_limiter(self, poll_rate_limiter: PollRateLimiter) -> AppContextBuilder {
@@ -272,7 +280,7 @@ impl AppContextBuilder {
                 reconciliation: Reconciliation::default(),
             },
             payments: PaymentsContext { gateways: self.gateways, purchases: AtomicU64::new(0) },
-            tickets: TicketsContext { press: self.press },
+            tickets: TicketsContext { press: self.press, passes: self.passes },
             messaging: MessagingContext {
                 bus: services.bus,
                 channels: self.channels,
@@ -309,6 +317,7 @@ impl AppContext {
             social: Vec::new(),
             spans: None,
             press: None,
+            passes: Passes::default(),
             poll_rate_limiter: PollRateLimiter::default(),
         }
     }

@@ -4,7 +4,6 @@ pub mod announcements;
 pub mod envelope;
 pub mod jobs;
 pub mod notifications;
-pub mod pending_texts;
 pub mod port;
 pub mod templates;
 pub mod webhook_endpoints;

@@ -1,4 +1,4 @@
-//! Tickets: what their holders see, their codes, transfer, and the gate.
+//! Tickets: what their holders see, their codes, files and passes, transfer, and the gate.
 
 pub mod calendar;
 pub mod claims;
@@ -6,6 +6,8 @@ pub mod gate;
 pub mod gate_port;
 pub mod holders;
 pub mod papers;
+pub mod passes;
 pub mod port;
 pub mod resale_port;
 pub mod resales;
+pub mod turns;

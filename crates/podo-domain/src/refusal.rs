@@ -202,6 +202,8 @@ pub enum Refusal {
     ResaleOver,
     /// The organiser doesn't permit transfers of this event's tickets.
     TransferOff,
+    /// The ticket can't be put into the wallet of a phone.
+    PassOff,
 
     // Idempotency keys
     KeyMissing,
@@ -327,6 +329,7 @@ impl Refusal {
             Refusal::ClaimForeign => "CLAIM_FOREIGN",
             Refusal::ResaleOver => "RESALE_OVER",
             Refusal::TransferOff => "TRANSFER_OFF",
+            Refusal::PassOff => "PASS_OFF",
             Refusal::KeyMissing => "IDEMPOTENCY_KEY_MISSING",
             Refusal::KeyMalformed => "IDEMPOTENCY_KEY_MALFORMED",
             Refusal::KeyRunning => "IDEMPOTENCY_KEY_RUNNING",

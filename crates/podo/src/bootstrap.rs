@@ -13,6 +13,7 @@ use podo_adapters::notify::HttpWebhookClient;
 use podo_adapters::otlp;
 use podo_adapters::otlp::Exporter;
 use podo_adapters::papers::PdfPrinter;
+use podo_adapters::passes::{ApplePasses, GooglePasses};
 use podo_adapters::sql::SqlStore;
 use podo_app::AppContext;
 use podo_app::context::{Foundation, LiveEngines, Rules, Services};
@@ -25,6 +26,7 @@ use podo_app::operations::port::clock::{Clock, Rng};
 use podo_app::operations::traces::Spans;
 use podo_app::payments::port::gateway::Gateway;
 use podo_app::tickets::papers::TicketPress;
+use podo_app::tickets::passes::{ApplePassMaker, GooglePassMaker, Passes};
 use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::tokens::TokenKeys;
 use podo_domain::NodeId;
@@ -120,6 +122,7 @@ pub async fn context_on(
         .social(social(config, &rng, &clock)?)
         .spans(spans)
         .press(TicketPress::new(Arc::new(PdfPrinter)))
+        .passes(passes(config)?)
         .build();
     Ok(Bootstrapped { context, clock: synced_clock, store, sandbox, exporter })
 }
@@ -237,6 +240,20 @@ fn certifier(
     let Some(settings) = config.people.identity() else { return Ok(None) };
     let certifier = PortOneIdentity::new(settings, rng.clone(), clock.clone());
     Ok(Some(Arc::new(certifier.map_err(|error| anyhow!(error))?)))
+}
+
+/// Passes for the wallets of phones, as far as there are keys.
+fn passes(config: &Config) -> Result<Passes> {
+    let apple = config.apple_passes().map(ApplePasses::open).transpose();
+    let apple = apple.map_err(|error| anyhow!(error))?;
+    if let Some(apple) = &apple {
+        tracing::info!(until = %apple.expires_at(), "Apple Wallet passes can be signed");
+    }
+    let google = config.google_passes()?.map(GooglePasses::open).transpose();
+    let google = google.map_err(|error| anyhow!(error))?;
+    let apple = apple.map(|it| Arc::new(it) as Arc<dyn ApplePassMaker>);
+    let google = google.map(|it| Arc::new(it) as Arc<dyn GooglePassMaker>);
+    Ok(Passes::new(apple, google))
 }
 
 /// The configured social login providers.

@@ -12,7 +12,7 @@ pub mod roles;
 pub(crate) mod secret;
 mod sources;
 
-pub use brand::Brand;
+pub use brand::{Brand, Passes};
 pub use bus::Bus;
 pub use channels::Channels;
 pub use gateways::Gateways;
@@ -61,6 +61,8 @@ pub struct Config {
     pub channels: Channels,
     #[serde(flatten)]
     pub brand: Brand,
+    #[serde(flatten)]
+    pub passes: Passes,
     #[serde(skip)]
     aws: AwsEnvironment,
     pub hold_seconds: u32,
@@ -289,6 +291,7 @@ impl Config {
         self.bus.check()?;
         self.channels.check()?;
         self.brand.check()?;
+        self.passes.check()?;
         self.gateways.check(&self.public_url)?;
         self.check_sandbox()?;
         self.people.check(&self.public_url)?;
@@ -416,6 +419,16 @@ impl Config {
     /// The organiser's name and look.
     pub fn look(&self) -> podo_app::messaging::templates::Brand {
         self.brand.look(&self.public_url)
+    }
+
+    /// Keys for Apple Wallet, if they are set.
+    pub fn apple_passes(&self) -> Option<podo_adapters::passes::ApplePassSettings> {
+        self.passes.apple()
+    }
+
+    /// Keys for Google Wallet, if they are set.
+    pub fn google_passes(&self) -> Result<Option<podo_adapters::passes::GooglePassSettings>> {
+        self.passes.google()
     }
 
     /// Private networks that organisers' webhooks may reach.

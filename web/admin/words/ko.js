@@ -10,7 +10,7 @@ import team from "./team_ko.js";
 import RULES from "./rules.js";
 
 const STATES = {
-  ACCEPTED: "받음",
+  ACCEPTED: "수락함",
   ACTIVE: "이용 중",
   ADMITTED: "입장",
   AUTO: "판매 중",
@@ -38,7 +38,9 @@ const STATES = {
   LAPSED: "받지 않음",
   LEFT: "나감",
   LIFTED: "해제",
+  LISTED: "재판매 등록",
   LOCKED: "잠김",
+  MOVED: "바뀜",
   OFFERED: "보내는 중",
   OK: "정상",
   ONGOING: "판매 중",
@@ -63,6 +65,7 @@ const STATES = {
   RUNNING: "진행 중",
   SENDING: "보내는 중",
   SENT: "보냄",
+  SOLD: "판매됨",
   STORED: "알림함에 있음",
   TAKEN: "구매함",
   TIME_UP: "시간 초과",
@@ -72,6 +75,7 @@ const STATES = {
   UPHELD: "유지",
   USED: "사용함",
   VALID: "유효",
+  VERIFIED: "인증됨",
   VOID: "무효",
   WAITING: "대기 중",
   WITHDRAWN: "되돌림",

@@ -34,6 +34,7 @@ export default {
   timelineKind: (kind) => ({
     QUEUE: "Waiting room", STANDBY: "Standby list", RESERVATION: "Reservation", PAYMENT: "Payment", REFUND: "Refund",
     TICKET: "Ticket", TRANSFER: "Transfer", CHECK_IN: "Check-in", NOTIFICATION: "Notification", RESEND: "Confirmation",
+    PHASE: "Sale phase", RESALE: "Resale", CHANGE: "New date or venue",
   })[kind] ?? kind,
   yes: "Yes",
 };

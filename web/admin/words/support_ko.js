@@ -34,6 +34,7 @@ export default {
   timelineKind: (kind) => ({
     QUEUE: "대기실", STANDBY: "취소표 대기", RESERVATION: "예매", PAYMENT: "결제", REFUND: "환불",
     TICKET: "티켓", TRANSFER: "양도", CHECK_IN: "입장", NOTIFICATION: "알림", RESEND: "예매 확인",
+    PHASE: "판매 단계", RESALE: "재판매", CHANGE: "일정·장소 변경",
   })[kind] ?? kind,
   yes: "예",
 };

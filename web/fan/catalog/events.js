@@ -98,8 +98,8 @@ function filterForm(query) {
 
 /** Radio buttons that look like chips, so that arrow keys work and forms read them. */
 function genreChips() {
-  const chip = (value, words) => el("label", { class: "chip" }, el("input", { type: "radio", name: "genre", value, checked: value === "" }), el("span", {}, words));
-  return el("fieldset", { class: "chips" }, el("legend", { class: "sr" }, t("genreBy")), chip("", t("genreAll")), GENRES.map((genre) => chip(genre, t(`genre${genre}`))));
+  const chip = (value, words) => el("label", { class: "genre" }, el("input", { type: "radio", name: "genre", value, checked: value === "" }), el("span", {}, words));
+  return el("fieldset", { class: "genres" }, el("legend", { class: "sr" }, t("genreBy")), chip("", t("genreAll")), GENRES.map((genre) => chip(genre, t(`genre${genre}`))));
 }
 
 function eventCard(page, card) {

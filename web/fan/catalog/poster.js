@@ -10,12 +10,18 @@ const SKIES = [
   ["#0F2E2A", "#0EA283", "#D6F58A"],
   ["#2A1606", "#C05510", "#FFD36E"],
   ["#15133C", "#4A5BFF", "#C6B2FF"],
+  ["#3D0C11", "#B3202E", "#FFD0A6"],
+  ["#06282E", "#13808C", "#BFF3E0"],
+  ["#1E1140", "#8A2BD0", "#FFB3E6"],
+  ["#101820", "#3E5C76", "#F2E9D8"],
 ];
 
 /** Deterministic pseudo-random numbers from a text. */
 function numbers(text) {
   let state = 2_166_136_261;
   for (const letter of text) state = Math.imul(state ^ letter.codePointAt(0), 16_777_619);
+  // The last letters alone would decide the first number.
+  for (const shift of [16, 13, 16]) state = Math.imul(state ^ (state >>> shift), 2_246_822_507);
   return () => {
     state = Math.imul(state ^ (state >>> 15), 2_246_822_519);
     state = Math.imul(state ^ (state >>> 13), 3_266_489_917);

@@ -1,6 +1,7 @@
-// Files of a ticket: the calendar entry and the printed ticket, both made by the server.
+// Files of a ticket, made by the server: the calendar entry, the printed ticket, and passes for the
+// wallets of phones.
 
-import { answered } from "../../shared/app/api.js";
+import { answered, get } from "../../shared/app/api.js";
 import { el, icon, whileBusy } from "../../shared/ui/dom.js";
 import { t } from "../../shared/ui/i18n.js";
 import { save } from "../../shared/ui/table.js";
@@ -13,6 +14,26 @@ export function calendarButton(ticket) {
 export function pdfButton(ticket) {
   const size = matchMedia("(max-width: 640px)").matches ? "mobile" : "a4";
   return fileButton(`/api/tickets/${ticket.id}/pdf?size=${size}`, `${ticket.bookingNumber}-${ticket.seatNumber}.pdf`, [icon("download"), t("ticketPdf")]);
+}
+
+/** Buttons for the wallets that the organiser has keys for. */
+export function walletButtons(ticket, wallets) {
+  return [
+    wallets.apple ? fileButton(`/api/tickets/${ticket.id}/wallet/apple`, `${ticket.bookingNumber}-${ticket.seatNumber}.pkpass`, [icon("ticket"), t("phoneWallet", "apple")]) : null,
+    wallets.google ? googleButton(ticket) : null,
+  ];
+}
+
+/** The link is made when it is needed, because it contains the ticket's code. */
+function googleButton(ticket) {
+  const button = el("button", { class: "btn small", type: "button" }, icon("ticket"), t("phoneWallet", "google"));
+  const status = el("small", { class: "quiet", role: "status" });
+  button.addEventListener("click", () => whileBusy(button, async () => {
+    const link = await get(`/api/tickets/${ticket.id}/wallet/google`).catch(() => null);
+    status.textContent = link ? "" : t("fileFailed");
+    if (link) location.assign(link.url);
+  }));
+  return [button, status];
 }
 
 /** A link could not send the login. */

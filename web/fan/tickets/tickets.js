@@ -7,19 +7,20 @@ import { moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { user } from "../../shared/app/session.js";
 import { poster } from "../catalog/poster.js";
-import { calendarButton, pdfButton } from "./calendar.js";
+import { calendarButton, pdfButton, walletButtons } from "./calendar.js";
 import { changeCard } from "./changes.js";
 import { showCode } from "./code.js";
 import { resaleButton, resaleCard } from "./resale.js";
 
 export async function tickets(page) {
   if (!user()) return page.login();
-  const [owned, reservations, offers, changes, resales] = await Promise.all([
+  const [owned, reservations, offers, changes, resales, wallets] = await Promise.all([
     get("/api/tickets?limit=100", { signal: page.signal }),
     get("/api/booking/reservations?limit=50", { signal: page.signal }),
     get("/api/users/me/offers", { signal: page.signal }),
     get("/api/booking/changes", { signal: page.signal }),
     get("/api/users/me/resales", { signal: page.signal }),
+    get("/api/tickets/wallets", { signal: page.signal }),
   ]);
   const open = reservations.items.filter((it) => ["HELD", "PAYING"].includes(it.status));
   const groups = new Map();
@@ -36,6 +37,7 @@ export async function tickets(page) {
         reservation: reservations.items.find((it) => it.id === id),
         change: changes.items.find((it) => it.reservationId === id),
         listings: resales.listed,
+        wallets,
       }))));
 }
 
@@ -81,7 +83,7 @@ function nothing() {
     el("p", {}, el("a", { class: "btn primary", href: "#/" }, t("toEvents"))));
 }
 
-function bookingCard(page, list, { reservation, change, listings }) {
+function bookingCard(page, list, { reservation, change, listings, wallets }) {
   const [first] = list;
   const isLive = list.some((it) => it.status === "VALID");
   const isMine = reservation?.status === "CONFIRMED";
@@ -94,13 +96,13 @@ function bookingCard(page, list, { reservation, change, listings }) {
         el("p", { class: "quiet num" }, `${t("bookingNumber")} ${first.bookingNumber}`)),
       isLive ? el("div", { class: "row" }, calendarButton(first)) : null),
     change && isLive ? el("div", { class: "pad" }, changeCard(page, change, reservation)) : null,
-    el("ul", { class: "tickets pad" }, list.map((ticket) => ticketItem(page, ticket, isMine ? listings : null))),
+    el("ul", { class: "tickets pad" }, list.map((ticket) => ticketItem(page, ticket, { listings: isMine ? listings : null, wallets }))),
     isLive && isMine ? el("div", { class: "pad row foot" },
       el("button", { class: "btn danger", type: "button", onclick: () => cancel(page, reservation, list) }, t("cancelReservation"))) : null);
 }
 
 /** `listings` are absent for a ticket that the fan didn't buy. */
-function ticketItem(page, ticket, listings) {
+function ticketItem(page, ticket, { listings, wallets }) {
   const code = el("div", { class: "code" });
   const isValid = ticket.status === "VALID";
   if (isValid) showCode(page, ticket, code);
@@ -113,6 +115,7 @@ function ticketItem(page, ticket, listings) {
       el("a", { class: "btn small primary", href: `#/tickets/${ticket.id}/full` }, icon("ticket"), t("ticketFull")),
       el("a", { class: "btn small", href: `#/tickets/${ticket.id}` }, icon("print"), t("print")),
       pdfButton(ticket),
+      walletButtons(ticket, wallets),
       ticket.transferable
         ? el("button", { class: "btn small", type: "button", onclick: () => transfer(page, ticket) }, icon("send"), t("transfer"))
         : el("small", { class: "quiet" }, t("transferOff")),

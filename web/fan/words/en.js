@@ -300,6 +300,7 @@ export default {
   phasephone: "Phone",
   phases: "Sale phases",
   phone: "Phone",
+  phoneWallet: (name) => ({ apple: "Apple Wallet", google: "Google Wallet" })[name],
   pickSome: (max) => `Pick your seats on the map, up to ${max} per person.`,
   placeKept: "Your place is saved on our server.",
   placeKeptHow: "You can reload or close this page and come back to the same place. Each account has one place.",

@@ -307,6 +307,7 @@ export default {
   phasephone: "전화번호",
   phases: "판매 단계",
   phone: "전화번호",
+  phoneWallet: (name) => ({ apple: "Apple 지갑", google: "Google 지갑" })[name],
   pickSome: (max) => `좌석을 골라 주세요. 1인 ${max}매까지예요.`,
   placeKept: "순번은 서버에 저장되어 있어요.",
   placeKeptHow: "새로고침하거나 창을 닫았다 돌아와도 같은 순번이에요. 계정마다 순번은 하나예요.",

@@ -113,6 +113,15 @@ mod tests {
     }
 
     #[test]
+    fn the_manual_lists_every_template() {
+        let manual = include_str!("../../../../docs/alimtalk.md");
+        for template in Template::ALL {
+            let code = code("", template);
+            assert!(manual.contains(&format!("`{code}`")), "{code}");
+        }
+    }
+
+    #[test]
     fn numbers_are_written_as_in_korea() {
         assert_eq!(domestic("+821012345678").as_deref(), Some("01012345678"));
         assert_eq!(domestic("+12025550123"), None);

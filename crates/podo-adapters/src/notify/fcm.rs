@@ -1,18 +1,12 @@
 //! Push through Firebase Cloud Messaging, HTTP v1, as a service account.
 
 use crate::notify::http::{Reply, call, client, short};
+use crate::service_account::ServiceAccount;
 use async_trait::async_trait;
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::rsa::KeyPair;
-use aws_lc_rs::signature::RSA_PKCS1_SHA256;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use podo_app::messaging::port::channels::{Channel, Mail, Sent};
 use podo_app::messaging::port::notifications::ChannelKind;
 use podo_domain::Timestamp;
 use reqwest::Client;
-use rustls::pki_types::PrivatePkcs8KeyDer;
-use rustls::pki_types::pem::PemObject;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -30,11 +24,10 @@ pub struct FcmSettings {
     pub account: String,
 }
 
+/// What else its JSON file says.
 #[derive(Deserialize)]
-struct Account {
+struct Project {
     project_id: String,
-    client_email: String,
-    private_key: String,
     token_uri: String,
 }
 
@@ -46,8 +39,8 @@ struct Granted {
 
 pub(super) struct Fcm {
     url: String,
-    account: Account,
-    key: KeyPair,
+    account: ServiceAccount,
+    token_uri: String,
     http: Client,
     /// One caller fetches a new token while the others wait for it.
     token: Mutex<Option<(String, Timestamp)>>,
@@ -56,15 +49,13 @@ pub(super) struct Fcm {
 impl Fcm {
     pub(super) fn open(settings: FcmSettings) -> Result<Fcm, String> {
         let wrong = |what: String| format!("fcm_account_file: {what}");
-        let account: Account =
+        let project: Project =
             serde_json::from_str(&settings.account).map_err(|error| wrong(error.to_string()))?;
-        let key = PrivatePkcs8KeyDer::from_pem_slice(account.private_key.as_bytes())
-            .map_err(|error| wrong(format!("private_key: {error}")))?;
-        let key = KeyPair::from_pkcs8(key.secret_pkcs8_der())
-            .map_err(|error| wrong(format!("private_key: {error}")))?;
+        let account = ServiceAccount::read(&settings.account).map_err(wrong)?;
         let home = settings.url.trim_end_matches('/');
-        let url = format!("{home}/v1/projects/{}/messages:send", account.project_id);
-        Ok(Fcm { url, account, key, http: client()?, token: Mutex::new(None) })
+        let url = format!("{home}/v1/projects/{}/messages:send", project.project_id);
+        let token_uri = project.token_uri;
+        Ok(Fcm { url, account, token_uri, http: client()?, token: Mutex::new(None) })
     }
 
     async fn token(&self, now: Timestamp) -> Result<String, Sent> {
@@ -76,7 +67,7 @@ impl Fcm {
         }
         let assertion = self.assertion(now).map_err(|error| Sent::NotNow { error, after: None })?;
         let form = [("grant_type", GRANT), ("assertion", assertion.as_str())];
-        let reply = call(self.http.post(&self.account.token_uri).form(&form)).await;
+        let reply = call(self.http.post(&self.token_uri).form(&form)).await;
         // Nothing was sent yet, whether or not the token arrived.
         let reply = reply.map_err(|_lost| Sent::NotNow {
             error: "the token endpoint does not answer".to_owned(),
@@ -94,21 +85,13 @@ impl Fcm {
     /// The signed assertion for this account.
     fn assertion(&self, now: Timestamp) -> Result<String, String> {
         let seconds = now.ms() / 1_000;
-        let claims = json!({
-            "iss": self.account.client_email,
+        self.account.sign(&json!({
+            "iss": self.account.email,
             "scope": SCOPE,
-            "aud": self.account.token_uri,
+            "aud": self.token_uri,
             "iat": seconds,
             "exp": seconds + 3_600,
-        });
-        let encode = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let header = json!({ "alg": "RS256", "typ": "JWT" });
-        let text = format!("{}.{}", encode(&header), encode(&claims));
-        let mut signature = vec![0; self.key.public_modulus_len()];
-        self.key
-            .sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), text.as_bytes(), &mut signature)
-            .map_err(|_error| "the claim cannot be signed".to_owned())?;
-        Ok(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature)))
+        }))
     }
 }
 

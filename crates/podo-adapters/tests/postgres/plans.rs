@@ -350,7 +350,7 @@ async fn presale(world: &World, fan: &Fan) {
     let (store, schedule, now) = (&world.store, phased_date(), at(-10));
     let phase = schedule.phase(1);
     let (user, proof) = (fan.id, PhaseProof::Code([1; 32]));
-    store.verify(Verify { phase, user, proof, now }).await.unwrap();
+    store.verify(Verify { phase, user, proof, is_asked: true, now }).await.unwrap();
     store.eligible_phases(user, schedule).await.unwrap();
     store.schedule(schedule).await.unwrap();
     let pick = SeatPick::new(schedule, &[schedule.seat(0)]).unwrap();

@@ -260,7 +260,7 @@ pub async fn verify(
         }
     };
     if let Some(proof) = proof {
-        context.store.verify(Verify { phase, user: fan, proof, now }).await?;
+        context.store.verify(Verify { phase, user: fan, proof, is_asked: true, now }).await?;
     }
     Ok(MyPhaseView { phase: PhaseView::of(found, now), eligible: true, missing: None })
 }
@@ -285,7 +285,8 @@ pub(crate) async fn require_eligible(
             return Err(Refusal::NotEligible { phase: phase.id, audience }.into());
         }
         let (proof, now) = (PhaseProof::Identity, context.now());
-        context.store.verify(Verify { phase: phase.id, user: fan, proof, now }).await?;
+        let verify = Verify { phase: phase.id, user: fan, proof, is_asked: false, now };
+        context.store.verify(verify).await?;
     }
     known.insert((phase.id, fan), ());
     Ok(())

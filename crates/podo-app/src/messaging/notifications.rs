@@ -4,12 +4,11 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::identity::accounts::mailed_links::link_of;
 use crate::messaging::announcements::unsubscribe_token;
-use crate::messaging::pending_texts::LINK;
 use crate::messaging::port::channels::{Attachment, Mail, RichMail, Sent};
 use crate::messaging::port::notifications::{
     ChannelKind, Device, Notice, NoticeOutcome, NotificationSettings,
 };
-use crate::messaging::templates::facts::Facts;
+use crate::messaging::templates::facts::{Facts, LINK};
 use crate::messaging::templates::{Rendered, Template, Values, render, samples};
 use crate::tickets::claims;
 use crate::tickets::papers::attachments;
@@ -211,6 +210,12 @@ fn fields(facts: &Facts) -> Vec<(&'static str, String)> {
         fields.push(("when", show.when.clone()));
         fields.push(("opens", show.opens.clone()));
         fields.push(("venue", show.venue.clone()));
+    }
+    if let Some(phase) = &facts.phase {
+        fields.push(("phase", phase.name.clone()));
+        // The phase's opening in place of the date's.
+        fields.retain(|(name, _)| *name != "opens");
+        fields.push(("opens", phase.opens.clone()));
     }
     if let Some(booking) = &facts.booking {
         let seats: Vec<&str> = booking.seats.iter().map(|seat| seat.number.as_str()).collect();

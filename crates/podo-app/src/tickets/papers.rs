@@ -9,12 +9,11 @@ use crate::messaging::templates::words;
 use crate::tickets::calendar::calendar;
 use crate::tickets::holders::{my_ticket, qr_text};
 use crate::tickets::port::TicketView;
+use crate::tickets::turns::Turns;
 use podo_domain::messaging::messages::Language;
 use podo_domain::tickets::TicketStatus;
 use podo_domain::{Refusal, ReservationId, TicketId, UserId};
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::Semaphore;
 
 /// Most tickets in one document.
 const PAPERS_MAX: usize = 10;
@@ -22,11 +21,8 @@ const PAPERS_MAX: usize = 10;
 /// Longest line on a ticket; a longer one is cut.
 const LINE_MAX: usize = 120;
 
-/// How long a request waits for its turn and its document.
-const PRINT_WITHIN: Duration = Duration::from_secs(10);
-
 /// Documents made at once by this process; each needs a core and a few megabytes.
-pub const PRINTED_AT_ONCE: usize = 2;
+const PRINTED_AT_ONCE: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PaperSize {
@@ -59,29 +55,19 @@ pub trait TicketPrinter: Send + Sync {
 /// The printer with its limit.
 #[derive(Clone)]
 pub struct TicketPress {
-    pub printer: Arc<dyn TicketPrinter>,
-    pub turns: Arc<Semaphore>,
+    printer: Arc<dyn TicketPrinter>,
+    turns: Turns,
 }
 
 impl TicketPress {
     pub fn new(printer: Arc<dyn TicketPrinter>) -> TicketPress {
-        TicketPress { printer, turns: Arc::new(Semaphore::new(PRINTED_AT_ONCE)) }
+        TicketPress { printer, turns: Turns::new(PRINTED_AT_ONCE) }
     }
 
-    /// Prints on a thread for blocking work, in its turn and within its time.
     async fn print(&self, mut papers: Vec<TicketPaper>, size: PaperSize) -> Result<Vec<u8>> {
         papers.truncate(PAPERS_MAX);
-        let (printer, turns) = (self.printer.clone(), self.turns.clone());
-        let printing = async move {
-            let turn = turns.acquire_owned().await.map_err(Error::broken)?;
-            let print = move || {
-                let _turn = turn;
-                printer.print(&papers, size)
-            };
-            tokio::task::spawn_blocking(print).await.map_err(Error::broken)?
-        };
-        let printed = tokio::time::timeout(PRINT_WITHIN, printing).await;
-        printed.map_err(|_late| Error::Unavailable("tickets are printed too slowly".into()))?
+        let printer = self.printer.clone();
+        self.turns.take(move || printer.print(&papers, size)).await
     }
 }
 
@@ -148,17 +134,17 @@ pub(crate) async fn attachments(
     Ok(vec![pdf, calendar])
 }
 
-async fn show_of(context: &AppContext, reservation: ReservationId) -> Result<ShowFacts> {
+pub(super) async fn show_of(context: &AppContext, reservation: ReservationId) -> Result<ShowFacts> {
     let found = context.store.show_facts(vec![Subject::Reservation(reservation)]).await?;
     Ok(found.into_iter().flatten().next().ok_or(Refusal::NotFound)?)
 }
 
-async fn language_of(context: &AppContext, fan: UserId) -> Result<Language> {
+pub(super) async fn language_of(context: &AppContext, fan: UserId) -> Result<Language> {
     Ok(crate::messaging::notifications::settings(context, fan).await?.language)
 }
 
 /// The name on the ticket, which the gate may compare with a document.
-async fn holder(context: &AppContext, fan: UserId) -> Result<String> {
+pub(super) async fn holder(context: &AppContext, fan: UserId) -> Result<String> {
     let user = context.store.user(fan).await?.ok_or(Refusal::NotFound)?;
     context.keyring.decrypt(&field("name", fan), &user.name)
 }
@@ -205,6 +191,6 @@ fn paper(
     }
 }
 
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     text.chars().filter(|it| !it.is_control()).take(LINE_MAX).collect()
 }

@@ -41,6 +41,8 @@ pub enum MessageKind {
     ConfirmationResent,
     /// A ticket that its buyer gives back is offered to a fan on the standby list.
     ResaleOffered,
+    /// A fan proved, before a sale phase opens, that they may buy in it.
+    PhaseVerified,
     /// An organiser created, changed or removed something public.
     CatalogChanged,
     /// A worker gave up on a message.
@@ -77,7 +79,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 26] = [
+    pub const ALL: [MessageKind; 27] = [
         MessageKind::UserSignedUp,
         MessageKind::SignUpAsked,
         MessageKind::SessionCopied,
@@ -102,6 +104,7 @@ impl MessageKind {
         MessageKind::TicketTransferred,
         MessageKind::ConfirmationResent,
         MessageKind::ResaleOffered,
+        MessageKind::PhaseVerified,
         MessageKind::CatalogChanged,
         MessageKind::DeadLettered,
     ];
@@ -132,6 +135,7 @@ impl MessageKind {
             MessageKind::TicketTransferred => "TicketTransferred",
             MessageKind::ConfirmationResent => "ConfirmationResent",
             MessageKind::ResaleOffered => "ResaleOffered",
+            MessageKind::PhaseVerified => "PhaseVerified",
             MessageKind::CatalogChanged => "CatalogChanged",
             MessageKind::DeadLettered => "DeadLettered",
         }
@@ -158,7 +162,8 @@ impl MessageKind {
             | MessageKind::TicketOffered
             | MessageKind::TicketTransferred
             | MessageKind::ConfirmationResent
-            | MessageKind::ResaleOffered => Topic::Notification,
+            | MessageKind::ResaleOffered
+            | MessageKind::PhaseVerified => Topic::Notification,
             MessageKind::ReservationHeld
             | MessageKind::ReservationExtended
             | MessageKind::ReservationPaying

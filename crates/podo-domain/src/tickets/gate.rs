@@ -34,8 +34,13 @@ pub fn check_gate(gates: &[Gate], name: &str, section: Option<&str>) -> Result<(
     if gates.is_empty() || is_open {
         return Ok(());
     }
-    let others = gates.iter().filter(|gate| gate.admits(section));
-    Err(Refusal::TicketOtherGate { gates: others.map(|gate| gate.name.to_string()).collect() })
+    let others = gates_for(gates, section);
+    Err(Refusal::TicketOtherGate { gates: others.into_iter().map(str::to_owned).collect() })
+}
+
+/// The gates that admit seats of the section; none in a hall without gates.
+pub fn gates_for<'g>(gates: &'g [Gate], section: Option<&str>) -> Vec<&'g str> {
+    gates.iter().filter(|gate| gate.admits(section)).map(|gate| gate.name.as_str()).collect()
 }
 
 /// What becomes of a scan that a device made without a network.

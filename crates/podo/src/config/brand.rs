@@ -1,9 +1,11 @@
-//! The organiser's name and look in notifications and on tickets.
+//! The organiser's name and look in notifications and on tickets, and keys for passes.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
+use podo_adapters::passes::{ApplePassSettings, GooglePassSettings};
 use podo_app::messaging::templates::Brand as Look;
 use podo_domain::identity::Email;
 use serde::Deserialize;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, Deserialize)]
 pub struct Brand {
@@ -41,5 +43,71 @@ impl Brand {
             reply_to: self.mail_reply_to.clone(),
             home: home.trim_end_matches('/').to_owned(),
         }
+    }
+}
+
+/// Keys for passes in the wallets of phones.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Passes {
+    pub apple_pass_type_id: String,
+    pub apple_team_id: String,
+    pub apple_pass_certificate: PathBuf,
+    pub apple_pass_private_key: PathBuf,
+    pub apple_wwdr_certificate: PathBuf,
+    pub google_wallet_issuer_id: String,
+    pub google_wallet_account_file: PathBuf,
+}
+
+impl Passes {
+    pub(super) fn check(&self) -> Result<()> {
+        let text = |path: &Path| !path.as_os_str().is_empty();
+        let apple = [
+            !self.apple_pass_type_id.is_empty(),
+            !self.apple_team_id.is_empty(),
+            text(&self.apple_pass_certificate),
+            text(&self.apple_pass_private_key),
+            text(&self.apple_wwdr_certificate),
+        ];
+        if apple.contains(&true) && apple.contains(&false) {
+            bail!(
+                "apple_pass_type_id, apple_team_id, apple_pass_certificate, apple_pass_private_key \
+                 and apple_wwdr_certificate: set all or none"
+            );
+        }
+        if apple[0] && !self.apple_pass_type_id.starts_with("pass.") {
+            bail!("apple_pass_type_id: must begin with `pass.`");
+        }
+        let issuer = &self.google_wallet_issuer_id;
+        if issuer.is_empty() == text(&self.google_wallet_account_file) {
+            bail!("google_wallet_issuer_id and google_wallet_account_file: set both or neither");
+        }
+        if !issuer.chars().all(|it| it.is_ascii_digit()) || issuer.len() > 20 {
+            bail!("google_wallet_issuer_id: must be a number of at most 20 digits");
+        }
+        Ok(())
+    }
+
+    /// Keys for Apple Wallet, if they are set.
+    pub(super) fn apple(&self) -> Option<ApplePassSettings> {
+        (!self.apple_pass_type_id.is_empty()).then(|| ApplePassSettings {
+            pass_type_id: self.apple_pass_type_id.clone(),
+            team_id: self.apple_team_id.clone(),
+            certificate: self.apple_pass_certificate.clone(),
+            private_key: self.apple_pass_private_key.clone(),
+            wwdr_certificate: self.apple_wwdr_certificate.clone(),
+        })
+    }
+
+    /// Keys for Google Wallet, if they are set.
+    pub(super) fn google(&self) -> Result<Option<GooglePassSettings>> {
+        if self.google_wallet_issuer_id.is_empty() {
+            return Ok(None);
+        }
+        let file = &self.google_wallet_account_file;
+        let account = std::fs::read_to_string(file).with_context(|| {
+            format!("google_wallet_account_file: cannot read {}", file.display())
+        })?;
+        let issuer_id = self.google_wallet_issuer_id.clone();
+        Ok(Some(GooglePassSettings { issuer_id, account }))
     }
 }

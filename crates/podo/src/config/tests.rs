@@ -29,6 +29,19 @@ fn addresses_are_confirmed_if_codes_can_be_mailed() {
 }
 
 #[test]
+fn keys_for_passes_are_complete_or_absent() {
+    let refused =
+        |settings: &[(&str, &str)]| load(settings, &Overrides::default()).unwrap_err().to_string();
+    let said = refused(&[("PODO_APPLE_TEAM_ID", "PODO123456")]);
+    assert!(said.ends_with("set all or none"), "{said}");
+    let said = refused(&[("PODO_GOOGLE_WALLET_ISSUER_ID", "3388000000012345678")]);
+    assert!(said.ends_with("set both or neither"), "{said}");
+    let file = ("PODO_GOOGLE_WALLET_ACCOUNT_FILE", "account.json");
+    let said = refused(&[("PODO_GOOGLE_WALLET_ISSUER_ID", "podo"), file]);
+    assert!(said.starts_with("google_wallet_issuer_id: must be a number"), "{said}");
+}
+
+#[test]
 fn records_are_kept_for_as_long_as_the_law_asks() {
     let refused = |name: &str, value: &str| {
         load(&[(name, value)], &Overrides::default()).unwrap_err().to_string()

@@ -352,6 +352,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::ClaimForeign
         | Refusal::ResaleOver
         | Refusal::TransferOff
+        | Refusal::PassOff
         | Refusal::KeyRunning => StatusCode::CONFLICT,
     }
 }

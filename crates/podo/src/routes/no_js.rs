@@ -7,6 +7,7 @@ mod html;
 mod legal;
 mod next;
 mod phases;
+mod recovery;
 mod refunds;
 mod session;
 mod standby;
@@ -40,6 +41,8 @@ pub(crate) fn routes() -> Router<App> {
         .route("/standby/{id}", get(standby::show).post(standby::join))
         .route("/tickets", get(my_tickets))
         .route("/enter", get(entrance::show_log_in).post(entrance::log_in))
+        .route("/enter/forgotten", get(recovery::show).post(recovery::ask))
+        .route("/enter/reset", get(recovery::show).post(recovery::reset))
         .route("/join", get(entrance::show_sign_up).post(entrance::sign_up))
         .route("/join/confirm", post(entrance::confirm))
         .route("/terms", get(legal::terms))

@@ -3,6 +3,7 @@
 mod attendance;
 mod claims;
 mod gate;
+mod passes;
 mod resales;
 
 use crate::http::extract::{Body, Fan, Id, PageParams, Params, key_of, page};
@@ -44,6 +45,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(mailbox))
         .merge(claims::routes())
         .merge(gate::routes())
+        .merge(passes::routes())
         .merge(resales::routes())
         .merge(attendance::routes())
 }

@@ -9,6 +9,9 @@ mod gate;
 #[path = "tickets/offline.rs"]
 mod offline;
 
+#[path = "tickets/passes.rs"]
+mod passes;
+
 #[path = "tickets/resales.rs"]
 mod resales;
 

@@ -4,12 +4,16 @@ use crate::sql::catalog::create::json_text;
 use crate::sql::catalog::phases::{EligiblePhases, ForgetPeople, PeopleOf, phases_of};
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
+use crate::sql::messaging::outbox;
+use crate::sql::messaging::outbox::Outgoing;
 use crate::sql::operations::audit::note;
 use podo_app::Result;
 use podo_app::catalog::phases::port::{
     AddCodes, AddMembers, ImportView, KeyHash, LineProblem, PROBLEMS_MAX, PhasePeople, PhaseProof,
     StartImport, Verify,
 };
+use podo_domain::catalog::phases::Phase;
+use podo_domain::messaging::messages::MessageKind;
 use podo_domain::{PhaseId, Refusal, Timestamp, UserId};
 use serde_json::json;
 use std::collections::HashMap;
@@ -166,7 +170,7 @@ async fn people_of(tx: &mut dyn Tx, phase: PhaseId) -> Result<PhasePeople> {
 }
 
 pub(super) async fn verify(tx: &mut dyn Tx, command: &Verify) -> Result<()> {
-    let Verify { phase, user, proof, now } = *command;
+    let Verify { phase, user, proof, is_asked, now } = *command;
     require_phase(tx, phase).await?;
     // Serialise one fan's attempts, so that a repeated request doesn't use a code up.
     tx.lock(Uuid::from_u128(user.uuid().as_u128() ^ phase.uuid().as_u128())).await?;
@@ -182,7 +186,37 @@ pub(super) async fn verify(tx: &mut dyn Tx, command: &Verify) -> Result<()> {
         PhaseProof::Member(key) => ("MEMBER", Some(member_of(tx, phase, key).await?)),
         PhaseProof::Identity => ("IDENTITY", None),
     };
-    insert(tx, (phase, user), (source, member), now).await
+    insert(tx, (phase, user), (source, member), now).await?;
+    match is_asked {
+        true => announce(tx, (phase, user), now).await,
+        false => Ok(()),
+    }
+}
+
+/// Confirms a verification that the fan asked for. At an opening there is no time to read it, and
+/// no room in the outbox for one of each fan.
+async fn announce(tx: &mut dyn Tx, (id, user): (PhaseId, UserId), now: Timestamp) -> Result<()> {
+    let phases = phases_of(tx, id.schedule()).await?;
+    let found = phases.iter().find(|phase| phase.id == id).ok_or(Refusal::NotFound)?;
+    let Phase { terms, .. } = found;
+    if terms.window.starts_at <= now {
+        return Ok(());
+    }
+    let payload = json!({
+        "userId": user, "eventScheduleId": id.schedule(), "phaseId": id,
+        "phase": {
+            "name": terms.name, "nameEn": terms.name_en, "startsAt": terms.window.starts_at,
+            "endsAt": terms.window.ends_at, "seatsPerPerson": terms.seats_per_person,
+        },
+    });
+    let message = Outgoing {
+        kind: MessageKind::PhaseVerified,
+        aggregate: tx.rng().id(now),
+        seq: 1,
+        key: id.schedule().uuid(),
+        payload: &payload,
+    };
+    outbox::push(tx, message, now).await
 }
 
 /// Counts a use by compare-and-set: of many fans with a code of n uses, n succeed.

@@ -1,5 +1,6 @@
 //! Sale phases: who may hold what when, and how fans become eligible.
 
+use crate::identity::support::{has, lines};
 use crate::world::{Fan, Plan, SALE_S, World, at, broken, refusal};
 use futures::future::join_all;
 use podo_adapters::sql::Guard;
@@ -8,12 +9,15 @@ use podo_app::catalog::phases::port::{
     AddCodes, AddMembers, KeyHash, LineProblem, PhaseProof, Phases, SetPhases, StartImport, Verify,
 };
 use podo_app::catalog::port::{Catalog, ChangeSchedule, Remove, Unwanted};
+use podo_app::identity::support::port::{SupportSubject, TimelineKind};
+use podo_app::messaging::port::messages::Messages;
 use podo_app::waiting_room::port::history::QueueHistory;
 use podo_app::waiting_room::port::queue::Admission;
 use podo_app::{Error, Result};
 use podo_domain::catalog::phases::{Inventory, Phase, PhaseAsk, PhaseAudience, PhaseTerms};
 use podo_domain::catalog::{SaleWindow, ScheduleChange};
 use podo_domain::id::SeatIndex;
+use podo_domain::messaging::messages::MessageKind;
 use podo_domain::{ImportId, PhaseId, Refusal, Timestamp};
 use std::collections::BTreeSet;
 
@@ -71,8 +75,9 @@ async fn add_codes(world: &World, phase: PhaseId, codes: &[KeyHash], uses_max: u
     world.store.add_codes(AddCodes { actor, phase, codes, uses_max, now }).await.unwrap()
 }
 
+/// As the fan asks for it, before the opening.
 async fn verify(world: &World, fan: &Fan, phase: PhaseId, proof: PhaseProof) -> Result<()> {
-    world.store.verify(Verify { phase, user: fan.id, proof, now: at(-50) }).await
+    world.store.verify(Verify { phase, user: fan.id, proof, is_asked: true, now: at(-50) }).await
 }
 
 async fn import(
@@ -246,6 +251,8 @@ async fn a_member_verifies_one_account_and_lists_add_each_member_once() {
     let taken = verify(&world, &other, phase, PhaseProof::Member([2; 32])).await;
     assert_eq!(refusal(taken), Refusal::MemberTaken, "the same member by another key");
     assert_eq!(world.store.eligible_phases(one.id, world.schedule).await.unwrap(), [phase]);
+    let told = lines(&world, SupportSubject::Person(one.id)).await;
+    assert!(has(&told, TimelineKind::Phase, "VERIFIED"), "{told:?}");
     let people = world.store.phase_people(world.schedule).await.unwrap();
     assert_eq!((people[0].n_members, people[0].n_eligible), (2, 1));
     assert_eq!(people[0].imports.len(), 2);
@@ -264,6 +271,11 @@ async fn a_code_of_two_uses_serves_two_fans_and_a_repeated_request_costs_none() 
         verify(&world, fan, phase, code).await.unwrap();
     }
     assert_eq!(refusal(verify(&world, &fans[2], phase, code).await), Refusal::PhaseCodeUsed);
+    let due = world.store.due_messages(at(0), 1_000).await.unwrap();
+    let told: Vec<_> =
+        due.iter().filter(|message| message.kind == MessageKind::PhaseVerified).collect();
+    assert_eq!(told.len(), 2, "one for each fan");
+    assert!(told[0].payload.contains("Presale"), "{}", told[0].payload);
     let wrong = verify(&world, &fans[2], phase, PhaseProof::Code([8; 32])).await;
     assert_eq!(refusal(wrong), Refusal::PhaseCodeWrong);
     let unknown = world.schedule.phase(99);

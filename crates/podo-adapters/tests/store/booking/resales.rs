@@ -1,8 +1,10 @@
 //! Resale at face value: the swap in one transaction, and everything that races with it.
 
+use crate::identity::support::{has, lines};
 use crate::world::{FAR, Fan, World, at, refusal, won};
 use futures::future::{join, join_all};
 use podo_app::booking::port::standby::{StandBy, Standbys};
+use podo_app::identity::support::port::{SupportSubject, TimelineKind};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::payments::Sold;
 use podo_app::payments::port::wallets::Wallets;
@@ -102,6 +104,18 @@ async fn the_seat_changes_hands_at_the_price_paid() {
     assert!(world.store.balance(offered.taker.id).await.unwrap().is_zero());
     assert_eq!(ticket_status(&world, &offered).await, TicketStatus::Void);
     assert_eq!(state(&world, &offered).await, ResaleState::Sold);
+    let sold = offered.sold.confirmed.reservation.id;
+    for subject in [SupportSubject::Person(offered.seller.id), SupportSubject::Booking(sold)] {
+        let told = lines(&world, subject).await;
+        assert!(has(&told, TimelineKind::Resale, "LISTED"), "{told:?}");
+        assert!(has(&told, TimelineKind::Resale, "SOLD"), "{told:?}");
+        assert!(!has(&told, TimelineKind::Resale, "TAKEN"), "{told:?}");
+    }
+    let bought = resold.sold.confirmed.reservation.id;
+    for subject in [SupportSubject::Person(offered.taker.id), SupportSubject::Booking(bought)] {
+        let told = lines(&world, subject).await;
+        assert!(has(&told, TimelineKind::Resale, "TAKEN"), "{told:?}");
+    }
     world.finish().await;
 }
 

@@ -14,13 +14,13 @@ use podo_domain::messaging::messages::Language;
 use podo_domain::messaging::resends::RESENDS_MAX;
 use podo_domain::{ClaimId, NoteId, Refusal, ReservationId, Timestamp, UserId};
 
-async fn lines(world: &World, subject: SupportSubject) -> Vec<(TimelineKind, String)> {
+pub(crate) async fn lines(world: &World, subject: SupportSubject) -> Vec<(TimelineKind, String)> {
     let asked = TimelineAsk { subject, until: at(100_000), limit: 100 };
     let entries = world.store.timeline(asked).await.unwrap();
     entries.into_iter().map(|entry| (entry.kind, entry.state)).collect()
 }
 
-fn has(lines: &[(TimelineKind, String)], kind: TimelineKind, state: &str) -> bool {
+pub(crate) fn has(lines: &[(TimelineKind, String)], kind: TimelineKind, state: &str) -> bool {
     lines.iter().any(|line| *line == (kind, state.to_owned()))
 }
 

@@ -1,9 +1,11 @@
 //! Changed dates and reminders: each fan gets one message, however many nodes write them.
 
+use crate::identity::support::{has, lines};
 use crate::world::{World, at, refusal};
 use futures::future::join_all;
 use podo_app::booking::port::reservations::Held;
 use podo_app::catalog::port::{Catalog, ChangeSchedule};
+use podo_app::identity::support::port::{SupportSubject, TimelineKind};
 use podo_app::messaging::port::announcements::{Announcements, Subject};
 use podo_app::messaging::port::messages::{Message, Messages};
 use podo_domain::catalog::ScheduleChange;
@@ -86,6 +88,13 @@ async fn a_new_date_goes_to_each_booking_once_and_can_be_accepted() {
         world.store.accept_change(mine, fans[0].id, at(4)).await.unwrap();
     }
     assert!(world.store.open_changes(fans[0].id, at(5)).await.unwrap().is_empty());
+    for (fan, has_accepted) in [(&fans[0], true), (&fans[1], false)] {
+        let told = lines(&world, SupportSubject::Person(fan.id)).await;
+        assert!(has(&told, TimelineKind::Change, "MOVED"), "{told:?}");
+        assert_eq!(has(&told, TimelineKind::Change, "ACCEPTED"), has_accepted, "{told:?}");
+    }
+    let told = lines(&world, SupportSubject::Booking(mine)).await;
+    assert!(has(&told, TimelineKind::Change, "ACCEPTED"), "{told:?}");
     let show = starts_at(&world).await;
     assert!(world.store.open_changes(fans[1].id, show).await.unwrap().is_empty(), "it has begun");
     world.finish().await;

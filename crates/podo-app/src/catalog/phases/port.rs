@@ -115,6 +115,8 @@ pub struct Verify {
     pub phase: PhaseId,
     pub user: UserId,
     pub proof: PhaseProof,
+    /// Whether the fan asked for it, who then gets a notification if the phase isn't open yet.
+    pub is_asked: bool,
     pub now: Timestamp,
 }
 

@@ -28,6 +28,8 @@ pub struct TimelineAsk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TimelineKind {
+    /// A verification for a sale phase.
+    Phase,
     /// An entry to a waiting room: `ADMITTED`, then how it ended.
     Queue,
     /// A place on the standby list.
@@ -39,6 +41,10 @@ pub enum TimelineKind {
     Ticket,
     /// An offer of a ticket to another person.
     Transfer,
+    /// A ticket given back to the standby list, or taken from it.
+    Resale,
+    /// A new date or venue of a booking, and whether the fan accepted it.
+    Change,
     CheckIn,
     /// In the mailbox, or over a channel.
     Notification,
@@ -56,7 +62,7 @@ pub struct TimelineEntry {
     pub state: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<Won>,
-    /// A seat, a gate, a gateway, a reason or the subject of a notification.
+    /// A seat, a gate, a gateway, a sale phase, a reason or the subject of a notification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// `MAILBOX`, `EMAIL`, `SMS` or `PUSH`.

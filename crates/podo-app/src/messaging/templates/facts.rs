@@ -7,6 +7,9 @@ use podo_domain::messaging::messages::Language;
 use podo_domain::{AnnouncementId, ReservationId, Timestamp, UserId, Won};
 use serde::{Deserialize, Serialize};
 
+/// Stands for the link in stored facts and texts: the link itself is put in when the e-mail is sent.
+pub const LINK: &str = "{link}";
+
 /// Everything is optional, because what a message is about may have been erased meanwhile.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -17,7 +20,7 @@ pub struct Facts {
     pub n_seats: usize,
     /// `154,000원` or `₩154,000`.
     pub amount: Option<String>,
-    /// A sign-up code.
+    /// The code that proves an address.
     pub code: Option<String>,
     /// Until when an offer or a hold lasts.
     pub until: Option<String>,
@@ -29,6 +32,18 @@ pub struct Facts {
     pub seat: Option<String>,
     /// The link of an e-mail, as a placeholder until it is sent.
     pub link: Option<String>,
+    /// The sale phase that a fan may buy in.
+    pub phase: Option<PhaseWords>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PhaseWords {
+    pub name: String,
+    pub opens: String,
+    pub closes: String,
+    /// Seats per person.
+    pub seats: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Invented facts, for the preview and the test mail.
 
 use crate::messaging::port::announcements::{BookingFacts, Moved, ShowFacts};
-use crate::messaging::templates::facts::Facts;
+use crate::messaging::templates::facts::{Facts, PhaseWords};
 use crate::messaging::templates::{Template, words};
 use podo_domain::messaging::announcements::{SecurityChange, ShowPlace};
 use podo_domain::messaging::messages::Language;
@@ -25,14 +25,26 @@ pub fn facts(template: Template, language: Language) -> Facts {
         until: Some(words::moment(STARTS_AT.minus(HOUR * 240), ZONE, language)),
         at: Some(words::moment(STARTS_AT.minus(HOUR * 300), ZONE, language)),
         seat: Some("A-15".to_owned()),
-        link: Some("https://podo.example/#/claim/AAAA".to_owned()),
+        link: Some(link(template).to_owned()),
         security: Some(SecurityChange::PasswordChanged),
         ..Facts::default()
     };
     facts.set_amount(Some(amount), language);
-    facts.set_show(&show(user, amount, language), user, language);
-    if template == Template::SaleReminder {
+    if is_about_account(template) {
+        return facts;
+    }
+    let recipient = if is_for_another(template) { UserId::new(Uuid::max()) } else { user };
+    facts.set_show(&show(user, amount, language), recipient, language);
+    if matches!(template, Template::SaleReminder | Template::PhaseVerified) {
         facts.booking = None;
+    }
+    if template == Template::PhaseVerified {
+        facts.phase = Some(PhaseWords {
+            name: name("팬클럽 선예매", "Fan club presale", language),
+            opens: words::moment(STARTS_AT.minus(HOUR * 1_300), ZONE, language),
+            closes: words::moment(STARTS_AT.minus(HOUR * 1_290), ZONE, language),
+            seats: 2,
+        });
     }
     if template == Template::Moved {
         let place = |starts_at| ShowPlace {
@@ -44,6 +56,39 @@ pub fn facts(template: Template, language: Language) -> Facts {
         facts.set_moved((AnnouncementId::new(Uuid::nil()), &moved), ZONE, language);
     }
     facts
+}
+
+/// An account has no show, which the subject of a mail would name.
+const fn is_about_account(template: Template) -> bool {
+    matches!(
+        template,
+        Template::Welcome
+            | Template::SignUpCode
+            | Template::AlreadySignedUp
+            | Template::SessionCopied
+            | Template::Security
+            | Template::Invitation
+            | Template::PasswordReset
+            | Template::NoAccount
+            | Template::NewEmailCode
+            | Template::EmailTaken
+            | Template::EmailChanged
+    )
+}
+
+/// The recipient of a ticket sees its seat, and neither the other seats nor the price.
+const fn is_for_another(template: Template) -> bool {
+    matches!(template, Template::OfferReceived | Template::TicketClaim | Template::TransferredHere)
+}
+
+fn link(template: Template) -> &'static str {
+    if template == Template::Invitation {
+        return "https://podo.example/admin#/invitation/AAAA";
+    }
+    if template == Template::PasswordReset {
+        return "https://podo.example/#/reset/AAAA";
+    }
+    "https://podo.example/#/claim/AAAA"
 }
 
 fn show(user: UserId, amount: Won, language: Language) -> ShowFacts {

@@ -40,6 +40,12 @@ pub fn moment(at: Timestamp, zone_name: &str, language: Language) -> String {
     text
 }
 
+/// `2026-11-16T19:30:00+09:00`, for programs that show the venue's time.
+pub fn local(at: Timestamp, zone_name: &str) -> String {
+    let Ok(instant) = jiff::Timestamp::from_millisecond(at.ms()) else { return at.to_string() };
+    instant.to_zoned(zone(zone_name)).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
 /// `154,000원` or `₩154,000`.
 pub fn won(amount: Won, language: Language) -> String {
     let grouped = grouped(amount.get());
@@ -111,6 +117,7 @@ mod tests {
         assert_eq!(ko("Europe/London"), "2026년 11월 16일 월요일 오전 10시 30분 (GMT)");
         let en = moment(at, "Asia/Seoul", Language::En);
         assert_eq!(en, "Monday, 16 November 2026, 19:30");
+        assert_eq!(local(at, "Asia/Seoul"), "2026-11-16T19:30:00+09:00");
         let noon: Timestamp = "2026-11-16T03:00:00Z".parse().unwrap();
         assert_eq!(moment(noon, "Asia/Seoul", Language::Ko), "2026년 11월 16일 월요일 오후 12시");
     }

@@ -68,6 +68,7 @@ fn has_seats(kind: MessageKind) -> Option<bool> {
         | MessageKind::TicketTransferred
         | MessageKind::ConfirmationResent
         | MessageKind::ResaleOffered
+        | MessageKind::PhaseVerified
         | MessageKind::CatalogChanged
         | MessageKind::DeadLettered => None,
     }

@@ -4,11 +4,10 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::identity::accounts::field;
 use crate::identity::port::accounts::{PendingPurpose, SignUpRecord};
-use crate::messaging::pending_texts::{LINK, NotificationText, pending_text};
 use crate::messaging::port::announcements::{ShowFacts, Subject};
 use crate::messaging::port::messages::Message;
 use crate::messaging::port::notifications::NotificationSettings;
-use crate::messaging::templates::facts::Facts;
+use crate::messaging::templates::facts::{Facts, LINK, PhaseWords};
 use crate::messaging::templates::{Template, words};
 use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::{Language, MessageKind};
@@ -27,8 +26,6 @@ pub(super) struct Draft<'m> {
     /// `None` for the language of the fan's settings.
     pub(super) language: Option<Language>,
     pub(super) facts: Facts,
-    /// A text about a link or a change of address, instead of the template.
-    pub(super) plain: Option<NotificationText>,
     data: Data,
 }
 
@@ -51,6 +48,18 @@ struct Data {
     amount: Option<Won>,
     until: Option<Timestamp>,
     change: Option<SecurityChange>,
+    phase: Option<PhaseData>,
+}
+
+/// The phase that a fan is verified for.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PhaseData {
+    name: String,
+    name_en: String,
+    starts_at: Timestamp,
+    ends_at: Timestamp,
+    seats_per_person: u32,
 }
 
 /// Whether messages of this kind cause a notification.
@@ -76,6 +85,7 @@ fn template_of(kind: MessageKind) -> Option<Template> {
         MessageKind::SaleReminder => Template::SaleReminder,
         MessageKind::ShowReminder => Template::ShowReminder,
         MessageKind::ResaleOffered => Template::ResaleOffered,
+        MessageKind::PhaseVerified => Template::PhaseVerified,
         MessageKind::TicketOffered => Template::OfferSent,
         MessageKind::TicketTransferred => Template::TransferredAway,
         MessageKind::ReservationHeld
@@ -107,12 +117,11 @@ pub(super) async fn drafts_for<'m>(
         template,
         language: None,
         facts: Facts::default(),
-        plain: None,
         data: data.clone(),
     };
     let mut drafts = vec![draft(user, template)];
     if message.kind == MessageKind::SignUpAsked {
-        set_code(context, &mut drafts[0]).await?;
+        set_pending(context, &mut drafts[0]).await?;
     }
     drafts.extend(data.to_user_id.map(|to| draft(to, Template::TransferredHere)));
     if message.kind == MessageKind::TicketOffered {
@@ -148,27 +157,36 @@ async fn recipient_of(context: &AppContext, data: &Data) -> Result<Option<UserId
     Ok(user.is_email_proven.then_some(user.user))
 }
 
-/// An address without an account gets a code. Links and changes of address have plain texts.
-async fn set_code(context: &AppContext, draft: &mut Draft<'_>) -> Result<()> {
+/// What a pending row asks of its address: a code, a link, or nothing.
+async fn set_pending(context: &AppContext, draft: &mut Draft<'_>) -> Result<()> {
     let Some(id) = draft.data.sign_up_id else { return Ok(()) };
-    let found = context.store.sign_up(id).await?;
-    let is_sign_up = |it: &SignUpRecord| it.purpose == PendingPurpose::SignUp;
-    let Some(asked) = found.filter(|it| !it.is_taken || !is_sign_up(it)) else { return Ok(()) };
-    let code = context.keyring.decrypt(&field("code", id), &asked.code)?;
+    let Some(asked) = context.store.sign_up(id).await? else { return Ok(()) };
+    let template = pending_template(&asked);
+    if template == Template::AlreadySignedUp {
+        return Ok(());
+    }
     draft.language = Some(asked.language);
-    let is_known = match asked.purpose {
-        PendingPurpose::SignUp => {
-            draft.facts.code = Some(code);
-            draft.template = Template::SignUpCode;
-            return Ok(());
-        }
-        PendingPurpose::NewEmail => !asked.is_taken,
-        PendingPurpose::Invite | PendingPurpose::Reset | PendingPurpose::OldEmail => {
-            asked.proves.is_some()
-        }
-    };
-    draft.plain = Some(pending_text(asked.purpose, is_known, &code, asked.language));
+    draft.template = template;
+    if matches!(template, Template::SignUpCode | Template::NewEmailCode) {
+        draft.facts.code = Some(context.keyring.decrypt(&field("code", id), &asked.code)?);
+    }
+    if matches!(template, Template::Invitation | Template::PasswordReset) {
+        draft.facts.link = Some(LINK.to_owned());
+    }
     Ok(())
+}
+
+fn pending_template(asked: &SignUpRecord) -> Template {
+    match asked.purpose {
+        PendingPurpose::SignUp if asked.is_taken => Template::AlreadySignedUp,
+        PendingPurpose::SignUp => Template::SignUpCode,
+        PendingPurpose::Invite => Template::Invitation,
+        PendingPurpose::Reset if asked.proves.is_some() => Template::PasswordReset,
+        PendingPurpose::Reset => Template::NoAccount,
+        PendingPurpose::NewEmail if asked.is_taken => Template::EmailTaken,
+        PendingPurpose::NewEmail => Template::NewEmailCode,
+        PendingPurpose::OldEmail => Template::EmailChanged,
+    }
 }
 
 /// Adds the facts of shows and bookings, in the language of each fan.
@@ -221,10 +239,24 @@ fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
     facts.at = Some(words::moment(draft.message.created_at, zone, language));
     facts.security = data.change;
     facts.seat = data.seat_number.clone();
+    facts.phase = data.phase.as_ref().map(|phase| phase_words(phase, zone, language));
     let Some(show) = show else { return };
     facts.set_show(show, draft.user, language);
     if draft.template == Template::BookingCanceled && show.is_canceled {
         draft.template = Template::CalledOff;
+    }
+}
+
+fn phase_words(phase: &PhaseData, zone: &str, language: Language) -> PhaseWords {
+    let name = match language {
+        Language::En if !phase.name_en.is_empty() => &phase.name_en,
+        Language::Ko | Language::En => &phase.name,
+    };
+    PhaseWords {
+        name: name.clone(),
+        opens: words::moment(phase.starts_at, zone, language),
+        closes: words::moment(phase.ends_at, zone, language),
+        seats: phase.seats_per_person,
     }
 }
 
@@ -235,7 +267,7 @@ mod tests {
     #[test]
     fn what_only_moves_seats_causes_no_notification() {
         let n_worth = MessageKind::ALL.into_iter().filter(|kind| is_worth_one(*kind)).count();
-        assert_eq!(n_worth, 16);
+        assert_eq!(n_worth, 17);
         assert!(!is_worth_one(MessageKind::ReservationHeld));
     }
 }

@@ -4,11 +4,11 @@
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::messaging::notifications::with_link;
-use crate::messaging::pending_texts::LINK;
 use crate::messaging::port::messages::{Consume, Message, Notification};
 use crate::messaging::port::notifications::{
     ChannelKind, Notice, NoticeContent, NotificationSettings,
 };
+use crate::messaging::templates::facts::LINK;
 use crate::messaging::templates::{Values, render_short};
 use crate::messaging::workers::Worker;
 use crate::messaging::workers::drafts::{Draft, drafts_for, is_worth_one, worded};
@@ -64,10 +64,7 @@ async fn add(
     if draft.template.is_reminder() && !settings.reminders {
         return Ok(());
     }
-    let (subject, body, content) = match &draft.plain {
-        Some(text) => (text.subject.clone(), text.body.clone(), None),
-        None => from_template(context, draft, settings)?,
-    };
+    let (subject, body, content) = from_template(context, draft, settings)?;
     let reservation = draft.facts.booking.as_ref().map(|booking| booking.reservation_id);
     let notice = Notice {
         message: draft.message.id,
@@ -78,7 +75,7 @@ async fn add(
         subject: subject.clone(),
         body: body.clone(),
         attempts: 0,
-        content,
+        content: Some(content),
     };
     let notices = notices(context, &notice, settings).await?;
     let body = for_mailbox(context, draft.user, body).await?;
@@ -105,7 +102,7 @@ fn from_template(
     context: &AppContext,
     draft: &Draft<'_>,
     settings: NotificationSettings,
-) -> Result<(String, String, Option<NoticeContent>)> {
+) -> Result<(String, String, NoticeContent)> {
     let language = draft.language.unwrap_or(settings.language);
     let values = Values { facts: &draft.facts, brand: &context.rules.brand, unsubscribe: "" };
     let (subject, body) = render_short(draft.template, language, values)?;
@@ -114,7 +111,7 @@ fn from_template(
         language,
         facts: serde_json::to_string(&draft.facts).map_err(Error::broken)?,
     };
-    Ok((subject, body, Some(content)))
+    Ok((subject, body, content))
 }
 
 /// The mailbox gets the link only while no e-mail is sent: a stored link would let readers of the

@@ -227,6 +227,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ("OWN_ROLE", "자신의 권한은 바꿀 수 없어요.", "You can't change your own role."),
     ("PASSWORD_WRONG", "비밀번호가 맞지 않아요.", "The password is wrong."),
     (
+        "PASS_OFF",
+        "이 티켓은 휴대전화 지갑에 담을 수 없어요. 모바일 티켓을 보여 주세요.",
+        "This ticket can't be added to a phone's wallet. Show the mobile ticket instead.",
+    ),
+    (
         "PAYMENT_DECLINED",
         "결제가 승인되지 않았어요. 좌석은 유지되니 다른 방법으로 결제해 주세요.",
         "The payment was declined. Your seats are still held; please try another payment method.",

@@ -71,18 +71,18 @@ impl Given {
     }
 }
 
-fn read<T: DeserializeOwned + Default>(body: &[u8]) -> T {
+pub(super) fn read<T: DeserializeOwned + Default>(body: &[u8]) -> T {
     serde_urlencoded::from_bytes(body).unwrap_or_default()
 }
 
 const EMAIL: &str = "email";
 
-fn email_field(language: Language) -> Field {
+pub(super) fn email_field(language: Language) -> Field {
     let label = language.choose("이메일", "Email");
     Field { name: EMAIL, kind: "email", fills: "email", label, hint: None, at_least: 1 }
 }
 
-fn password_field(language: Language, is_new: bool) -> Field {
+pub(super) fn password_field(language: Language, is_new: bool) -> Field {
     let hint = language.choose("8자 이상이어야 해요.", "At least eight characters.");
     Field {
         name: "password",
@@ -111,7 +111,8 @@ fn log_in_form(language: Language, given: &Given, error: Option<Error>) -> Respo
     let code = code_field(language.choose("인증 앱의 코드", "Code from your authenticator app"));
     let form = if wants_code { form.ask(&code, "") } else { form };
     let other = link(&address("/join", &given.next), language.choose("회원가입", "Sign up"));
-    form.then(&other).page()
+    let forgotten = language.choose("비밀번호를 잊었어요", "Forgot your password?");
+    form.then(&other).then(&link("/enter/forgotten", forgotten)).page()
 }
 
 /// The boxes of a sign-up, with links to the pages; none before the organiser publishes any.

@@ -1,5 +1,6 @@
 //! Sale phases over HTTP: verification before the opening, one waiting room each, limits.
 
+use crate::identity::admin_sessions::notification;
 use crate::support::client::{Answer, send, text};
 use crate::support::fan::Fan;
 use crate::support::world::{Plan, Show, World};
@@ -74,6 +75,9 @@ async fn a_fan_verifies_early_and_buys_in_the_presale_without_typing_anything() 
     verify(&fan, &first, &json!({ "code": code })).await.expect(200);
     verify(&fan, &first, &json!({ "code": code })).await.expect(200);
     verify(&stranger, &first, &json!({ "code": code })).await.refused(409, "PHASE_CODE_USED");
+    // The confirmation names the phase, once.
+    let told = notification(&world, "선예매 인증을 마쳤어요", 1).await;
+    assert!(told.starts_with("포도 콘서트: ") && told.contains("에 열려요"), "{told}");
     let mine = my_phases(&fan, &show).await;
     assert_eq!((&mine[0]["eligible"], &mine[1]["eligible"]), (&json!(true), &json!(true)));
     assert_eq!(mine[0].get("missing"), None);
@@ -350,4 +354,23 @@ async fn guesses_of_a_code_are_limited() {
         verify(&fan, &first, &json!({ "code": "ABCDEF" })).await.refused(422, "PHASE_CODE_WRONG");
     }
     verify(&fan, &first, &json!({ "code": "ABCDEF" })).await.refused(429, "TOO_MANY_REQUESTS");
+}
+
+/// At an opening there is no time to read one, and no room in the outbox for one of each fan.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_a_fan_who_verifies_before_the_opening_is_notified() {
+    let world = World::start().await;
+    let (_, [first, _]) = presale(&world, "CODE").await;
+    let made = codes(&world, &first, &json!({ "count": 2 })).await.expect(201);
+    let code = |index: usize| json!({ "code": made["codes"][index] });
+    let (early, late) = (world.fan().await, world.fan().await);
+    world.clock.advance(MINUTE);
+    verify(&late, &first, &code(1)).await.expect(200);
+    world.clock.fall_back(MINUTE);
+    verify(&early, &first, &code(0)).await.expect(200);
+    notification(&world, "선예매 인증을 마쳤어요", 1).await;
+    let of_late = late.api.get("/api/users/me/mailbox").await.expect(200);
+    let subjects = of_late["items"].as_array().unwrap().iter().map(|it| text(it, "subject"));
+    let told: Vec<String> = subjects.filter(|subject| subject.contains("인증")).collect();
+    assert!(told.is_empty(), "{told:?}");
 }

@@ -4,6 +4,7 @@ use crate::identity::admin_sessions::{code_in, notification};
 use crate::support::client::{Answer, send};
 use crate::support::world::{Plan, World};
 use reqwest::Method;
+use serde_json::json;
 
 async fn page(world: &World, path: &str, cookie: &str) -> Answer {
     let call = world.stranger.call(Method::GET, path);
@@ -95,9 +96,45 @@ async fn a_sign_up_without_scripts_asks_for_the_mailed_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_forgotten_password_is_set_again_without_scripts() {
+    let world = World::start().await;
+    let account =
+        json!({ "email": "plain@podo.kr", "password": "sour green grapes", "name": "포도" });
+    world.stranger.post("/api/auth/signup", &account).await.expect(201);
+    let entrance = page(&world, "/enter", "").await;
+    assert!(entrance.text.contains("href=\"/enter/forgotten\""), "{}", entrance.text);
+    let asked = page(&world, "/enter/forgotten", "").await;
+    assert!(asked.text.contains("action=\"/enter/forgotten\""), "{}", asked.text);
+    let forgot =
+        async |email: &str| send_form(&world, "/enter/forgotten", &[("email", email)]).await;
+    let wrong = forgot("no address").await;
+    assert!(wrong.text.contains("role=\"alert\"") && wrong.text.contains("no address"));
+    // The page doesn't say who has an account.
+    let (known, unknown) = (forgot("plain@podo.kr").await, forgot("no@podo.kr").await);
+    assert_eq!(known.text, unknown.text);
+    let link = notification(&world, "비밀번호를 다시 설정해 주세요", 1).await;
+    let token = link.split_whitespace().last().unwrap();
+    let link = format!("https://podo.example/#/reset/{token}");
+    let reset = async |token: &str, password: &str| {
+        send_form(&world, "/enter/reset", &[("token", token), ("password", password)]).await
+    };
+    let common = reset(&link, "12345678").await;
+    assert!(common.text.contains("너무 흔한 비밀번호예요."), "{}", common.text);
+    assert!(common.text.contains(token), "what was right is kept");
+    let wrong = reset("nonsense", "grapes-in-the-sun").await;
+    assert!(wrong.text.contains("role=\"alert\""), "{}", wrong.text);
+    let done = reset(&link, "grapes-in-the-sun").await;
+    assert!(done.text.contains("href=\"/enter\"") && !done.text.contains(token), "{}", done.text);
+    assert!(reset(&link, "another-grape-2028").await.text.contains("role=\"alert\""));
+    let cookie = log_in(&world, "/tickets").await;
+    assert_eq!(page(&world, "/tickets", &cookie).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_page_on_another_site_can_neither_sign_up_nor_join_a_list() {
     let world = World::start().await;
-    for path in ["/join", "/enter", "/standby/0190a000-0000-7000-8000-000000000000"] {
+    for path in ["/join", "/enter", "/enter/reset", "/standby/0190a000-0000-7000-8000-000000000000"]
+    {
         let call = world.stranger.call(Method::POST, path).header("Origin", "https://evil.example");
         send(call.form(&[("email", "a@b.kr")])).await.refused(403, "ORIGIN_FORBIDDEN");
     }

@@ -139,6 +139,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::ClaimForeign,
         Refusal::ResaleOver,
         Refusal::TransferOff,
+        Refusal::PassOff,
         Refusal::KeyMissing,
         Refusal::KeyMalformed,
         Refusal::KeyRunning,

@@ -1,5 +1,6 @@
 //! Social login, against a fake OpenID Connect provider.
 
+use crate::identity::admin_sessions::{code_in, notification};
 use crate::support::client::{Answer, Api, send, text};
 use crate::support::world::World;
 use podo_testbed::IdentityProvider;
@@ -79,11 +80,16 @@ impl Browser {
 async fn me(world: &World, answer: &Answer) -> Value {
     answer.expect(303);
     assert_eq!(answer.header("location"), "/?welcome");
+    let call = world.stranger.call(Method::GET, "/api/users/me");
+    send(call.header("Cookie", cookies(answer))).await.expect(200)
+}
+
+/// The cookies that a response sets, as the browser sends them back.
+fn cookies(answer: &Answer) -> String {
     let cookies = answer.headers.get_all("set-cookie").iter();
     let cookies: Vec<_> =
         cookies.map(|it| it.to_str().unwrap().split(';').next().unwrap()).collect();
-    let call = world.stranger.call(Method::GET, "/api/users/me");
-    send(call.header("Cookie", cookies.join("; "))).await.expect(200)
+    cookies.join("; ")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -278,4 +284,55 @@ async fn a_person_is_shown_the_problem_on_a_page_and_unknown_services_are_nowher
     );
     api.get("/api/auth/naver/start").await.refused(404, "NOT_FOUND");
     api.get("/api/auth/myspace/start").await.refused(404, "NOT_FOUND");
+}
+
+/// An account without a password here gets one by the link of an e-mail, and another address by a
+/// recent log-in at its service.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_of_another_service_sets_a_password_and_changes_its_address() {
+    let kakao = IdentityProvider::start().unwrap();
+    let world = world_with(&kakao).await;
+    let browser = Browser::new(&world);
+    let person = json!({ "sub": "42", "email": "fan@podo.kr", "nickname": "포도팬",
+        "email_verified": true, "kakao_account": { "email": "fan@podo.kr", "is_email_valid": true,
+        "is_email_verified": true } });
+    kakao.log_in(person.clone());
+    let first = me(&world, &browser.log_in("kakao").await).await;
+    assert_eq!(first["hasPassword"], false, "{first}");
+    let forgot = json!({ "email": "fan@podo.kr" });
+    world.stranger.post("/api/auth/password/forgotten", &forgot).await.expect(202);
+    let mailed = notification(&world, "비밀번호를 다시 설정해 주세요", 1).await;
+    let token = mailed.split_whitespace().last().unwrap().rsplit('/').next().unwrap();
+    let body = json!({ "token": token, "password": "sweet red grapes" });
+    world.stranger.post("/api/auth/password/reset", &body).await.expect(204);
+    world.stranger.post("/api/auth/password/reset", &body).await.refused(404, "LINK_INVALID");
+    let body = json!({ "email": "fan@podo.kr", "password": "sweet red grapes" });
+    let session = world.stranger.post("/api/auth/login", &body).await.expect(200);
+    let fan = world.stranger.with_token(&text(&session, "accessToken"));
+    let profile = fan.get("/api/users/me").await.expect(200);
+    assert_eq!((&profile["id"], &profile["hasPassword"]), (&first["id"], &json!(true)));
+    // The service still logs in to the same account.
+    kakao.log_in(person);
+    assert_eq!(me(&world, &browser.log_in("kakao").await).await["id"], first["id"]);
+
+    kakao.log_in(json!({ "sub": "77", "nickname": "청포도" }));
+    let answer = browser.log_in("kakao").await;
+    let other = me(&world, &answer).await;
+    assert_eq!((&other["email"], &other["hasPassword"]), (&json!(""), &json!(false)));
+    let call = async |path: &str, body: &Value| {
+        let call = world.stranger.call(Method::POST, path).header("Cookie", cookies(&answer));
+        send(call.json(body)).await
+    };
+    let body = json!({ "email": "other@podo.kr", "password": "" });
+    let change = call("/api/users/me/email", &body).await.expect(202);
+    let code = code_in(&notification(&world, "이메일 변경 확인 코드", 1).await);
+    let body = json!({ "changeId": change["changeId"], "code": code });
+    call("/api/users/me/email/confirm", &body).await.expect(204);
+    let changed = me(&world, &answer).await;
+    assert_eq!((&changed["id"], &changed["email"]), (&other["id"], &json!("other@podo.kr")));
+    assert_eq!(changed["emailVerified"], true);
+    // Later the log-in is no proof any more.
+    world.clock.advance(Duration::from_secs(11 * 60));
+    let body = json!({ "email": "third@podo.kr", "password": "" });
+    call("/api/users/me/email", &body).await.refused(403, "PASSWORD_WRONG");
 }

@@ -303,3 +303,58 @@ async fn an_organiser_previews_every_template_and_sends_a_test() {
         .await
         .refused(403, "ADMIN_ONLY");
 }
+
+/// Invitations, resets and changes of address are mails as all others are.
+#[tokio::test(flavor = "multi_thread")]
+async fn mails_about_accounts_have_the_organiser_s_look_and_their_own_language() {
+    let server = MailServer::start().unwrap();
+    let world = mail_world(&server).await;
+    let password = "sour green grapes";
+    let body = json!({ "email": "fan@podo.kr", "password": password, "name": "포도" });
+    world.stranger.post("/api/auth/signup", &body).await.expect(201);
+    let body = json!({ "email": "fan@podo.kr", "password": password });
+    let session = world.stranger.post("/api/auth/login", &body).await.expect(200);
+    let fan = world.stranger.with_token(&text(&session, "accessToken"));
+    let forgot = async |email: &str, language: &str| {
+        let call = world.stranger.call(Method::POST, "/api/auth/password/forgotten");
+        let call = call.header("Accept-Language", language).json(&json!({ "email": email }));
+        send(call).await.expect(202);
+    };
+    forgot("fan@podo.kr", "en").await;
+    forgot("nobody@podo.kr", "ko").await;
+    let body = json!({ "email": "gate@podo.kr", "role": "GATE" });
+    world.organiser.post("/api/admin/team/invitations", &body).await.expect(201);
+    let body = json!({ "email": "new@podo.kr", "password": password });
+    let change = fan.post("/api/users/me/email", &body).await.expect(202);
+    let code_mail = mail_with(&server, "이메일 변경 확인 코드").await;
+    let code_text = parse(&code_mail).body_text(0).unwrap().into_owned();
+    let code = crate::identity::admin_sessions::code_in(&code_text);
+    let body = json!({ "changeId": change["changeId"], "code": code });
+    fan.post("/api/users/me/email/confirm", &body).await.expect(204);
+    for (subject, to, part) in [
+        ("Set a new password", "fan@podo.kr", "https://tickets.podo.example/#/reset/"),
+        ("이 이메일로 가입한 계정이 없어요", "nobody@podo.kr", "소셜 로그인"),
+        (
+            "포도 운영팀에 초대받았어요",
+            "gate@podo.kr",
+            "https://tickets.podo.example/admin#/invitation/",
+        ),
+        ("이메일 변경 확인 코드", "new@podo.kr", code.as_str()),
+        ("계정의 이메일이 바뀌었어요", "fan@podo.kr", "고객센터"),
+    ] {
+        let received = mail_with(&server, subject).await;
+        assert!(received.to.contains(to), "{subject}: {}", received.to);
+        let mail = parse(&received);
+        assert_eq!(
+            mail.reply_to().unwrap().first().unwrap().address().unwrap(),
+            "help@podo.example"
+        );
+        let (html, plain) = (mail.body_html(0).unwrap(), mail.body_text(0).unwrap());
+        for body in [&html, &plain] {
+            assert!(body.contains(part), "{subject}: {body}");
+            assert!(body.contains("청포도 극장"), "{subject}: {body}");
+            assert!(!body.contains("{link}"), "{subject}: {body}");
+        }
+        assert!(html.contains("#0a7f5a"), "{subject}: {html}");
+    }
+}

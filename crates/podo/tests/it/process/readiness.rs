@@ -69,11 +69,13 @@ fn a_plan_shows_every_statement_and_changes_nothing() {
     // A schema that is one step behind gets that step and no other.
     let database = rusqlite::Connection::open(data.join("podo.db")).unwrap();
     let newest = "select max(version) from refinery_schema_history";
-    let newest: i64 = database.query_row(newest, [], |row| row.get(0)).unwrap();
+    let version = || database.query_row(newest, [], |row| row.get::<_, i64>(0)).unwrap();
+    let last = version();
     let forget = "delete from refinery_schema_history where version = ?1";
-    database.execute(forget, [newest]).unwrap();
+    database.execute(forget, [last]).unwrap();
     let plan = podo(&["migrate", "--plan"]);
-    assert!(plan.starts_with(&format!("-- From V{} to V{newest}.\n", newest - 1)), "{plan}");
+    // Numbers may have gaps.
+    assert!(plan.starts_with(&format!("-- From V{} to V{last}.\n", version())), "{plan}");
     assert_eq!(plan.matches("\n-- V").count(), 1, "{plan}");
 }
 

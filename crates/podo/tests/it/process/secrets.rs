@@ -1,8 +1,10 @@
 //! Personal data is never stored or logged in plain text (I23), and keys can be rotated.
 
+use crate::messaging::mails::{mail_with, parse};
 use crate::support::canary;
 use crate::support::client::{Api, text};
-use podo_testbed::{Gateways, Launch, TempDir};
+use crate::support::fan::Fan;
+use podo_testbed::{Gateways, Launch, MailServer, TempDir};
 use serde_json::json;
 use std::process::Command;
 
@@ -26,6 +28,73 @@ async fn no_personal_data_is_found_in_the_database_or_the_log() {
     }
     // The control: the search itself works.
     std::fs::write(podo.data().join("canary"), format!("x{}y", secrets[0])).unwrap();
+    assert_eq!(canary::found_in(&podo.data(), &secrets).len(), 1);
+}
+
+/// The token at the end of the link in a mail.
+async fn mailed_token(server: &MailServer, subject: &str, page: &str) -> String {
+    let received = mail_with(server, subject).await;
+    let mail = parse(&received);
+    let words = mail.body_text(0).unwrap().into_owned();
+    let found = words.split(page).nth(1).unwrap_or_else(|| panic!("{page} in {words}"));
+    found.split_whitespace().next().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_token_of_a_mailed_link_is_in_no_log_and_no_file() {
+    let server = MailServer::start().unwrap();
+    let launch = Launch::new(env!("CARGO_BIN_EXE_podo"))
+        .env("RUST_LOG", "trace")
+        .env("PODO_SMTP_URL", server.url())
+        .env("PODO_SMTP_FROM", "Podo <tickets@podo.example>")
+        .env("PODO_PUBLIC_URL", "https://tickets.podo.example")
+        .env("PODO_CONFIRM_EMAIL", "off");
+    let launch = canary::BOSS.iter().fold(launch, |launch, (name, it)| launch.env(name, *it));
+    let mut podo = launch.start().unwrap();
+    let stranger = Api::at(podo.url());
+    let boss = canary::boss(&stranger).await;
+    let account =
+        json!({ "email": "fan@podo.kr", "password": "sour green grapes", "name": "포도" });
+    let user = text(&stranger.post("/api/auth/signup", &account).await.expect(201), "userId");
+    let session = json!({ "email": "fan@podo.kr", "password": "sour green grapes" });
+    let session = stranger.post("/api/auth/login", &session).await.expect(200);
+    let fan = stranger.with_token(&text(&session, "accessToken"));
+    canary::buy(&boss, Fan { id: user.parse().unwrap(), api: fan.clone() }).await;
+    let tickets = fan.get("/api/tickets").await.expect(200);
+    let offer = format!("/api/tickets/{}/transfer", text(&tickets["items"][0], "id"));
+    fan.post_new(&offer, &json!({ "email": "friend@podo.kr" })).await.expect(202);
+    let claim = mailed_token(&server, "티켓을 받아 주세요", "/#/claim/").await;
+    let body = json!({ "email": "gate@podo.kr", "role": "GATE" });
+    boss.post("/api/admin/team/invitations", &body).await.expect(201);
+    let invitation =
+        mailed_token(&server, "포도 운영팀에 초대받았어요", "/admin#/invitation/").await;
+    let body = json!({ "email": "fan@podo.kr" });
+    stranger.post("/api/auth/password/forgotten", &body).await.expect(202);
+    let reset = mailed_token(&server, "비밀번호를 다시 설정해 주세요", "/#/reset/").await;
+    // Each is used as its page uses it, first with a mistake.
+    for (path, token) in [
+        ("/api/auth/invitation", &invitation),
+        ("/api/tickets/claim", &claim),
+        ("/api/auth/password/reset", &reset),
+    ] {
+        let cut = json!({ "token": token[..token.len() - 1], "password": "sweet red grapes" });
+        assert!(stranger.post(path, &cut).await.status >= 400, "{path} with a cut token");
+    }
+    let of = |token: &str| json!({ "token": token });
+    stranger.post("/api/auth/invitation", &of(&invitation)).await.expect(200);
+    stranger.post("/api/tickets/claim", &of(&claim)).await.expect(200);
+    let new = json!({ "token": reset, "password": "sweet red grapes" });
+    stranger.post("/api/auth/password/reset", &new).await.expect(204);
+    podo.kill_9().unwrap();
+    let log = podo.log_path();
+    let logged = std::fs::read_to_string(&log).unwrap();
+    assert!(logged.contains("\"DEBUG\""), "the log is at its most talkative");
+    let secrets = [claim, invitation, reset];
+    for folder in [log.parent().unwrap(), &podo.data()] {
+        assert_eq!(canary::found_in(folder, &secrets), Vec::<String>::new());
+    }
+    // The control: the search itself works.
+    std::fs::write(podo.data().join("canary"), &secrets[2]).unwrap();
     assert_eq!(canary::found_in(&podo.data(), &secrets).len(), 1);
 }
 

@@ -70,7 +70,7 @@ pub(crate) async fn live(url: &str, portone: &Gateways) -> Vec<String> {
     known
 }
 
-async fn boss(stranger: &Api) -> Api {
+pub(crate) async fn boss(stranger: &Api) -> Api {
     let body = json!({ "email": BOSS[0].1, "password": BOSS[1].1 });
     let session = stranger.post("/api/auth/login", &body).await.expect(200);
     stranger.with_token(&text(&session, "accessToken"))
@@ -97,7 +97,7 @@ async fn sign_up(stranger: &Api, boss: &Api, body: &Value) -> String {
 }
 
 /// Buys a ticket; returns the tokens on the way.
-async fn buy(boss: &Api, mut fan: Fan) -> Vec<String> {
+pub(crate) async fn buy(boss: &Api, mut fan: Fan) -> Vec<String> {
     let made =
         async |path: String, body: Value| text(&boss.post(&path, &body).await.expect(201), "id");
     let venue = json!({ "name": "포도 아레나", "address": "올림픽로 1", "city": "서울" });

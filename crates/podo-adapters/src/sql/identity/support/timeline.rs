@@ -39,7 +39,17 @@ macro_rules! source {
     };
 }
 
-const SOURCES: [Source; 15] = [
+const SOURCES: [Source; 21] = [
+    source!(
+        Phase,
+        "'VERIFIED' as state, cast(null as bigint) as amount, p.name as detail,
+         cast(null as text) as channel, p.schedule_id as id, cast(null as uuid) as reservation_id,
+         cast(null as uuid) as actor_id
+         from phase_eligibilities e join sale_phases p on p.id = e.phase_id",
+        "e.user_id = $1",
+        "(e.phase_id, e.user_id) in (select phase_id, user_id from reservations where id = $1)",
+        "e.created_at"
+    ),
     source!(
         Queue,
         "'ADMITTED' as state, cast(null as bigint) as amount, cast(null as text) as detail,
@@ -154,6 +164,55 @@ const SOURCES: [Source; 15] = [
          from transfer_history h join tickets t on t.id = h.ticket_id",
         "h.to_user_id = $1",
         "h.created_at"
+    ),
+    source!(
+        Resale,
+        "'LISTED' as state, s.price as amount, t.seat_number as detail,
+         cast(null as text) as channel, t.id, s.reservation_id, cast(null as uuid) as actor_id
+         from resales s join tickets t on t.id = s.ticket_id",
+        "s.user_id = $1",
+        "s.reservation_id = $1",
+        "s.created_at"
+    ),
+    source!(
+        Resale,
+        "s.state, s.price as amount, t.seat_number as detail,
+         cast(null as text) as channel, t.id, s.reservation_id, cast(null as uuid) as actor_id
+         from resales s join tickets t on t.id = s.ticket_id",
+        "s.user_id = $1 and s.state <> 'LISTED'",
+        "s.reservation_id = $1 and s.state <> 'LISTED'",
+        "s.updated_at"
+    ),
+    source!(
+        Resale,
+        "'TAKEN' as state, s.price as amount, t.seat_number as detail,
+         cast(null as text) as channel, t.id, s.sold_as as reservation_id,
+         cast(null as uuid) as actor_id
+         from resales s join tickets t on t.id = s.ticket_id",
+        "s.sold_as in (select id from reservations where user_id = $1)",
+        "s.sold_as = $1",
+        "s.updated_at"
+    ),
+    source!(
+        Change,
+        "a.kind as state, cast(null as bigint) as amount, cast(null as text) as detail,
+         cast(null as text) as channel, a.schedule_id as id, r.id as reservation_id,
+         cast(null as uuid) as actor_id
+         from announcements a
+         join reservations r on r.schedule_id = a.schedule_id and r.created_at <= a.created_at",
+        "a.kind = 'MOVED' and r.user_id = $1 and r.booking_number is not null",
+        "a.kind = 'MOVED' and r.id = $1 and r.booking_number is not null",
+        "a.created_at"
+    ),
+    source!(
+        Change,
+        "'ACCEPTED' as state, cast(null as bigint) as amount, cast(null as text) as detail,
+         cast(null as text) as channel, r.schedule_id as id, r.id as reservation_id,
+         cast(null as uuid) as actor_id
+         from accepted_changes c join reservations r on r.id = c.reservation_id",
+        "r.user_id = $1",
+        "r.id = $1",
+        "c.created_at"
     ),
     source!(
         CheckIn,

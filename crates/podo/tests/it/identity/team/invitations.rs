@@ -2,6 +2,7 @@
 
 use crate::identity::admin_sessions::notification;
 use crate::identity::team::id_of;
+use crate::messaging::mails::parse;
 use crate::support::client::{Api, text};
 use crate::support::world::{World, until};
 use podo_domain::identity::permissions::{Membership, TeamRole};
@@ -132,8 +133,9 @@ async fn a_mailed_link_is_in_no_file_of_the_store() {
         mail.emails().into_iter().find(|it| it.to.contains("new@podo.kr"))
     })
     .await;
-    let text = mailed.text.replace("=\r\n", "").replace("=3D", "=");
-    let text = decoded_body(&text);
+    let parsed = parse(&mailed);
+    let text = parsed.body_text(0).unwrap();
+    assert!(parsed.body_html(0).unwrap().contains("초대 수락하기"), "a button in HTML");
     let link = "https://podo.example/admin#/invitation/";
     let start = text.find(link).unwrap_or_else(|| panic!("a link in {text}")) + link.len();
     let token: String = text[start..].chars().take(64).collect();
@@ -145,14 +147,4 @@ async fn a_mailed_link_is_in_no_file_of_the_store() {
         let is_found = bytes.windows(token.len()).any(|part| part == token.as_bytes());
         assert!(!is_found, "the token of a link is in the store");
     }
-}
-
-/// The text of an e-mail, decoded if it is base64.
-fn decoded_body(text: &str) -> String {
-    use base64::Engine;
-    let (_, body) = text.split_once("\r\n\r\n").unwrap_or(("", text));
-    let joined: String = body.split_whitespace().collect();
-    let decoded = base64::engine::general_purpose::STANDARD.decode(joined).ok();
-    let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
-    decoded.unwrap_or_else(|| body.to_owned())
 }
