@@ -78,6 +78,8 @@ pub struct Config {
     pub limits: Switch,
     pub requests_per_second_per_ip: u32,
     pub requests_per_minute_per_user: u32,
+    pub gate_requests_per_second_per_ip: u32,
+    pub gate_requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
     pub streams_per_ip: u32,
     pub unsent_mb_per_ip: u32,
@@ -265,6 +267,13 @@ impl Config {
         if self.requests_per_minute_per_user == 0 {
             bail!(
                 "requests_per_minute_per_user: must be at least 1; `limits = \"off\"` disables it"
+            );
+        }
+        if self.gate_requests_per_second_per_ip == 0 || self.gate_requests_per_minute_per_user == 0
+        {
+            bail!(
+                "gate_requests_per_second_per_ip and gate_requests_per_minute_per_user: must be at \
+                 least 1; `limits = \"off\"` disables them"
             );
         }
         if self.connections_per_ip == 0 {

@@ -1,4 +1,4 @@
-//! Who has come: counts by grade and by gate.
+//! Who has come: counts by grade, section and gate.
 
 use crate::http::extract::permissions::{CheckInTickets, ViewSales};
 use crate::http::extract::scope::OfSchedule;
@@ -19,7 +19,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(guarded!(attendance)).routes(guarded!(attendance_file))
 }
 
-/// How many tickets of a date were admitted, by grade and by gate.
+/// How many tickets of a date were admitted, by grade, section and gate.
 #[utoipa::path(get, path = "/api/admin/schedules/{id}/attendance", tag = "admin",
     security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
     responses((status = 200, body = Attendance), (status = 401, body = Problem),
@@ -60,6 +60,10 @@ fn text(found: &Attendance) -> String {
             grade.tickets,
             grade.admitted
         );
+    }
+    for section in &found.sections {
+        let (name, tickets) = (quoted(&section.section), section.tickets);
+        let _ = write!(text, "section,{name},{tickets},{},,\r\n", section.admitted);
     }
     for gate in &found.gates {
         let (name, admitted) = (quoted(&gate.gate), gate.admitted);
