@@ -111,6 +111,8 @@ pub struct Scan {
     pub gate: GateName,
     /// The content of the QR code.
     pub code: String,
+    /// Chosen by the device, so that a repeat after a lost answer has no further effect.
+    pub id: Option<Uuid>,
 }
 
 /// Checks a ticket in, once. Refusals: `TicketInvalid`, `TicketElsewhere`, `TicketOtherGate`,
@@ -132,7 +134,7 @@ pub async fn check_in(context: &AppContext, scan: Scan) -> Result<CheckedIn> {
     let section = hall.section(ticket.seat).map(str::to_owned);
     check_gate(&gates, scan.gate.as_str(), section.as_deref())?;
     let gate = String::from(scan.gate);
-    let check_in_id = context.rng.id(now);
+    let check_in_id = scan.id.unwrap_or_else(|| context.rng.id(now));
     let command = CheckIn {
         id: check_in_id,
         actor: scan.actor,

@@ -125,7 +125,7 @@ pub struct GateAttendance {
     pub gate: String,
     pub admitted: u64,
     pub undone: u64,
-    /// Tickets that two devices without a network admitted.
+    /// Tickets that two devices without a network admitted, unless the second guest was sent back.
     pub doubles: u64,
 }
 
@@ -179,7 +179,7 @@ pub trait Gates: Send + Sync {
     async fn ticket_at_gate(&self, ticket: TicketId) -> Result<Option<GateTicket>>;
 
     /// Marks a ticket as used, once, however often it's presented. Refusals: `TicketInvalid`,
-    /// `TicketUsed`, `TicketVoid`.
+    /// `TicketUsed`, `TicketVoid`, `KeyReused`. A repeat with the same id has no further effect.
     async fn check_in(&self, command: CheckIn) -> Result<()>;
 
     /// Makes a used ticket valid again. Refusals: `NotFound`, `TicketNotUsed`.

@@ -103,12 +103,19 @@ async fn at_gate(tx: &mut dyn Tx, question: &AtGate) -> Result<Option<GateTicket
 
 /// One compare-and-set: of many gates that scan the same code, one opens.
 async fn check_in(tx: &mut dyn Tx, command: &CheckIn) -> Result<()> {
+    if is_repeat(tx, command).await? {
+        return Ok(());
+    }
     let sql = "update tickets set status = 'USED', used_at = $3, updated_at = $3
                 where id = $1 and code = $2 and status = 'VALID'
                returning schedule_id";
     let values = params![command.ticket, command.code.as_slice(), command.now];
     let Some(row) = tx.row(sql, values).await? else {
-        return Err(why_not_valid(tx, command.ticket).await?.into());
+        // The same call may have run at the same time.
+        return match is_repeat(tx, command).await? {
+            true => Ok(()),
+            false => Err(why_not_valid(tx, command.ticket).await?.into()),
+        };
     };
     let record = CheckInRecord {
         id: command.id,
@@ -123,6 +130,16 @@ async fn check_in(tx: &mut dyn Tx, command: &CheckIn) -> Result<()> {
     insert(tx, &record, command.now).await?;
     let details = json!({ "scheduleId": record.schedule, "gate": command.gate });
     note(tx, (command.actor, "ticket.check-in"), command.ticket, details, command.now).await
+}
+
+/// Whether this check-in is already recorded, and the device didn't get the answer.
+async fn is_repeat(tx: &mut dyn Tx, command: &CheckIn) -> Result<bool> {
+    let sql = "select ticket_id from check_ins where id = $1";
+    let Some(row) = tx.row(sql, params![command.id]).await? else { return Ok(false) };
+    match row.get::<TicketId>("ticket_id")? == command.ticket {
+        true => Ok(true),
+        false => Err(Refusal::KeyReused.into()),
+    }
 }
 
 struct CheckInRecord<'a> {

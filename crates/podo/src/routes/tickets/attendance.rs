@@ -1,6 +1,6 @@
 //! Who has come: counts by grade, section and gate.
 
-use crate::http::extract::permissions::{CheckInTickets, ViewSales};
+use crate::http::extract::permissions::{ViewAttendance, ViewSales};
 use crate::http::extract::scope::OfSchedule;
 use crate::http::extract::{Allowed, Id, guarded};
 use crate::http::problem::{ApiResult, Problem};
@@ -26,7 +26,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn attendance(
     State(app): State<App>,
-    _: Allowed<CheckInTickets, OfSchedule>,
+    _: Allowed<ViewAttendance, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<Attendance>> {
     Ok(Json(gate::attendance(&app.context, schedule).await?))

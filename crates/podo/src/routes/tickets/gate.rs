@@ -48,6 +48,10 @@ pub(crate) struct CheckInBody {
     /// The name of the gate.
     #[schema(value_type = String, min_length = 1, max_length = 40)]
     gate: GateName,
+    /// Chosen by the device; a repeat with the same id has no further effect, here and among late
+    /// scans.
+    #[serde(default)]
+    id: Option<Uuid>,
 }
 
 /// Checks in a ticket, once. The refusal names the reason: another date, another gate, used (when
@@ -62,11 +66,9 @@ pub(crate) async fn check_in(
     Audited { actor, grant, .. }: Audited<CheckInTickets, OwnEvents>,
     body: Body<CheckInBody>,
 ) -> ApiResult<Json<CheckedIn>> {
-    let CheckInBody { code, schedule_id: schedule, gate } = body.value;
-    Ok(Json(
-        gate::check_in(&app.context, Scan { actor, events: grant.events, schedule, gate, code })
-            .await?,
-    ))
+    let CheckInBody { code, schedule_id: schedule, gate, id } = body.value;
+    let scan = Scan { actor, events: grant.events, schedule, gate, code, id };
+    Ok(Json(gate::check_in(&app.context, scan).await?))
 }
 
 #[derive(Deserialize, ToSchema)]

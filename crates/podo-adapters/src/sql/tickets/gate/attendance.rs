@@ -23,7 +23,8 @@ pub(super) async fn attendance(tx: &mut dyn Tx, question: &AttendanceOf) -> Resu
     let grades = rows.iter().map(read).collect::<Result<Vec<GradeAttendance>>>()?;
     let sql = "select gate, sum(case when kind = 'ADMITTED' then 1 else 0 end) as n_admitted,
                       sum(case when kind = 'UNDONE' then 1 else 0 end) as n_undone,
-                      sum(case when kind = 'DOUBLE' then 1 else 0 end) as n_doubles
+                      sum(case when kind = 'DOUBLE' and reason is null then 1 else 0 end)
+                          as n_doubles
                  from check_ins where schedule_id = $1 group by gate order by gate";
     let read = |row: &Row| {
         Ok(GateAttendance {

@@ -65,8 +65,7 @@ async fn admit(
     Ok(found)
 }
 
-/// Takes back the check-in that the device names, and no later one of another gate. The guest of a
-/// double who was sent back out is recorded, and the other guest stays inside.
+/// Takes back the check-in that the device names, and no later one of another gate.
 async fn take_back(
     tx: &mut dyn Tx,
     command: &RecordScan,
@@ -75,23 +74,32 @@ async fn take_back(
 ) -> Result<ScanResult> {
     let scan = &command.scan;
     let last = last_admission(tx, scan.ticket).await?.map(|(id, _)| id);
-    let counts = status == TicketStatus::Used && last == Some(undo.check_in);
-    let sql = "select 1 from check_ins where id = $1 and ticket_id = $2 and kind = 'DOUBLE'";
-    let is_double = tx.row(sql, params![undo.check_in, scan.ticket]).await?.is_some();
-    if !counts && !is_double {
-        return Ok(result(command, ScanVerdict::Undone));
+    let is_changed = match status == TicketStatus::Used && last == Some(undo.check_in) {
+        true => {
+            let sql = "update tickets set status = 'VALID', used_at = null, updated_at = $2
+                        where id = $1 and status = 'USED'";
+            tx.execute(sql, params![scan.ticket, command.now]).await?;
+            insert(tx, &record_of(command, "UNDONE", Some(&undo.reason)), command.now).await?;
+            true
+        }
+        false => resolve_double(tx, scan.ticket, undo).await?,
+    };
+    if is_changed {
+        let details = json!({ "scheduleId": command.schedule, "gate": scan.gate, "offline": true,
+                              "reason": undo.reason });
+        let action = (command.actor, "ticket.check-in.undo");
+        note(tx, action, scan.ticket, details, command.now).await?;
     }
-    if counts {
-        let sql = "update tickets set status = 'VALID', used_at = null, updated_at = $2
-                    where id = $1 and status = 'USED'";
-        tx.execute(sql, params![scan.ticket, command.now]).await?;
-    }
-    insert(tx, &record_of(command, "UNDONE", Some(&undo.reason)), command.now).await?;
-    let details = json!({ "scheduleId": command.schedule, "gate": scan.gate, "offline": true,
-                          "reason": undo.reason });
-    let action = (command.actor, "ticket.check-in.undo");
-    note(tx, action, scan.ticket, details, command.now).await?;
     Ok(result(command, ScanVerdict::Undone))
+}
+
+/// The second guest of a double was sent back out. The first one stays inside, so the ticket stays
+/// used; a reason marks the double as resolved.
+async fn resolve_double(tx: &mut dyn Tx, ticket: TicketId, undo: &OfflineUndo) -> Result<bool> {
+    let sql = "update check_ins set reason = $3
+                where id = $1 and ticket_id = $2 and kind = 'DOUBLE' and reason is null";
+    let values = params![undo.check_in, ticket, undo.reason.clone()];
+    Ok(tx.execute(sql, values).await? == 1)
 }
 
 fn record_of<'a>(
