@@ -50,8 +50,8 @@ impl Target {
         })
     }
 
-    /// The same server, called over `n_addresses` connections in turn. If it is on loopback, each of
-    /// them has a loopback address of its own, and the server's limits per address apply to the
+    /// The same server, called over `n_addresses` connections in turn. If it is on loopback, each
+    /// of them has a loopback address of its own, and the server's limits per address apply to the
     /// fans as to people at home.
     #[must_use]
     pub fn from_addresses(self, n_addresses: usize) -> Target {

@@ -19,8 +19,8 @@ pub enum GateCall {
     Attendance,
 }
 
-/// The stewards in turn make one call each, at this rate in all, whether or not the server keeps up.
-/// Each has a connection.
+/// The stewards in turn make one call each, at this rate in all, whether or not the server keeps
+/// up. Each has a connection.
 pub async fn call_from_gates(
     target: &Target,
     schedule: ScheduleId,

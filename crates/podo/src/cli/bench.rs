@@ -68,8 +68,8 @@ enum Profile {
     Attack,
     /// Leave a message each while the bus is down: how fast does the relay publish them afterwards?
     Drain,
-    /// Scan the tickets of all fans at fifty gates behind one address, five a second each, under the
-    /// default limits.
+    /// Scan the tickets of all fans at fifty gates behind one address, five a second each, under
+    /// the default limits.
     Gates,
     /// Sell 500 dates, then do nothing: what does the idle server cost, and what do purchases by 1,
     /// 8 and 256 clients, compared with the fresh store?

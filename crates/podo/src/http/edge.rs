@@ -144,7 +144,8 @@ impl Edge {
         let begun = self.begin_span(text_of(request.headers(), "traceparent"), &id);
         let trace = begun.as_ref().and_then(Begun::followed);
         let is_api = request.uri().path().starts_with("/api/");
-        let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip(), Some(request.headers())) {
+        let allowed = self.let_in(request.uri().path(), peer.ip(), Some(request.headers()));
+        let (mut response, n_left) = match allowed {
             Ok(n_left) if !host::is_one(&request) => {
                 (ApiError::from(Failure::Host).into_response(), n_left)
             }
@@ -346,11 +347,7 @@ fn record_latency(state: &AppState, status: StatusCode, took: Duration) {
     context.operations.latency_window.note(took, status.is_server_error(), context.now());
 }
 
-fn check_limit(
-    state: &AppState,
-    peer: IpAddr,
-    now: Timestamp,
-) -> Result<Option<u32>, ApiError> {
+fn check_limit(state: &AppState, peer: IpAddr, now: Timestamp) -> Result<Option<u32>, ApiError> {
     let context = &state.context;
     if !context.rules.limits_on {
         return Ok(None);

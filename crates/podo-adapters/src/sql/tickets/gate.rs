@@ -223,4 +223,3 @@ async fn undo(tx: &mut dyn Tx, command: &UndoCheckIn) -> Result<()> {
                           "reason": command.reason });
     note(tx, (command.actor, "ticket.check-in.undo"), command.ticket, details, command.now).await
 }
-

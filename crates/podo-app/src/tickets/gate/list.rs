@@ -1,8 +1,8 @@
 //! The list that a device at the gate keeps, to decide without a network.
 //!
 //! A device reads all tickets of a date in pages, in the order of their last change, and then asks
-//! from time to time for those that changed since. The cursor carries the position. It is signed for
-//! one organiser and one date, so only a download that was recorded in the audit log can be
+//! from time to time for those that changed since. The cursor carries the position. It is signed
+//! for one organiser and one date, so only a download that was recorded in the audit log can be
 //! continued.
 
 use crate::context::AppContext;
@@ -29,8 +29,8 @@ pub const LINES_MAX: u32 = 2_000;
 /// A cursor may be used this long, which is longer than a steward's day.
 const CURSOR_LENGTH: Duration = Duration::from_secs(18 * 3_600);
 
-/// A change may become visible later than the moment that it carries, because its transaction had to
-/// wait. Changes are asked for again within this time.
+/// A change may become visible later than the moment that it carries, because its transaction had
+/// to wait. Changes are asked for again within this time.
 const OVERLAP: Duration = Duration::from_secs(5);
 
 const CODE_BYTES: usize = 16;

@@ -18,8 +18,8 @@ pub(crate) fn is_gate(path: &str) -> bool {
 }
 
 /// Whether an organiser makes this call. The token's signature proves it without the store; whether
-/// the session has ended is checked later. Other callers share the ordinary budget of their address,
-/// so a stranger gains nothing by calling these paths.
+/// the session has ended is checked later. Other callers share the ordinary budget of their
+/// address, so a stranger gains nothing by calling these paths.
 pub(crate) fn is_stewards(
     state: &AppState,
     path: &str,

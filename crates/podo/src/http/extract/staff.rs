@@ -56,9 +56,9 @@ pub(crate) struct AuditedExport<T, P, S = Everywhere> {
     marker: Marker<P, S>,
 }
 
-/// A list of people that a device downloads in pages and keeps current, with the query `T`. The call
-/// that begins it is audited. The handler verifies the cursor of the others, so that nothing is read
-/// without a beginning.
+/// A list of people that a device downloads in pages and keeps current, with the query `T`. The
+/// call that begins it is audited. The handler verifies the cursor of the others, so that nothing
+/// is read without a beginning.
 pub(crate) struct AuditedStart<T, P, S = Everywhere> {
     pub(crate) query: T,
     pub(crate) actor: UserId,

@@ -260,10 +260,9 @@ pub(crate) async fn sync_scans(
         ticket: scan.ticket_id,
         gate: scan.gate.into(),
         scanned_at: scan.scanned_at,
-        undo: scan.undo.map(|it| OfflineUndo {
-            check_in: it.check_in_id,
-            reason: it.reason.into(),
-        }),
+        undo: scan
+            .undo
+            .map(|it| OfflineUndo { check_in: it.check_in_id, reason: it.reason.into() }),
     };
     let scans = body.value.scans.into_iter().map(scan).collect();
     let results = gate::sync(&app.context, actor, schedule, scans).await?;
