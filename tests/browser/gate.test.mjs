@@ -45,7 +45,7 @@ const refused = ({ page }, words) => page.locator(".verdict.no", { hasText: word
 
 /** Once the page has what it needs for a reload without a network. */
 const keptPage = ({ page }) => page.waitForFunction(async () =>
-  (await caches.match("/gate/")) && (await caches.match("/gate/scan.js")) && (await navigator.serviceWorker.ready).active);
+  (await caches.match("/gate/")) && (await (await caches.open("podo-gate-1")).keys()).some(({ url }) => url.endsWith("/gate/scan/screen.js")) && (await navigator.serviceWorker.ready).active);
 
 async function undo({ page }, reason) {
   await page.getByRole("button", { name: "Undo the last check-in" }).click();

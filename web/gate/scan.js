@@ -14,7 +14,7 @@ import { keepClock } from "./offline/clock.js";
 import { updateList } from "./offline/list.js";
 import { countTickets, forgetList, forgetLists, knownShow, listOf, putList, rememberShows, scansOf } from "./offline/store.js";
 import { sync } from "./offline/sync.js";
-import { draw } from "./screen.js";
+import { draw } from "./scan/screen.js";
 
 const ANSWER_WITHIN_MS = 4_000;
 const KEEP_UP_EVERY_MS = 10_000;

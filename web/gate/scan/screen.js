@@ -1,8 +1,8 @@
 // What the scan page shows: the verdict, the state of the line and the list, counts, recent scans.
 
-import { announce, el, problemBox } from "../shared/ui/dom.js";
-import { clockTime, count } from "../shared/ui/format.js";
-import { t } from "../shared/ui/i18n.js";
+import { announce, el, problemBox } from "../../shared/ui/dom.js";
+import { clockTime, count } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
 import { camera } from "./camera.js";
 import { search } from "./search.js";
 

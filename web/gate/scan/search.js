@@ -1,11 +1,11 @@
 // Search in this device's list, by booking number or name. The list has what other gates did until
 // it was brought up to date last.
 
-import { el } from "../shared/ui/dom.js";
-import { clockTime, moment } from "../shared/ui/format.js";
-import { t } from "../shared/ui/i18n.js";
-import { stateOf } from "./offline/check.js";
-import { listOf, ticketsOf } from "./offline/store.js";
+import { el } from "../../shared/ui/dom.js";
+import { clockTime, moment } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
+import { stateOf } from "../offline/check.js";
+import { listOf, ticketsOf } from "../offline/store.js";
 
 const SHOWN_MAX = 20;
 
