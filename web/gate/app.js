@@ -55,6 +55,11 @@ async function logOut() {
   location.hash = "#/login";
 }
 
+/** The server refused to restore the login: the list isn't this person's any more, as far as it knows. */
+async function forgetForeign() {
+  if (!isLoggedIn() && !mayComeBack() && navigator.onLine) await forgetLists();
+}
+
 /**
  * The worker keeps what pages fetch, but this page was loaded before it existed. Everything that a
  * gate needs is fetched once more, so that a reload works without a network.
@@ -75,5 +80,5 @@ if (location.pathname === "/gate") location.replace(`/gate/${location.hash}`);
 else {
   document.getElementById("leave").addEventListener("click", logOut);
   every(FORGET_EVERY_MS, new AbortController().signal, () => forgetOver(gateNow()).catch(() => null));
-  startApp(words, show).then(keepPage).catch(() => null);
+  startApp(words, show).then(forgetForeign).then(keepPage).catch(() => null);
 }

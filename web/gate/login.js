@@ -7,6 +7,7 @@ import { t } from "../shared/ui/i18n.js";
 import { passwordField } from "../shared/ui/password.js";
 import { safeHash } from "../shared/app/router.js";
 import { begin, end } from "../shared/app/session.js";
+import { forgetLists } from "./offline/store.js";
 
 /** The fields of a login; the code appears when the account needs one. */
 function fields() {
@@ -37,6 +38,7 @@ async function logIn(form, code) {
     throw error;
   }
   end();
+  await forgetLists();
   throw new Error(t("staffOnly"));
 }
 

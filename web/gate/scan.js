@@ -21,6 +21,12 @@ const KEEP_UP_EVERY_MS = 10_000;
 const LIST_EVERY_MS = 20_000;
 const SHOWS_EVERY_MS = 300_000;
 
+/**
+ * A session that ended may have been idle, or its steward was removed. While the server can be
+ * reached, the list waits this long for a new login.
+ */
+const LOGGED_OUT_MAX_MS = 900_000;
+
 /** After a server that didn't answer, guests don't wait for it again this long. */
 const ALONE_MS = 15_000;
 
@@ -153,6 +159,7 @@ async function keepUp(page, state, view) {
     keepClock();
     view.showLine(null);
     view.showLoggedOut(false);
+    state.outSince = null;
   } catch (error) {
     if (!page.signal.aborted) await fallBehind(state, view, error);
   } finally {
@@ -177,7 +184,11 @@ async function follow(page, state, view) {
 }
 
 async function fallBehind(state, view, error) {
-  if (error.status === 401) view.showLoggedOut(true);
+  if (error.status === 401) {
+    view.showLoggedOut(true);
+    state.outSince ??= performance.now();
+    if (navigator.onLine && LOGGED_OUT_MAX_MS < performance.now() - state.outSince) await forgetLists();
+  }
   // The steward was removed from the team, or from this event.
   if (error.status === 403) await forgetLists();
   if (error.status === 404) await forgetList(state.scheduleId);

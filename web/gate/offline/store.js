@@ -2,7 +2,7 @@
 // deleted when the show is over, on log-out, and when the steward may no longer see them. Scans stay
 // until they are sent; they contain no personal data.
 
-import { readSealed, seal } from "./seal.js";
+import { verified, withMac } from "./mac.js";
 
 const NAME = "podo-gate";
 const SHOWS = "podo.gate.shows";
@@ -17,7 +17,7 @@ function database() {
     const request = indexedDB.open(NAME, 2);
     request.onupgradeneeded = ({ oldVersion }) => {
       const found = request.result;
-      // Lines without a seal are downloaded again.
+      // Lines without a MAC are downloaded again.
       if (oldVersion === 1) found.deleteObjectStore("tickets");
       found.createObjectStore("tickets", { keyPath: ["scheduleId", "ticketId"] });
       if (oldVersion < 1) found.createObjectStore("scans", { keyPath: "id" });
@@ -48,40 +48,40 @@ const ofShow = (scheduleId) => IDBKeyRange.bound([scheduleId], [scheduleId, "\uf
 
 /** The device's own key, made on first use; scripts can use it, but not read it. */
 async function deviceKey() {
-  const known = await run("keys", "readonly", (store) => store.get("seal"));
+  const known = await run("keys", "readonly", (store) => store.get("mac"));
   if (known || !crypto.subtle) return known?.key ?? null;
   const key = await crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
   // Another tab may have been faster.
-  await run("keys", "readwrite", (store) => store.add({ name: "seal", key })).catch(() => null);
-  return (await run("keys", "readonly", (store) => store.get("seal"))).key;
+  await run("keys", "readwrite", (store) => store.add({ name: "mac", key })).catch(() => null);
+  return (await run("keys", "readonly", (store) => store.get("mac"))).key;
 }
 
 let key = null;
-const sealingKey = () => (key ??= deviceKey());
+const macKey = () => (key ??= deviceKey());
 
 /**
  * Stores tickets: `line` is what the server said, `mark` an admission on this device that the server
- * may not know yet. The seal shows whether a record was changed by anything but this page.
+ * may not know yet. The MAC shows whether a record was changed by anything but this page.
  */
 export async function putTickets(scheduleId, records) {
-  const by = await sealingKey();
-  const sealed = await Promise.all(records.map(({ line, mark = null }) =>
-    seal(by, { scheduleId, ticketId: line.ticketId, line, mark })));
-  await run("tickets", "readwrite", (store) => sealed.map((record) => store.put(record)));
+  const by = await macKey();
+  const made = await Promise.all(records.map(({ line, mark = null }) =>
+    withMac(by, { scheduleId, ticketId: line.ticketId, line, mark })));
+  await run("tickets", "readwrite", (store) => made.map((record) => store.put(record)));
 }
 
 /** A ticket, or nothing; one that was tampered with is `{ isBroken: true }`. */
 export async function ticketOf(scheduleId, ticketId) {
   const record = await run("tickets", "readonly", (store) => store.get([scheduleId, ticketId]));
-  return record && readSealed(await sealingKey(), record);
+  return record && verified(await macKey(), record);
 }
 
 /** The records of these tickets in their order; nothing for those that were tampered with. */
 export async function recordsOf(scheduleId, ticketIds) {
   if (!ticketIds.length) return [];
-  const by = await sealingKey();
+  const by = await macKey();
   const found = await run("tickets", "readonly", (store) => ticketIds.map((id) => store.get([scheduleId, id])));
-  const records = await Promise.all(found.map((record) => record && readSealed(by, record)));
+  const records = await Promise.all(found.map((record) => record && verified(by, record)));
   return records.map((record) => (record?.isBroken ? undefined : record));
 }
 
