@@ -1,6 +1,7 @@
 // The gate: scans with and without a network, and what a device knows of other gates.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
 import { blocks, enterRoom, openTab, openWorld, read } from "./world.mjs";
@@ -198,6 +199,43 @@ test("a ticket of another date, a list that was tampered with, and a list after 
     return [await count("tickets"), await count("lists"), await count("scans")];
   });
   assert.deepEqual(kept, [0, 0, 0]);
+  await context.close();
+});
+
+test("the gates that an organiser sets are offered, refuse other sections, and appear in the monitor", async () => {
+  const show = await world.show({ ...TONIGHT, title: "입구가 있는 밤" });
+  const { page, context } = await world.room("#/venues");
+  const { items } = await world.admin.call("GET", "/api/admin/venues?limit=100");
+  await page.goto(`${world.url}/admin#/halls/${items[0].halls[0].id}/gates`);
+  for (const [name, section] of [["동문", "101"], ["서문", "102"]]) {
+    await page.getByRole("button", { name: "Add a gate" }).click();
+    const row = page.locator("fieldset.gate").last();
+    await row.locator("input[name=name]").fill(name);
+    await row.getByLabel(section).check();
+  }
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The gates are saved.").waitFor();
+  const gate = await openTab(world, { language: "en", ...PHONE });
+  await enterRoom(gate, world.admin, "#/team");
+  await gate.page.locator(".rows li").first().waitFor();
+  const [east, west] = await buyAll(show, gate, [[0], [60]]);
+  await gate.go("/gate/");
+  await gate.page.locator("section.card", { hasText: "입구가 있는 밤" }).getByRole("button", { name: "동문" }).click();
+  await gate.page.getByText("2 tickets on this device").waitFor();
+  const toWest = () => gate.page.locator(".verdict.no", { hasText: "Another gate" }).filter({ hasText: "서문" }).waitFor();
+  await type(gate.page, west.text);
+  await toWest();
+  await type(gate.page, east.text);
+  await admitted(gate, east);
+  await gate.context.setOffline(true);
+  await type(gate.page, west.text);
+  await toWest();
+  await gate.context.close();
+  await page.goto(`${world.url}/admin#/live/${show.scheduleId}`);
+  const card = page.locator("section.card", { hasText: "Attendance" });
+  await card.getByText("1 / 2 (50.0%)").waitFor();
+  const [file] = await Promise.all([page.waitForEvent("download"), card.getByRole("button", { name: "Export CSV" }).click()]);
+  assert.match(await readFile(await file.path(), "utf8"), /section,"101",1,1,,/);
   await context.close();
 });
 
