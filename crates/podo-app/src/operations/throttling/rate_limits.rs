@@ -81,7 +81,8 @@ pub struct SyncTotals {
 pub struct RateLimits {
     pub addresses: RateLimiter<IpAddr>,
     pub users: RateLimiter<UserRoute>,
-    pub gates: RateLimiter<GateAddress>,
+    /// Boxed, because the context that owns it is moved.
+    pub gates: Box<RateLimiter<GateAddress>>,
     pub totals: SyncTotals,
     buckets: Arc<dyn SharedBuckets>,
     answer_within: Duration,
@@ -100,7 +101,7 @@ impl RateLimits {
         RateLimits {
             addresses: RateLimiter::of(node.clone()),
             users: RateLimiter::of(node.clone()),
-            gates: RateLimiter::of(node.clone()),
+            gates: Box::new(RateLimiter::of(node.clone())),
             totals: SyncTotals::default(),
             buckets,
             answer_within,
