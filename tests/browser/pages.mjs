@@ -1,6 +1,6 @@
 // Every page there is, each brought into a state worth looking at.
 
-import { blocks, pick, pressPay } from "./world.mjs";
+import { blocks, pick, pressPay, read } from "./world.mjs";
 
 /**
  * Visits all pages as a stranger, a fan and an organiser; `look(page, name)` is called on each.
@@ -199,11 +199,41 @@ async function adminPages(world, show, options, look) {
     await page.waitForTimeout(250);
     await look(page, name);
   }
+  await gatePages(world, page, show, look);
+  await context.close();
+}
+
+/** The gate in the tab of an organiser, who logs out at its end. */
+async function gatePages(world, page, show, look) {
+  const tonight = (world.tonight ??= await world.show({ days: 1.2, title: "오늘의 공연", venue: "포도 홀" }));
+  await page.goto(`${world.url}/admin#/halls/${await hallOf(world, show)}/gates`);
+  await page.locator("main form .btn.brand").waitFor();
+  await page.locator("main form .btn").first().click();
+  await look(page, "admin-gates");
   await page.goto(`${world.url}/gate/`);
   await page.locator("main h1").waitFor();
   await look(page, "gate-shows");
-  await page.goto(`${world.url}/gate/#/scan/${show.scheduleId}?gate=1`);
+  await page.goto(`${world.url}/gate/#/scan/${tonight.scheduleId}?gate=1`);
   await page.locator("main .verdict").waitFor();
   await look(page, "gate-scan");
-  await context.close();
+  const { tickets: [ticket], code } = await world.buy(tonight, [world.nScanned = (world.nScanned ?? -1) + 1]);
+  const text = await read(page, await code(ticket));
+  for (const [kind, name] of [["ok", "gate-admitted"], ["no", "gate-refused"]]) {
+    await page.locator("input.scan").fill(text);
+    await page.keyboard.press("Enter");
+    await page.locator(`.verdict.${kind}`).waitFor();
+    await look(page, name);
+  }
+  await page.locator("summary").first().click();
+  await page.locator(".counts").first().waitFor();
+  await look(page, "gate-counts");
+  await page.locator("#leave").click();
+  await page.locator("input[name=email]").waitFor();
+  await look(page, "gate-login");
+}
+
+async function hallOf(world, { eventId }) {
+  const { hallName, venueName } = await world.admin.call("GET", `/api/admin/events/${eventId}`);
+  const { items } = await world.admin.call("GET", "/api/admin/venues?limit=100");
+  return items.find(({ name }) => name === venueName).halls.find(({ name }) => name === hallName).id;
 }

@@ -4,26 +4,32 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { violations } from "./axe.mjs";
-import { openWorld } from "./world.mjs";
+import { openWorld, read } from "./world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));
 after(() => world.close());
 
 const PASSWORD = "green-grapes-2026";
+const INVITED = "You are invited to the team";
+const INVITED_KO = "포도 운영팀에 초대받았어요";
 
-/** The token in the newest notification with this subject; no e-mail is configured, so it is there. */
-async function tokenOf(subject) {
+const mailed = async (subject) =>
+  (await world.admin.call("GET", "/api/admin/mailbox?limit=100")).items.filter((it) => it.subject === subject);
+
+/** The token in the newest of `n` notifications with this subject; no e-mail is configured, so it is there. */
+async function tokenOf(subject, n = 1) {
   for (let tries = 0; tries < 100; tries += 1) {
-    const { items } = await world.admin.call("GET", "/api/admin/mailbox?limit=100");
-    const found = items.find((it) => it.subject === subject);
-    if (found) return found.body.trim().split(/\s+/).at(-1).split("/").at(-1);
+    const found = await mailed(subject);
+    if (n <= found.length) return found[0].body.trim().split(/\s+/).at(-1).split("/").at(-1);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`no notification "${subject}"`);
 }
 
-test("an invited gate accepts, and sees the check-in and nothing else", async () => {
+test("an invited gate accepts, scans a ticket, and sees the check-in and nothing else", async () => {
+  const show = await world.show({ days: 1.2, title: "오늘의 공연" });
+  const { tickets: [ticket], code } = await world.buy(show, [0]);
   const { page, context } = await world.room("#/team");
   await page.getByRole("button", { name: "Invite" }).click();
   await page.locator("dialog input[name=email]").fill("gate@podo.kr");
@@ -32,7 +38,7 @@ test("an invited gate accepts, and sees the check-in and nothing else", async ()
   await page.locator("dialog .btn.brand").click();
   await page.locator(".rows li", { hasText: "gate@podo.kr" }).waitFor();
   await context.close();
-  const token = await tokenOf("You are invited to the team");
+  const token = await tokenOf(INVITED);
   const guest = await world.open({ language: "en", width: 390, height: 800 });
   await guest.go(`/admin#/invitation/${token}`);
   await guest.page.getByText("gate@podo.kr is invited as Gate.").waitFor();
@@ -43,6 +49,18 @@ test("an invited gate accepts, and sees the check-in and nothing else", async ()
   assert.equal(await guest.page.locator("input[name=password]").getAttribute("type"), "text");
   await guest.page.getByRole("button", { name: "Accept the invitation" }).click();
   await guest.page.getByRole("heading", { name: "Choose the show and the gate" }).waitFor();
+  await guest.page.locator("section.card", { hasText: "오늘의 공연" }).locator("input[name=gate]").fill("동문");
+  await guest.page.locator("section.card", { hasText: "오늘의 공연" }).getByRole("button", { name: "Open" }).click();
+  await guest.page.getByText("1 tickets on this device").waitFor();
+  await guest.page.locator("input.scan").fill(await read(guest.page, await code(ticket)));
+  await guest.page.keyboard.press("Enter");
+  await guest.page.locator(".verdict.ok", { hasText: ticket.seatNumber }).waitFor();
+  const reached = await guest.page.evaluate(async (paths) => {
+    const statuses = await Promise.all(paths.map(async (path) => (await fetch(path)).status));
+    return paths.filter((_, i) => statuses[i] !== 403);
+  }, ["users", "reservations", "payments", "team", "audit", "events", "venues", `schedules/${show.scheduleId}/live`, `schedules/${show.scheduleId}/attendance.csv`]
+    .map((path) => `/api/admin/${path}`));
+  assert.deepEqual(reached, [], "a gate reaches nothing else");
   await guest.go("/admin#/nowhere");
   await guest.page.locator("#nav a[href='#/checkin']").waitFor();
   const menu = await guest.page.locator("#nav a[href^='#/']").allInnerTexts();
@@ -50,6 +68,33 @@ test("an invited gate accepts, and sees the check-in and nothing else", async ()
   await guest.go(`/admin#/invitation/${token}`);
   await guest.page.getByText("The invitation has expired or was already used.").waitFor();
   await guest.context.close();
+});
+
+test("a steward who is removed from the team loses the list of the device", async () => {
+  const show = await world.show({ days: 1.2, title: "내일의 공연" });
+  await world.buy(show, [0]);
+  const email = "leaving@podo.kr";
+  const before = await mailed(INVITED_KO);
+  await world.admin.call("POST", "/api/admin/team/invitations", { email, role: "GATE" });
+  const token = await tokenOf(INVITED_KO, before.length + 1);
+  const { userId } = await world.admin.call("POST", "/api/auth/invitation/accept", { token, name: "게이트", password: PASSWORD });
+  const { page, context, go } = await world.open({ language: "en", width: 390, height: 800 });
+  await go(`/gate/#/login?next=${encodeURIComponent(`#/scan/${show.scheduleId}?gate=1`)}`);
+  await page.locator("input[name=email]").fill(email);
+  await page.locator("input[name=password]").fill(PASSWORD);
+  await page.locator("form button.primary").click();
+  await page.getByText("1 tickets on this device").waitFor();
+  await world.admin.call("DELETE", `/api/admin/team/${userId}`);
+  await page.getByText("You are logged out.").waitFor({ timeout: 30_000 });
+  await page.reload();
+  await page.locator("input[name=email]").waitFor();
+  await page.waitForTimeout(500);
+  const kept = await page.evaluate(async () => {
+    const database = await new Promise((resolve) => (indexedDB.open("podo-gate").onsuccess = ({ target }) => resolve(target.result)));
+    return new Promise((resolve) => (database.transaction("tickets").objectStore("tickets").count().onsuccess = ({ target }) => resolve(target.result)));
+  });
+  assert.equal(kept, 0);
+  await context.close();
 });
 
 test("a key is shown once and can be revoked", async () => {

@@ -81,7 +81,7 @@ async function organiser(url) {
 let made = 0;
 
 /** A concert on sale. `plan`: opensInMs, queue settings, template, prices, what it is called and where. */
-async function makeShow({ admin }, { opensInMs = -1_000, queue = {}, template, prices = { VIP: 150_000, S: 100_000 }, days = 30, ...names } = {}) {
+async function makeShow({ admin }, { opensInMs = -1_000, queue = {}, template, prices = { VIP: 150_000, S: 100_000 }, days = 30, schedule: more = {}, ...names } = {}) {
   made += 1;
   const venue = await admin.call("POST", "/api/admin/venues", { name: names.venue ?? `Arena ${made}`, address: "Road 1", city: names.city ?? "서울" });
   const seatTemplate = template ?? blocks(2, 6, 10);
@@ -91,7 +91,7 @@ async function makeShow({ admin }, { opensInMs = -1_000, queue = {}, template, p
   const now = Date.now();
   const at = (ms) => new Date(now + ms).toISOString();
   const schedule = await admin.call("POST", `/api/admin/events/${event.id}/schedules`, {
-    startsAt: at(days * DAY_MS), endsAt: at(days * DAY_MS + 7_200_000), saleStartsAt: at(opensInMs), saleEndsAt: at((days - 1) * DAY_MS), prices });
+    startsAt: at(days * DAY_MS), endsAt: at(days * DAY_MS + 7_200_000), saleStartsAt: at(opensInMs), saleEndsAt: at((days - 1) * DAY_MS), prices, ...more });
   await admin.call("POST", `/api/admin/events/${event.id}/open`, {});
   const settings = { mode: "AUTO", maxActive: 1_000, admitPerSecond: 500, entryTtlSeconds: 600, ...queue };
   const setQueue = (changes) => admin.call("PUT", `/api/admin/schedules/${schedule.id}/queue`, { ...settings, ...changes });

@@ -8,6 +8,7 @@ import { end, may, user } from "../shared/app/session.js";
 import { startApp } from "../shared/app/start.js";
 import { logInHere } from "./identity/login.js";
 import { reauth } from "./identity/reauth.js";
+import { forgetLists } from "../gate/offline/store.js";
 import { firstPage, menu } from "./shell/menu.js";
 import { listenForShortcut, paletteButton } from "./shell/palette.js";
 
@@ -21,6 +22,7 @@ const ROUTES = [
   [/^events\/([\w-]+)$/, lazily(() => import("./catalog/event.js"), "eventDetail")],
   [/^schedules\/([\w-]+)\/phases$/, lazily(() => import("./catalog/phases.js"), "phases")],
   [/^venues$/, lazily(() => import("./catalog/venues.js"), "venueList")],
+  [/^halls\/([\w-]+)\/gates$/, lazily(() => import("./catalog/gates.js"), "hallGates")],
   [/^halls\/([\w-]+)$/, lazily(() => import("./catalog/plan.js"), "hallPlan")],
   [/^reservations$/, lazily(() => import("./payments/reservations.js"), "reservations")],
   [/^payments$/, lazily(() => import("./payments/payments.js"), "payments")],
@@ -92,6 +94,8 @@ async function logout() {
   // Even if the request fails, this tab drops its session.
   await call("POST", "/api/auth/logout", { body: {} }).catch(() => null);
   end();
+  // The same person may have opened a gate in this browser.
+  await forgetLists().catch(() => null);
   location.hash = "#/login";
 }
 

@@ -1,154 +1,198 @@
-// Scanning: the answer fills the screen, sounds and vibrates. Without a network the device decides
-// by its own list and sends the scans later.
+// Scanning: the answer fills the screen, sounds and vibrates. Without a network, without a session
+// and while the server is busy, the device decides by its own list and sends the scans later.
 
-import { call, get } from "../shared/app/api.js";
+import { call, get, Problem } from "../shared/app/api.js";
+import { isLoggedIn, may } from "../shared/app/session.js";
+import { stayLoggedIn } from "../shared/app/stay.js";
 import { ask } from "../shared/ui/dialog.js";
-import { announce, el, problemBox } from "../shared/ui/dom.js";
-import { clockTime, count, moment } from "../shared/ui/format.js";
+import { el } from "../shared/ui/dom.js";
+import { moment } from "../shared/ui/format.js";
 import { t } from "../shared/ui/i18n.js";
-import { camera } from "./camera.js";
-import { checkOffline, download, sync } from "./offline/check.js";
-import { search } from "./search.js";
-import { knownShows, scansOf } from "./offline/store.js";
+import { logInHere } from "./login.js";
+import { checkOffline, isUnsent, noteAdmitted, noteUndone, undoOffline } from "./offline/check.js";
+import { keepClock } from "./offline/clock.js";
+import { updateList } from "./offline/list.js";
+import { countTickets, forgetList, forgetLists, knownShow, listOf, putList, rememberShows, scansOf } from "./offline/store.js";
+import { sync } from "./offline/sync.js";
+import { draw } from "./scan/screen.js";
 
 const ANSWER_WITHIN_MS = 4_000;
-const SYNC_EVERY_MS = 10_000;
-const LOG_MAX = 30;
+const KEEP_UP_EVERY_MS = 10_000;
+const LIST_EVERY_MS = 20_000;
+const SHOWS_EVERY_MS = 300_000;
+
+/**
+ * A session that ended may have been idle, or its steward was removed. While the server can be
+ * reached, the list waits this long for a new login.
+ */
+const LOGGED_OUT_MAX_MS = 900_000;
+
+/** After a server that didn't answer, guests don't wait for it again this long. */
+const ALONE_MS = 15_000;
 
 export async function scan(page) {
-  const scheduleId = page.id;
-  const gate = page.query.get("gate") || "1";
-  const show = knownShows().find((it) => it.scheduleId === scheduleId);
-  const sections = show?.gates.find((it) => it.name === gate)?.sections ?? [];
-  const state = { scheduleId, gate, sections, last: null };
-  const view = draw(page, show, state);
+  const state = { scheduleId: page.id, gate: page.query.get("gate") || "1", last: null, aloneUntil: 0, listAt: -Infinity, showsAt: -Infinity };
+  const view = draw(page, {
+    show: () => knownShow(state.scheduleId),
+    gate: state.gate,
+    scheduleId: state.scheduleId,
+    check: (code) => check(state, view, code),
+    undo: () => takeBack(state, view),
+    logIn: () => logInAgain(state, view),
+  });
+  state.run = () => keepUp(page, state, view);
+  const timer = setInterval(state.run, KEEP_UP_EVERY_MS);
   page.signal.addEventListener("abort", () => clearInterval(timer));
-  const timer = setInterval(() => keepUp(state, view), SYNC_EVERY_MS);
-  window.addEventListener("online", () => keepUp(state, view), { signal: page.signal });
-  download(scheduleId, page.signal, (n) => view.showList(n)).catch(() => view.showList(null));
-  await keepUp(state, view);
+  window.addEventListener("online", state.run, { signal: page.signal });
+  stayLoggedIn(page);
+  view.showList(await listOf(state.scheduleId), await countTickets(state.scheduleId));
+  await state.run();
 }
 
-function draw(page, show, state) {
-  document.getElementById("where").textContent = `${show?.eventTitle ?? ""} · ${state.gate}`;
-  const verdict = el("div", { class: "verdict", role: "status", "aria-live": "assertive" }, el("b", {}, t("ready")));
-  const input = el("input", { class: "scan", autocomplete: "off", spellcheck: "false", inputmode: "none", "aria-label": t("code") });
-  const form = el("form", { class: "row" }, input, el("button", { class: "btn" }, t("check")));
-  const [counted, line, list] = ["num", "quiet", "quiet"].map((name) => el("span", { class: name }));
-  const log = el("ul", { class: "log num" });
-  const undo = el("button", { class: "btn", type: "button", disabled: true }, t("undo"));
-  const problem = problemBox();
-  const view = {
-    say: (kind, title, words) => say({ verdict, log }, kind, title, words),
-    showCount: (found) => (counted.textContent = t("admitted", count(found.admitted), count(found.tickets))),
-    showLine: (n) => (line.textContent = n === null ? t("online") : t("offline", count(n))),
-    showList: (n) => (list.textContent = n === null ? t("listOld") : t("listHas", count(n))),
-    mayUndo: (isPossible) => (undo.disabled = !isPossible),
-    problem,
-  };
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const code = input.value.trim();
-    input.value = "";
-    if (code) check(state, view, code);
-  });
-  undo.addEventListener("click", () => takeBack(state, view));
-  page.main.className = "gatepage";
-  page.main.replaceChildren(
-    el("h1", { class: "sr" }, `${t("gate")} ${state.gate}`),
-    verdict,
-    el("p", { class: "row wrap" }, counted, line, list),
-    problem.element,
-    camera(page, (code) => check(state, view, code)),
-    form,
-    el("div", { class: "row" }, undo, el("a", { class: "btn", href: "#/" }, t("otherGate"))),
-    search(state),
-    el("section", { class: "card" }, el("h2", { class: "bar" }, t("log")), log));
-  // A keyboard scanner types into it.
-  input.focus({ preventScroll: true });
-  return view;
-}
+/** The sections of this gate, as the organiser set them last. */
+const sectionsOf = ({ scheduleId, gate }) => knownShow(scheduleId)?.gates.find((it) => it.name === gate)?.sections ?? [];
 
 async function check(state, view, code) {
   const { scheduleId, gate } = state;
+  // If the answer is lost, the later scan with the same id is the same check-in.
+  const id = crypto.randomUUID();
+  if (performance.now() < state.aloneUntil || !isLoggedIn()) return decideAlone(state, view, { code, id });
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const ticket = await call("POST", "/api/admin/checkin", { body: { code, scheduleId, gate }, signal });
+    const ticket = await call("POST", "/api/admin/checkin", { body: { code, scheduleId, gate, id }, signal, isQuiet: true });
     accept(state, view, ticket);
+    await noteAdmitted(scheduleId, ticket);
   } catch (error) {
-    if (error.name === "TimeoutError" || error.name === "AbortError" || error.status === 0 || 500 <= error.status) {
-      return decideAlone(state, view, code);
-    }
-    refuse(view, error.code, error.body ?? {}, error.message);
+    if (error instanceof Problem && !error.isOpen) return refuse(view, error.code, error.body, error.message);
+    if (error.status !== 401) state.aloneUntil = performance.now() + ALONE_MS;
+    await decideAlone(state, view, { code, id });
+    if (error.status === 401) logInAgain(state, view);
   }
 }
 
-async function decideAlone(state, view, code) {
-  const { verdict, ticket } = await checkOffline({ ...state, code });
-  view.showLine((await scansOf(state.scheduleId)).length);
+async function decideAlone(state, view, scanned) {
+  const { scheduleId, gate } = state;
+  const { verdict, ticket, show } = await checkOffline({ scheduleId, gate, sections: sectionsOf(state), ...scanned });
+  view.showLine((await scansOf()).length);
   if (verdict === "OK") return accept(state, view, ticket);
-  refuse(view, verdict, ticket ?? {}, "");
+  const known = await listOf(scheduleId);
+  if (verdict === "LIST_BROKEN") {
+    // Without its cursor, the whole list is downloaded again.
+    await putList({ ...known, cursor: null });
+    state.listAt = -Infinity;
+  }
+  const currentAt = known?.currentAt;
+  refuse(view, verdict, { ...ticket, show, currentAt, gates: gatesFor(state, ticket) }, "");
+}
+
+/** The gates that admit a ticket's section. */
+function gatesFor({ scheduleId }, ticket) {
+  const gates = knownShow(scheduleId)?.gates ?? [];
+  return gates.filter(({ sections }) => !sections.length || sections.includes(ticket?.section)).map(({ name }) => name);
 }
 
 function accept(state, view, ticket) {
   state.last = ticket;
+  view.countOne(ticket);
   view.mayUndo(true);
   const seat = [ticket.section, ticket.seatNumber, ticket.grade].filter(Boolean).join(" · ");
   view.say("ok", t("welcome"), [ticket.name, seat].filter(Boolean).join(" — "));
 }
 
-function refuse(view, code, body, message) {
+function refuse(view, code, found, message) {
   const words = {
-    TICKET_USED: () => t("usedAt", body.usedAt ? moment(body.usedAt) : "", body.usedGate ?? ""),
-    TICKET_OTHER_GATE: () => t("goTo", (body.gates ?? []).join(", ")),
+    TICKET_USED: () => t("usedAt", found.usedAt ? moment(found.usedAt) : "", found.usedGate ?? ""),
+    TICKET_OTHER_GATE: () => t("goTo", (found.gates ?? []).join(", ")),
+    TICKET_ELSEWHERE: () => (found.show ? t("itsDate", found.show.eventTitle, moment(found.show.startsAt)) : message),
+    NOT_LISTED: () => t("notListed", found.currentAt ? moment(new Date(found.currentAt).toISOString()) : ""),
+    NO_LIST: () => t("noList"),
+    LIST_BROKEN: () => t("listBroken"),
+    CODE_REPLACED: () => t("codeReplaced"),
+    CODE_OVER: () => t("codeOver"),
   };
   view.say("no", t("refused", code), words[code]?.() ?? message);
 }
 
-function say({ verdict, log }, kind, title, words) {
-  verdict.className = `verdict ${kind}`;
-  verdict.replaceChildren(el("b", {}, title), el("span", {}, words));
-  announce(`${title} ${words}`);
-  navigator.vibrate?.(kind === "ok" ? 80 : [120, 80, 120]);
-  beep(kind === "ok" ? 880 : 220);
-  log.prepend(el("li", {}, el("time", {}, clockTime(Date.now()).slice(0, 8)), el("span", {}, `${title} · ${words}`)));
-  while (LOG_MAX < log.children.length) log.lastElementChild.remove();
-}
-
-let sound = null;
-
-function beep(hertz) {
-  if (!("AudioContext" in window) || !navigator.userActivation?.hasBeenActive) return;
-  sound ??= new AudioContext();
-  const [tone, volume] = [sound.createOscillator(), sound.createGain()];
-  tone.frequency.value = hertz;
-  volume.gain.value = 0.1;
-  tone.connect(volume).connect(sound.destination);
-  tone.start();
-  tone.stop(sound.currentTime + 0.15);
-}
-
 async function takeBack(state, view) {
-  const { scheduleId, gate, last } = state;
+  const { last } = state;
   const isUndone = await ask({
     title: t("undo"),
     content: el("label", { class: "field" }, t("undoWhy"), el("input", { name: "reason", maxlength: 200, required: true })),
     yes: t("undo"),
-    act: (form) => call("POST", "/api/admin/checkin/undo", { body: { scheduleId, gate, ticketId: last.ticketId, reason: form.get("reason").trim() } }),
+    act: (form) => undo(state, form.get("reason").trim()),
   });
   if (!isUndone) return;
   view.mayUndo(false);
   view.say("", t("undone"), last.seatNumber);
+  view.showLine((await scansOf()).length);
 }
 
-/** Sends what was scanned without a network, and shows the counts. */
-async function keepUp(state, view) {
+/** What the server doesn't know yet, or can't be told now, is taken back later. */
+async function undo({ scheduleId, gate, last: { ticketId, checkInId } }, reason) {
+  const later = () => undoOffline({ scheduleId, gate, ticketId, checkInId, reason });
+  if (await isUnsent(checkInId) || !isLoggedIn()) return later();
   try {
-    const doubles = await sync(state.scheduleId);
-    if (doubles.length) view.problem.show(t("doubles", doubles.length, doubles.map((it) => it.usedGate).join(", ")));
-    view.showCount(await get(`/api/admin/schedules/${state.scheduleId}/attendance`));
-    view.showLine(null);
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    await call("POST", "/api/admin/checkin/undo", { body: { scheduleId, gate, ticketId, reason }, signal, isQuiet: true });
+    await noteUndone(scheduleId, ticketId);
   } catch (error) {
-    view.showLine((await scansOf(state.scheduleId)).length);
+    if (error instanceof Problem && !error.isOpen) throw error;
+    await later();
   }
+}
+
+async function logInAgain(state, view) {
+  if (isLoggedIn()) return;
+  view.showLoggedOut(true);
+  if (await logInHere()) await state.run();
+}
+
+/** Sends what was scanned alone, then brings the list and the counts up to date. One round at a time. */
+async function keepUp(page, state, view) {
+  if (state.isRunning || page.signal.aborted) return;
+  state.isRunning = true;
+  try {
+    if (!isLoggedIn()) throw new Problem(401, {}, 0);
+    view.showDoubles(await sync());
+    state.aloneUntil = 0;
+    await follow(page, state, view);
+    keepClock();
+    view.showLine(null);
+    view.showLoggedOut(false);
+    state.outSince = null;
+  } catch (error) {
+    if (!page.signal.aborted) await fallBehind(state, view, error);
+  } finally {
+    state.isRunning = false;
+  }
+}
+
+async function follow(page, state, view) {
+  const { scheduleId } = state;
+  const now = performance.now();
+  const options = { signal: page.signal, isQuiet: true };
+  if (SHOWS_EVERY_MS < now - state.showsAt) {
+    await rememberShows((await get("/api/admin/gate/shows", options)).items);
+    state.showsAt = now;
+    view.showShow();
+  }
+  if (may("VIEW_ATTENDANCE")) view.showCounts(await get(`/api/admin/schedules/${scheduleId}/attendance`, options));
+  if (now - state.listAt < LIST_EVERY_MS) return;
+  const n = await updateList(scheduleId, { signal: page.signal, onProgress: view.showProgress });
+  state.listAt = performance.now();
+  view.showList(await listOf(scheduleId), n);
+}
+
+async function fallBehind(state, view, error) {
+  if (error.status === 401) {
+    view.showLoggedOut(true);
+    state.outSince ??= performance.now();
+    if (navigator.onLine && LOGGED_OUT_MAX_MS < performance.now() - state.outSince) await forgetLists();
+  }
+  // The steward was removed from the team, or from this event.
+  if (error.status === 403) await forgetLists();
+  if (error.status === 404) await forgetList(state.scheduleId);
+  if (error.status === 403 || error.status === 404) view.problem.show(error.message);
+  view.showList(await listOf(state.scheduleId), await countTickets(state.scheduleId));
+  view.showLine((await scansOf()).length);
 }

@@ -1,9 +1,11 @@
 //! A crowd that has queued, and the requests that all of it can send at once.
 
+mod gates;
 mod open;
 mod purchases;
 mod seats;
 
+pub use gates::{GateCall, call_from_gates};
 pub use open::{OpenConnections, Stay};
 pub use purchases::ReadyToPay;
 

@@ -24,7 +24,9 @@ mod rng;
 mod run;
 mod target;
 
-pub use crowd::{Crowd, OpenConnections, ReadyToPay, Stay, greet, greet_at};
+pub use crowd::{
+    Crowd, GateCall, OpenConnections, ReadyToPay, Stay, call_from_gates, greet, greet_at,
+};
 pub use fan::account::FanAccount;
 pub use fan::places::PlaceFindings;
 pub use load_run::commits::commit_one_by_one;

@@ -61,8 +61,8 @@ impl Pace {
     }
 }
 
-/// Sends all requests over this many connections, each from its own source address and with one
-/// request in flight.
+/// Sends all requests over this many connections, each with one request in flight, and from its own
+/// source address unless the target says otherwise.
 pub(crate) async fn fire(
     target: &Target,
     requests: Arc<[Bytes]>,
@@ -73,7 +73,8 @@ pub(crate) async fn fire(
     let mut connections = Vec::with_capacity(n_connections);
     let server = source_address::find(target).await?;
     for number in 0..n_connections {
-        connections.push(Connection::over(source_address::connect(server, number).await?));
+        let address = if target.is_one_address { 0 } else { number };
+        connections.push(Connection::over(source_address::connect(server, address).await?));
     }
     let next = Arc::new(AtomicUsize::new(0));
     let started = Instant::now();

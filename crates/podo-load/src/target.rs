@@ -14,6 +14,8 @@ pub struct Target {
     pub connections_max: usize,
     /// Whether every connection has a loopback address of its own.
     pub(crate) spreads_addresses: bool,
+    /// Whether all connections of a run come from one loopback address.
+    pub(crate) is_one_address: bool,
     /// A call that takes longer is counted as unanswered.
     pub request_timeout: Duration,
 }
@@ -43,16 +45,23 @@ impl Target {
             prefix: uri.path().trim_end_matches('/').to_owned(),
             connections_max: 512,
             spreads_addresses: false,
+            is_one_address: false,
             request_timeout: Duration::from_secs(10),
         })
     }
 
-    /// The same server, called over `n_addresses` connections in turn. If it is on loopback, each of
-    /// them has a loopback address of its own, and the server's limits per address apply to the
+    /// The same server, called over `n_addresses` connections in turn. If it is on loopback, each
+    /// of them has a loopback address of its own, and the server's limits per address apply to the
     /// fans as to people at home.
     #[must_use]
     pub fn from_addresses(self, n_addresses: usize) -> Target {
         Target { connections_max: n_addresses, spreads_addresses: true, ..self }
+    }
+
+    /// The same server, called by clients who share one address, such as the gates of a hall.
+    #[must_use]
+    pub fn from_one_address(self) -> Target {
+        Target { is_one_address: true, ..self }
     }
 
     pub fn base_url(&self) -> String {

@@ -80,6 +80,8 @@ pub struct Config {
     pub limits: Switch,
     pub requests_per_second_per_ip: u32,
     pub requests_per_minute_per_user: u32,
+    pub gate_requests_per_second_per_ip: u32,
+    pub gate_requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
     pub streams_per_ip: u32,
     pub unsent_mb_per_ip: u32,
@@ -261,20 +263,7 @@ impl Config {
             bail!("store_statement_timeout_ms and store_lock_timeout_ms: must be at least 100");
         }
         self.postgres(&self.store_url)?;
-        if self.requests_per_second_per_ip == 0 {
-            bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` disables it");
-        }
-        if self.requests_per_minute_per_user == 0 {
-            bail!(
-                "requests_per_minute_per_user: must be at least 1; `limits = \"off\"` disables it"
-            );
-        }
-        if self.connections_per_ip == 0 {
-            bail!("connections_per_ip: must be at least 1; `limits = \"off\"` disables it");
-        }
-        if self.streams_per_ip == 0 || self.unsent_mb_per_ip == 0 {
-            bail!("streams_per_ip and unsent_mb_per_ip: must be at least 1");
-        }
+        self.check_limits()?;
         self.check_patience()?;
         self.proxies()?;
         if self.live_url == "memory:" && !self.roles.is_complete() {
@@ -298,6 +287,31 @@ impl Config {
         self.retention.check()?;
         if self.admin_email.is_empty() != self.admin_password.expose_secret().is_empty() {
             bail!("admin_email and admin_password: set both or neither");
+        }
+        Ok(())
+    }
+
+    fn check_limits(&self) -> Result<()> {
+        if self.requests_per_second_per_ip == 0 {
+            bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` disables it");
+        }
+        if self.requests_per_minute_per_user == 0 {
+            bail!(
+                "requests_per_minute_per_user: must be at least 1; `limits = \"off\"` disables it"
+            );
+        }
+        if self.gate_requests_per_second_per_ip == 0 || self.gate_requests_per_minute_per_user == 0
+        {
+            bail!(
+                "gate_requests_per_second_per_ip and gate_requests_per_minute_per_user: must be at \
+                 least 1; `limits = \"off\"` disables them"
+            );
+        }
+        if self.connections_per_ip == 0 {
+            bail!("connections_per_ip: must be at least 1; `limits = \"off\"` disables it");
+        }
+        if self.streams_per_ip == 0 || self.unsent_mb_per_ip == 0 {
+            bail!("streams_per_ip and unsent_mb_per_ip: must be at least 1");
         }
         Ok(())
     }

@@ -57,6 +57,8 @@ pub struct AppState {
     pub address: SocketAddr,
     pub requests_per_second_per_ip: u32,
     pub requests_per_minute_per_user: u32,
+    pub gate_requests_per_second_per_ip: u32,
+    pub gate_requests_per_minute_per_user: u32,
     pub connections_per_ip: u32,
     /// Open event streams per client address.
     pub streams_open: Arc<Shares>,

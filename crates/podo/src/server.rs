@@ -86,6 +86,8 @@ impl Server {
             address,
             requests_per_second_per_ip: config.requests_per_second_per_ip,
             requests_per_minute_per_user: config.requests_per_minute_per_user,
+            gate_requests_per_second_per_ip: config.gate_requests_per_second_per_ip,
+            gate_requests_per_minute_per_user: config.gate_requests_per_minute_per_user,
             connections_per_ip: config.connections_per_ip,
             streams_open: Shares::new(match config.limits {
                 Switch::On => config.streams_per_ip.into(),

@@ -21,6 +21,7 @@ function venueCard(page, venue) {
     el("a", { href: `#/halls/${it.id}` }, el("b", {}, it.name)),
     el("span", { class: "quiet num" }, t("seatCount", count(it.capacity))),
     el("a", { class: "btn small", href: `#/halls/${it.id}` }, t("seatPlan")),
+    el("a", { class: "btn small", href: `#/halls/${it.id}/gates` }, t("gates")),
     el("a", { class: "btn small", href: `#/halls/new?venue=${venue.id}&from=${it.id}` }, t("clone")),
     removeButton(page, `/api/admin/halls/${it.id}`));
   return card(venue.name, `${venue.address} · ${venue.city}`,

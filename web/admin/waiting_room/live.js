@@ -1,13 +1,14 @@
 // The live monitor: the queue, the seats and the revenue of one date, at most a second old.
 
-import { get, pushed, refresh } from "../../shared/app/api.js";
+import { get, pushed } from "../../shared/app/api.js";
 import { every, pause, serverNow } from "../../shared/app/clock.js";
 import { el, icon } from "../../shared/ui/dom.js";
 import { moment } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { save } from "../../shared/ui/table.js";
-import { tokenMs } from "../../shared/app/session.js";
+import { stayLoggedIn } from "../../shared/app/stay.js";
 import { badge } from "../form.js";
+import { attendanceCard } from "./attendance.js";
 import { cards } from "./cards.js";
 import { controls } from "./controls.js";
 import { gradeTable } from "./grades.js";
@@ -49,7 +50,7 @@ export async function live(page) {
     figures.element,
     el("div", { class: "monitor" },
       heatMap(page, chosen),
-      el("div", { class: "stack slim" }, admission.element, grades.element, news.element)));
+      el("div", { class: "stack slim" }, admission.element, grades.element, attendanceCard(page, chosen.id), news.element)));
   const isAhead = () => serverNow() < Date.parse(chosen.saleStartsAt);
   const take = (view) => {
     age.fresh();
@@ -59,17 +60,6 @@ export async function live(page) {
   take(first);
   stayLoggedIn(page);
   follow(page, chosen.id, take, age).catch(page.fail);
-}
-
-/** Watching is activity: the session doesn't end while the monitor is visible. */
-function stayLoggedIn(page) {
-  let renewedAt = performance.now();
-  every(5_000, page.signal, () => {
-    const isDue = tokenMs() * 0.6 < performance.now() - renewedAt;
-    if (!isDue || document.hidden) return;
-    renewedAt = performance.now();
-    refresh().catch(() => null);
-  });
 }
 
 async function follow(page, id, take, age) {

@@ -15,8 +15,13 @@ export function noteServerTime(header, askedAt, heardAt) {
   [low, high] = fits ? [Math.max(low, from), Math.min(high, to)] : [from, to];
 }
 
+/** How far this device's clock is behind the server's, in milliseconds; `null` before the first response. */
+export function clockOffset() {
+  return low === -Infinity ? null : (low + high) / 2;
+}
+
 export function serverNow() {
-  return Date.now() + (low === -Infinity ? 0 : (low + high) / 2);
+  return Date.now() + (clockOffset() ?? 0);
 }
 
 /** Milliseconds until a time of the API, never below zero. */

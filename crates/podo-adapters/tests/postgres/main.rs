@@ -30,6 +30,9 @@ mod operations;
 #[path = "../store/payments.rs"]
 mod payments;
 
+#[path = "../store/tickets.rs"]
+mod tickets;
+
 #[path = "../store/waiting_room.rs"]
 mod waiting_room;
 

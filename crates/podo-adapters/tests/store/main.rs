@@ -9,5 +9,6 @@ pub(crate) mod identity;
 pub(crate) mod messaging;
 pub(crate) mod operations;
 pub(crate) mod payments;
+pub(crate) mod tickets;
 pub(crate) mod waiting_room;
 mod world;

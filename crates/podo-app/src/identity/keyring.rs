@@ -20,17 +20,20 @@ pub enum Purpose {
     Device,
     /// The token of a link in an e-mail.
     Link,
+    /// The cursor of a list that a device at the gate downloads.
+    GateList,
 }
 
 impl Purpose {
     /// In the order of their numbers.
-    const ALL: [Purpose; 6] = [
+    const ALL: [Purpose; 7] = [
         Purpose::Ticket,
         Purpose::Lookup,
         Purpose::Identity,
         Purpose::Challenge,
         Purpose::Device,
         Purpose::Link,
+        Purpose::GateList,
     ];
 
     const fn label(self) -> &'static str {
@@ -41,6 +44,7 @@ impl Purpose {
             Purpose::Challenge => "podo challenge 1",
             Purpose::Device => "podo device 1",
             Purpose::Link => "podo link 1",
+            Purpose::GateList => "podo gate list 1",
         }
     }
 }

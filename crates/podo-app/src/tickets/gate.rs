@@ -1,13 +1,17 @@
-//! The gate: check-in, undo, the list for devices without a network, attendance.
+//! The gate: check-in, undo, scans that were made without a network.
+
+mod attendance;
+mod list;
+
+pub use attendance::attendance;
+pub use list::{AskForList, GateLine, GateList, LINES_MAX, gate_list};
 
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::accounts;
 use crate::identity::keyring::Purpose;
-use crate::store::Page;
 use crate::tickets::gate_port::{
-    Attendance, CheckIn, GateShow, GateTicket, OfflineScan, RecordScan, ScanResult, SetGates,
-    UndoCheckIn,
+    CheckIn, GateShow, GateTicket, OfflineScan, RecordScan, ScanResult, SetGates, UndoCheckIn,
 };
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base64::Engine;
@@ -15,11 +19,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use podo_domain::catalog::hall::Hall;
 use podo_domain::catalog::text::{FieldError, Line};
 use podo_domain::identity::permissions::EventScope;
-use podo_domain::tickets::gate::{GATES_MAX, Gate, check_gate};
-use podo_domain::tickets::{CodeStep, TicketStatus};
+use podo_domain::tickets::CodeStep;
+use podo_domain::tickets::gate::{GATES_MAX, Gate, check_gate, check_sections};
 use podo_domain::{HallId, Refusal, ScheduleId, TicketId, Timestamp, UserId};
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -38,6 +42,8 @@ pub type GateName = Line<40>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckedIn {
+    /// The id of this check-in, to take it back without a network.
+    pub check_in_id: Uuid,
     pub ticket_id: TicketId,
     pub schedule_id: ScheduleId,
     /// The holder's name, to compare with an identity card.
@@ -50,26 +56,6 @@ pub struct CheckedIn {
     pub grade: String,
     pub gate: String,
     pub used_at: Timestamp,
-}
-
-/// One line of the list that a device keeps to work without a network.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GateLine {
-    pub ticket_id: TicketId,
-    /// The key of the signatures in the ticket's codes, base64url. It verifies codes of this
-    /// ticket only.
-    pub key: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    pub booking_number: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub section: Option<String>,
-    pub seat_number: String,
-    pub grade: String,
-    pub status: TicketStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub used_at: Option<Timestamp>,
 }
 
 /// The key that signs the codes of one ticket. It changes with the ticket's random code, so a
@@ -125,6 +111,8 @@ pub struct Scan {
     pub gate: GateName,
     /// The content of the QR code.
     pub code: String,
+    /// Chosen by the device, so that a repeat after a lost answer has no further effect.
+    pub id: Option<Uuid>,
 }
 
 /// Checks a ticket in, once. Refusals: `TicketInvalid`, `TicketElsewhere`, `TicketOtherGate`,
@@ -146,8 +134,9 @@ pub async fn check_in(context: &AppContext, scan: Scan) -> Result<CheckedIn> {
     let section = hall.section(ticket.seat).map(str::to_owned);
     check_gate(&gates, scan.gate.as_str(), section.as_deref())?;
     let gate = String::from(scan.gate);
+    let check_in_id = scan.id.unwrap_or_else(|| context.rng.id(now));
     let command = CheckIn {
-        id: context.rng.id(now),
+        id: check_in_id,
         actor: scan.actor,
         ticket: id,
         code: ticket.code.clone(),
@@ -158,6 +147,7 @@ pub async fn check_in(context: &AppContext, scan: Scan) -> Result<CheckedIn> {
     let mut names = accounts::names(context, vec![ticket.holder]).await?;
     context.store.check_in(command).await?;
     Ok(CheckedIn {
+        check_in_id,
         ticket_id: id,
         schedule_id: ticket.schedule,
         name: names.remove(&ticket.holder),
@@ -212,41 +202,6 @@ pub async fn undo(context: &AppContext, asked: AskToUndo) -> Result<()> {
     context.store.undo_check_in(command).await
 }
 
-/// The tickets of a date for a device that must work without a network.
-pub async fn gate_list(
-    context: &AppContext,
-    schedule: ScheduleId,
-    after: Option<Uuid>,
-    limit: u32,
-) -> Result<Page<GateLine>> {
-    let hall = context.catalog.layouts.get(&*context.store, schedule).await?;
-    let tickets = context.store.gate_tickets(schedule, after, limit + 1).await?;
-    let holders: BTreeSet<UserId> = tickets.iter().map(|ticket| ticket.holder).collect();
-    let names = accounts::names(context, holders.into_iter().collect()).await?;
-    let lines = tickets.into_iter().map(|ticket| line(context, &hall, &names, ticket)).collect();
-    Ok(Page::cut(lines, limit, |line: &GateLine| line.ticket_id.uuid()))
-}
-
-fn line(
-    context: &AppContext,
-    hall: &Hall,
-    names: &HashMap<UserId, String>,
-    ticket: GateTicket,
-) -> GateLine {
-    let key = ticket_key(context, ticket.ticket.uuid(), &ticket.code);
-    GateLine {
-        ticket_id: ticket.ticket,
-        key: URL_SAFE_NO_PAD.encode(key),
-        name: names.get(&ticket.holder).cloned(),
-        booking_number: ticket.booking_number,
-        section: hall.section(ticket.seat).map(str::to_owned),
-        seat_number: ticket.seat_number,
-        grade: ticket.grade,
-        status: ticket.status,
-        used_at: ticket.used_at,
-    }
-}
-
 /// Applies the scans that a device made without a network. A repeat has no further effect.
 pub async fn sync(
     context: &AppContext,
@@ -265,11 +220,6 @@ pub async fn sync(
     Ok(results)
 }
 
-pub async fn attendance(context: &AppContext, schedule: ScheduleId) -> Result<Attendance> {
-    context.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
-    context.store.attendance(schedule).await
-}
-
 /// Dates that a gate may admit: from half a day ago to a day and a half ahead.
 pub async fn shows_near(context: &AppContext, events: &EventScope) -> Result<Vec<GateShow>> {
     let now = context.now();
@@ -284,6 +234,10 @@ pub async fn shows_near(context: &AppContext, events: &EventScope) -> Result<Vec
 
 pub async fn gates_of(context: &AppContext, schedule: ScheduleId) -> Result<Vec<Gate>> {
     context.store.gates_of(schedule).await
+}
+
+pub async fn gates_of_hall(context: &AppContext, hall: HallId) -> Result<Vec<Gate>> {
+    Ok(context.store.gates_of_hall(hall).await?.ok_or(Refusal::NotFound)?)
 }
 
 /// Replaces the gates of a hall.
@@ -301,5 +255,7 @@ pub async fn set_gates(
     if names.len() != gates.len() {
         return Err(Refusal::NameTaken.into());
     }
+    let template = context.store.hall_template(hall).await?.ok_or(Refusal::NotFound)?;
+    check_sections(&gates, &Hall::of(&template.plan()?).section_names())?;
     context.store.set_gates(SetGates { actor, hall, gates, now: context.now() }).await
 }

@@ -22,7 +22,18 @@ pub struct GateTicket {
     pub booking_number: String,
     pub status: TicketStatus,
     pub used_at: Option<Timestamp>,
+    /// Where it was admitted, if it is used; only in lists.
+    pub used_gate: Option<String>,
     pub code: Vec<u8>,
+    pub changed_at: Timestamp,
+}
+
+/// A position in the tickets of a date, in the order of their last change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangedSince {
+    pub at: Timestamp,
+    /// Among tickets that changed at the same moment.
+    pub ticket: Uuid,
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +67,15 @@ pub struct OfflineScan {
     pub ticket: TicketId,
     pub gate: String,
     pub scanned_at: Timestamp,
+    /// Takes back an earlier check-in instead of admitting somebody.
+    pub undo: Option<OfflineUndo>,
+}
+
+#[derive(Clone, Debug)]
+pub struct OfflineUndo {
+    /// The id of the check-in or scan that it takes back.
+    pub check_in: Uuid,
+    pub reason: String,
 }
 
 #[derive(Clone, Debug)]
@@ -89,6 +109,15 @@ pub struct GradeAttendance {
     pub admitted: u64,
 }
 
+/// Tickets of one section.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SectionAttendance {
+    pub section: String,
+    pub tickets: u64,
+    pub admitted: u64,
+}
+
 /// What one gate did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -96,7 +125,7 @@ pub struct GateAttendance {
     pub gate: String,
     pub admitted: u64,
     pub undone: u64,
-    /// Tickets that two devices without a network admitted.
+    /// Tickets that two devices without a network admitted, unless the second guest was sent back.
     pub doubles: u64,
 }
 
@@ -107,6 +136,8 @@ pub struct Attendance {
     pub tickets: u64,
     pub admitted: u64,
     pub grades: Vec<GradeAttendance>,
+    /// In the order of the hall; empty if its seats have no sections.
+    pub sections: Vec<SectionAttendance>,
     pub gates: Vec<GateAttendance>,
 }
 
@@ -140,13 +171,15 @@ pub trait Gates: Send + Sync {
     /// The gates of the date's hall.
     async fn gates_of(&self, schedule: ScheduleId) -> Result<Vec<Gate>>;
 
+    async fn gates_of_hall(&self, hall: HallId) -> Result<Option<Vec<Gate>>>;
+
     /// Replaces the gates of a hall.
     async fn set_gates(&self, command: SetGates) -> Result<()>;
 
     async fn ticket_at_gate(&self, ticket: TicketId) -> Result<Option<GateTicket>>;
 
     /// Marks a ticket as used, once, however often it's presented. Refusals: `TicketInvalid`,
-    /// `TicketUsed`, `TicketVoid`.
+    /// `TicketUsed`, `TicketVoid`, `KeyReused`. A repeat with the same id has no further effect.
     async fn check_in(&self, command: CheckIn) -> Result<()>;
 
     /// Makes a used ticket valid again. Refusals: `NotFound`, `TicketNotUsed`.
@@ -155,13 +188,20 @@ pub trait Gates: Send + Sync {
     /// Applies a scan that was made offline.
     async fn record_scan(&self, command: RecordScan) -> Result<ScanResult>;
 
-    /// Tickets of a date that aren't void, after an id.
+    /// Tickets of a date in the order of their last change, after this position; void ones too.
     async fn gate_tickets(
         &self,
         schedule: ScheduleId,
-        after: Option<Uuid>,
+        since: ChangedSince,
         limit: u32,
     ) -> Result<Vec<GateTicket>>;
 
+    /// How many tickets of a date aren't void.
+    async fn count_gate_tickets(&self, schedule: ScheduleId) -> Result<u64>;
+
+    /// The counts of a date, without those by section.
     async fn attendance(&self, schedule: ScheduleId) -> Result<Attendance>;
+
+    /// The seats of the tickets that aren't void, with whether their guest was admitted.
+    async fn seats_at_gate(&self, schedule: ScheduleId) -> Result<Vec<(SeatIndex, bool)>>;
 }

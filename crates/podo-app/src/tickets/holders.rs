@@ -17,6 +17,7 @@ use podo_domain::messaging::messages::Language;
 use podo_domain::tickets::{CodeStep, OFFER_LENGTH, STEP_LENGTH};
 use podo_domain::{Refusal, ScheduleId, TicketId, Timestamp, UserId};
 use std::time::Duration;
+use uuid::Uuid;
 
 pub async fn my_tickets(
     context: &AppContext,
@@ -35,15 +36,19 @@ pub async fn my_ticket(context: &AppContext, fan: UserId, ticket: TicketId) -> R
 /// detects a forgery offline, and a copy online. A rotating code is signed for half a minute and
 /// reveals nothing about the next one.
 pub fn qr_text(context: &AppContext, ticket: &TicketView) -> String {
-    let id = ticket.id.uuid();
-    let key = ticket_key(context, id, &ticket.code);
+    code_text(context, ticket.id.uuid(), &ticket.code)
+}
+
+/// The same from a ticket's id and its random code.
+pub fn code_text(context: &AppContext, id: Uuid, code: &[u8]) -> String {
+    let key = ticket_key(context, id, code);
     if context.rules.tickets_rotate {
         let step = CodeStep::at(context.now());
         let signature = step_signature(&key, step);
         let bytes = [id.as_bytes().as_slice(), &step.bytes(), &signature].concat();
         return format!("PODO2.{}", URL_SAFE_NO_PAD.encode(bytes));
     }
-    let bytes = [id.as_bytes().as_slice(), &ticket.code, &key[..SIGNATURE_BYTES]].concat();
+    let bytes = [id.as_bytes().as_slice(), code, &key[..SIGNATURE_BYTES]].concat();
     format!("PODO1.{}", URL_SAFE_NO_PAD.encode(bytes))
 }
 

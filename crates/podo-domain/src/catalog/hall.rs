@@ -68,6 +68,17 @@ impl Hall {
         self.sections.get(after.checked_sub(1)?)?.1.as_deref()
     }
 
+    /// The names of the sections in the order of their seats; a grid has none.
+    pub fn section_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for name in self.sections.iter().filter_map(|(_, name)| name.as_deref()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// The seats of the section with this name.
     pub fn seats_of(&self, section: &str) -> Option<Range<SeatIndex>> {
         let at = self.sections.iter().position(|(_, name)| name.as_deref() == Some(section))?;

@@ -27,6 +27,10 @@ pub enum FieldError {
     NotATime,
     #[error("too_common")]
     TooCommon,
+    #[error("not_a_section")]
+    NotASection,
+    #[error("not_our_cursor")]
+    NotOurCursor,
 }
 
 /// A line of text: trimmed, not blank, no control characters, at most `MAX` characters.

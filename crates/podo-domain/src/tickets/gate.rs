@@ -1,7 +1,7 @@
 //! The gates of a hall, and what becomes of a scan.
 
 use crate::Refusal;
-use crate::catalog::text::Line;
+use crate::catalog::text::{FieldError, Line};
 use crate::tickets::TicketStatus;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +43,15 @@ pub fn gates_for<'g>(gates: &'g [Gate], section: Option<&str>) -> Vec<&'g str> {
     gates.iter().filter(|gate| gate.admits(section)).map(|gate| gate.name.as_str()).collect()
 }
 
+/// A gate with a section that the hall doesn't have would refuse everybody in it.
+pub fn check_sections(gates: &[Gate], sections: &[&str]) -> Result<(), Refusal> {
+    let mut named = gates.iter().flat_map(|gate| &gate.sections);
+    match named.all(|section| sections.contains(&section.as_str())) {
+        true => Ok(()),
+        false => Err(Refusal::Invalid { field: "gates", problem: FieldError::NotASection }),
+    }
+}
+
 /// What becomes of a scan that a device made without a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
@@ -56,6 +65,8 @@ pub enum ScanVerdict {
     Void,
     /// There is no such ticket for this date.
     Unknown,
+    /// The check-in was taken back, or had not counted.
+    Undone,
 }
 
 impl ScanVerdict {
@@ -89,6 +100,15 @@ mod tests {
         assert_eq!(check_gate(&gates, "1", Some("C")), other(&["2", "VIP"]));
         assert_eq!(check_gate(&gates, "9", Some("A")), other(&["1", "VIP"]));
         assert_eq!(check_gate(&gates, "1", None), other(&["VIP"]));
+    }
+
+    #[test]
+    fn a_gate_names_sections_of_its_hall_only() {
+        let gates = [gate("1", &["A"]), gate("VIP", &[])];
+        assert_eq!(check_sections(&gates, &["A", "B"]), Ok(()));
+        let problem = FieldError::NotASection;
+        let refused = Err(Refusal::Invalid { field: "gates", problem });
+        assert_eq!(check_sections(&gates, &["B"]), refused);
     }
 
     #[test]

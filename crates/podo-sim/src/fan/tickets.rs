@@ -119,5 +119,6 @@ async fn at_gate(world: &Arc<World>, code: &str) -> Option<podo_app::Result<()>>
 async fn show(context: &AppContext, schedule: ScheduleId, code: String) -> podo_app::Result<()> {
     let actor = UserId::new(uuid::Uuid::from_u128(3));
     let gate = "1".to_owned().try_into().expect("it is a name");
-    check_in(context, Scan { actor, events: EventScope::All, schedule, gate, code }).await.map(drop)
+    let scan = Scan { actor, events: EventScope::All, schedule, gate, code, id: None };
+    check_in(context, scan).await.map(drop)
 }

@@ -24,9 +24,11 @@ const MISSING: &str = "nginx is not installed; install Debian's package `nginx-l
 /// of a test to share one address.
 const SETTINGS: &str = include_str!("../../../../deploy/nginx/nginx.conf");
 const LISTEN: &str = "listen 0.0.0.0:8080";
-const LIMITS: [(&str, &str); 3] = [
+const LIMITS: [(&str, &str); 5] = [
     ("rate=100r/s", "rate=100000r/s"),
+    ("rate=1000r/s", "rate=100000r/s"),
     ("burst=100 ", "burst=100000 "),
+    ("burst=1000 ", "burst=100000 "),
     ("limit_conn open 200", "limit_conn open 10000"),
 ];
 

@@ -4,6 +4,7 @@ mod all;
 mod attack;
 mod drain;
 mod figure;
+mod gates;
 mod grown;
 mod memory;
 mod opening;
@@ -67,6 +68,9 @@ enum Profile {
     Attack,
     /// Leave a message each while the bus is down: how fast does the relay publish them afterwards?
     Drain,
+    /// Scan the tickets of all fans at fifty gates behind one address, five a second each, under
+    /// the default limits.
+    Gates,
     /// Sell 500 dates, then do nothing: what does the idle server cost, and what do purchases by 1,
     /// 8 and 256 clients, compared with the fresh store?
     Grown,
@@ -179,6 +183,11 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
         figures.iter().for_each(|figure| println!("{figure}"));
         return Ok((Findings { figures, sale: None }, true));
     }
+    if bench.profile == Profile::Gates {
+        let (figures, is_kept) = gates::measure(bench, config).await?;
+        figures.iter().for_each(|figure| println!("{figure}"));
+        return Ok((Findings { figures, sale: None }, is_kept));
+    }
     let (schedule, accounts) = prepare(bench, config).await?;
     let meter = match bench.instructions {
         true => Meter::Instructions(config.data.clone()),
@@ -216,6 +225,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
         | Profile::Holds
         | Profile::Wallet
         | Profile::SeatMap
+        | Profile::Gates
         | Profile::Grown
         | Profile::Drain => {
             let yardsticks = yardsticks(bench, config, server.process.id(), meter);
@@ -288,6 +298,7 @@ async fn measure(
         | Profile::Connections
         | Profile::Streams
         | Profile::Attack
+        | Profile::Gates
         | Profile::Grown
         | Profile::Drain => Ok(Vec::new()),
     }
@@ -344,6 +355,7 @@ impl Profile {
             | Profile::Connections
             | Profile::Streams
             | Profile::SeatMap
+            | Profile::Gates
             | Profile::Grown
             | Profile::Drain => &[("PODO_LIMITS", "off")],
         }
@@ -379,6 +391,7 @@ impl Profile {
             | Profile::Holds
             | Profile::Wallet
             | Profile::SeatMap
+            | Profile::Gates
             | Profile::Grown
             | Profile::Drain => QueueSettings {
                 max_active: 100_000,

@@ -5,6 +5,7 @@
 mod common_headers;
 mod detach;
 mod fast_path;
+pub(crate) mod gate;
 mod host;
 mod origin;
 mod request_id;
@@ -32,6 +33,7 @@ use detach::DetachOnDrop;
 use futures::future::Either;
 use hyper::body::{Body, Incoming};
 use podo_app::operations::throttling::limits::Quota;
+use podo_app::operations::throttling::rate_limits::GateAddress;
 use podo_app::operations::traces::{TraceParent, within};
 use podo_domain::{Refusal, Timestamp};
 use request_id::RequestIds;
@@ -142,7 +144,8 @@ impl Edge {
         let begun = self.begin_span(text_of(request.headers(), "traceparent"), &id);
         let trace = begun.as_ref().and_then(Begun::followed);
         let is_api = request.uri().path().starts_with("/api/");
-        let (mut response, n_left) = match self.let_in(request.uri().path(), peer.ip()) {
+        let allowed = self.let_in(request.uri().path(), peer.ip(), Some(request.headers()));
+        let (mut response, n_left) = match allowed {
             Ok(n_left) if !host::is_one(&request) => {
                 (ApiError::from(Failure::Host).into_response(), n_left)
             }
@@ -235,7 +238,7 @@ impl Edge {
         let is_traced = route != FastRoute::Status;
         let begun = is_traced.then(|| self.begin_span(headers.trace_parent, &id)).flatten();
         let trace = begun.as_ref().and_then(Begun::followed);
-        let (mut answer, n_left) = match self.let_in(route.template(), client) {
+        let (mut answer, n_left) = match self.let_in(route.template(), client, None) {
             Ok(n_left) => (self.call(request, client, trace).await, n_left),
             Err(error) => (Err(error), Some(0)),
         };
@@ -293,8 +296,19 @@ impl Edge {
 
     /// Checks the address's rate limit and whether this node serves the path. Returns how many
     /// requests remain, if they are counted.
-    fn let_in(&self, path: &str, peer: IpAddr) -> Result<Option<u32>, ApiError> {
-        let n_left = check_limit(&self.state, peer)?;
+    /// The fast path serves no gate, so it passes no headers.
+    fn let_in(
+        &self,
+        path: &str,
+        peer: IpAddr,
+        headers: Option<&HeaderMap>,
+    ) -> Result<Option<u32>, ApiError> {
+        let now = self.state.context.now();
+        let is_stewards = headers.is_some_and(|it| gate::is_stewards(&self.state, path, it, now));
+        let n_left = match is_stewards {
+            true => check_gate_limit(&self.state, peer, now).map(|()| None)?,
+            false => check_limit(&self.state, peer, now)?,
+        };
         match self.state.roles.serves(path) {
             true => Ok(n_left),
             // The load balancer should have routed this elsewhere.
@@ -333,15 +347,27 @@ fn record_latency(state: &AppState, status: StatusCode, took: Duration) {
     context.operations.latency_window.note(took, status.is_server_error(), context.now());
 }
 
-fn check_limit(state: &AppState, peer: IpAddr) -> Result<Option<u32>, ApiError> {
+fn check_limit(state: &AppState, peer: IpAddr, now: Timestamp) -> Result<Option<u32>, ApiError> {
     let context = &state.context;
     if !context.rules.limits_on {
         return Ok(None);
     }
     let quota = Quota::per_second(state.requests_per_second_per_ip);
     let addresses = &context.operations.rate_limits.addresses;
-    let allowance = addresses.take(&network_of(peer), quota, context.now())?;
+    let allowance = addresses.take(&network_of(peer), quota, now)?;
     Ok(Some(allowance.or_refuse()?))
+}
+
+/// All gates behind one address.
+fn check_gate_limit(state: &AppState, peer: IpAddr, now: Timestamp) -> Result<(), ApiError> {
+    let context = &state.context;
+    if !context.rules.limits_on {
+        return Ok(());
+    }
+    let quota = Quota::per_second(state.gate_requests_per_second_per_ip);
+    let gates = &context.operations.rate_limits.gates;
+    gates.take(&GateAddress(network_of(peer)), quota, now)?.or_refuse()?;
+    Ok(())
 }
 
 /// An IPv6 network counts as one address, because its owner controls all of it.

@@ -1,6 +1,7 @@
 //! Extractors. Each returns a specific problem if the request lacks its value.
 
 use crate::http::address_budgets::Share;
+use crate::http::edge::gate::quota_of_user;
 use crate::http::edge::{Deadline, network_of};
 use crate::http::problem::{ApiError, Failure};
 use crate::http::respond::cookies;
@@ -17,7 +18,6 @@ use podo_app::identity::sessions::Caller;
 use podo_app::identity::team::api_keys;
 use podo_app::operations::idempotency::idempotency_key;
 use podo_app::operations::port::idempotency::IdempotencyKey;
-use podo_app::operations::throttling::limits::Quota;
 use podo_app::operations::throttling::rate_limits::UserRoute;
 use podo_app::store::{PAGE_MAX, PageAsk};
 use podo_domain::{Refusal, SessionId, Timestamp, UserId};
@@ -36,10 +36,9 @@ pub(crate) mod policy;
 pub(crate) mod scope;
 mod staff;
 
-use client_headers::access_token;
-pub(crate) use client_headers::{ClientHeaders, access_token_in};
+pub(crate) use client_headers::{ClientHeaders, access_token, access_token_in};
 pub(crate) use policy::guarded;
-pub(crate) use staff::{Allowed, Audited, AuditedExport, RecentAuth};
+pub(crate) use staff::{Allowed, Audited, AuditedExport, AuditedStart, Continues, RecentAuth};
 
 /// Largest body accepted.
 const BODY_MAX: usize = 64 * 1024;
@@ -82,7 +81,7 @@ fn check_user_limit(app: &AppState, user: UserId, route: &str) -> Result<(), Api
     if !app.context.rules.limits_on {
         return Ok(());
     }
-    let quota = Quota::per_minute(app.requests_per_minute_per_user);
+    let quota = quota_of_user(app, route);
     let users = &app.context.operations.rate_limits.users;
     users.take(&UserRoute::new(user, route), quota, app.context.now())?.or_refuse()?;
     Ok(())
@@ -445,10 +444,13 @@ pub(crate) fn page(limit: Option<u32>, cursor: Option<Uuid>) -> Result<PageAsk, 
 }
 
 pub(crate) fn page_limit(limit: Option<u32>) -> Result<u32, ApiError> {
-    let limit = limit.unwrap_or(20);
-    if (1..=PAGE_MAX).contains(&limit) {
+    limit_within(limit.unwrap_or(20), PAGE_MAX)
+}
+
+pub(crate) fn limit_within(limit: u32, max: u32) -> Result<u32, ApiError> {
+    if (1..=max).contains(&limit) {
         return Ok(limit);
     }
-    let problem = format!("out_of_range:1..{PAGE_MAX}");
+    let problem = format!("out_of_range:1..{max}");
     Err(Failure::Field { pointer: "limit".into(), problem }.into())
 }

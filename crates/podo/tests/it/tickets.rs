@@ -6,6 +6,12 @@ mod claims;
 #[path = "tickets/gate.rs"]
 mod gate;
 
+#[path = "tickets/gate_limits.rs"]
+mod gate_limits;
+
+#[path = "tickets/gate_list.rs"]
+mod gate_list;
+
 #[path = "tickets/offline.rs"]
 mod offline;
 

@@ -1,17 +1,22 @@
 //! Check-ins.
 
+mod attendance;
+mod list;
+mod scans;
+
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
 use crate::sql::operations::audit::note;
 use podo_app::Result;
 use podo_app::tickets::gate_port::{
-    Attendance, CheckIn, GateAttendance, GateShow, GateTicket, Gates, GradeAttendance, RecordScan,
-    ScanResult, SetGates, UndoCheckIn,
+    Attendance, ChangedSince, CheckIn, GateShow, GateTicket, Gates, RecordScan, ScanResult,
+    SetGates, UndoCheckIn,
 };
+use podo_domain::id::SeatIndex;
 use podo_domain::tickets::TicketStatus;
-use podo_domain::tickets::gate::{Gate, ScanVerdict};
-use podo_domain::{Refusal, ScheduleId, TicketId, Timestamp, UserId};
+use podo_domain::tickets::gate::Gate;
+use podo_domain::{HallId, Refusal, ScheduleId, TicketId, Timestamp, UserId};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -20,16 +25,22 @@ commands! {
         read shows_between(ShowsBetween { from: Timestamp, to: Timestamp })
             -> Vec<GateShow> as Event => shows;
         read gates_of(GatesOf { schedule: ScheduleId }) -> Vec<Gate> as Event => gates;
+        read gates_of_hall(GatesOfHall { hall: HallId })
+            -> Option<Vec<Gate>> as Event => gates_of_hall;
         write set_gates(SetGates) -> () as Event => set_gates;
         read ticket_at_gate(AtGate { ticket: TicketId })
             -> Option<GateTicket> as Sales => at_gate;
         write check_in(CheckIn) -> () as Sales => check_in;
         write undo_check_in(UndoCheckIn) -> () as Sales => undo;
-        write record_scan(RecordScan) -> ScanResult as Sales => record_scan;
-        read gate_tickets(GateTickets { schedule: ScheduleId, after: Option<Uuid>, limit: u32 })
-            -> Vec<GateTicket> as Sales or_replica => list;
+        write record_scan(RecordScan) -> ScanResult as Sales => scans::record;
+        read gate_tickets(GateTickets { schedule: ScheduleId, since: ChangedSince, limit: u32 })
+            -> Vec<GateTicket> as Sales => list::changed;
+        read count_gate_tickets(CountGateTickets { schedule: ScheduleId })
+            -> u64 as Sales or_replica => list::count;
         read attendance(AttendanceOf { schedule: ScheduleId })
-            -> Attendance as Sales or_replica => attendance;
+            -> Attendance as Sales or_replica => attendance::attendance;
+        read seats_at_gate(SeatsAtGate { schedule: ScheduleId })
+            -> Vec<(SeatIndex, bool)> as Sales or_replica => attendance::seats;
     }
 }
 
@@ -66,6 +77,11 @@ async fn gates(tx: &mut dyn Tx, question: &GatesOf) -> Result<Vec<Gate>> {
     Ok(row.json("gates")?)
 }
 
+async fn gates_of_hall(tx: &mut dyn Tx, question: &GatesOfHall) -> Result<Option<Vec<Gate>>> {
+    let row = tx.row("select gates from halls where id = $1", params![question.hall]).await?;
+    Ok(row.map(|row| row.json("gates")).transpose()?)
+}
+
 async fn set_gates(tx: &mut dyn Tx, command: &SetGates) -> Result<()> {
     let sql = "update halls set gates = $2, updated_at = $3 where id = $1";
     let text = serde_json::to_string(&command.gates).map_err(podo_app::Error::broken)?;
@@ -79,46 +95,27 @@ async fn set_gates(tx: &mut dyn Tx, command: &SetGates) -> Result<()> {
 
 async fn at_gate(tx: &mut dyn Tx, question: &AtGate) -> Result<Option<GateTicket>> {
     let sql = "select t.id, t.user_id, t.schedule_id, t.seat_index, t.seat_number, t.grade,
-                      r.booking_number, t.status, t.used_at, t.code
+                      r.booking_number, t.status, t.used_at, null as used_gate, t.code, t.updated_at
                  from tickets t join reservations r on r.id = t.reservation_id
                 where t.id = $1";
-    tx.row(sql, params![question.ticket]).await?.as_ref().map(read).transpose()
-}
-
-async fn list(tx: &mut dyn Tx, question: &GateTickets) -> Result<Vec<GateTicket>> {
-    let sql = "select t.id, t.user_id, t.schedule_id, t.seat_index, t.seat_number, t.grade,
-                      r.booking_number, t.status, t.used_at, t.code
-                 from tickets t join reservations r on r.id = t.reservation_id
-                where t.schedule_id = $1 and t.id > $2 and t.status <> 'VOID'
-                order by t.id limit $3";
-    let after = question.after.unwrap_or(Uuid::nil());
-    let values = params![question.schedule, after, question.limit];
-    tx.query(sql, values).await?.iter().map(read).collect()
-}
-
-fn read(row: &Row) -> Result<GateTicket> {
-    Ok(GateTicket {
-        ticket: row.get("id")?,
-        holder: row.get("user_id")?,
-        schedule: row.get("schedule_id")?,
-        seat: row.get("seat_index")?,
-        seat_number: row.get("seat_number")?,
-        grade: row.get("grade")?,
-        booking_number: row.get::<Option<String>>("booking_number")?.unwrap_or_default(),
-        status: row.parse("status", TicketStatus::parse)?,
-        used_at: row.get("used_at")?,
-        code: row.get("code")?,
-    })
+    tx.row(sql, params![question.ticket]).await?.as_ref().map(list::read).transpose()
 }
 
 /// One compare-and-set: of many gates that scan the same code, one opens.
 async fn check_in(tx: &mut dyn Tx, command: &CheckIn) -> Result<()> {
+    if is_repeat(tx, command).await? {
+        return Ok(());
+    }
     let sql = "update tickets set status = 'USED', used_at = $3, updated_at = $3
                 where id = $1 and code = $2 and status = 'VALID'
                returning schedule_id";
     let values = params![command.ticket, command.code.as_slice(), command.now];
     let Some(row) = tx.row(sql, values).await? else {
-        return Err(why_not_valid(tx, command.ticket).await?.into());
+        // The same call may have run at the same time.
+        return match is_repeat(tx, command).await? {
+            true => Ok(()),
+            false => Err(why_not_valid(tx, command.ticket).await?.into()),
+        };
     };
     let record = CheckInRecord {
         id: command.id,
@@ -133,6 +130,16 @@ async fn check_in(tx: &mut dyn Tx, command: &CheckIn) -> Result<()> {
     insert(tx, &record, command.now).await?;
     let details = json!({ "scheduleId": record.schedule, "gate": command.gate });
     note(tx, (command.actor, "ticket.check-in"), command.ticket, details, command.now).await
+}
+
+/// Whether this check-in is already recorded, and the device didn't get the answer.
+async fn is_repeat(tx: &mut dyn Tx, command: &CheckIn) -> Result<bool> {
+    let sql = "select ticket_id from check_ins where id = $1";
+    let Some(row) = tx.row(sql, params![command.id]).await? else { return Ok(false) };
+    match row.get::<TicketId>("ticket_id")? == command.ticket {
+        true => Ok(true),
+        false => Err(Refusal::KeyReused.into()),
+    }
 }
 
 struct CheckInRecord<'a> {
@@ -178,12 +185,18 @@ pub(crate) async fn why_not_valid(tx: &mut dyn Tx, ticket: TicketId) -> Result<R
     })
 }
 
+/// The check-in that admitted the ticket last, and its gate. Devices choose the ids of their scans,
+/// so ids are in no order.
+async fn last_admission(tx: &mut dyn Tx, ticket: TicketId) -> Result<Option<(Uuid, String)>> {
+    let sql = "select id, gate from check_ins where ticket_id = $1 and kind = 'ADMITTED'
+                order by created_at desc, id desc limit 1";
+    let row = tx.row(sql, params![ticket]).await?;
+    row.map(|row| Ok((row.get("id")?, row.get("gate")?))).transpose()
+}
+
 /// Where the ticket was admitted last.
 async fn last_gate(tx: &mut dyn Tx, ticket: TicketId) -> Result<Option<String>> {
-    let sql = "select gate from check_ins where ticket_id = $1 and kind = 'ADMITTED'
-                order by id desc limit 1";
-    let row = tx.row(sql, params![ticket]).await?;
-    Ok(row.map(|row| row.get("gate")).transpose()?)
+    Ok(last_admission(tx, ticket).await?.map(|(_, gate)| gate))
 }
 
 async fn undo(tx: &mut dyn Tx, command: &UndoCheckIn) -> Result<()> {
@@ -209,108 +222,4 @@ async fn undo(tx: &mut dyn Tx, command: &UndoCheckIn) -> Result<()> {
     let details = json!({ "scheduleId": command.schedule, "gate": command.gate,
                           "reason": command.reason });
     note(tx, (command.actor, "ticket.check-in.undo"), command.ticket, details, command.now).await
-}
-
-/// The id of a scan makes a repeat harmless.
-async fn record_scan(tx: &mut dyn Tx, command: &RecordScan) -> Result<ScanResult> {
-    let scan = &command.scan;
-    let result = |verdict: ScanVerdict| ScanResult {
-        id: scan.id,
-        ticket_id: scan.ticket,
-        verdict,
-        used_at: None,
-        used_gate: None,
-    };
-    tx.lock(scan.ticket.uuid()).await?;
-    let sql = "select status, used_at from tickets where id = $1 and schedule_id = $2";
-    let Some(row) = tx.row(sql, params![scan.ticket, command.schedule]).await? else {
-        return Ok(result(ScanVerdict::Unknown));
-    };
-    let known = "select kind from check_ins where id = $1";
-    if let Some(known) = tx.row(known, params![scan.id]).await? {
-        let kind: String = known.get("kind")?;
-        let is_double = kind == "DOUBLE";
-        return match is_double {
-            true => double(tx, &row, scan.ticket, result(ScanVerdict::Double)).await,
-            false => Ok(result(ScanVerdict::Admitted)),
-        };
-    }
-    let verdict = ScanVerdict::of(row.parse("status", TicketStatus::parse)?);
-    let kind = match verdict {
-        ScanVerdict::Void | ScanVerdict::Unknown => return Ok(result(verdict)),
-        ScanVerdict::Admitted => "ADMITTED",
-        ScanVerdict::Double => "DOUBLE",
-    };
-    let found = match verdict {
-        ScanVerdict::Double => double(tx, &row, scan.ticket, result(verdict)).await?,
-        ScanVerdict::Admitted | ScanVerdict::Void | ScanVerdict::Unknown => result(verdict),
-    };
-    if verdict == ScanVerdict::Admitted {
-        let sql = "update tickets set status = 'USED', used_at = $2, updated_at = $3
-                    where id = $1 and status = 'VALID'";
-        tx.execute(sql, params![scan.ticket, scan.scanned_at, command.now]).await?;
-    }
-    let record = CheckInRecord {
-        id: scan.id,
-        ticket: scan.ticket,
-        schedule: command.schedule,
-        gate: &scan.gate,
-        kind,
-        actor: command.actor,
-        reason: None,
-        scanned_at: scan.scanned_at,
-    };
-    insert(tx, &record, command.now).await?;
-    let details = json!({ "scheduleId": command.schedule, "gate": scan.gate, "offline": true,
-                          "verdict": verdict });
-    note(tx, (command.actor, "ticket.check-in"), scan.ticket, details, command.now).await?;
-    Ok(found)
-}
-
-/// When and where the other scan admitted the ticket.
-async fn double(
-    tx: &mut dyn Tx,
-    row: &Row,
-    ticket: TicketId,
-    result: ScanResult,
-) -> Result<ScanResult> {
-    let used_gate = last_gate(tx, ticket).await?;
-    Ok(ScanResult { used_at: row.get("used_at")?, used_gate, ..result })
-}
-
-async fn attendance(tx: &mut dyn Tx, question: &AttendanceOf) -> Result<Attendance> {
-    let sql = "select grade, count(*) as n_tickets,
-                      sum(case when status = 'USED' then 1 else 0 end) as n_admitted
-                 from tickets where schedule_id = $1 and status <> 'VOID'
-                group by grade order by grade";
-    let read = |row: &Row| {
-        Ok(GradeAttendance {
-            grade: row.get("grade")?,
-            tickets: row.get("n_tickets")?,
-            admitted: row.get("n_admitted")?,
-        })
-    };
-    let rows = tx.query(sql, params![question.schedule]).await?;
-    let grades = rows.iter().map(read).collect::<Result<Vec<GradeAttendance>>>()?;
-    let sql = "select gate, sum(case when kind = 'ADMITTED' then 1 else 0 end) as n_admitted,
-                      sum(case when kind = 'UNDONE' then 1 else 0 end) as n_undone,
-                      sum(case when kind = 'DOUBLE' then 1 else 0 end) as n_doubles
-                 from check_ins where schedule_id = $1 group by gate order by gate";
-    let read = |row: &Row| {
-        Ok(GateAttendance {
-            gate: row.get("gate")?,
-            admitted: row.get("n_admitted")?,
-            undone: row.get("n_undone")?,
-            doubles: row.get("n_doubles")?,
-        })
-    };
-    let rows = tx.query(sql, params![question.schedule]).await?;
-    let gates = rows.iter().map(read).collect::<Result<Vec<GateAttendance>>>()?;
-    Ok(Attendance {
-        schedule_id: question.schedule,
-        tickets: grades.iter().map(|grade| grade.tickets).sum(),
-        admitted: grades.iter().map(|grade| grade.admitted).sum(),
-        grades,
-        gates,
-    })
 }

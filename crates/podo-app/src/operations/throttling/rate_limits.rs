@@ -54,6 +54,16 @@ impl LimitKey for UserRoute {
     }
 }
 
+/// An address, as the place of gates: their calls have a budget beside its ordinary one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GateAddress(pub IpAddr);
+
+impl LimitKey for GateAddress {
+    fn name(&self) -> String {
+        format!("gate:{}", self.0)
+    }
+}
+
 impl LimitKey for IpAddr {
     fn name(&self) -> String {
         format!("ip:{self}")
@@ -71,6 +81,8 @@ pub struct SyncTotals {
 pub struct RateLimits {
     pub addresses: RateLimiter<IpAddr>,
     pub users: RateLimiter<UserRoute>,
+    /// Boxed, because the context that owns it is moved.
+    pub gates: Box<RateLimiter<GateAddress>>,
     pub totals: SyncTotals,
     buckets: Arc<dyn SharedBuckets>,
     answer_within: Duration,
@@ -89,6 +101,7 @@ impl RateLimits {
         RateLimits {
             addresses: RateLimiter::of(node.clone()),
             users: RateLimiter::of(node.clone()),
+            gates: Box::new(RateLimiter::of(node.clone())),
             totals: SyncTotals::default(),
             buckets,
             answer_within,
@@ -114,8 +127,9 @@ impl RateLimits {
     pub async fn sync(&self, group: Group, clock: &dyn Clock) -> Result<()> {
         let addresses = self.addresses.collect(group, KEYS_MAX)?;
         let users = self.users.collect(group, KEYS_MAX)?;
+        let gates = self.gates.collect(group, KEYS_MAX)?;
         let all = addresses.iter().map(|it| it.usage()).chain(users.iter().map(|it| it.usage()));
-        let usage: Vec<Usage> = all.collect();
+        let usage: Vec<Usage> = all.chain(gates.iter().map(|it| it.usage())).collect();
         if usage.is_empty() {
             return Ok(());
         }
@@ -124,13 +138,16 @@ impl RateLimits {
         let now = nanos(clock);
         match answer {
             Ok(buckets) => {
-                let (of_addresses, of_users) = buckets.split_at(addresses.len());
+                let (of_addresses, others) = buckets.split_at(addresses.len());
+                let (of_users, of_gates) = others.split_at(users.len());
                 self.addresses.settle(addresses, of_addresses, now)?;
-                self.users.settle(users, of_users, now)
+                self.users.settle(users, of_users, now)?;
+                self.gates.settle(gates, of_gates, now)
             }
             Err(error) => {
                 self.addresses.stand_alone(addresses)?;
                 self.users.stand_alone(users)?;
+                self.gates.stand_alone(gates)?;
                 Err(error)
             }
         }

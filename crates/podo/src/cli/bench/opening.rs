@@ -59,6 +59,7 @@ impl Scale {
             | Profile::SeatMap
             | Profile::Attack
             | Profile::Drain
+            | Profile::Gates
             | Profile::Grown => None,
         }
     }

@@ -30,6 +30,7 @@ types! {
     ViewPeople
     SupportFans
     CheckInTickets
+    ViewAttendance
     ManagePages
     ReadMailbox
     ManageTeam

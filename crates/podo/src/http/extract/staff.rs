@@ -56,6 +56,20 @@ pub(crate) struct AuditedExport<T, P, S = Everywhere> {
     marker: Marker<P, S>,
 }
 
+/// A list of people that a device downloads in pages and keeps current, with the query `T`. The
+/// call that begins it is audited. The handler verifies the cursor of the others, so that nothing
+/// is read without a beginning.
+pub(crate) struct AuditedStart<T, P, S = Everywhere> {
+    pub(crate) query: T,
+    pub(crate) actor: UserId,
+    marker: Marker<P, S>,
+}
+
+/// A query that continues an earlier call.
+pub(crate) trait Continues {
+    fn cursor(&self) -> Option<&str>;
+}
+
 impl<P: Needs, S: Scope> Policy for Allowed<P, S> {
     const NAME: &'static str = "allowed";
     const PERMISSION: Permission = P::PERMISSION;
@@ -76,6 +90,12 @@ impl<P: Needs, S: Scope> Policy for RecentAuth<P, S> {
 
 impl<T, P: Needs, S: Scope> Policy for AuditedExport<T, P, S> {
     const NAME: &'static str = "audited-export";
+    const PERMISSION: Permission = P::PERMISSION;
+    const SCOPE: &'static str = S::NAME;
+}
+
+impl<T, P: Needs, S: Scope> Policy for AuditedStart<T, P, S> {
+    const NAME: &'static str = "audited-start";
     const PERMISSION: Permission = P::PERMISSION;
     const SCOPE: &'static str = S::NAME;
 }
@@ -183,5 +203,23 @@ where
         }
         note_call(parts, app, &member).await?;
         Ok(AuditedExport { query, grant: member.grant, marker: PhantomData })
+    }
+}
+
+impl<T, P, S> FromRequestParts<App> for AuditedStart<T, P, S>
+where
+    T: DeserializeOwned + Continues + Send,
+    P: Needs,
+    S: Scope,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let member = permitted::<P, S>(parts, app).await?;
+        let Params(query) = Params::<T>::from_request_parts(parts, app).await?;
+        if query.cursor().is_none() {
+            note_call(parts, app, &member).await?;
+        }
+        Ok(AuditedStart { query, actor: member.actor, marker: PhantomData })
     }
 }

@@ -466,6 +466,11 @@ pub(crate) fn field_sentence(problem: &str, language: Language) -> String {
             "시간대 이름이 아니에요 (예: Asia/Seoul).".into(),
             "is not a time zone (Asia/Seoul)".into(),
         ),
+        "not_a_section" => ("공연장에 없는 구역이에요.".into(), "has an unknown section".into()),
+        "not_our_cursor" => (
+            "끝난 목록이에요. 처음부터 다시 받아 주세요.".into(),
+            "isn't of this list, or has expired; begin again without it".into(),
+        ),
         "too_common" => ("너무 흔한 비밀번호예요.".into(), "is too common".into()),
         _ if problem.starts_with("unknown field") => {
             ("알 수 없는 필드예요.".into(), problem.to_owned())

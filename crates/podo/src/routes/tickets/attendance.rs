@@ -1,6 +1,6 @@
-//! Who has come: counts by grade and by gate.
+//! Who has come: counts by grade, section and gate.
 
-use crate::http::extract::permissions::{CheckInTickets, ViewSales};
+use crate::http::extract::permissions::{ViewAttendance, ViewSales};
 use crate::http::extract::scope::OfSchedule;
 use crate::http::extract::{Allowed, Id, guarded};
 use crate::http::problem::{ApiResult, Problem};
@@ -19,14 +19,14 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new().routes(guarded!(attendance)).routes(guarded!(attendance_file))
 }
 
-/// How many tickets of a date were admitted, by grade and by gate.
+/// How many tickets of a date were admitted, by grade, section and gate.
 #[utoipa::path(get, path = "/api/admin/schedules/{id}/attendance", tag = "admin",
     security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
     responses((status = 200, body = Attendance), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn attendance(
     State(app): State<App>,
-    _: Allowed<CheckInTickets, OfSchedule>,
+    _: Allowed<ViewAttendance, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<Attendance>> {
     Ok(Json(gate::attendance(&app.context, schedule).await?))
@@ -60,6 +60,10 @@ fn text(found: &Attendance) -> String {
             grade.tickets,
             grade.admitted
         );
+    }
+    for section in &found.sections {
+        let (name, tickets) = (quoted(&section.section), section.tickets);
+        let _ = write!(text, "section,{name},{tickets},{},,\r\n", section.admitted);
     }
     for gate in &found.gates {
         let (name, admitted) = (quoted(&gate.gate), gate.admitted);

@@ -1,17 +1,20 @@
 //! The gate: check-in, undo, and what a device needs to work without a network.
 
-use crate::http::extract::permissions::{CheckInTickets, ManageVenues};
+use crate::http::extract::permissions::{CheckInTickets, ManageVenues, ViewEvents};
 use crate::http::extract::scope::{OfSchedule, OwnEvents};
-use crate::http::extract::{Allowed, Audited, Body, Id, Params, guarded, page_limit};
+use crate::http::extract::{
+    Allowed, Audited, AuditedStart, Body, Continues, Id, guarded, limit_within,
+};
 use crate::http::problem::{ApiResult, Failure, Problem};
 use crate::routes::App;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use podo_app::store::Page;
 use podo_app::tickets::gate;
-use podo_app::tickets::gate::{AskToUndo, CheckedIn, GateLine, GateName, Scan};
-use podo_app::tickets::gate_port::{GateShow, OfflineScan, ScanResult};
+use podo_app::tickets::gate::{
+    AskForList, AskToUndo, CheckedIn, GateList, GateName, LINES_MAX, Scan,
+};
+use podo_app::tickets::gate_port::{GateShow, OfflineScan, OfflineUndo, ScanResult};
 use podo_domain::catalog::text::Line;
 use podo_domain::tickets::gate::Gate;
 use podo_domain::{HallId, ScheduleId, TicketId, Timestamp};
@@ -29,6 +32,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(guarded!(undo_check_in))
         .routes(guarded!(gate_shows))
         .routes(guarded!(gates))
+        .routes(guarded!(hall_gates))
         .routes(guarded!(set_gates))
         .routes(guarded!(gate_list))
         .routes(guarded!(sync_scans))
@@ -44,6 +48,10 @@ pub(crate) struct CheckInBody {
     /// The name of the gate.
     #[schema(value_type = String, min_length = 1, max_length = 40)]
     gate: GateName,
+    /// Chosen by the device; a repeat with the same id has no further effect, here and among late
+    /// scans.
+    #[serde(default)]
+    id: Option<Uuid>,
 }
 
 /// Checks in a ticket, once. The refusal names the reason: another date, another gate, used (when
@@ -58,11 +66,9 @@ pub(crate) async fn check_in(
     Audited { actor, grant, .. }: Audited<CheckInTickets, OwnEvents>,
     body: Body<CheckInBody>,
 ) -> ApiResult<Json<CheckedIn>> {
-    let CheckInBody { code, schedule_id: schedule, gate } = body.value;
-    Ok(Json(
-        gate::check_in(&app.context, Scan { actor, events: grant.events, schedule, gate, code })
-            .await?,
-    ))
+    let CheckInBody { code, schedule_id: schedule, gate, id } = body.value;
+    let scan = Scan { actor, events: grant.events, schedule, gate, code, id };
+    Ok(Json(gate::check_in(&app.context, scan).await?))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -131,6 +137,19 @@ pub(crate) async fn gates(
     Ok(Json(GatesBody { gates: gate::gates_of(&app.context, schedule).await? }))
 }
 
+/// The gates of a hall.
+#[utoipa::path(get, path = "/api/admin/halls/{id}/gates", tag = "admin",
+    security(("accessToken" = [])), params(("id" = HallId, Path)),
+    responses((status = 200, body = GatesBody), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn hall_gates(
+    State(app): State<App>,
+    _: Allowed<ViewEvents>,
+    Id(hall): Id<HallId>,
+) -> ApiResult<Json<GatesBody>> {
+    Ok(Json(GatesBody { gates: gate::gates_of_hall(&app.context, hall).await? }))
+}
+
 /// Replaces the gates of a hall: their names, and the sections that each admits.
 #[utoipa::path(put, path = "/api/admin/halls/{id}/gates", tag = "admin",
     security(("accessToken" = [])), params(("id" = HallId, Path)), request_body = GatesBody,
@@ -151,26 +170,36 @@ pub(crate) async fn set_gates(
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct GateListParams {
-    #[param(minimum = 1, maximum = 100)]
+    /// Tickets per page, 1 to 2000; 100 by default.
+    #[param(minimum = 1, maximum = 2000)]
     limit: Option<u32>,
-    /// `nextCursor` of the previous page.
-    cursor: Option<Uuid>,
+    /// `nextCursor` of the previous page, or `refreshCursor` of the last one.
+    cursor: Option<String>,
+}
+
+impl Continues for GateListParams {
+    fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
 }
 
 /// The tickets of a date, for a device that must check them without a network. Contains the name of
-/// each holder and no other personal data.
+/// each holder and no other personal data. The last page has a `refreshCursor`, which later gives
+/// the tickets that changed since; those that were canceled have the status `VOID`. The audit log
+/// records each download once; a cursor works for its organiser and its date, for 18 hours.
 #[utoipa::path(get, path = "/api/admin/schedules/{id}/gate-list", tag = "admin",
     security(("accessToken" = [])), params(("id" = ScheduleId, Path), GateListParams),
-    responses((status = 200, body = Page<GateLine>), (status = 401, body = Problem),
-              (status = 403, body = Problem), (status = 404, body = Problem)))]
+    responses((status = 200, body = GateList), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
 pub(crate) async fn gate_list(
     State(app): State<App>,
-    _: Audited<CheckInTickets, OfSchedule>,
+    AuditedStart { actor, query, .. }: AuditedStart<GateListParams, CheckInTickets, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
-    Params(params): Params<GateListParams>,
-) -> ApiResult<Json<Page<GateLine>>> {
-    let limit = page_limit(params.limit)?;
-    Ok(Json(gate::gate_list(&app.context, schedule, params.cursor, limit).await?))
+) -> ApiResult<Json<GateList>> {
+    let limit = limit_within(query.limit.unwrap_or(100), LINES_MAX)?;
+    let asked = AskForList { actor, schedule, cursor: query.cursor, limit };
+    Ok(Json(gate::gate_list(&app.context, asked).await?))
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -182,6 +211,19 @@ pub(crate) struct ScanBody {
     #[schema(value_type = String, min_length = 1, max_length = 40)]
     gate: GateName,
     scanned_at: Timestamp,
+    /// Takes back an earlier check-in of this ticket.
+    #[serde(default)]
+    undo: Option<UndoScanBody>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct UndoScanBody {
+    /// `checkInId` of the check-in, or `id` of the scan.
+    check_in_id: Uuid,
+    /// Recorded in the audit log.
+    #[schema(value_type = String, min_length = 1, max_length = 200)]
+    reason: Line<200>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -197,7 +239,8 @@ pub(crate) struct SyncResults {
 }
 
 /// Sends scans that a device made without a network. A ticket that two devices admitted is reported
-/// as `DOUBLE`, with the time and gate of the other scan.
+/// as `DOUBLE`, with the time and gate of the other scan. An item with `undo` takes back the
+/// check-in that it names, and no later one; its result is `UNDONE`.
 #[utoipa::path(post, path = "/api/admin/schedules/{id}/scans", tag = "admin",
     security(("accessToken" = [])), params(("id" = ScheduleId, Path)), request_body = SyncBody,
     responses((status = 200, body = SyncResults), (status = 401, body = Problem),
@@ -217,6 +260,9 @@ pub(crate) async fn sync_scans(
         ticket: scan.ticket_id,
         gate: scan.gate.into(),
         scanned_at: scan.scanned_at,
+        undo: scan
+            .undo
+            .map(|it| OfflineUndo { check_in: it.check_in_id, reason: it.reason.into() }),
     };
     let scans = body.value.scans.into_iter().map(scan).collect();
     let results = gate::sync(&app.context, actor, schedule, scans).await?;

@@ -45,6 +45,11 @@ async fn a_ticket_for_another_gate_is_refused_with_the_name_of_its_gate() {
     put(&world.organiser, &path, &json!({ "gates": [{ "name": " " }] }))
         .await
         .refused(422, "INVALID");
+    let unknown = json!({ "gates": [{ "name": "북문", "sections": ["Z"] }] });
+    let refused = put(&world.organiser, &path, &unknown).await.refused(422, "INVALID");
+    assert_eq!(refused["errors"][0]["field"], "gates");
+    let of_hall = world.organiser.get(&path).await.expect(200);
+    assert_eq!(of_hall["gates"], known.expect(200)["gates"]);
 
     let fan = world.fan_inside(&show).await;
     let ticket = fan.buy(&show, 12).await.ticket;
@@ -59,6 +64,13 @@ async fn a_ticket_for_another_gate_is_refused_with_the_name_of_its_gate() {
     assert!(opened["name"].is_string(), "{opened}");
     let used = at("VIP").await.refused(409, "TICKET_USED");
     assert_eq!(used["usedGate"], "서문");
+    let path = format!("/api/admin/schedules/{}/attendance", show.schedule);
+    let found = world.organiser.get(&path).await.expect(200);
+    let sections = json!([{ "section": "A", "tickets": 0, "admitted": 0 },
+                          { "section": "B", "tickets": 1, "admitted": 1 }]);
+    assert_eq!(found["sections"], sections);
+    let file = world.organiser.get(&format!("{path}.csv")).await;
+    assert!(file.text.contains("section,\"B\",1,1,,"), "{}", file.text);
     world.finish().await;
 }
 

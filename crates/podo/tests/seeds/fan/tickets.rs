@@ -109,5 +109,6 @@ impl Fan {
 async fn show(context: &AppContext, schedule: ScheduleId, code: &str) -> podo_app::Result<()> {
     let actor = UserId::new(uuid::Uuid::from_u128(3));
     let (gate, code) = ("1".to_owned().try_into().unwrap(), code.to_owned());
-    check_in(context, Scan { actor, events: EventScope::All, schedule, gate, code }).await.map(drop)
+    let scan = Scan { actor, events: EventScope::All, schedule, gate, code, id: None };
+    check_in(context, scan).await.map(drop)
 }

@@ -64,6 +64,8 @@ grant select, insert, update on payment_service.payments, payment_service.refund
     to podo_sales;
 grant select, insert on payment_service.check_ins, payment_service.transfer_history,
     reservation_service.resends to podo_sales;
+-- A double whose second guest was sent back out.
+grant update (reason) on payment_service.check_ins to podo_sales;
 grant select, insert, delete on payment_service.refund_approvals, payment_service.ticket_claims
     to podo_sales;
 grant select, insert, update on payment_service.moved_alone to podo_sales;

@@ -29,8 +29,9 @@ fn nginx_has_the_budget_of_an_address() {
         (setting("requests_per_second_per_ip"), setting("connections_per_ip"));
     let file = "nginx/nginx.conf";
     assert!(text_of(file).contains("r/s;"), "per second");
-    assert_eq!(numbers(file, " rate="), [rate]);
-    assert_eq!(numbers(file, " burst="), [rate], "as many at once as Podo lets through");
+    let gates = setting("gate_requests_per_second_per_ip");
+    assert_eq!(numbers(file, " rate="), [rate, gates]);
+    assert_eq!(numbers(file, " burst="), [rate, gates], "as many at once as Podo lets through");
     assert_eq!(numbers(file, "limit_conn open "), [connections]);
 }
 
@@ -39,6 +40,7 @@ fn haproxy_has_the_budget_of_an_address() {
     let file = "haproxy/haproxy.cfg";
     assert!(text_of(file).contains("gpc0_rate(1s)"), "per second");
     assert_eq!(numbers(file, "sc0_gpc0_rate ge "), [setting("requests_per_second_per_ip")]);
+    assert_eq!(numbers(file, "sc0_gpc1_rate ge "), [setting("gate_requests_per_second_per_ip")]);
 }
 
 #[test]

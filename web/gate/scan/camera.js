@@ -1,8 +1,8 @@
 // The camera at the gate. Uses the browser's barcode detector if there is one, else loads a
 // decoder.
 
-import { el } from "../shared/ui/dom.js";
-import { t } from "../shared/ui/i18n.js";
+import { el } from "../../shared/ui/dom.js";
+import { t } from "../../shared/ui/i18n.js";
 
 const LOOK_EVERY_MS = 200;
 const SAME_AGAIN_MS = 3_000;
@@ -41,7 +41,7 @@ async function reader() {
     const detector = new BarcodeDetector({ formats: ["qr_code"] });
     return async (video) => (await detector.detect(video))[0]?.rawValue;
   }
-  const { decodeQR } = await import("../vendor/qr/decode.js");
+  const { decodeQR } = await import("../../vendor/qr/decode.js");
   const canvas = document.createElement("canvas");
   const drawing = canvas.getContext("2d", { willReadFrequently: true });
   return async (video) => {

@@ -1,9 +1,11 @@
-// Search in this device's list, by booking number or name.
+// Search in this device's list, by booking number or name. The list has what other gates did until
+// it was brought up to date last.
 
-import { el } from "../shared/ui/dom.js";
-import { moment } from "../shared/ui/format.js";
-import { t } from "../shared/ui/i18n.js";
-import { ticketsOf } from "./offline/store.js";
+import { el } from "../../shared/ui/dom.js";
+import { clockTime, moment } from "../../shared/ui/format.js";
+import { t } from "../../shared/ui/i18n.js";
+import { stateOf } from "../offline/check.js";
+import { listOf, ticketsOf } from "../offline/store.js";
 
 const SHOWN_MAX = 20;
 
@@ -15,8 +17,10 @@ export function search({ scheduleId }) {
     event.preventDefault();
     const text = input.value.trim().toLowerCase();
     const fits = (ticket) => [ticket.bookingNumber, ticket.name ?? ""].some((it) => it.toLowerCase().includes(text));
-    const tickets = text ? (await ticketsOf(scheduleId)).filter(fits).slice(0, SHOWN_MAX) : [];
-    found.replaceChildren(...(tickets.length ? tickets.map(line) : [el("li", { class: "quiet" }, t("noneFound"))]));
+    const tickets = text ? (await ticketsOf(scheduleId)).map(stateOf).filter(fits).slice(0, SHOWN_MAX) : [];
+    const known = await listOf(scheduleId);
+    const asOf = known ? el("li", { class: "quiet" }, t("asOf", clockTime(known.currentAt).slice(0, 5))) : null;
+    found.replaceChildren(...(tickets.length ? tickets.map(line) : [el("li", { class: "quiet" }, t("noneFound"))]), ...[asOf].filter(Boolean));
   });
   return el("details", { class: "card" }, el("summary", { class: "bar" }, t("searchWords")), form, found);
 }
