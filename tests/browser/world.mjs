@@ -119,7 +119,7 @@ export async function openTab({ url, browser, broken }, { language = "ko", width
   if (!keepsChoice) await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
   const page = await context.newPage();
   watch(page, url, broken, mayAsk);
-  const words = (await import(new URL(`./words/${language}.mjs`, import.meta.url))).default;
+  const words = (await import(new URL(`./words/${language}.js`, import.meta.url))).default;
   return { context, page, words, go: (path) => page.goto(url + path) };
 }
 

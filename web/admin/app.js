@@ -18,6 +18,7 @@ const ROUTES = [
   [/^events\/new$/, lazily(() => import("./catalog/wizard.js"), "eventWizard")],
   [/^events\/([\w-]+)$/, lazily(() => import("./catalog/event.js"), "eventDetail")],
   [/^schedules\/([\w-]+)\/phases$/, lazily(() => import("./catalog/phases.js"), "phases")],
+  [/^schedules\/([\w-]+)\/pricing$/, lazily(() => import("./catalog/pricing.js"), "pricing")],
   [/^venues$/, lazily(() => import("./catalog/venues.js"), "venueList")],
   [/^halls\/([\w-]+)$/, lazily(() => import("./catalog/plan.js"), "hallPlan")],
   [/^reservations$/, lazily(() => import("./payments/reservations.js"), "reservations")],

@@ -3,6 +3,7 @@
 import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import phases from "./phases_en.js";
+import { en as pricing } from "./pricing.js";
 import support from "./support_en.js";
 import team from "./team_en.js";
 
@@ -76,6 +77,7 @@ const STATES = {
 
 export default {
   ...phases,
+  ...pricing,
   ...support,
   ...team,
   adjust: "Adjust wallet",

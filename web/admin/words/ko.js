@@ -3,6 +3,7 @@
 import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import phases from "./phases_ko.js";
+import { ko as pricing } from "./pricing.js";
 import support from "./support_ko.js";
 import team from "./team_ko.js";
 import RULES from "./rules.js";
@@ -77,6 +78,7 @@ const STATES = {
 
 export default {
   ...phases,
+  ...pricing,
   ...support,
   ...team,
   adjust: "지갑 조정",

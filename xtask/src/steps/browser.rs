@@ -44,8 +44,7 @@ fn prepare() -> anyhow::Result<PathBuf> {
     podo::build()?;
     let folder = root().join("target/browser");
     copy_files(&root().join(SOURCE), &folder, str::to_owned)?;
-    let words = |name: &str| name.replace(".js", ".mjs");
-    copy_files(&root().join("web/fan/words"), &folder.join("words"), words)?;
+    copy_files(&root().join("web/fan/words"), &folder.join("words"), str::to_owned)?;
     run(command("npm", &["ci", "--no-audit", "--no-fund"]).current_dir(&folder))?;
     Ok(folder)
 }

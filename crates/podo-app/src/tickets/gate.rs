@@ -12,6 +12,7 @@ use crate::tickets::gate_port::{
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use podo_domain::booking::order::options::TypeMark;
 use podo_domain::catalog::hall::Hall;
 use podo_domain::catalog::text::{FieldError, Line};
 use podo_domain::identity::permissions::EventScope;
@@ -48,6 +49,9 @@ pub struct CheckedIn {
     pub section: Option<String>,
     pub seat_number: String,
     pub grade: String,
+    /// With the proof that the steward asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket_type: Option<TypeMark>,
     pub gate: String,
     pub used_at: Timestamp,
 }
@@ -67,6 +71,8 @@ pub struct GateLine {
     pub section: Option<String>,
     pub seat_number: String,
     pub grade: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket_type: Option<TypeMark>,
     pub status: TicketStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_at: Option<Timestamp>,
@@ -165,6 +171,7 @@ pub async fn check_in(context: &AppContext, scan: Scan) -> Result<CheckedIn> {
         section,
         seat_number: ticket.seat_number,
         grade: ticket.grade,
+        ticket_type: ticket.ticket_type,
         gate,
         used_at: now,
     })
@@ -242,6 +249,7 @@ fn line(
         section: hall.section(ticket.seat).map(str::to_owned),
         seat_number: ticket.seat_number,
         grade: ticket.grade,
+        ticket_type: ticket.ticket_type,
         status: ticket.status,
         used_at: ticket.used_at,
     }

@@ -1,5 +1,6 @@
 //! Check-ins.
 
+use crate::sql::booking::reservations::json_or_default;
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
@@ -79,7 +80,7 @@ async fn set_gates(tx: &mut dyn Tx, command: &SetGates) -> Result<()> {
 
 async fn at_gate(tx: &mut dyn Tx, question: &AtGate) -> Result<Option<GateTicket>> {
     let sql = "select t.id, t.user_id, t.schedule_id, t.seat_index, t.seat_number, t.grade,
-                      r.booking_number, t.status, t.used_at, t.code
+                      r.booking_number, t.status, t.used_at, t.code, t.ticket_type
                  from tickets t join reservations r on r.id = t.reservation_id
                 where t.id = $1";
     tx.row(sql, params![question.ticket]).await?.as_ref().map(read).transpose()
@@ -87,7 +88,7 @@ async fn at_gate(tx: &mut dyn Tx, question: &AtGate) -> Result<Option<GateTicket
 
 async fn list(tx: &mut dyn Tx, question: &GateTickets) -> Result<Vec<GateTicket>> {
     let sql = "select t.id, t.user_id, t.schedule_id, t.seat_index, t.seat_number, t.grade,
-                      r.booking_number, t.status, t.used_at, t.code
+                      r.booking_number, t.status, t.used_at, t.code, t.ticket_type
                  from tickets t join reservations r on r.id = t.reservation_id
                 where t.schedule_id = $1 and t.id > $2 and t.status <> 'VOID'
                 order by t.id limit $3";
@@ -104,6 +105,7 @@ fn read(row: &Row) -> Result<GateTicket> {
         seat: row.get("seat_index")?,
         seat_number: row.get("seat_number")?,
         grade: row.get("grade")?,
+        ticket_type: json_or_default(row, "ticket_type")?,
         booking_number: row.get::<Option<String>>("booking_number")?.unwrap_or_default(),
         status: row.parse("status", TicketStatus::parse)?,
         used_at: row.get("used_at")?,

@@ -1,6 +1,7 @@
 //! The text of each problem code in Korean and English: what happened and what to do next.
 
 use crate::http::language::Language;
+use crate::http::problem::order_sentences::ORDERS;
 
 /// Code, Korean, English.
 pub(crate) const ALL: &[(&str, &str, &str)] = &[
@@ -432,8 +433,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
 ];
 
 pub(crate) fn sentence(code: &str, language: Language) -> &'static str {
-    let found = ALL.binary_search_by_key(&code, |(known, _, _)| known);
-    let (_, korean, english) = ALL[found.expect("a test keeps the sentences complete and sorted")];
+    let find = |list: &'static [(&'static str, &'static str, &'static str)]| {
+        list.binary_search_by_key(&code, |(known, _, _)| known).ok().map(|at| list[at])
+    };
+    let found = find(ALL).or_else(|| find(ORDERS));
+    let (_, korean, english) = found.expect("a test keeps the sentences complete and sorted");
     language.choose(korean, english)
 }
 
@@ -479,8 +483,10 @@ mod tests {
 
     #[test]
     fn sentences_are_sorted_and_told_in_both_languages() {
-        assert!(ALL.is_sorted_by(|a, b| a.0 < b.0), "sorted, none twice");
-        for (code, korean, english) in ALL {
+        for list in [ALL, ORDERS] {
+            assert!(list.is_sorted_by(|a, b| a.0 < b.0), "sorted, none twice");
+        }
+        for (code, korean, english) in ALL.iter().chain(ORDERS) {
             let has_hangul = |text: &str| text.chars().any(|c| ('가'..='힣').contains(&c));
             assert!(has_hangul(korean) && !has_hangul(english), "{code}");
         }
