@@ -151,6 +151,7 @@ const ROOM = [
   ["admin-admissions", (show) => `#/live/${show.scheduleId}/admissions`, "tbody tr"],
   ["admin-events", () => "#/events", "tbody tr"],
   ["admin-event", (show) => `#/events/${show.eventId}`, "tbody tr"],
+  ["admin-pricing", ({ phased }) => `#/schedules/${phased.scheduleId}/pricing?event=${phased.eventId}`, "fieldset"],
   ["admin-phases", ({ phased }) => `#/schedules/${phased.scheduleId}/phases?event=${phased.eventId}`, "fieldset"],
   ["admin-wizard", () => "#/events/new", "input[name=title]"],
   ["admin-venues", () => "#/venues", ".halls li"],

@@ -7,7 +7,7 @@ import { stayLoggedIn } from "../shared/app/stay.js";
 import { ask } from "../shared/ui/dialog.js";
 import { el } from "../shared/ui/dom.js";
 import { moment } from "../shared/ui/format.js";
-import { t } from "../shared/ui/i18n.js";
+import { language, t } from "../shared/ui/i18n.js";
 import { logInHere } from "./login.js";
 import { checkOffline, isUnsent, noteAdmitted, noteUndone, undoOffline } from "./offline/check.js";
 import { keepClock } from "./offline/clock.js";
@@ -96,7 +96,17 @@ function accept(state, view, ticket) {
   view.countOne(ticket);
   view.mayUndo(true);
   const seat = [ticket.section, ticket.seatNumber, ticket.grade].filter(Boolean).join(" · ");
-  view.say("ok", t("welcome"), [ticket.name, seat].filter(Boolean).join(" — "));
+  const { type, proof } = typeOf(ticket);
+  const words = [ticket.name, seat, type].filter(Boolean).join(" — ");
+  // The steward looks at a card before the guest goes in.
+  if (proof) view.say("proof", t("checkProof", proof), words);
+  else view.say("ok", t("welcome"), words);
+}
+
+/** The ticket's type and the proof that it asks for, in the steward's language. */
+function typeOf({ ticketType: type }) {
+  if (!type) return {};
+  return language() === "ko" ? { type: type.name, proof: type.proof } : { type: type.nameEn, proof: type.proofEn ?? type.proof };
 }
 
 function refuse(view, code, found, message) {

@@ -8,6 +8,8 @@ pub mod jobs;
 pub mod layouts;
 pub mod phases;
 pub mod port;
+pub mod pricing;
+pub mod pricing_port;
 pub mod schedules;
 
 pub use cache::CatalogCache;
@@ -25,6 +27,7 @@ use crate::catalog::port::{
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::store::{Page, PageAsk};
+use podo_domain::booking::order::options::{Fees, TicketType};
 use podo_domain::catalog::text::Line;
 use podo_domain::catalog::{
     EventStatus, Genre, MinimumAge, NewEvent, ResaleDelay, ScheduleStatus, ScheduleTerms,
@@ -85,6 +88,10 @@ pub struct ScheduleView {
     pub seats_per_person: u32,
     /// Most seats in one order; a phase may say otherwise.
     pub seats_per_order: u32,
+    /// What fans may choose at checkout beside the full price.
+    pub ticket_types: Vec<TicketType>,
+    /// Charged in addition to the prices.
+    pub fees: Fees,
     /// The sale phases in order; empty if the whole sale is for everybody.
     pub phases: Vec<PhaseView>,
     pub queue_mode: QueueMode,
@@ -351,6 +358,8 @@ fn view_schedule(record: &ScheduleRecord, now: Timestamp) -> ScheduleView {
         seats: record.n_seats,
         seats_per_person: record.seats_per_person,
         seats_per_order: record.seats_per_order,
+        ticket_types: record.options.ticket_types.clone(),
+        fees: record.options.fees,
         phases: record.phases.iter().map(|phase| PhaseView::of(phase, now)).collect(),
         queue_mode: record.queue.mode,
         now,

@@ -5,6 +5,7 @@ use crate::booking::port::reservations::Reservations;
 use crate::booking::port::standby::Standbys;
 use crate::catalog::phases::port::Phases;
 use crate::catalog::port::Catalog;
+use crate::catalog::pricing_port::Pricing;
 use crate::identity::port::accounts::Accounts;
 use crate::identity::port::api_keys::ApiKeys;
 use crate::identity::port::bot_signals::BotSignals;
@@ -75,6 +76,7 @@ union_trait! {
     WebhookEndpoints,
     Payments,
     Phases,
+    Pricing,
     QueueBlocks,
     QueueHistory,
     QueueLog,

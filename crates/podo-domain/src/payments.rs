@@ -250,6 +250,12 @@ impl Payment {
         Ok(Payment { refunded, promised, ..self.to(status) })
     }
 
+    /// Ends the payment of an order that cost nothing, when the order is canceled.
+    pub fn ended_free(&self) -> Option<Payment> {
+        let is_free = self.amount.is_zero() && self.status == PaymentStatus::Captured;
+        is_free.then(|| self.to(PaymentStatus::Refunded))
+    }
+
     /// Charged, and all of it promised back.
     fn charged_for_nothing(&self, amount: Won) -> Payment {
         Payment { captured: amount, promised: amount, ..self.to(PaymentStatus::RefundDue) }

@@ -3,7 +3,7 @@
 
 use crate::catalog::phases::PhaseAudience;
 use crate::identity::permissions::Permission;
-use crate::{PhaseId, SeatId, Timestamp};
+use crate::{PhaseId, SeatId, Timestamp, Won};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -78,6 +78,15 @@ pub enum Refusal {
     InvalidPhase {
         field: String,
     },
+    /// A ticket type or a fee of a date.
+    InvalidPriceOptions {
+        field: String,
+    },
+    InvalidPromotion {
+        field: &'static str,
+    },
+    /// The date has a promotion of this code.
+    PromotionExists,
     PhasesOverlap {
         field: String,
     },
@@ -164,8 +173,41 @@ pub enum Refusal {
     SeatsLeft,
     StandbyOffered,
 
+    // Ticket types and promotion codes
+    TicketTypeUnknown {
+        field: String,
+    },
+    /// The type isn't for seats of this grade.
+    TicketTypeOtherGrade {
+        field: String,
+    },
+    TicketTypeLimit {
+        field: String,
+        max: u32,
+    },
+    PromotionWrong,
+    PromotionNotBegun {
+        starts_at: Timestamp,
+    },
+    PromotionOver,
+    /// All uses of the code are spent.
+    PromotionUsedUp,
+    /// This person has used the code as often as one may.
+    PromotionUsed,
+    PromotionOtherGrade,
+    /// The tickets must cost at least this before the code.
+    PromotionMinimum {
+        amount: Won,
+    },
+
     // Money
     AmountMismatch,
+    /// An order of zero won needs no gateway.
+    NothingToPay,
+    /// One payment moves at most this.
+    OrderTooExpensive {
+        max: Won,
+    },
     PaymentNotReady,
     PaymentOver,
     PaymentDeclined {
@@ -261,6 +303,9 @@ impl Refusal {
             Refusal::InvalidTemplate { .. } => "INVALID_TEMPLATE",
             Refusal::InvalidSchedule { .. } => "INVALID_SCHEDULE",
             Refusal::InvalidPhase { .. } => "INVALID_PHASE",
+            Refusal::InvalidPriceOptions { .. } => "INVALID_PRICE_OPTIONS",
+            Refusal::InvalidPromotion { .. } => "INVALID_PROMOTION",
+            Refusal::PromotionExists => "PROMOTION_EXISTS",
             Refusal::PhasesOverlap { .. } => "PHASES_OVERLAP",
             Refusal::PhaseOutsideSale { .. } => "PHASE_OUTSIDE_SALE",
             Refusal::PhaseBegun => "PHASE_BEGUN",
@@ -307,7 +352,19 @@ impl Refusal {
             Refusal::NotPaid => "NOT_PAID",
             Refusal::SeatsLeft => "SEATS_LEFT",
             Refusal::StandbyOffered => "STANDBY_OFFERED",
+            Refusal::TicketTypeUnknown { .. } => "TICKET_TYPE_UNKNOWN",
+            Refusal::TicketTypeOtherGrade { .. } => "TICKET_TYPE_OTHER_GRADE",
+            Refusal::TicketTypeLimit { .. } => "TICKET_TYPE_LIMIT",
+            Refusal::PromotionWrong => "PROMOTION_WRONG",
+            Refusal::PromotionNotBegun { .. } => "PROMOTION_NOT_BEGUN",
+            Refusal::PromotionOver => "PROMOTION_OVER",
+            Refusal::PromotionUsedUp => "PROMOTION_USED_UP",
+            Refusal::PromotionUsed => "PROMOTION_USED",
+            Refusal::PromotionOtherGrade => "PROMOTION_OTHER_GRADE",
+            Refusal::PromotionMinimum { .. } => "PROMOTION_MINIMUM",
             Refusal::AmountMismatch => "AMOUNT_MISMATCH",
+            Refusal::NothingToPay => "NOTHING_TO_PAY",
+            Refusal::OrderTooExpensive { .. } => "ORDER_TOO_EXPENSIVE",
             Refusal::PaymentNotReady => "PAYMENT_NOT_READY",
             Refusal::PaymentOver => "PAYMENT_OVER",
             Refusal::PaymentDeclined { .. } => "PAYMENT_DECLINED",

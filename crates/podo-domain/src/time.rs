@@ -60,6 +60,16 @@ impl Timestamp {
         (self.0 + 9 * HOUR_MS).div_euclid(24 * HOUR_MS)
     }
 
+    /// Whether both moments are on one calendar day in this IANA time zone; in Seoul if there is no
+    /// such zone.
+    pub fn is_same_day(self, other: Timestamp, zone: &str) -> bool {
+        let Ok(zone) = jiff::tz::TimeZone::get(zone) else {
+            return self.seoul_day_number() == other.seoul_day_number();
+        };
+        let day = |moment: Timestamp| moment.jiff().to_zoned(zone.clone()).date();
+        day(self) == day(other)
+    }
+
     fn jiff(self) -> jiff::Timestamp {
         let last = Timestamp::FAR_FUTURE.0;
         jiff::Timestamp::from_millisecond(self.0.clamp(-last, last))
@@ -117,6 +127,15 @@ mod schema {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_ends_at_midnight_where_the_venue_is() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let (evening, night) = (at("2026-03-01T14:59:59Z"), at("2026-03-01T15:00:00Z"));
+        assert!(!evening.is_same_day(night, "Asia/Seoul"));
+        assert!(evening.is_same_day(night, "Europe/Berlin"));
+        assert!(!evening.is_same_day(night, "Moon/Crater"), "as in Seoul");
+    }
 
     #[test]
     fn times_are_written_in_utc_and_read_with_any_offset() {

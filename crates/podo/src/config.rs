@@ -292,23 +292,15 @@ impl Config {
     }
 
     fn check_limits(&self) -> Result<()> {
-        if self.requests_per_second_per_ip == 0 {
-            bail!("requests_per_second_per_ip: must be at least 1; `limits = \"off\"` disables it");
-        }
-        if self.requests_per_minute_per_user == 0 {
-            bail!(
-                "requests_per_minute_per_user: must be at least 1; `limits = \"off\"` disables it"
-            );
-        }
-        if self.gate_requests_per_second_per_ip == 0 || self.gate_requests_per_minute_per_user == 0
-        {
-            bail!(
-                "gate_requests_per_second_per_ip and gate_requests_per_minute_per_user: must be at \
-                 least 1; `limits = \"off\"` disables them"
-            );
-        }
-        if self.connections_per_ip == 0 {
-            bail!("connections_per_ip: must be at least 1; `limits = \"off\"` disables it");
+        let limits = [
+            ("requests_per_second_per_ip", self.requests_per_second_per_ip),
+            ("requests_per_minute_per_user", self.requests_per_minute_per_user),
+            ("gate_requests_per_second_per_ip", self.gate_requests_per_second_per_ip),
+            ("gate_requests_per_minute_per_user", self.gate_requests_per_minute_per_user),
+            ("connections_per_ip", self.connections_per_ip),
+        ];
+        if let Some((name, _)) = limits.into_iter().find(|(_, limit)| *limit == 0) {
+            bail!("{name}: must be at least 1; `limits = \"off\"` disables it");
         }
         if self.streams_per_ip == 0 || self.unsent_mb_per_ip == 0 {
             bail!("streams_per_ip and unsent_mb_per_ip: must be at least 1");

@@ -128,6 +128,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(booking::seats::my_reservations))
         .routes(routes!(booking::seats::my_reservation))
         .routes(routes!(booking::seats::cancel))
+        .routes(routes!(booking::order::choose_order))
         .routes(routes!(payments::checkout::gateways))
         .routes(routes!(payments::checkout::request))
         .routes(routes!(payments::checkout::pay_from_wallet))

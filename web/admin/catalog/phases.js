@@ -25,7 +25,7 @@ export async function phases(page) {
 }
 
 /** An event in preparation is invisible to the public API, so the date comes with its event. */
-async function scheduleOf(page) {
+export async function scheduleOf(page) {
   const { schedules } = await get(`/api/admin/events/${page.query.get("event")}`, { signal: page.signal });
   return schedules.find(({ id }) => id === page.id);
 }

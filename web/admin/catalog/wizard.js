@@ -7,7 +7,7 @@ import { t } from "../../shared/ui/i18n.js";
 import { choice, field, heading, tick } from "../form.js";
 import { keep, recall } from "../../shared/app/session.js";
 import { eventFields, fromLocal, readEvent, toLocal } from "./event.js";
-import { generate, SHAPES } from "./generate.js";
+import { generate, SHAPES } from "./hall/generate.js";
 
 const STEPS = ["stepWhat", "stepWhere", "stepWhen", "stepCheck"];
 const HOUR_MS = 3_600_000;

@@ -51,27 +51,33 @@ async function refund(payment, reload) {
   const left = payment.amount - payment.refunded;
   const dry = el("p", { class: "note num", role: "status" });
   const fee = field({ label: t("feePercent"), name: "feePercent", type: "number", min: 0, max: 90, value: 0, required: true });
+  const booking = await bookingOf(payment);
+  const fees = Math.min(booking?.fees ?? 0, left);
+  const backs = choice({ label: t("refundFees", won(fees)), name: "refundFees", options: [["true", t("refundFeesYes")], ["false", t("refundFeesNo")]] });
   const show = () => {
-    const kept = Math.floor((left * Number(fee.querySelector("input").value)) / 100);
+    const kept = Math.floor(((left - fees) * Number(fee.querySelector("input").value)) / 100)
+      + (backs.querySelector("select").value === "false" ? fees : 0);
     dry.textContent = t("refundDry", won(left - kept), won(kept));
   };
   fee.addEventListener("input", show);
+  backs.addEventListener("change", show);
   show();
   const number = payment.bookingNumber ?? payment.id.slice(-8);
   let answer = null;
   await ask({
     title: t("refundOf", number),
     content: el("div", { class: "stack" },
-      await aboutBooking(payment),
+      aboutBooking(payment, booking),
       el("p", { class: "quiet" }, t("refundWords")),
       field({ label: t("reason"), name: "reason", required: true, maxlength: 200 }),
       fee,
+      fees ? backs : null,
       choice({ label: t("refundTo"), name: "refundTo", options: [["ORIGINAL", t("toOriginal")], ["WALLET", t("toWallet")]] }),
       dry),
     yes: t("refund"),
     isDanger: true,
     act: async (form) => {
-      const body = { reason: form.get("reason"), feePercent: Number(form.get("feePercent")), refundTo: form.get("refundTo") };
+      const body = { reason: form.get("reason"), feePercent: Number(form.get("feePercent")), refundTo: form.get("refundTo"), ...(fees ? { refundFees: form.get("refundFees") === "true" } : {}) };
       answer = await act(`/api/admin/payments/${payment.id}/refund`, body);
     },
   });
@@ -81,11 +87,14 @@ async function refund(payment, reload) {
   reload();
 }
 
-/** The fan, the show and the seats, because an id alone is easy to confuse. */
-async function aboutBooking({ reservationId, userId }) {
+async function bookingOf({ reservationId }) {
   const query = new URLSearchParams({ query: reservationId });
   const { items } = await get(`/api/admin/reservations?${query}`).catch(() => ({ items: [] }));
-  const found = items.find(({ id }) => id === reservationId);
+  return items.find(({ id }) => id === reservationId);
+}
+
+/** The fan, the show and the seats, because an id alone is easy to confuse. */
+function aboutBooking({ userId }, found) {
   const pairs = found
     ? [[t("colfan"), found.email ?? userId], [t("coltitle"), `${found.eventTitle} · ${moment(found.startsAt)}`], [t("colseats"), [found.seats].flat().join(", ")]]
     : [[t("colfan"), userId]];

@@ -5,6 +5,7 @@ import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { en as menu } from "./menu.js";
 import { en as phases } from "./phases.js";
+import { en as pricing } from "./pricing.js";
 import support from "./support_en.js";
 import team from "./team_en.js";
 
@@ -84,6 +85,7 @@ export default {
   ...event,
   ...menu,
   ...phases,
+  ...pricing,
   ...support,
   ...team,
   adjust: "Adjust wallet",

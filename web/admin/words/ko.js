@@ -5,6 +5,7 @@ import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { ko as menu } from "./menu.js";
 import { ko as phases } from "./phases.js";
+import { ko as pricing } from "./pricing.js";
 import support from "./support_ko.js";
 import team from "./team_ko.js";
 import RULES from "./rules.js";
@@ -85,6 +86,7 @@ export default {
   ...event,
   ...menu,
   ...phases,
+  ...pricing,
   ...support,
   ...team,
   adjust: "지갑 조정",

@@ -4,6 +4,7 @@ import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { toneOf } from "../catalog/grades.js";
+import { feeNote } from "../payments/order.js";
 import { standbyBox } from "./standby.js";
 
 const OFFERS_MAX = 3;
@@ -24,13 +25,20 @@ export function pickPanel(sale, { onHold, onBest }) {
   function show() {
     const seats = [...picked];
     counter.textContent = t("counter", own.size + seats.length, seatsMax);
-    total.textContent = won(seats.reduce((sum, i) => sum + priceOf(i), 0));
+    total.textContent = won(costOf(seats));
     list.replaceChildren(...(seats.length ? seats.map(line) : [nothing()]));
     holdButton.disabled = seats.length === 0;
     ownNote.hidden = own.size === 0;
     ownNote.textContent = room() ? t("ownNote", own.size, seatsMax, room()) : t("ownFull", seatsMax);
     best.refresh();
     element.classList.toggle("empty", seats.length === 0);
+  }
+
+  /** With the fees, which are part of the price from the first one shown. */
+  function costOf(seats) {
+    if (!seats.length) return 0;
+    const { booking, order } = schedule.fees ?? {};
+    return seats.reduce((sum, i) => sum + priceOf(i) + (booking?.amount ?? 0), order?.amount ?? 0);
   }
 
   function line(i) {
@@ -74,6 +82,7 @@ export function pickPanel(sale, { onHold, onBest }) {
     el("div", { class: "panel-body" }, ownNote, fullBox, problem.element, lostBox, list),
     el("div", { class: "panel-foot num" },
       el("p", { class: "row apart sum" }, el("span", {}, t("total")), total),
+      feeNote(schedule),
       holdButton,
       el("p", { class: "quiet" }, t("holdNote"))));
   return { element, show, lost, full, problem };

@@ -11,6 +11,7 @@ import { stateOf } from "../../shared/seatmap/states.js";
 import { gradesOf, toneOf } from "./grades.js";
 import { currentPhase, phaseList } from "./phases.js";
 import { poster } from "./poster.js";
+import { feeNote } from "../payments/order.js";
 import { refundTerms } from "../payments/refunds.js";
 import { remindersOf, reminderButton } from "./reminder.js";
 import { standbyBox } from "../booking/standby.js";
@@ -71,6 +72,7 @@ function scheduleCard(page, schedule, { refundRules, reminders }) {
         el("span", { class: "tag" }, grade),
         el("b", {}, won(price)),
         el("span", { class: "quiet" }, free === undefined ? "" : free ? t("seatsLeft", count(free)) : t("soldOut"))))),
+    feeNote(schedule),
     phaseList(page, schedule),
     left === 0 && !isOver ? standbyBox(page, schedule, grades) : null,
     el("details", { class: "more" }, el("summary", {}, t("refundRules")), refundTerms(refundRules, schedule)));

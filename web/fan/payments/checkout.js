@@ -12,6 +12,7 @@ import { goToGateway } from "./gateways.js";
 import { lastDecline } from "./declines.js";
 import { legalPages } from "../identity/legal.js";
 import { payMethods } from "./methods.js";
+import { orderChoices } from "./order.js";
 import { poster } from "../catalog/poster.js";
 import { refundTerms } from "./refunds.js";
 import { bookingSteps } from "./steps.js";
@@ -65,19 +66,23 @@ async function heldPage(page, reservation) {
   form.prepend(
     el("h1", { class: "sr" }, t("checkout")),
     holdTimer(page, reservation, form),
-    orderCard(page, reservation, { schedule, event }));
+    orderCard(page, reservation, { schedule, event, form }));
 }
 
-function orderCard(page, reservation, { schedule, event }) {
+function orderCard(page, reservation, { schedule, event, form }) {
+  const total = el("b", {}, won(reservation.amount));
+  const onChange = () => {
+    total.textContent = won(reservation.amount);
+    form.dispatchEvent(new Event("orderchange"));
+  };
   return el("section", { class: "card pad stack order", "aria-label": t("orderSeats", reservation.seats.length) },
     el("div", { class: "bought" }, poster(schedule.eventTitle, "poster"),
       el("div", {},
         el("h2", {}, schedule.eventTitle),
         el("p", { class: "quiet num" }, moment(schedule.startsAt)),
         el("p", { class: "quiet" }, `${event.venueName} · ${event.hallName}`))),
-    el("ul", { class: "lines num" }, reservation.seats.map((seat) =>
-      el("li", {}, el("span", {}, el("b", {}, t("seatName", seat.number)), el("small", { class: "quiet" }, seat.grade)), el("span", {}, won(seat.price))))),
-    el("p", { class: "row apart sum num" }, el("span", {}, t("total")), el("b", {}, won(reservation.amount))));
+    orderChoices(page, reservation, { schedule, onChange }),
+    el("p", { class: "row apart sum num" }, el("span", {}, t("total")), total));
 }
 
 /** The one timer of the page. At the end it stops the payment; the server decides about the seats. */
@@ -109,10 +114,13 @@ function payForm(page, reservation, { balance, gateways, problem, terms }) {
   let isOver = false;
   const show = () => {
     const chosen = methods.chosen();
-    pay.textContent = chosen ? t(`pay${chosen.method}`, won(reservation.amount)) : t("payNone");
-    pay.disabled = isOver || !chosen;
+    const isFree = reservation.amount === 0;
+    const words = chosen ? t(`pay${chosen.method}`, won(reservation.amount)) : t("payNone");
+    pay.textContent = isFree ? t("payFree") : words;
+    pay.disabled = isOver || !(chosen || isFree);
+    methods.element.hidden = isFree;
   };
-  const methods = payMethods({ amount: reservation.amount, balance, gateways, problem, onChange: show });
+  const methods = payMethods({ amountOf: () => reservation.amount, balance, gateways, problem, onChange: show });
   show();
   const form = el("form", { class: "checkout", novalidate: true },
     el("div", { class: "stack choices" }, methods.element, terms.element),
@@ -125,10 +133,16 @@ function payForm(page, reservation, { balance, gateways, problem, terms }) {
     isOver = true;
     show();
   });
+  form.addEventListener("orderchange", () => {
+    methods.refresh();
+    show();
+  });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (!terms.isAgreed()) return problem.show(t("termsMissing"));
-    whileBusy(pay, () => requestPayment(page, methods.chosen(), problem)).then(show);
+    // An order of zero won needs no gateway: the wallet confirms it.
+    const how = reservation.amount === 0 ? { method: "WALLET" } : methods.chosen();
+    whileBusy(pay, () => requestPayment(page, how, problem)).then(show);
   });
   return form;
 }

@@ -6,6 +6,7 @@ import { moment, seoulDay, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { poster } from "../catalog/poster.js";
 import { calendarButton } from "../tickets/calendar.js";
+import { gradeWords, orderLines } from "./order.js";
 import { refundPeriods } from "./refunds.js";
 import { bookingSteps } from "./steps.js";
 
@@ -59,7 +60,8 @@ function showCard(event, schedule, booking) {
         el("p", { class: "num" }, moment(schedule.startsAt)),
         el("p", {}, `${event.venueName} · ${event.hallName}`))),
     el("ul", { class: "lines pad num" }, booking.seats.map((seat) =>
-      el("li", {}, el("b", {}, t("seatName", seat.number)), el("span", { class: "quiet" }, seat.grade)))));
+      el("li", {}, el("b", {}, t("seatName", seat.number)), el("span", { class: "quiet" }, gradeWords(seat))))),
+    booking.lines.some((line) => line.kind !== "TICKET") ? el("div", { class: "pad" }, orderLines(booking.lines)) : null);
 }
 
 function nextSteps(event, schedule) {

@@ -20,9 +20,9 @@ function lastMethod() {
 
 /**
  * The methods as a group of radio buttons. A wallet that doesn't cover the amount can't be chosen.
- * `chosen()` is `{method, gateway}`, or null.
+ * `chosen()` is `{method, gateway}`, or null; `refresh()` follows an amount that changed.
  */
-export function payMethods({ amount, balance, gateways, problem, onChange }) {
+export function payMethods({ amountOf, balance, gateways, problem, onChange }) {
   const radio = (value, gateway) => el("input", { type: "radio", name: "method", value, "data-gateway": gateway });
   const choice = (input, text, extra) => el("label", { class: "choice boxed" }, input, el("span", {}, text, extra ?? null));
   const cards = gateways.map((gateway) => radio("CARD", gateway));
@@ -32,7 +32,7 @@ export function payMethods({ amount, balance, gateways, problem, onChange }) {
 
   const showBalance = (next) => {
     balance = next;
-    const missing = amount - balance;
+    const missing = amountOf() - balance;
     wallet.disabled = 0 < missing;
     balanceText.textContent = 0 < missing ? t("walletShort", won(balance), won(missing)) : t("balance", won(balance));
     charge.hidden = missing <= 0;
@@ -41,7 +41,7 @@ export function payMethods({ amount, balance, gateways, problem, onChange }) {
   charge.addEventListener("click", () => whileBusy(charge, async () => {
     problem.show("");
     try {
-      const answer = await act("/api/wallet/charge", { amount: chargeAmount(amount - balance) });
+      const answer = await act("/api/wallet/charge", { amount: chargeAmount(amountOf() - balance) });
       if (answer.checkout) return chargeAt(answer, location.hash);
       showBalance(answer.balance);
       wallet.checked = !wallet.disabled;
@@ -70,7 +70,7 @@ export function payMethods({ amount, balance, gateways, problem, onChange }) {
     const input = [...cards, wallet].find((it) => it.checked && !it.disabled);
     return input ? { method: input.value, gateway: input.dataset.gateway } : null;
   };
-  return { element, chosen };
+  return { element, chosen, refresh: () => showBalance(balance) };
 }
 
 /** At least the missing amount, rounded up. */

@@ -7,6 +7,7 @@ import { t } from "../../shared/ui/i18n.js";
 import { user } from "../../shared/app/session.js";
 import { drawCode } from "./code.js";
 import { forgetTicket, keepPage, keepTicket, keptTicket } from "./offline.js";
+import { gradeWords, ticketProof } from "../payments/order.js";
 
 /** Rotating codes change every half minute. */
 const DRAW_EVERY_MS = 10_000;
@@ -24,7 +25,8 @@ export async function fullTicket(page) {
     el("p", { class: "num" }, `${moment(ticket.startsAt)} · ${ticket.venueName}`),
     code,
     el("p", { class: "seat num" }, t("seatName", ticket.seatNumber)),
-    el("p", {}, ticket.grade),
+    el("p", {}, gradeWords(ticket)),
+    ticketProof(ticket),
     status,
     el("a", { class: "btn", href: "#/tickets" }, icon("back"), t("myTickets")));
   if (ticket.status !== "VALID") return code.replaceChildren(el("p", { class: "big" }, t(ticket.status === "USED" ? "ticketUsed" : "ticketOver")));

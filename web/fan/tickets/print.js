@@ -7,6 +7,7 @@ import { t } from "../../shared/ui/i18n.js";
 import { user } from "../../shared/app/session.js";
 import { poster } from "../catalog/poster.js";
 import { showCode } from "./code.js";
+import { gradeWords, ticketProof } from "../payments/order.js";
 
 export async function printTicket(page) {
   if (!user()) return page.login();
@@ -20,7 +21,8 @@ export async function printTicket(page) {
         el("div", {}, el("h1", {}, ticket.eventTitle), el("p", { class: "quiet num" }, moment(ticket.startsAt)), el("p", { class: "quiet" }, ticket.venueName))),
       el("div", { class: "pad stack center-text" },
         el("p", { class: "hero small num" }, t("seatName", ticket.seatNumber)),
-        el("p", { class: "big" }, ticket.grade),
+        el("p", { class: "big" }, gradeWords(ticket)),
+        ticketProof(ticket),
         code,
         el("p", { class: "num quiet" }, `${t("bookingNumber")} ${ticket.bookingNumber}`),
         el("p", { class: "quiet" }, t("gateNote")))),

@@ -11,6 +11,7 @@ import { calendarButton, pdfButton, walletButtons } from "./calendar.js";
 import { changeCard } from "./changes.js";
 import { showCode } from "./code.js";
 import { resaleButton, resaleCard } from "./resale.js";
+import { gradeWords } from "../payments/order.js";
 
 export async function tickets(page) {
   if (!user()) return page.login();
@@ -109,7 +110,7 @@ function ticketItem(page, ticket, { listings, wallets }) {
   // A used ticket stays readable: its holder looks for the seat now.
   const state = { VALID: "ticket", USED: "ticket used" }[ticket.status] ?? "ticket over";
   return el("li", { class: state },
-    el("div", { class: "stub" }, el("b", { class: "num" }, t("seatName", ticket.seatNumber)), el("span", { class: "quiet" }, ticket.grade)),
+    el("div", { class: "stub" }, el("b", { class: "num" }, t("seatName", ticket.seatNumber)), el("span", { class: "quiet" }, gradeWords(ticket))),
     isValid ? code : el("span", { class: "badge" }, t(ticket.status === "USED" ? "ticketUsed" : "ticketOver")),
     isValid ? el("div", { class: "row center" },
       el("a", { class: "btn small primary", href: `#/tickets/${ticket.id}/full` }, icon("ticket"), t("ticketFull")),
@@ -162,7 +163,10 @@ async function cancel(page, reservation, tickets) {
     if (!chosen().length) return (quote.textContent = t("chooseSome"));
     try {
       const found = await get(`/api/booking/reservations/${reservation.id}/refund?seatIds=${chosen().join(",")}`);
-      quote.textContent = t("refundQuote", won(found.refundAmount), won(found.fee), found.feePercent);
+      quote.textContent = [
+        t("refundQuote", won(found.refundAmount), won(found.fee), found.feePercent),
+        found.feesKept ? t("refundFeesKept", won(found.feesKept)) : "",
+      ].join(" ");
     } catch (error) {
       quote.textContent = error.message;
     }

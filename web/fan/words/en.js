@@ -2,6 +2,7 @@
 
 import { en as event } from "./event.js";
 import { en as home } from "./home.js";
+import { en as order } from "./order.js";
 
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `Floor-120` the 120th to go in. */
 function seat(number) {
@@ -14,6 +15,7 @@ function seat(number) {
 export default {
   ...event,
   ...home,
+  ...order,
   accessible: "wheelchair space",
   ahead: "Ahead of you",
   alertnotification: "Browser notification",
@@ -255,7 +257,6 @@ export default {
   opensAt: (time) => `opens ${time}`,
   opensIn: (left) => `opens in ${left}`,
   openTickets: "Open tickets",
-  orderSeats: (n) => (n === 1 ? "1 seat" : `${n} seats`),
   ownFull: (max) => `You already have ${max}, the limit per person.`,
   ownNote: (own, max, more) => `You already have ${own}. The limit is ${max}, so you can pick ${more} more.`,
   pageBUSINESS: "Business information",
@@ -271,16 +272,12 @@ export default {
   passwordIfAny: "Leave empty if you've never set one.",
   passwordShow: "Show",
   pausedWords: "Admission is paused for a moment. You keep your place.",
-  payCARD: (amount) => `Pay ${amount} by card`,
-  payNone: "Choose a payment method",
-  payNote: "If a payment fails, your seats stay held until the timer ends.",
   payingElsewhere: "This booking is being paid for right now. Please wait for the result.",
   payment: "Payment",
   paymentCanceled: "The payment was canceled",
   paymentChecking: "Checking your payment. You can close this page; nothing is lost.",
   paymentOffline: "Connection lost. We're checking your payment again; you won't be charged twice.",
   paymentUnknown: "The bank hasn't answered yet, so we're checking whether you were charged. Your seats are kept until we know. Please don't pay again.",
-  payWALLET: (amount) => `Pay ${amount} from the wallet`,
   people: (n) => n,
   perPerson: (n) => `Up to ${n} tickets each`,
   phaseCode: "Code",

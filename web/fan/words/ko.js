@@ -2,6 +2,7 @@
 
 import { ko as event } from "./event.js";
 import { ko as home } from "./home.js";
+import { ko as order } from "./order.js";
 
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `스탠딩-120` the 120th to go in. */
 function seat(number) {
@@ -21,6 +22,7 @@ function object(word) {
 export default {
   ...event,
   ...home,
+  ...order,
   accessible: "휠체어석",
   ahead: "내 앞",
   alertnotification: "브라우저 알림 받기",
@@ -262,7 +264,6 @@ export default {
   opensAt: (time) => `${time} 오픈`,
   opensIn: (left) => `${left} 뒤 오픈`,
   openTickets: "티켓 열기",
-  orderSeats: (n) => `좌석 ${n}매`,
   ownFull: (max) => `이미 1인 한도인 ${max}매가 있어요.`,
   ownNote: (own, max, more) => `이미 ${own}매가 있어요. 1인 ${max}매까지라 ${more}매를 더 고를 수 있어요.`,
   pageBUSINESS: "사업자 정보",
@@ -278,16 +279,12 @@ export default {
   passwordIfAny: "비밀번호를 정하지 않았다면 비워 두세요.",
   passwordShow: "보기",
   pausedWords: "입장이 잠시 멈췄어요. 순번은 그대로예요.",
-  payCARD: (amount) => `카드로 ${amount} 결제`,
-  payNone: "결제 수단을 골라 주세요",
-  payNote: "결제가 안 되어도 시간 안에는 좌석이 그대로예요.",
   payingElsewhere: "이 예매는 지금 결제하고 있어요. 결과를 기다려 주세요.",
   payment: "결제",
   paymentCanceled: "결제가 취소되었어요",
   paymentChecking: "결제를 확인하고 있어요. 이 창을 닫아도 결제 결과는 사라지지 않아요.",
   paymentOffline: "연결이 끊겼어요. 결제 결과를 다시 확인하고 있어요. 두 번 결제되지 않아요.",
   paymentUnknown: "은행이 아직 답하지 않아 결제 여부를 은행에 묻고 있어요. 알게 될 때까지 좌석은 그대로 두어요. 다시 결제하지 마세요.",
-  payWALLET: (amount) => `지갑으로 ${amount} 결제`,
   people: (n) => `${n}명`,
   perPerson: (n) => `1인 ${n}매까지`,
   phaseCode: "코드",

@@ -15,7 +15,7 @@ export async function sync() {
     const scans = all.filter((scan) => scan.scheduleId === scheduleId).slice(0, SCANS_PER_CALL);
     const body = { scans: scans.map(({ id, ticketId, gate, scannedAt, undo }) => ({ id, ticketId, gate, scannedAt, ...(undo ? { undo } : {}) })) };
     const { results } = await call("POST", `/api/admin/schedules/${scheduleId}/scans`, { body, isQuiet: true });
-    // Guests who were sent back out are no doubles.
+    // Fans who were sent back out are no doubles.
     const undone = new Set(scans.map(({ undo }) => undo?.checkInId));
     doubles.push(...results.filter((result) => result.verdict === "DOUBLE" && !undone.has(result.id)));
     await removeScans(results.map((result) => result.id));

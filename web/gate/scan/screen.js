@@ -108,8 +108,8 @@ function say({ verdict, log }, kind, title, words) {
   verdict.className = `verdict ${kind}`;
   verdict.replaceChildren(el("b", {}, title), el("span", {}, words));
   announce(`${title} ${words}`);
-  navigator.vibrate?.(kind === "ok" ? 80 : [120, 80, 120]);
-  beep(kind === "ok" ? 880 : 220);
+  navigator.vibrate?.({ ok: 80, proof: [80, 60, 80] }[kind] ?? [120, 80, 120]);
+  beep({ ok: 880, proof: 660 }[kind] ?? 220);
   log.prepend(el("li", {}, el("time", {}, clockTime(Date.now()).slice(0, 8)), el("span", {}, `${title} · ${words}`)));
   while (LOG_MAX < log.children.length) log.lastElementChild.remove();
 }

@@ -24,6 +24,7 @@ export default {
   cameraStart: "Turn on the camera",
   cameraWords: "Reads the code on the ticket.",
   check: "Check",
+  checkProof: (proof) => `Check: ${proof}`,
   code: "Code",
   code2: "Authentication code",
   codeOver: "The code changes every half minute. Ask the guest to open the ticket again.",

@@ -24,6 +24,7 @@ export default {
   cameraStart: "카메라 켜기",
   cameraWords: "카메라로 티켓의 코드를 읽어요.",
   check: "확인",
+  checkProof: (proof) => `확인하세요: ${proof}`,
   code: "코드",
   code2: "인증 코드",
   codeOver: "코드는 30초마다 바뀌어요. 티켓을 다시 열어 달라고 해 주세요.",

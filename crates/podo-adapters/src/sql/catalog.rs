@@ -7,6 +7,7 @@ mod events;
 mod moved;
 mod phase_people;
 pub(crate) mod phases;
+pub(crate) mod promotions;
 mod read;
 mod status;
 
@@ -66,6 +67,6 @@ commands! {
         read schedules_ended(SchedulesEnded { from: Timestamp, to: Timestamp })
             -> Vec<ScheduleId> as Worker => read::schedules_ended;
         read seats_by_grade(SeatsByGrade { schedule: ScheduleId, now: Timestamp })
-            -> Vec<GradeSales> as Event or_replica => read::seats_by_grade;
+            -> Vec<GradeSales> as ReadOnly or_replica => read::seats_by_grade;
     }
 }

@@ -124,7 +124,8 @@ pub(super) async fn load_purchase(tx: &mut dyn Tx, id: PaymentId) -> Result<Opti
                       p.confirm_key,
                       r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
-                      r.phase_id, s.status as schedule_status, s.event_id
+                      r.phase_id, r.order_fee, r.promotion_id, s.status as schedule_status,
+                      s.event_id
                  from payments p join reservations r on r.id = p.reservation_id
                  join event_schedules s on s.id = r.schedule_id
                 where p.id = $1";

@@ -4,6 +4,8 @@
 pub(crate) mod called_off;
 #[path = "booking/hold.rs"]
 pub(crate) mod hold;
+#[path = "booking/orders.rs"]
+pub(crate) mod orders;
 #[path = "booking/phases.rs"]
 pub(crate) mod phases;
 #[path = "booking/races.rs"]

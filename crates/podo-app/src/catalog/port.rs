@@ -4,6 +4,7 @@ use crate::catalog::EventView;
 use crate::error::Result;
 use crate::store::PageAsk;
 use async_trait::async_trait;
+use podo_domain::booking::order::options::PriceOptions;
 use podo_domain::booking::seats::{Seat, SeatStanding};
 use podo_domain::catalog::phases::{Phase, PhaseMoment, phase_at};
 use podo_domain::catalog::{
@@ -181,6 +182,8 @@ pub struct ScheduleRecord {
     /// Most seats in one order; a phase may say otherwise.
     pub seats_per_order: u32,
     pub resale_delay: ResaleDelay,
+    /// Ticket types and fees.
+    pub options: PriceOptions,
     /// In the order of their windows; empty if the date is sold to everybody at once.
     pub phases: Vec<Phase>,
     pub queue: QueueSettings,

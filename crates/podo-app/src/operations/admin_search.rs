@@ -34,6 +34,13 @@ pub struct ReservationLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     pub created_at: Timestamp,
+    /// The types of its seats, in the order of `seats`; empty at the full price.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ticket_types: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promotion_code: Option<String>,
+    /// The booking fees of its seats and the fee of the order.
+    pub fees: Won,
 }
 
 /// A person as organisers see them.
@@ -79,6 +86,9 @@ fn reservation_line(row: ReservationRow, email: Option<String>) -> ReservationLi
         user_id: row.user,
         email,
         created_at: row.created_at,
+        ticket_types: row.ticket_types,
+        promotion_code: row.promotion_code,
+        fees: row.fees,
     }
 }
 

@@ -32,6 +32,8 @@ pub struct AskToRefund {
     pub reason: String,
     pub seats: Vec<SeatId>,
     pub fee_percent: u32,
+    /// Whether booking and order fees go back; by their own rule if absent.
+    pub refunds_fees: Option<bool>,
     pub to: RefundTo,
 }
 
@@ -56,6 +58,7 @@ pub async fn refund_by_organiser(
         reason: asked.reason,
         seats: asked.seats,
         fee_percent: asked.fee_percent,
+        refunds_fees: asked.refunds_fees,
         to: asked.to,
         now,
     };

@@ -16,6 +16,7 @@ use crate::tickets::gate_port::{
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use podo_domain::booking::order::options::TypeMark;
 use podo_domain::catalog::hall::Hall;
 use podo_domain::catalog::text::{FieldError, Line};
 use podo_domain::identity::permissions::EventScope;
@@ -54,6 +55,9 @@ pub struct CheckedIn {
     pub section: Option<String>,
     pub seat_number: String,
     pub grade: String,
+    /// With the proof that the steward asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket_type: Option<TypeMark>,
     pub gate: String,
     pub used_at: Timestamp,
 }
@@ -155,6 +159,7 @@ pub async fn check_in(context: &AppContext, scan: Scan) -> Result<CheckedIn> {
         section,
         seat_number: ticket.seat_number,
         grade: ticket.grade,
+        ticket_type: ticket.ticket_type,
         gate,
         used_at: now,
     })

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use async_trait::async_trait;
+use podo_domain::booking::order::options::TypeMark;
 use podo_domain::id::SeatIndex;
 use podo_domain::tickets::TicketStatus;
 use podo_domain::tickets::gate::{Gate, ScanVerdict};
@@ -19,6 +20,7 @@ pub struct GateTicket {
     pub seat: SeatIndex,
     pub seat_number: String,
     pub grade: String,
+    pub ticket_type: Option<TypeMark>,
     pub booking_number: String,
     pub status: TicketStatus,
     pub used_at: Option<Timestamp>,

@@ -174,7 +174,10 @@ fn paper(
             (say("주소", "Address"), cut(&address)),
             (say("관람자", "Name"), cut(holder)),
             (say("예매번호", "Booking"), cut(&ticket.booking_number)),
-        ],
+        ]
+        .into_iter()
+        .chain(type_lines(ticket, language))
+        .collect(),
         seat: cut(&ticket.seat_number),
         grade: cut(&ticket.grade),
         code: (!rotates).then(|| qr_text(context, ticket)),
@@ -189,6 +192,17 @@ fn paper(
             ),
         },
     }
+}
+
+/// The ticket's type, with the proof that the gate asks for.
+fn type_lines(ticket: &TicketView, language: Language) -> Vec<(String, String)> {
+    let Some(mark) = &ticket.ticket_type else { return Vec::new() };
+    let (labels, name, proof) = match language {
+        Language::Ko => (("권종", "확인 서류"), &mark.name, &mark.proof),
+        Language::En => (("Ticket type", "Please bring"), &mark.name_en, &mark.proof_en),
+    };
+    let proof = proof.as_ref().map(|proof| (labels.1.to_owned(), cut(proof)));
+    [(labels.0.to_owned(), cut(name))].into_iter().chain(proof).collect()
 }
 
 pub(super) fn cut(text: &str) -> String {

@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use crate::store::PageAsk;
 use async_trait::async_trait;
+use podo_domain::booking::order::options::TypeMark;
 use podo_domain::messaging::messages::Language;
 use podo_domain::tickets::TicketStatus;
 use podo_domain::{ClaimId, ReservationId, ScheduleId, TicketId, Timestamp, UserId};
@@ -21,6 +22,9 @@ pub struct TicketView {
     pub starts_at: Timestamp,
     pub seat_number: String,
     pub grade: String,
+    /// With the proof that the gate asks for; absent for a ticket at the full price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket_type: Option<TypeMark>,
     pub booking_number: String,
     pub status: TicketStatus,
     /// Whether it can be transferred. The organiser decides for all tickets of the event.

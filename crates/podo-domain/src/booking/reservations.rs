@@ -3,7 +3,7 @@
 
 use crate::payments::PaymentMethod;
 use crate::waiting_room::PlaceNumber;
-use crate::{PhaseId, Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use crate::{PhaseId, PromotionId, Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -91,6 +91,10 @@ pub struct Reservation {
     pub status: ReservationStatus,
     pub hold_expires_at: Timestamp,
     pub amount: Won,
+    /// The part of the amount that belongs to no seat.
+    pub order_fee: Won,
+    /// The promotion code that the order uses.
+    pub promotion: Option<PromotionId>,
     /// Counts the changes; also the number of the message about the latest one.
     pub version: i64,
     /// Whether the time for the gateway's page has been granted.
@@ -234,13 +238,24 @@ impl Reservation {
         }
     }
 
-    /// Cancels some seats of a paid reservation. `given` is their price.
-    pub fn cancel_part(&self, given: Won) -> Result<Reservation, Refusal> {
+    /// The fan chose ticket types or a promotion code: the order has another amount from now on.
+    pub fn reprice(
+        &self,
+        (amount, order_fee): (Won, Won),
+        promotion: Option<PromotionId>,
+        now: Timestamp,
+    ) -> Result<Reservation, Refusal> {
+        self.refuse_unless_live(now)?;
+        Ok(Reservation { amount, order_fee, promotion, ..self.next(ReservationStatus::Held) })
+    }
+
+    /// Cancels some seats of a paid reservation. `given` is what they cost; `order_fee` is what is
+    /// left of the order's fee, which the last ticket that costs something takes with it.
+    pub fn cancel_part(&self, given: Won, order_fee: Won) -> Result<Reservation, Refusal> {
         match self.cancel()? {
             Next::To(_) => {
-                let left = self.amount.checked_sub(given).filter(|left| !left.is_zero());
-                let amount = left.ok_or(Refusal::NothingToRefund)?;
-                Ok(Reservation { amount, ..self.next(ReservationStatus::Confirmed) })
+                let amount = self.amount.checked_sub(given).ok_or(Refusal::NothingToRefund)?;
+                Ok(Reservation { amount, order_fee, ..self.next(ReservationStatus::Confirmed) })
             }
             Next::Same => Err(Refusal::AlreadyCanceled),
         }

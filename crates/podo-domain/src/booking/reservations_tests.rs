@@ -19,6 +19,8 @@ fn held_until(ms: i64) -> Reservation {
         status: ReservationStatus::Held,
         hold_expires_at: at(ms),
         amount: Won::ZERO,
+        order_fee: Won::ZERO,
+        promotion: None,
         version: 1,
         payment_window_given: false,
         retry_window_given: false,

@@ -140,7 +140,7 @@ impl TryFrom<u8> for MinimumAge {
     fn try_from(years: u8) -> Result<MinimumAge, String> {
         match years <= MinimumAge::MAX {
             true => Ok(MinimumAge(years)),
-            false => Err(format!("must be between 0 and {}", MinimumAge::MAX)),
+            false => Err(format!("out_of_range:0..{}", MinimumAge::MAX)),
         }
     }
 }

@@ -209,6 +209,8 @@ pub struct PhasedDate<'d> {
     pub schedule: ScheduleId,
     pub sale: SaleWindow,
     pub seats_per_person: u32,
+    /// The order size of phases that don't say otherwise.
+    pub seats_per_order: u32,
     pub plan: &'d SeatPlan,
     /// The highest number that a phase of this date ever had. Numbers aren't reused, so that a
     /// new phase never gets the waiting room of a removed one.
@@ -216,7 +218,7 @@ pub struct PhasedDate<'d> {
 }
 
 /// The phases after an organiser's change, in the order of their windows. A phase that has begun
-/// keeps its place: only its names and its end may change, and its seats per person may be raised.
+/// keeps its place: only its names and its end may change, and its seats per person and per order may be raised.
 pub fn change_phases(
     date: &PhasedDate<'_>,
     before: &[Phase],
@@ -298,7 +300,7 @@ fn check_begun(
 ) -> Result<(), Refusal> {
     let has_begun = |phase: &Phase| phase.terms.window.starts_at <= now;
     let is_kept = before.iter().filter(|phase| has_begun(phase)).all(|phase| {
-        next.iter().any(|other| other.id == phase.id && may_become(phase, other, now))
+        next.iter().any(|other| other.id == phase.id && may_become(date, phase, other, now))
     });
     // Once the sale has opened, fans were admitted under the rules of that moment.
     let is_new = |phase: &&Phase| !before.iter().any(|other| other.id == phase.id);
@@ -313,13 +315,15 @@ fn check_begun(
     if is_kept && !starts_late && !divides_open_sale { Ok(()) } else { Err(Refusal::PhaseBegun) }
 }
 
-fn may_become(phase: &Phase, next: &Phase, now: Timestamp) -> bool {
+fn may_become(date: &PhasedDate<'_>, phase: &Phase, next: &Phase, now: Timestamp) -> bool {
+    let order_size = |terms: &PhaseTerms| terms.seats_per_order.unwrap_or(date.seats_per_order);
     let (old, new) = (&phase.terms, &next.terms);
     let (end, new_end) = (old.window.ends_at, new.window.ends_at);
     old.window.starts_at == new.window.starts_at
         && old.audience == new.audience
         && old.inventory == new.inventory
         && old.seats_per_person <= new.seats_per_person
+        && order_size(old) <= order_size(new)
         && (end == new_end || (now <= new_end && now < end))
 }
 

@@ -55,8 +55,14 @@ fn change(before: &[Phase], asked: Vec<PhaseAsk>, now: i64) -> Result<Vec<Phase>
     let plan = plan();
     let last_number = before.iter().map(|phase| phase.id.number()).max().unwrap_or(0);
     let sale = SaleWindow { starts_at: at(100), ends_at: at(900) };
-    let date =
-        PhasedDate { schedule: schedule(), sale, seats_per_person: 4, plan: &plan, last_number };
+    let date = PhasedDate {
+        schedule: schedule(),
+        sale,
+        seats_per_person: 4,
+        seats_per_order: 4,
+        plan: &plan,
+        last_number,
+    };
     change_phases(&date, before, asked, at(now), || [7; 32])
 }
 
@@ -79,8 +85,14 @@ fn phases_are_ordered_by_their_windows_and_numbered_for_ever() {
     let removed = change(&phases, same(&phases[..1]), 0).unwrap();
     let plan = plan();
     let sale = SaleWindow { starts_at: at(100), ends_at: at(900) };
-    let date =
-        PhasedDate { schedule: schedule(), sale, seats_per_person: 4, plan: &plan, last_number: 2 };
+    let date = PhasedDate {
+        schedule: schedule(),
+        sale,
+        seats_per_person: 4,
+        seats_per_order: 4,
+        plan: &plan,
+        last_number: 2,
+    };
     let asked = [same(&removed), vec![ask(terms(300, 400))]].concat();
     let again = change_phases(&date, &removed, asked, at(0), || [8; 32]).unwrap();
     assert_eq!(again[1].id.number(), 3, "the number of a removed phase isn't used again");
@@ -181,6 +193,9 @@ fn a_phase_that_has_begun_keeps_its_rules() {
     check(|terms| terms.window.ends_at = at(149), false);
     check(|terms| terms.seats_per_person = 3, true);
     check(|terms| terms.seats_per_person = 1, false);
+    check(|terms| terms.seats_per_order = Some(4), true);
+    check(|terms| terms.seats_per_order = Some(5), true);
+    check(|terms| terms.seats_per_order = Some(3), false);
     check(|terms| terms.audience = PhaseAudience::Everybody, false);
     check(|terms| terms.inventory.grades = names(&["R"]), false);
     check(|terms| terms.window.starts_at = at(101), false);

@@ -15,6 +15,8 @@ pub enum MessageKind {
     SecurityChanged,
     ReservationHeld,
     ReservationExtended,
+    /// Ticket types or a promotion code were chosen, and the amount changed.
+    ReservationPriced,
     ReservationPaying,
     ReservationDeclined,
     ReservationConfirmed,
@@ -79,13 +81,14 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 27] = [
+    pub const ALL: [MessageKind; 28] = [
         MessageKind::UserSignedUp,
         MessageKind::SignUpAsked,
         MessageKind::SessionCopied,
         MessageKind::SecurityChanged,
         MessageKind::ReservationHeld,
         MessageKind::ReservationExtended,
+        MessageKind::ReservationPriced,
         MessageKind::ReservationPaying,
         MessageKind::ReservationDeclined,
         MessageKind::ReservationConfirmed,
@@ -117,6 +120,7 @@ impl MessageKind {
             MessageKind::SecurityChanged => "SecurityChanged",
             MessageKind::ReservationHeld => "ReservationHeld",
             MessageKind::ReservationExtended => "ReservationExtended",
+            MessageKind::ReservationPriced => "ReservationPriced",
             MessageKind::ReservationPaying => "ReservationPaying",
             MessageKind::ReservationDeclined => "ReservationDeclined",
             MessageKind::ReservationConfirmed => "ReservationConfirmed",
@@ -166,6 +170,7 @@ impl MessageKind {
             | MessageKind::PhaseVerified => Topic::Notification,
             MessageKind::ReservationHeld
             | MessageKind::ReservationExtended
+            | MessageKind::ReservationPriced
             | MessageKind::ReservationPaying
             | MessageKind::ReservationDeclined
             | MessageKind::ReservationReleased

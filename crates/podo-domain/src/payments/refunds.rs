@@ -79,8 +79,72 @@ pub fn quote(prices: impl IntoIterator<Item = Won>, fee_percent: u32) -> Quote {
         fee += kept;
         refund += price.get() - kept;
     }
-    let won = |amount| Won::new(amount).expect("four seats are far below the maximum");
+    let won = |amount| Won::new(amount).expect("ten seats are far below the maximum");
     Quote { refund: won(refund), fee: won(fee) }
+}
+
+/// What was paid for one seat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeatPaid {
+    pub price: Won,
+    /// Its booking fee.
+    pub fee: Won,
+}
+
+/// Which fees go back with a cancellation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FeesBack {
+    pub booking: bool,
+    pub order: bool,
+}
+
+impl FeesBack {
+    pub const ALL: FeesBack = FeesBack { booking: true, order: true };
+    pub const NONE: FeesBack = FeesBack { booking: false, order: false };
+}
+
+/// The terms of one cancellation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CancelTerms {
+    /// What is kept of the price of each ticket.
+    pub fee_percent: u32,
+    pub fees_back: FeesBack,
+}
+
+/// A cancellation of some seats of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartQuote {
+    /// What goes back and what is kept.
+    pub quote: Quote,
+    /// By how much the order becomes smaller: the sum of the two.
+    pub cost: Won,
+    /// What is left of the order's fee.
+    pub order_fee: Won,
+}
+
+/// Quotes the cancellation of `given` of an order that keeps `left`. The order's fee belongs to the
+/// tickets that cost something: it is settled with the last of them.
+pub fn quote_part(
+    given: &[SeatPaid],
+    left: &[SeatPaid],
+    order_fee: Won,
+    terms: CancelTerms,
+) -> PartQuote {
+    let tickets = quote(given.iter().map(|seat| seat.price), terms.fee_percent);
+    let is_settled = left.iter().all(|seat| seat.price.is_zero());
+    let booking_fees = given.iter().map(|seat| seat.fee.get()).sum();
+    let settled = if is_settled { order_fee } else { Won::ZERO };
+    let (mut refund, mut fee) = (tickets.refund.get(), tickets.fee.get());
+    let parts = [(booking_fees, terms.fees_back.booking), (settled.get(), terms.fees_back.order)];
+    for (amount, goes_back) in parts {
+        *(if goes_back { &mut refund } else { &mut fee }) += amount;
+    }
+    let won = |amount| Won::new(amount).expect("an order is far below the maximum");
+    PartQuote {
+        quote: Quote { refund: won(refund), fee: won(fee) },
+        cost: won(refund + fee),
+        order_fee: if is_settled { Won::ZERO } else { order_fee },
+    }
 }
 
 /// What the gateway's records say about the next refund of a payment.
@@ -268,7 +332,54 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_fee_of_an_order_is_settled_with_its_last_paid_ticket() {
+        let won = |amount| Won::new(amount).unwrap();
+        let paid = |price, fee| SeatPaid { price: won(price), fee: won(fee) };
+        let terms = CancelTerms { fee_percent: 10, fees_back: FeesBack::NONE };
+        let (dear, free) = (paid(10_000, 500), paid(0, 0));
+        let first = quote_part(&[dear], &[dear, free], won(700), terms);
+        assert_eq!(first.quote, Quote { refund: won(9_000), fee: won(1_500) });
+        assert_eq!((first.cost, first.order_fee), (won(10_500), won(700)));
+        let second = quote_part(&[dear], &[free], won(700), terms);
+        assert_eq!(second.quote, Quote { refund: won(9_000), fee: won(2_200) });
+        assert_eq!((second.cost, second.order_fee), (won(11_200), Won::ZERO));
+        let last = quote_part(&[free], &[], Won::ZERO, terms);
+        assert_eq!((last.quote.refund, last.cost), (Won::ZERO, Won::ZERO));
+        let all = CancelTerms { fee_percent: 0, fees_back: FeesBack::ALL };
+        let off = quote_part(&[dear, free], &[], won(700), all);
+        assert_eq!(off.quote, Quote { refund: won(11_200), fee: Won::ZERO });
+    }
+
     proptest! {
+        /// Seats that are canceled one by one give back, and keep, all that the order cost.
+        #[test]
+        fn no_won_is_lost_however_an_order_is_canceled(
+            seats in prop::collection::vec((0i64..9_000_000, 0i64..5_000), 1..=10),
+            order_fee in 0i64..5_000, percent in 0u32..=90, fees in 0u8..4,
+        ) {
+            let won = |amount| Won::new(amount).unwrap();
+            let paid: Vec<SeatPaid> = seats.iter().map(|&(price, fee)| {
+                SeatPaid { price: won(price), fee: won(if price == 0 { 0 } else { fee }) }
+            }).collect();
+            let is_free = paid.iter().all(|seat| seat.price.is_zero());
+            let mut order_fee = won(if is_free { 0 } else { order_fee });
+            let cost: i64 = order_fee.get()
+                + paid.iter().map(|seat| seat.price.get() + seat.fee.get()).sum::<i64>();
+            let fees_back = FeesBack { booking: fees & 1 == 1, order: fees & 2 == 2 };
+            let terms = CancelTerms { fee_percent: percent, fees_back };
+            let mut moved = 0;
+            for at in 0..paid.len() {
+                let part = quote_part(&paid[at..=at], &paid[at + 1..], order_fee, terms);
+                prop_assert_eq!(part.quote.refund.get() + part.quote.fee.get(), part.cost.get());
+                // What is kept is always recorded with a refund.
+                prop_assert!(part.quote.fee.is_zero() || !part.quote.refund.is_zero());
+                order_fee = part.order_fee;
+                moved += part.cost.get();
+            }
+            prop_assert_eq!(moved, cost);
+        }
+
         #[test]
         fn refund_and_fee_are_the_price_and_something_always_goes_back(
             prices in prop::collection::vec(1i64..10_000_000, 1..5), percent in 0u32..=90,

@@ -32,6 +32,8 @@ fn reservation(status: ReservationStatus) -> Reservation {
         status,
         hold_expires_at: Timestamp::from_ms(1_000),
         amount: PRICE,
+        order_fee: Won::ZERO,
+        promotion: None,
         version: 2,
         payment_window_given: true,
         retry_window_given: false,

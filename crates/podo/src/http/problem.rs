@@ -11,10 +11,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+mod fields;
+mod order_sentences;
 pub(crate) mod page;
 mod sentences;
 
-use sentences::{field_sentence, sentence};
+use fields::{field_sentence, wrong_field};
+use sentences::sentence;
 
 /// Why a request failed. The edge renders it, because it knows the language and the trace id.
 #[derive(Clone, Debug)]
@@ -200,18 +203,11 @@ impl Failure {
                 let detail = field_sentence(&what.to_string(), language);
                 json!({ "errors": [{ "field": field, "detail": detail }] })
             }
-            Failure::Refused(
-                Refusal::InvalidSchedule { field } | Refusal::WrongPhaseProof { field },
-            ) => json!({ "errors": [{ "field": field, "detail": self.sentence(language) }] }),
-            Failure::Refused(
-                Refusal::InvalidPhase { field }
-                | Refusal::PhasesOverlap { field }
-                | Refusal::PhaseOutsideSale { field },
-            ) => json!({ "errors": [{ "field": field, "detail": self.sentence(language) }] }),
             Failure::Refused(Refusal::NotEligible { phase, audience }) => {
                 json!({ "phaseId": phase, "audience": audience })
             }
             Failure::Refused(Refusal::TooManySeats { max }) => json!({ "max": max }),
+            Failure::Refused(Refusal::OrderTooExpensive { max }) => json!({ "max": max }),
             Failure::Refused(Refusal::SeatNotInPhase { seats }) => json!({ "seatIds": seats }),
             Failure::Refused(Refusal::InvalidTemplate { at, problem: what }) => {
                 json!({ "errors": [{ "field": at, "detail": what }] })
@@ -223,8 +219,15 @@ impl Failure {
             Failure::Body { problem: what } => {
                 json!({ "errors": [{ "field": "", "detail": what }] })
             }
-            Failure::Refused(_)
-            | Failure::BodyTooLarge
+            Failure::Refused(refusal) => {
+                let Some((field, mut members)) = wrong_field(refusal) else {
+                    return Members::Others(None);
+                };
+                let detail = self.sentence(language);
+                members["errors"] = json!([{ "field": field, "detail": detail }]);
+                members
+            }
+            Failure::BodyTooLarge
             | Failure::BodyTooSlow
             | Failure::NotJson
             | Failure::NoRoute
@@ -289,7 +292,16 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::ForeignSeat
         | Refusal::UnknownGrade
         | Refusal::UnknownSection
+        | Refusal::InvalidPriceOptions { .. }
+        | Refusal::InvalidPromotion { .. }
+        | Refusal::TicketTypeUnknown { .. }
+        | Refusal::TicketTypeOtherGrade { .. }
+        | Refusal::TicketTypeLimit { .. }
+        | Refusal::PromotionWrong
+        | Refusal::PromotionOtherGrade
+        | Refusal::PromotionMinimum { .. }
         | Refusal::AmountMismatch
+        | Refusal::OrderTooExpensive { .. }
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
         | Refusal::WalletLimit
@@ -340,6 +352,12 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PaymentNotReady
         | Refusal::PaymentOver
         | Refusal::NothingToRefund
+        | Refusal::NothingToPay
+        | Refusal::PromotionExists
+        | Refusal::PromotionNotBegun { .. }
+        | Refusal::PromotionOver
+        | Refusal::PromotionUsedUp
+        | Refusal::PromotionUsed
         | Refusal::NotStuck
         | Refusal::CancelClosed
         | Refusal::TicketElsewhere
@@ -440,7 +458,7 @@ pub(crate) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
 
 /// Every code with its messages, for the documentation and the test that checks its completeness.
 pub fn problem_codes() -> Vec<(&'static str, &'static str, &'static str)> {
-    sentences::ALL.to_vec()
+    [sentences::ALL, order_sentences::ORDERS].concat()
 }
 
 /// The body of every error response (RFC 9457).

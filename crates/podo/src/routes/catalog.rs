@@ -4,6 +4,7 @@ pub(crate) mod admin;
 pub(crate) mod events;
 pub mod layouts;
 pub(crate) mod phases;
+pub(crate) mod pricing;
 pub(crate) mod seat_feed;
 pub(crate) mod seat_stream;
 pub(crate) mod seats;

@@ -30,6 +30,8 @@ use podo_app::catalog::EventDetail;
 use podo_app::catalog::port::EventFilter;
 use podo_app::store::PageAsk;
 use podo_app::tickets::holders;
+use podo_app::tickets::port::TicketView;
+use podo_domain::booking::order::options::{Fee, Fees};
 use podo_domain::{EventId, Won};
 
 pub(crate) fn routes() -> Router<App> {
@@ -83,6 +85,27 @@ async fn event(State(app): State<App>, headers: HeaderMap, Id(event): Id<EventId
     }
 }
 
+/// The fees of a date, which are charged in addition to its prices.
+fn fee_words(language: Language, fees: &Fees) -> Vec<String> {
+    let words = |fee: Option<Fee>, ko: &'static str, en: &'static str| {
+        fee.map(|fee| format!("{} {}", language.choose(ko, en), money(fee.amount)))
+    };
+    let booking = words(fees.booking, "예매 수수료 1매당", "Booking fee per ticket");
+    let order = words(fees.order, "주문 수수료", "Order fee");
+    booking.into_iter().chain(order).collect()
+}
+
+/// A ticket's type and what the gate asks for.
+fn type_words(language: Language, ticket: &TicketView) -> String {
+    let Some(mark) = &ticket.ticket_type else { return String::new() };
+    let (name, proof) = match language {
+        Language::Korean => (&mark.name, &mark.proof),
+        Language::English => (&mark.name_en, &mark.proof_en),
+    };
+    let proof = proof.as_ref().map(|proof| format!(" ({})", escape(proof)));
+    format!(" · {}{}", escape(name), proof.unwrap_or_default())
+}
+
 fn event_page(language: Language, detail: &EventDetail) -> Html {
     let event = &detail.event;
     let place = format!("{} · {} · {}", event.artist, event.venue_name, event.city);
@@ -91,7 +114,8 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
         prices.sort_by_key(|(_, price)| std::cmp::Reverse(**price));
         let price =
             |(grade, price): (&String, &Won)| format!("{} {}", escape(grade), money(*price));
-        let prices: Vec<String> = prices.into_iter().map(price).collect();
+        let prices: Vec<String> =
+            prices.into_iter().map(price).chain(fee_words(language, &schedule.fees)).collect();
         let enter = language.choose("예매하기", "Book");
         format!(
             "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\
@@ -150,7 +174,7 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
             escape(&ticket.event_title),
             day(ticket.starts_at),
             escape(&ticket.seat_number),
-            escape(&ticket.booking_number)
+            escape(&ticket.booking_number) + &type_words(language, ticket)
         )
     });
     let nothing = language.choose("아직 티켓이 없어요.", "You have no tickets yet.");

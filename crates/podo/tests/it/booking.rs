@@ -8,6 +8,8 @@ pub(crate) mod called_off;
 pub(crate) mod detach;
 #[path = "booking/hold.rs"]
 pub(crate) mod hold;
+#[path = "booking/orders.rs"]
+pub(crate) mod orders;
 #[path = "booking/phases.rs"]
 pub(crate) mod phases;
 #[path = "booking/race.rs"]

@@ -2,21 +2,24 @@
 
 mod claim;
 mod hold;
+mod order;
 mod phase;
 mod read;
 mod release;
 
 pub(crate) use claim::{Claim, store_claimed, take_free_seats};
+pub(crate) use order::json_or_default;
 pub(crate) use release::give_back;
 
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
-use crate::sql::engine::value::{Row, params};
+use crate::sql::engine::value::{Row, Value, params};
 use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
 use podo_app::Result;
 use podo_app::booking::port::reservations::{
-    Freed, Held, HoldSeats, ReleaseSeats, ReservationView, Reservations, ReservedSeat,
+    ChooseOrder, Freed, Held, HoldSeats, ReleaseSeats, ReservationView, Reservations, ReservedSeat,
+    SeatParts,
 };
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::sales::GradeShare;
@@ -33,6 +36,7 @@ use serde::Serialize;
 commands! {
     impl Reservations for SqlStore {
         write_in_batch hold_seats(HoldSeats) -> Idempotent<Held> as Sales => hold::hold;
+        write choose_order(ChooseOrder) -> ReservationView as Sales => order::choose;
         write release_seats(ReleaseSeats) -> Option<Freed> as Sales => release::release;
         write expire_holds(ExpireHolds { now: Timestamp, limit: u32 })
             -> Vec<Freed> as Worker => release::expire_due;
@@ -103,7 +107,8 @@ fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
 
 pub(crate) async fn load(tx: &mut dyn Tx, id: ReservationId) -> Result<Option<Reservation>> {
     let sql = "select id, user_id, schedule_id, status, hold_expires_at, amount, version,
-                      payment_window_given, retry_window_given, place_number, phase_id
+                      payment_window_given, retry_window_given, place_number, phase_id, order_fee,
+                      promotion_id
                  from reservations where id = $1";
     tx.row(sql, params![id]).await?.as_ref().map(read_reservation).transpose()
 }
@@ -121,7 +126,8 @@ pub(crate) async fn load_with_date(
 ) -> Result<Option<ReservationOnDate>> {
     let sql = "select r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
-                      r.phase_id, s.status as schedule_status, s.event_id
+                      r.phase_id, r.order_fee, r.promotion_id, s.status as schedule_status,
+                      s.event_id
                  from reservations r join event_schedules s on s.id = r.schedule_id
                 where r.id = $1";
     let Some(row) = tx.row(sql, params![id]).await? else { return Ok(None) };
@@ -140,6 +146,8 @@ pub(crate) fn read_reservation(row: &Row) -> Result<Reservation> {
         status: row.parse("status", ReservationStatus::parse)?,
         hold_expires_at: row.get("hold_expires_at")?,
         amount: row.get("amount")?,
+        order_fee: row.get("order_fee")?,
+        promotion: row.get("promotion_id")?,
         version: row.get("version")?,
         payment_window_given: row.get("payment_window_given")?,
         retry_window_given: row.get("retry_window_given")?,
@@ -154,7 +162,10 @@ pub(crate) async fn seats_of(
     reservation: ReservationId,
     schedule: ScheduleId,
 ) -> Result<Vec<ReservedSeat>> {
-    let sql = "select seat_index, number, grade, price, active from reservation_seats
+    let sql =
+        "select seat_index, number, grade, price, active, list_price, type_off, code_off, fee,
+                      ticket_type
+                 from reservation_seats
                 where reservation_id = $1 order by seat_index";
     let mut rows = tx.query(sql, params![reservation]).await?;
     if rows.iter().any(is_active) {
@@ -173,7 +184,27 @@ fn read_seat(schedule: ScheduleId, row: &Row) -> Result<ReservedSeat> {
         number: row.get("number")?,
         grade: row.get("grade")?,
         price: row.get("price")?,
+        parts: read_parts(row)?,
     })
+}
+
+/// What the price of a seat consists of, if it isn't the price of its grade.
+pub(crate) fn read_parts(row: &Row) -> Result<Option<SeatParts>> {
+    let Some(list_price) = row.get("list_price")? else { return Ok(None) };
+    let ticket_type: Option<String> = row.get("ticket_type")?;
+    Ok(Some(SeatParts {
+        list_price,
+        type_discount: row.get("type_off")?,
+        code_discount: row.get("code_off")?,
+        booking_fee: row.get("fee")?,
+        ticket_type: ticket_type.map(|_| row.json("ticket_type")).transpose()?,
+    }))
+}
+
+/// A JSON column of something that may be absent.
+pub(crate) fn json_or_null(value: Option<&impl Serialize>) -> Result<Value> {
+    let text = value.map(serde_json::to_string).transpose().map_err(podo_app::Error::broken)?;
+    Ok(text.map_or(Value::Null, Value::Json))
 }
 
 /// Stores what a rule decided: the state, its history row and its message. Returns the

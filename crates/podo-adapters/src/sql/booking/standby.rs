@@ -1,6 +1,6 @@
 //! The standby list: who waits for which seats, and the holds made for them.
 
-use crate::sql::booking::reservations::{Claim, store_claimed, take_free_seats};
+use crate::sql::booking::reservations::{Claim, json_or_default, store_claimed, take_free_seats};
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
@@ -8,6 +8,7 @@ use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
 use podo_app::booking::port::standby::{OfferSeats, StandBy, StandbyPlace, Standbys};
 use podo_app::{Error, Result};
+use podo_domain::booking::order::options::{Fees, PriceOptions};
 use podo_domain::booking::reservations::check_seat_limit;
 use podo_domain::booking::standby::{PLACE_OF_OFFER, Standby, StandbyState};
 use podo_domain::catalog::{EventStatus, SaleWindow, ScheduleStatus};
@@ -34,14 +35,20 @@ commands! {
     }
 }
 
-/// Whether seats of the date can be bought now. Returns the seats that one person may have.
+/// What an open sale permits and charges.
+pub(crate) struct SaleTerms {
+    pub(crate) seats_per_person: u32,
+    pub(crate) fees: Fees,
+}
+
+/// Whether seats of the date can be bought now.
 pub(crate) async fn check_sale(
     tx: &mut dyn Tx,
     schedule: ScheduleId,
     now: Timestamp,
-) -> Result<u32> {
+) -> Result<SaleTerms> {
     let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status as event_status,
-                      s.seats_per_person, s.stopped_at
+                      s.seats_per_person, s.stopped_at, s.price_options
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
@@ -52,7 +59,10 @@ pub(crate) async fn check_sale(
     if row.get::<Option<Timestamp>>("stopped_at")?.is_some() {
         return Err(Refusal::SaleStopped.into());
     }
-    Ok(row.get("seats_per_person")?)
+    Ok(SaleTerms {
+        seats_per_person: row.get("seats_per_person")?,
+        fees: json_or_default::<PriceOptions>(&row, "price_options")?.fees,
+    })
 }
 
 async fn stand_by(tx: &mut dyn Tx, command: &StandBy) -> Result<StandbyPlace> {
@@ -132,9 +142,9 @@ async fn offer(tx: &mut dyn Tx, command: &OfferSeats) -> Result<()> {
     let schedule = command.pick.schedule();
     let lock = command.user.uuid().as_u128() ^ schedule.uuid().as_u128();
     tx.lock(Uuid::from_u128(lock)).await?;
-    let max = check_sale(tx, schedule, command.now).await?;
+    let terms = check_sale(tx, schedule, command.now).await?;
     let n_more = u32::try_from(command.pick.indexes().len()).unwrap_or(u32::MAX);
-    check_seat_limit(n_active(tx, command).await?, n_more, max)?;
+    check_seat_limit(n_active(tx, command).await?, n_more, terms.seats_per_person)?;
     let sql = "update standbys set state = 'OFFERED', reservation_id = $2, updated_at = $3
                 where id = $1 and state = 'WAITING'";
     let values = params![command.standby, command.reservation, command.now];
@@ -148,6 +158,7 @@ async fn offer(tx: &mut dyn Tx, command: &OfferSeats) -> Result<()> {
         phase: None,
         place: PLACE_OF_OFFER,
         until: command.until,
+        fees: terms.fees,
         now: command.now,
     };
     let claimed = take_free_seats(tx, &claim).await?;

@@ -69,7 +69,8 @@ async fn set(tx: &mut dyn Tx, command: &SetPhases) -> Result<Vec<Phase>> {
     let schedule = command.schedule;
     // Serialise the changes of a date's phases and of its sale.
     tx.lock(schedule.uuid()).await?;
-    let sql = "select sale_starts_at, sale_ends_at, seats_per_person, last_phase, seat_template
+    let sql = "select sale_starts_at, sale_ends_at, seats_per_person, last_phase, seat_template,
+                      seats_per_order
                  from event_schedules where id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
     let template: SeatTemplate = row.json("seat_template")?;
@@ -81,6 +82,7 @@ async fn set(tx: &mut dyn Tx, command: &SetPhases) -> Result<Vec<Phase>> {
             ends_at: row.get("sale_ends_at")?,
         },
         seats_per_person: row.get("seats_per_person")?,
+        seats_per_order: row.get("seats_per_order")?,
         plan: &plan,
         last_number: row.get("last_phase")?,
     };

@@ -1,5 +1,6 @@
 //! Catalog queries for fans, organisers and jobs.
 
+use crate::sql::booking::reservations::json_or_default;
 use crate::sql::catalog::phases::phases_of;
 use crate::sql::catalog::{
     ClaimedSeats, HallTemplate, ScheduleById, SchedulesAlive, SchedulesEnded, SchedulesOf, SeatsAt,
@@ -12,7 +13,7 @@ use podo_app::catalog::port::{GradeSales, HallRecord, ScheduleRecord, VenueRecor
 use podo_domain::booking::seats::{Seat, SeatStanding, SeatState};
 use podo_domain::catalog::{EventStatus, ResaleDelay, ScheduleStatus, ScheduleTimes, SeatTemplate};
 use podo_domain::id::SeatIndex;
-use podo_domain::{ScheduleId, VenueId};
+use podo_domain::{ScheduleId, VenueId, Won};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -22,7 +23,8 @@ macro_rules! schedules {
         "select s.id, s.event_id, e.status as event_status, e.title, s.play_sequence,
                 s.starts_at, s.ends_at, s.sale_starts_at, s.sale_ends_at, s.status,
                 s.prices, s.n_seats, s.seats_per_person, s.queue_settings, s.draw_seed,
-                s.resale_min_seconds, s.resale_max_seconds, s.last_phase, s.seats_per_order
+                s.resale_min_seconds, s.resale_max_seconds, s.last_phase, s.seats_per_order,
+                s.price_options
            from event_schedules s join events e on e.id = s.event_id"
     };
 }
@@ -107,7 +109,30 @@ pub(super) async fn seats_by_grade(
             revenue: row.get("revenue")?,
         })
     };
-    tx.query(sql, params![question.schedule, question.now]).await?.iter().map(read).collect()
+    let values = params![question.schedule, question.now];
+    let mut sales = tx.query(sql, values).await?.iter().map(read).collect::<Result<Vec<_>>>()?;
+    subtract_discounts(tx, question.schedule, &mut sales).await?;
+    Ok(sales)
+}
+
+/// Reduces the revenue by what types and codes took off the prices of sold seats.
+async fn subtract_discounts(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+    sales: &mut [GradeSales],
+) -> Result<()> {
+    let sql = "select c.grade, cast(sum(c.list_price - c.price) as bigint) as amount
+                 from reservation_seats c join reservations r on r.id = c.reservation_id
+                where c.schedule_id = $1 and c.active and c.list_price is not null
+                  and r.status = 'CONFIRMED'
+                group by c.grade";
+    for row in tx.query(sql, params![schedule]).await? {
+        let (grade, amount): (String, Won) = (row.get("grade")?, row.get("amount")?);
+        if let Some(found) = sales.iter_mut().find(|sales| sales.grade == grade) {
+            found.revenue = found.revenue.checked_sub(amount).unwrap_or(Won::ZERO);
+        }
+    }
+    Ok(())
 }
 
 /// Dates with their phases; one without phases needs no further statement.
@@ -146,6 +171,7 @@ fn read_schedule(row: &Row) -> Result<ScheduleRecord> {
             min_seconds: row.get("resale_min_seconds")?,
             max_seconds: row.get("resale_max_seconds")?,
         },
+        options: json_or_default(row, "price_options")?,
         phases: Vec::new(),
         queue: row.json("queue_settings")?,
         draw_seed: seed

@@ -200,8 +200,8 @@ macro_rules! id_values {
 
 id_values! {
     AnnouncementId ApiKeyId ClaimId DeadLetterId DeliveryId DeviceId EndpointId EventId HallId ImportId LedgerId LoginId
-    MessageId NodeId NoteId PaymentId PhaseId RefundId ResaleId ReservationId ScheduleId SessionId SignalId StandbyId
-    TicketId UserId VenueId
+    MessageId NodeId NoteId PaymentId PhaseId PromotionId RefundId ResaleId ReservationId
+    ScheduleId SessionId SignalId StandbyId TicketId UserId VenueId
 }
 
 /// The parameters of a statement.

@@ -1,6 +1,7 @@
 //! Search for organisers. A query uses an index if one leads to its rows; otherwise it walks the
 //! primary key downwards and stops after a fixed number of rows.
 
+use crate::sql::booking::reservations::json_or_default;
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
@@ -11,6 +12,7 @@ use podo_app::operations::port::admin_search::{
     AdminSearch, Found, Look, NotificationRow, PaymentRow, PaymentSearch, PersonRow, PersonSearch,
     ROWS_LOOKED_AT_MAX, ReservationRow, ReservationSearch,
 };
+use podo_domain::booking::order::options::TypeMark;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
 use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, UserId};
@@ -56,7 +58,8 @@ macro_rules! select_reservations {
     ($condition:literal) => {
         concat!(
             "select r.id, r.user_id, r.schedule_id, e.title, s.starts_at, r.status, r.amount,
-                    r.booking_number, r.created_at
+                    r.booking_number, r.created_at,
+                    r.order_fee, r.promotion_code
                from reservations r
                join event_schedules s on s.id = r.schedule_id
                join events e on e.id = s.event_id
@@ -102,15 +105,28 @@ async fn reservations(
     let found: Vec<ReservationRow> = rows.iter().map(read_reservation).collect::<Result<_>>()?;
     let mut found = cut(found, floor, look, |row| row.id.uuid());
     for row in &mut found.rows {
-        row.seats = seats_of(tx, row.id).await?;
+        add_seats(tx, row).await?;
     }
     Ok(found)
 }
 
-async fn seats_of(tx: &mut dyn Tx, reservation: ReservationId) -> Result<Vec<String>> {
-    let sql = "select number from reservation_seats where reservation_id = $1 order by seat_index";
-    let rows = tx.query(sql, params![reservation]).await?;
-    rows.iter().map(|row| Ok(row.get("number")?)).collect()
+async fn add_seats(tx: &mut dyn Tx, row: &mut ReservationRow) -> Result<()> {
+    let sql = "select number, active, fee, ticket_type from reservation_seats
+                where reservation_id = $1 order by seat_index";
+    let mut types = Vec::new();
+    for seat in tx.query(sql, params![row.id]).await? {
+        row.seats.push(seat.get("number")?);
+        let mark: Option<TypeMark> = json_or_default(&seat, "ticket_type")?;
+        types.push(mark.map_or_else(String::new, |mark| mark.name));
+        // Returned seats took their fee with them, unless the whole order is over.
+        if seat.get("active")? || row.status != ReservationStatus::Confirmed {
+            row.fees = row.fees.checked_add(seat.get("fee")?).unwrap_or(row.fees);
+        }
+    }
+    if types.iter().any(|name| !name.is_empty()) {
+        row.ticket_types = types;
+    }
+    Ok(())
 }
 
 fn read_reservation(row: &Row) -> Result<ReservationRow> {
@@ -123,6 +139,9 @@ fn read_reservation(row: &Row) -> Result<ReservationRow> {
         status: row.parse("status", ReservationStatus::parse)?,
         seats: Vec::new(),
         amount: row.get("amount")?,
+        ticket_types: Vec::new(),
+        promotion_code: row.get("promotion_code")?,
+        fees: row.get("order_fee")?,
         booking_number: row.get("booking_number")?,
         created_at: row.get("created_at")?,
     })

@@ -126,6 +126,10 @@ async fn erase_reservation(tx: &mut dyn Tx, command: &EraseReservation) -> Resul
     for sql in rest {
         tx.execute(sql, params![reservation]).await?;
     }
+    let used = "update promotion_codes set n_used = n_used - 1, updated_at = $2
+                 where id = (select promotion_id from reservations
+                              where id = $1 and status = 'CONFIRMED')";
+    tx.execute(used, params![reservation, before]).await?;
     let sql = "delete from reservations where id = $1 and updated_at < $2";
     gone(tx.execute(sql, params![reservation, before]).await?)?;
     Ok(true)

@@ -2,24 +2,25 @@
 
 use crate::sql::booking::reservations;
 use crate::sql::booking::reservations::free_seats;
+use crate::sql::catalog::promotions::return_use;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
 use crate::sql::operations::idempotency;
-use crate::sql::payments::refunds::fee_percent_of;
+use crate::sql::payments::refunds::cancel_terms;
 use crate::sql::payments::settle::{Owed, owe};
 use crate::sql::payments::wallets;
 use crate::sql::payments::wallets::Move;
 use crate::sql::payments::{PaymentRow, Purchase, load_purchase, store};
+use podo_app::Result;
 use podo_app::booking::port::reservations::{Freed, ReservedSeat};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::payments::{CancelPayment, Canceled};
-use podo_app::{Error, Result};
 use podo_domain::booking::reservations::{Next, Reservation, ReservationStatus};
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::payments::refunds::{RefundTo, quote};
+use podo_domain::payments::refunds::{CancelTerms, PartQuote, RefundTo, quote_part};
 use podo_domain::payments::wallet::Change;
 use podo_domain::payments::{Payment, PaymentMethod};
 use podo_domain::{PaymentId, RefundId, Refusal, SeatId, Timestamp, Won};
@@ -37,10 +38,10 @@ pub(super) async fn cancel(
         return Err(Refusal::NotFound.into());
     }
     paid.refuse_unless_paid()?;
-    let fee_percent = fee_percent_of(tx, &paid.reservation, command.now).await?;
+    let terms = cancel_terms(tx, &paid, command.now).await?;
     let given = GivenBack {
         seats: paid.choose(&command.seats)?,
-        fee_percent,
+        terms,
         refund: command.refund,
         reason: &command.reason,
         to: command.to,
@@ -72,7 +73,11 @@ impl Paid {
     pub(crate) fn refuse_unless_paid(&self) -> Result<()> {
         match self.reservation.cancel()? {
             Next::Same => Err(Refusal::AlreadyCanceled.into()),
-            Next::To(_) if self.row.payment.refundable().is_zero() => {
+            // Free tickets are given back without money.
+            Next::To(_)
+                if self.row.payment.refundable().is_zero()
+                    && !self.reservation.amount.is_zero() =>
+            {
                 Err(Refusal::NothingToRefund.into())
             }
             Next::To(_) => Ok(()),
@@ -88,6 +93,22 @@ impl Paid {
         let find = |id: SeatId| self.seats.iter().find(|seat| seat.id == id).cloned();
         pick.seats().map(|id| Ok(find(id).ok_or(Refusal::ForeignSeat)?)).collect()
     }
+
+    /// What the cancellation of these seats gives back and keeps. Previews and refunds both ask
+    /// here, so that they agree.
+    pub(crate) fn quote(&self, given: &[ReservedSeat], terms: CancelTerms) -> PartQuote {
+        let is_given = |seat: &&ReservedSeat| given.iter().any(|other| other.id == seat.id);
+        let left: Vec<_> =
+            self.seats.iter().filter(|seat| !is_given(seat)).map(ReservedSeat::paid).collect();
+        let given: Vec<_> = given.iter().map(ReservedSeat::paid).collect();
+        quote_part(&given, &left, self.reservation.order_fee, terms)
+    }
+
+    /// Whether the order has fees, whose refund has rules of its own.
+    pub(crate) fn has_fees(&self) -> bool {
+        let has_fee = |seat: &ReservedSeat| !seat.paid().fee.is_zero();
+        !self.reservation.order_fee.is_zero() || self.seats.iter().any(has_fee)
+    }
 }
 
 /// Who cancels. It decides whether a used or transferred ticket blocks the cancellation.
@@ -99,7 +120,7 @@ pub(crate) enum GivenBy {
 
 pub(crate) struct GivenBack<'c> {
     pub(crate) seats: Vec<ReservedSeat>,
-    pub(crate) fee_percent: u32,
+    pub(crate) terms: CancelTerms,
     pub(crate) refund: RefundId,
     pub(crate) reason: &'c str,
     pub(crate) to: RefundTo,
@@ -114,7 +135,11 @@ pub(crate) async fn give_back(
     given: GivenBack<'_>,
 ) -> Result<(Canceled, Freed)> {
     let now = given.now;
-    let quote = quote(given.seats.iter().map(|seat| seat.price), given.fee_percent);
+    let part = paid.quote(&given.seats, given.terms);
+    let quote = part.quote;
+    if quote.refund.is_zero() {
+        return give_back_free(tx, paid, given, part).await;
+    }
     let due = paid.row.payment.refund_due(quote.refund)?;
     store(tx, &paid.row.payment, &due, now).await?;
     let owed = Owed {
@@ -127,7 +152,7 @@ pub(crate) async fn give_back(
     };
     owe(tx, &paid.row, &owed, now).await?;
     void_tickets(tx, &paid.reservation, &given).await?;
-    let (status, freed) = free(tx, &paid, &given).await?;
+    let (status, freed) = free(tx, &paid, &given, part).await?;
     let row = PaymentRow { payment: due, ..paid.row };
     let after = match (row.payment.method, given.to) {
         (PaymentMethod::Card, RefundTo::Original) => row.payment,
@@ -140,11 +165,41 @@ pub(crate) async fn give_back(
         status: after.status,
         reservation_id: paid.reservation.id,
         reservation_status: status,
-        refund_id: given.refund,
+        refund_id: Some(given.refund),
         refund_amount: quote.refund,
         fee: quote.fee,
         refund_to: given.to,
         seat_ids: owed.seats,
+    };
+    Ok((answer, freed))
+}
+
+/// Free tickets are given back without a refund.
+async fn give_back_free(
+    tx: &mut dyn Tx,
+    paid: Paid,
+    given: GivenBack<'_>,
+    part: PartQuote,
+) -> Result<(Canceled, Freed)> {
+    void_tickets(tx, &paid.reservation, &given).await?;
+    let (status, freed) = free(tx, &paid, &given, part).await?;
+    let mut payment = paid.row.payment;
+    if status == ReservationStatus::Canceled
+        && let Some(ended) = payment.ended_free()
+    {
+        store(tx, &payment, &ended, given.now).await?;
+        payment = ended;
+    }
+    let answer = Canceled {
+        payment_id: payment.id,
+        status: payment.status,
+        reservation_id: paid.reservation.id,
+        reservation_status: status,
+        refund_id: None,
+        refund_amount: part.quote.refund,
+        fee: part.quote.fee,
+        refund_to: given.to,
+        seat_ids: given.seats.iter().map(|seat| seat.id).collect(),
     };
     Ok((answer, freed))
 }
@@ -195,15 +250,17 @@ async fn free(
     tx: &mut dyn Tx,
     paid: &Paid,
     given: &GivenBack<'_>,
+    part: PartQuote,
 ) -> Result<(ReservationStatus, Freed)> {
     if given.seats.len() < paid.seats.len() {
-        return free_some(tx, paid, given).await;
+        return free_some(tx, paid, given, part).await;
     }
     let Next::To(canceled) = paid.reservation.cancel()? else {
         return Err(Refusal::AlreadyCanceled.into());
     };
     let kind = MessageKind::ReservationCanceled;
     let seats = reservations::store(tx, &canceled, kind, given.now).await?;
+    return_use(tx, canceled.promotion, given.now).await?;
     Ok((canceled.status, free_seats(tx, &canceled, &seats).await?))
 }
 
@@ -211,10 +268,9 @@ async fn free_some(
     tx: &mut dyn Tx,
     paid: &Paid,
     given: &GivenBack<'_>,
+    part: PartQuote,
 ) -> Result<(ReservationStatus, Freed)> {
-    let cost = Won::sum(given.seats.iter().map(|seat| seat.price));
-    let cost = cost.ok_or_else(|| Error::broken("the seats cost more than the maximum amount"))?;
-    let reduced = paid.reservation.cancel_part(cost)?;
+    let reduced = paid.reservation.cancel_part(part.cost, part.order_fee)?;
     let back_at = reservations::back_at(tx, &reduced, Some(given.now)).await?;
     let free = "update seats set state = 'FREE', claim = null, expires_at = $4, fence = fence + 1
                  where schedule_id = $1 and seat_index = $2 and claim = $3";
@@ -227,9 +283,12 @@ async fn free_some(
     }
     let kind = MessageKind::ReservationReduced;
     reservations::store(tx, &reduced, kind, given.now).await?;
-    let shrink = "update reservations set amount = $2, n_seats = $3, updated_at = $4 where id = $1";
+    let shrink = "update reservations
+                     set amount = $2, n_seats = $3, updated_at = $4, order_fee = $5
+                   where id = $1";
     let n_left = paid.seats.len() - given.seats.len();
-    tx.execute(shrink, params![reduced.id, reduced.amount, n_left, given.now]).await?;
+    let values = params![reduced.id, reduced.amount, n_left, given.now, reduced.order_fee];
+    tx.execute(shrink, values).await?;
     Ok((reduced.status, reservations::freed(&reduced, &given.seats)))
 }
 

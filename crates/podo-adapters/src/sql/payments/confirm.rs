@@ -103,6 +103,10 @@ async fn debit(
     payment: &Payment,
     now: Timestamp,
 ) -> Result<()> {
+    // A free order moves no money, so the ledger has nothing to say about it.
+    if payment.amount.is_zero() {
+        return Ok(());
+    }
     let movement = Move {
         user: reservation.user,
         change: Change::Debit(payment.amount),

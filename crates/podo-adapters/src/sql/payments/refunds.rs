@@ -3,22 +3,26 @@
 pub(crate) mod organiser;
 mod runs;
 
+use crate::sql::booking::reservations::json_or_default;
 use crate::sql::catalog::announce_change;
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Value, params};
 use crate::sql::messaging::announcements::has_open_change;
-use crate::sql::payments::cancel::load_paid;
+use crate::sql::payments::cancel::{Paid, load_paid};
 use podo_app::booking::port::reservations::Freed;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::refunds::{
     OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun, Refunds, SetPolicy,
 };
 use podo_app::{Error, Result};
-use podo_domain::booking::reservations::Reservation;
+use podo_domain::booking::order::options::{Fee, Fees};
 use podo_domain::catalog::ScheduleStatus;
-use podo_domain::payments::refunds::{RefundPolicy, quote};
-use podo_domain::{EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, Timestamp};
+use podo_domain::payments::refunds;
+use podo_domain::payments::refunds::{CancelTerms, FeesBack, RefundPolicy};
+use podo_domain::{
+    EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, Timestamp, Won,
+};
 use serde_json::json;
 
 commands! {
@@ -82,17 +86,44 @@ pub(crate) async fn terms_of(tx: &mut dyn Tx, schedule: ScheduleId) -> Result<Te
     })
 }
 
-/// The fee of a cancellation by the buyer. A show that changed after the booking is refunded in
-/// full, until the buyer accepts the change.
-pub(crate) async fn fee_percent_of(
+/// The terms of a cancellation by the buyer. A show that changed after the booking is refunded in
+/// full, until the buyer accepts the change; so is one that is called off.
+pub(crate) async fn cancel_terms(
     tx: &mut dyn Tx,
-    reservation: &Reservation,
+    paid: &Paid,
     now: Timestamp,
-) -> Result<u32> {
-    if has_open_change(tx, reservation.id, reservation.user, now).await? {
-        return Ok(0);
+) -> Result<CancelTerms> {
+    let everything = CancelTerms { fee_percent: 0, fees_back: FeesBack::ALL };
+    if has_open_change(tx, paid.reservation.id, paid.reservation.user, now).await? {
+        return Ok(everything);
     }
-    terms_of(tx, reservation.schedule).await?.fee_percent(now)
+    let terms = terms_of(tx, paid.reservation.schedule).await?;
+    if terms.is_canceled {
+        return Ok(everything);
+    }
+    let fee_percent = terms.fee_percent(now)?;
+    Ok(CancelTerms { fee_percent, fees_back: fees_back(tx, paid, now).await? })
+}
+
+/// Which fees go back by their own rules, as they were when the seats were held.
+pub(crate) async fn fees_back(tx: &mut dyn Tx, paid: &Paid, now: Timestamp) -> Result<FeesBack> {
+    if !paid.has_fees() {
+        return Ok(FeesBack::ALL);
+    }
+    let sql = "select r.fees, p.created_at, v.time_zone
+                 from payments p
+                 join reservations r on r.id = p.reservation_id
+                 join event_schedules s on s.id = r.schedule_id
+                 join events e on e.id = s.event_id
+                 join venues v on v.id = e.venue_id
+                where p.id = $1";
+    let row = tx.row(sql, params![paid.row.payment.id]).await?.ok_or(Refusal::NotFound)?;
+    let fees: Fees = json_or_default(&row, "fees")?;
+    let zone: String = row.get("time_zone")?;
+    let booked_at: Timestamp = row.get("created_at")?;
+    let is_booking_day = booked_at.is_same_day(now, &zone);
+    let goes_back = |fee: Option<Fee>| fee.is_none_or(|fee| fee.refund.goes_back(is_booking_day));
+    Ok(FeesBack { booking: goes_back(fees.booking), order: goes_back(fees.order) })
 }
 
 fn read_policy(text: Option<String>) -> Result<RefundPolicy> {
@@ -109,17 +140,20 @@ async fn preview(tx: &mut dyn Tx, question: &PreviewRefund) -> Result<RefundPrev
         return Err(Refusal::NotFound.into());
     }
     paid.refuse_unless_paid()?;
-    let fee_percent = fee_percent_of(tx, &paid.reservation, question.now).await?;
-    let terms = terms_of(tx, paid.reservation.schedule).await?;
+    let terms = cancel_terms(tx, &paid, question.now).await?;
+    let policy = terms_of(tx, paid.reservation.schedule).await?.policy;
     let seats = paid.choose(&question.seats)?;
-    let quote = quote(seats.iter().map(|seat| seat.price), fee_percent);
+    let quote = paid.quote(&seats, terms).quote;
+    let prices = seats.iter().map(|seat| seat.price);
+    let kept_of_prices = refunds::quote(prices, terms.fee_percent).fee;
     Ok(RefundPreview {
         reservation_id: question.reservation,
         seat_ids: seats.iter().map(|seat| seat.id).collect(),
         refund_amount: quote.refund,
         fee: quote.fee,
-        fee_percent,
-        policy: terms.policy,
+        fee_percent: terms.fee_percent,
+        fees_kept: quote.fee.checked_sub(kept_of_prices).unwrap_or(Won::ZERO),
+        policy,
         now: question.now,
     })
 }

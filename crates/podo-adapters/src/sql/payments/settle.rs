@@ -1,7 +1,7 @@
 //! The only exit from `PAYING`: the confirm call, the webhook and the reconciler all end here.
 
 use crate::sql::booking::reservations;
-use crate::sql::booking::reservations::{Booking, give_back};
+use crate::sql::booking::reservations::{Booking, give_back, json_or_null};
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Value, params};
 use crate::sql::messaging::outbox;
@@ -237,8 +237,8 @@ async fn issue_tickets(
 ) -> Result<Vec<NewTicket>> {
     let sql = "insert into tickets
                  (id, reservation_id, user_id, schedule_id, seat_index, seat_number, grade, status,
-                  code, created_at, updated_at)
-               values ($1, $2, $3, $4, $5, $6, $7, 'VALID', $8, $9, $9)";
+                  code, created_at, updated_at, ticket_type)
+               values ($1, $2, $3, $4, $5, $6, $7, 'VALID', $8, $9, $9, $10)";
     let mut tickets = Vec::with_capacity(seats.len());
     let mut sets = Vec::with_capacity(seats.len());
     for seat in seats {
@@ -254,7 +254,8 @@ async fn issue_tickets(
             &seat.number,
             &seat.grade,
             code.as_slice(),
-            now
+            now,
+            json_or_null(seat.ticket_type())?
         ];
         sets.push(values.to_vec());
         tickets.push(NewTicket { id, seat_number: seat.number.clone() });

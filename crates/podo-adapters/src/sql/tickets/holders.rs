@@ -1,5 +1,6 @@
 //! Tickets as their owners see them.
 
+use crate::sql::booking::reservations::json_or_default;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use crate::sql::tickets::{TicketOf, TicketsIn, TicketsOf};
@@ -11,7 +12,7 @@ use uuid::Uuid;
 pub(super) async fn list(tx: &mut dyn Tx, question: &TicketsOf) -> Result<Vec<TicketView>> {
     let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name as venue_name,
                       s.starts_at, t.seat_number, t.grade, r.booking_number, t.status, t.code,
-                      e.transferable, t.offered_until
+                      e.transferable, t.offered_until, t.ticket_type
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  join event_schedules s on s.id = t.schedule_id
@@ -27,7 +28,7 @@ pub(super) async fn list(tx: &mut dyn Tx, question: &TicketsOf) -> Result<Vec<Ti
 pub(super) async fn one(tx: &mut dyn Tx, question: &TicketOf) -> Result<Option<TicketView>> {
     let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name as venue_name,
                       s.starts_at, t.seat_number, t.grade, r.booking_number, t.status, t.code,
-                      e.transferable, t.offered_until
+                      e.transferable, t.offered_until, t.ticket_type
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  join event_schedules s on s.id = t.schedule_id
@@ -40,7 +41,7 @@ pub(super) async fn one(tx: &mut dyn Tx, question: &TicketOf) -> Result<Option<T
 pub(super) async fn in_booking(tx: &mut dyn Tx, question: &TicketsIn) -> Result<Vec<TicketView>> {
     let sql = "select t.id, t.reservation_id, t.schedule_id, e.title, v.name as venue_name,
                       s.starts_at, t.seat_number, t.grade, r.booking_number, t.status, t.code,
-                      e.transferable, t.offered_until
+                      e.transferable, t.offered_until, t.ticket_type
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  join event_schedules s on s.id = t.schedule_id
@@ -62,6 +63,7 @@ fn read(row: &Row) -> Result<TicketView> {
         starts_at: row.get("starts_at")?,
         seat_number: row.get("seat_number")?,
         grade: row.get("grade")?,
+        ticket_type: json_or_default(row, "ticket_type")?,
         booking_number: row.get("booking_number")?,
         status: row.parse("status", TicketStatus::parse)?,
         code: row.get("code")?,

@@ -14,19 +14,21 @@ use crate::sql::operations::idempotency;
 use crate::sql::payments::cancel::{GivenBack, GivenBy, Paid, give_back, load_paid};
 use crate::sql::payments::confirm::pay_at_once;
 use crate::sql::tickets::gate::why_not_valid;
+use podo_app::booking::port::reservations::SeatParts;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::payments::Sold;
 use podo_app::tickets::resale_port::{
     AdvanceResale, ListTicket, ResaleView, Resales, Resold, TakeResale,
 };
 use podo_app::{Error, Result};
+use podo_domain::booking::order::options::Fees;
 use podo_domain::booking::reservations::check_seat_limit;
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::booking::standby::PLACE_OF_OFFER;
 use podo_domain::catalog::phases::is_for_everybody;
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::payments::refunds::RefundTo;
+use podo_domain::payments::refunds::{CancelTerms, FeesBack, RefundTo};
 use podo_domain::tickets::TicketStatus;
 use podo_domain::tickets::resales::{NextOffer, ResaleState};
 use podo_domain::{
@@ -85,7 +87,7 @@ async fn list_ticket(tx: &mut dyn Tx, command: &ListTicket) -> Result<ResaleView
                   join venues v on v.id = e.venue_id
                  where z.ticket_id = $1 and z.state in ('LISTED', 'OFFERED')";
     let sql = "select t.status, t.schedule_id, t.seat_index, t.grade, t.reservation_id,
-                      r.user_id as buyer_id, c.price
+                      r.user_id as buyer_id, c.price + c.fee as price
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  left join reservation_seats c
@@ -104,6 +106,9 @@ async fn list_ticket(tx: &mut dyn Tx, command: &ListTicket) -> Result<ResaleView
     if let Some(known) = tx.row(open, params![ticket]).await? {
         return read_view(&known);
     }
+    let price: Option<Won> = row.get("price")?;
+    // Nothing was paid for it that could be paid back.
+    let price = price.filter(|price| !price.is_zero()).ok_or(Refusal::NothingToRefund)?;
     let insert = "insert into resales (id, ticket_id, reservation_id, schedule_id, seat_index,
                                        grade, user_id, price, state, created_at, updated_at)
                   values ($1, $2, $3, $4, $5, $6, $7, $8, 'LISTED', $9, $9)";
@@ -115,7 +120,7 @@ async fn list_ticket(tx: &mut dyn Tx, command: &ListTicket) -> Result<ResaleView
         row.get::<SeatIndex>("seat_index")?,
         row.get::<String>("grade")?,
         user,
-        row.get::<Won>("price")?,
+        price,
         now
     ];
     tx.execute(insert, values).await?;
@@ -336,7 +341,7 @@ async fn claim_listing(tx: &mut dyn Tx, listing: &Listing, command: &TakeResale)
 async fn check_limit(tx: &mut dyn Tx, listing: &Listing, command: &TakeResale) -> Result<()> {
     let (fan, date) = (command.user.uuid().as_u128(), listing.schedule.uuid().as_u128());
     tx.lock(Uuid::from_u128(fan ^ date)).await?;
-    let max = check_sale(tx, listing.schedule, command.now).await?;
+    let max = check_sale(tx, listing.schedule, command.now).await?.seats_per_person;
     let sql = "select cast(coalesce(sum(n_seats), 0) as bigint) as n_active from reservations
                 where schedule_id = $1 and user_id = $2
                   and status in ('HELD', 'PAYING', 'CONFIRMED')
@@ -359,9 +364,11 @@ async fn refund_seller(
     let payment: PaymentId = row.ok_or(Refusal::ResaleOver)?.get("id")?;
     let paid: Paid = load_paid(tx, payment).await?;
     paid.refuse_unless_paid()?;
+    // The taker pays the booking fee that the buyer paid. The fee of the buyer's order stays.
+    let fees_back = FeesBack { booking: true, order: false };
     let given = GivenBack {
         seats: paid.choose(&[listing.schedule.seat(listing.seat)])?,
-        fee_percent: 0,
+        terms: CancelTerms { fee_percent: 0, fees_back },
         refund: command.refund,
         reason: "resale",
         to: RefundTo::Original,
@@ -370,6 +377,15 @@ async fn refund_seller(
     };
     let (canceled, freed) = give_back(tx, paid, given).await?;
     Ok((canceled.refund_amount, freed))
+}
+
+/// What the buyer paid for the seat, with the ticket type that the gate asks about.
+async fn bought_as(tx: &mut dyn Tx, listing: &Listing) -> Result<(Won, Option<SeatParts>)> {
+    let sql = "select price, list_price, type_off, code_off, fee, ticket_type
+                 from reservation_seats where reservation_id = $1 and seat_index = $2";
+    let row = tx.row(sql, params![listing.reservation, listing.seat]).await?;
+    let row = row.ok_or(Refusal::ResaleOver)?;
+    Ok((row.get("price")?, reservations::read_parts(&row)?))
 }
 
 /// The taker pays what the buyer paid, whatever the seat costs now.
@@ -383,11 +399,13 @@ async fn sell_to_taker(tx: &mut dyn Tx, listing: &Listing, command: &TakeResale)
         phase: None,
         place: PLACE_OF_OFFER,
         until: listing.offered_until.ok_or(Refusal::ResaleOver)?,
+        // In the price already.
+        fees: Fees::default(),
         now: command.now,
     };
     let mut claimed = take_free_seats(tx, &claim).await?;
     for claimed in &mut claimed {
-        claimed.seat.price = listing.price;
+        (claimed.seat.price, claimed.seat.parts) = bought_as(tx, listing).await?;
     }
     store_claimed(tx, &claim, claimed).await?;
     let held = reservations::load_with_date(tx, command.reservation).await?;

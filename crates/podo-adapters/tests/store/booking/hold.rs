@@ -2,13 +2,15 @@
 
 use crate::world::{FAR, Fan, NEAR, Plan, SALE_S, World, at, refusal, won};
 use podo_app::booking::port::reservations::{Freed, ReleaseSeats, Reservations};
-use podo_app::catalog::port::{Catalog, ChangeEvent, EventVerb};
+use podo_app::catalog::port::{Catalog, ChangeEvent, ChangeSchedule, EventVerb};
 use podo_app::waiting_room::port::history::{HistoryCursor, QueueHistory};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::booking::seats::SeatState;
+use podo_domain::catalog::ScheduleChange;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::waiting_room::Entry;
-use podo_domain::{Refusal, ReservationId, Timestamp};
+use podo_domain::{Refusal, ReservationId, Timestamp, Won};
+use std::collections::BTreeMap;
 
 async fn seat_states(world: &World) -> Vec<SeatState> {
     let seats = world.store.seats_of(world.schedule).await.unwrap();
@@ -28,6 +30,22 @@ async fn a_hold_costs_what_the_database_says_its_seats_cost() {
     assert_eq!((view.status, view.amount), (ReservationStatus::Held, held.amount));
     assert_eq!(view.seats, held.seats);
     assert_eq!(world.told(held.reservation_id.uuid()).await, [MessageKind::ReservationHeld]);
+    world.finish().await;
+}
+
+/// Organisers may ask up to 100,000,000 won for a seat, and one payment moves no more.
+#[tokio::test]
+async fn seats_that_cost_more_than_one_payment_may_move_are_refused() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let max = Won::PER_PAYMENT_MAX;
+    let prices = BTreeMap::from([("VIP".to_owned(), max), ("R".to_owned(), won(1))]);
+    let change = ScheduleChange { prices: Some(prices), ..ScheduleChange::default() };
+    let (actor, schedule, now) = (world.admin, world.schedule, at(-10));
+    world.store.change_schedule(ChangeSchedule { actor, schedule, change, now }).await.unwrap();
+    let told = refusal(world.hold(&fan, &[0, 10], at(1)).await);
+    assert_eq!(told, Refusal::OrderTooExpensive { max });
+    assert_eq!(world.hold(&fan, &[0], at(1)).await.unwrap().amount, max);
     world.finish().await;
 }
 

@@ -1,5 +1,6 @@
 //! Each invariant catches the damage that it is for.
 
+use crate::booking::orders::{add, choose, pay};
 use crate::booking::resales::{on_offer, take_command};
 use crate::world::{FAR, Fan, World, at, broken};
 use podo_adapters::gateways::sandbox::{Choice, Page, SandboxBook};
@@ -8,8 +9,10 @@ use podo_app::messaging::port::messages::{Consume, Messages, Notification};
 use podo_app::operations::port::invariants::Invariants;
 use podo_app::payments::port::payments::{CancelPayment, Payments, SettlePayment};
 use podo_app::tickets::resale_port::Resales;
+use podo_domain::booking::order::options::Discount;
+use podo_domain::booking::order::promotions::{Promotion, PromotionPer};
 use podo_domain::payments::{Outcome, PaymentMethod};
-use podo_domain::{LoginId, MessageId, PaymentId, RefundId, SessionId, Won};
+use podo_domain::{LoginId, MessageId, PaymentId, PromotionId, RefundId, SessionId, Won};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -61,6 +64,8 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update audit_log set actor_id = zeroblob(16) where seq = 5", &["I24"]),
     ("delete from audit_log where seq = 3", &["I24"]),
     ("update resales set price = price - 1", &["I26"]),
+    ("update reservation_seats set list_price = list_price + 1", &["I27"]),
+    ("update promotion_codes set n_used = n_used + 1", &["I28"]),
 ];
 
 const NO_BARRIERS: &str = "pragma foreign_keys = off;
@@ -79,6 +84,7 @@ async fn lived_in() -> World {
     world.buy(&buyer, &[10, 11], at(1)).await;
     write_notification(&world, &buyer).await;
     world.hold(&holder, &[20, 21], at(2)).await.unwrap();
+    with_code(&world).await;
     let held = world.hold(&payer, &[30], at(3)).await.unwrap();
     let (reservation, card) = (held.reservation_id, PaymentMethod::Card);
     world.request(&payer, reservation, card, at(3)).await.unwrap();
@@ -90,6 +96,28 @@ async fn lived_in() -> World {
     let take = take_command(&world, &offered.taker, &offered.listing);
     world.store.take_resale(take).await.unwrap();
     world
+}
+
+/// An order that a promotion code makes cheaper.
+async fn with_code(world: &World) {
+    let promotion = Promotion {
+        id: PromotionId::new(world.id()),
+        code: "GRAPES".into(),
+        discount: Discount::Percent(10),
+        per: PromotionPer::Order,
+        grades: None,
+        amount_min: Won::ZERO,
+        starts_at: None,
+        ends_at: None,
+        uses_max: 5,
+        uses_per_person: None,
+    };
+    add(world, promotion).await.unwrap();
+    let fan = world.fan().await;
+    let id = world.hold(&fan, &[6], at(2)).await.unwrap().reservation_id;
+    world.charge(&fan, 1_000_000).await;
+    let view = choose(world, (&fan, id), &[], Some("GRAPES"), at(3)).await.unwrap();
+    pay(world, &fan, &view, at(4)).await.unwrap();
 }
 
 async fn cancel_by_card(world: &World, fan: &Fan) {

@@ -61,7 +61,7 @@ async fn a_wallet_purchase_is_refunded_at_once() {
     assert_eq!(world.store.balance(fan.id).await.unwrap(), won(1_000_000));
     let tickets = world.store.tickets_of(fan.id, ALL).await.unwrap();
     assert!(tickets.iter().all(|ticket| ticket.status == TicketStatus::Void));
-    let told = world.told(canceled.refund_id.uuid()).await;
+    let told = world.told(canceled.refund_id.unwrap().uuid()).await;
     assert_eq!(told, [MessageKind::RefundDue, MessageKind::PaymentRefunded]);
     let Idempotent::Replay(answer) = world.store.cancel_payment(command).await.unwrap() else {
         panic!("canceled twice");
@@ -80,11 +80,11 @@ async fn a_card_purchase_is_refunded_when_the_gateway_has_done_it() {
     let canceled = cancel(&world, &fan, payment).await;
     assert_eq!(canceled.status, PaymentStatus::RefundDue);
     world.check_invariants(at(100)).await;
-    world.store.finish_refund(canceled.refund_id, at(110)).await.unwrap();
-    world.store.finish_refund(canceled.refund_id, at(120)).await.unwrap();
+    world.store.finish_refund(canceled.refund_id.unwrap(), at(110)).await.unwrap();
+    world.store.finish_refund(canceled.refund_id.unwrap(), at(120)).await.unwrap();
     let view = world.store.payment(payment, fan.id).await.unwrap().unwrap();
     assert_eq!((view.status, view.refunded), (PaymentStatus::Refunded, won(FAR)));
-    let told = world.told(canceled.refund_id.uuid()).await;
+    let told = world.told(canceled.refund_id.unwrap().uuid()).await;
     assert_eq!(told, [MessageKind::RefundDue, MessageKind::PaymentRefunded], "each once");
     assert_eq!(
         refusal(world.store.finish_refund(RefundId::new(world.id()), at(1)).await),
@@ -98,7 +98,7 @@ async fn due_refunds_are_taken_by_one_node_at_a_time_and_put_off() {
     let world = World::new().await;
     let fan = world.fan().await;
     let payment = buy_by_card(&world, &fan).await;
-    let refund = cancel(&world, &fan, payment).await.refund_id;
+    let refund = cancel(&world, &fan, payment).await.refund_id.unwrap();
     assert!(world.store.take_due_refunds(at(99), at(130), 10).await.unwrap().is_empty());
     let due = world.store.take_due_refunds(at(100), at(130), 10).await.unwrap();
     assert_eq!((due[0].refund, due[0].payment, due[0].attempts), (refund, payment, 1));
@@ -164,7 +164,7 @@ async fn a_refund_finished_by_many_nodes_is_made_once() {
     let world = World::new().await;
     let fan = world.fan().await;
     let payment = buy_by_card(&world, &fan).await;
-    let refund = cancel(&world, &fan, payment).await.refund_id;
+    let refund = cancel(&world, &fan, payment).await.refund_id.unwrap();
     let answers = join_all((0..40).map(|_| world.store.finish_refund(refund, at(110)))).await;
     assert!(answers.iter().all(Result::is_ok));
     let view = world.store.payment(payment, fan.id).await.unwrap().unwrap();

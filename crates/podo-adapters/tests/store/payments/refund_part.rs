@@ -79,12 +79,15 @@ async fn refunds_of_one_card_are_made_one_after_the_other() {
     world.check_invariants(at(100)).await;
     let due = world.store.take_due_refunds(at(100), at(101), 10).await.unwrap();
     assert_eq!(due.len(), 1, "{due:?}");
-    assert_eq!((due[0].refund, due[0].in_book.refunded_before), (first.refund_id, won(0)));
-    world.store.finish_refund(first.refund_id, at(101)).await.unwrap();
+    assert_eq!((due[0].refund, due[0].in_book.refunded_before), (first.refund_id.unwrap(), won(0)));
+    world.store.finish_refund(first.refund_id.unwrap(), at(101)).await.unwrap();
     world.check_invariants(at(101)).await;
     let due = world.store.take_due_refunds(at(101), at(102), 10).await.unwrap();
-    assert_eq!((due[0].refund, due[0].in_book.refunded_before), (second.refund_id, won(FAR)));
-    world.store.finish_refund(second.refund_id, at(102)).await.unwrap();
+    assert_eq!(
+        (due[0].refund, due[0].in_book.refunded_before),
+        (second.refund_id.unwrap(), won(FAR))
+    );
+    world.store.finish_refund(second.refund_id.unwrap(), at(102)).await.unwrap();
     let view = world.store.payment(payment, fan.id).await.unwrap().unwrap();
     assert_eq!((view.status, view.refunded), (PaymentStatus::Refunded, won(NEAR + FAR)));
     assert_eq!(view.refunds.len(), 2);
@@ -105,7 +108,7 @@ async fn refunds_of_one_card_are_made_in_the_order_in_which_they_were_queued() {
     let mut promised = Vec::new();
     for (seat, refund) in [(10, id(3)), (0, id(1)), (1, id(2))] {
         let command = CancelPayment { refund, ..give(&world, &fan, payment, &[seat]) };
-        promised.push(cancel(&world, command).await.refund_id);
+        promised.push(cancel(&world, command).await.refund_id.unwrap());
     }
     for (refund, number) in promised.iter().zip(1..) {
         let due = world.store.take_due_refunds(at(200), at(300), 10).await.unwrap();
@@ -181,6 +184,7 @@ pub(crate) fn by_organiser(world: &World, actor: UserId, payment: PaymentId) -> 
         reason: "FALL_FROM_STAGE".into(),
         seats: Vec::<SeatId>::new(),
         fee_percent: 0,
+        refunds_fees: None,
         to: RefundTo::Original,
         now: at(100),
     }

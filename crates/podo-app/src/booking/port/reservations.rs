@@ -4,9 +4,12 @@ use crate::error::Result;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use crate::store::PageAsk;
 use async_trait::async_trait;
+use podo_domain::booking::order::options::TypeMark;
+use podo_domain::booking::order::{LineSeat, OrderLine, SeatPrice, lines};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::id::SeatIndex;
+use podo_domain::payments::refunds::SeatPaid;
 use podo_domain::waiting_room::Entry;
 use podo_domain::{ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
 use serde::Serialize;
@@ -36,7 +39,61 @@ pub struct ReservedSeat {
     pub id: SeatId,
     pub number: String,
     pub grade: String,
+    /// What the ticket costs, with its discounts and without fees.
     pub price: Won,
+    /// Absent if it costs the price of its grade, without a fee.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<SeatParts>,
+}
+
+/// What the price of a seat consists of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SeatParts {
+    /// The price of the grade.
+    pub list_price: Won,
+    pub type_discount: Won,
+    pub code_discount: Won,
+    /// The booking fee, in addition to the price.
+    pub booking_fee: Won,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket_type: Option<TypeMark>,
+}
+
+impl ReservedSeat {
+    pub fn parts(&self) -> SeatPrice {
+        match &self.parts {
+            Some(parts) => SeatPrice {
+                list: parts.list_price,
+                type_off: parts.type_discount,
+                code_off: parts.code_discount,
+                fee: parts.booking_fee,
+            },
+            None => SeatPrice { list: self.price, ..SeatPrice::default() },
+        }
+    }
+
+    pub fn ticket_type(&self) -> Option<&TypeMark> {
+        self.parts.as_ref().and_then(|parts| parts.ticket_type.as_ref())
+    }
+
+    pub fn paid(&self) -> SeatPaid {
+        let fee = self.parts.as_ref().map_or(Won::ZERO, |parts| parts.booking_fee);
+        SeatPaid { price: self.price, fee }
+    }
+}
+
+/// The lines of an order, which add up to its amount.
+pub fn lines_of(seats: &[ReservedSeat], code: Option<&str>, order_fee: Won) -> Vec<OrderLine> {
+    let seats: Vec<LineSeat<'_>> = seats
+        .iter()
+        .map(|seat| LineSeat {
+            grade: &seat.grade,
+            price: seat.parts(),
+            ticket_type: seat.ticket_type(),
+        })
+        .collect();
+    lines(&seats, code, order_fee)
 }
 
 /// Seats held for a fan.
@@ -46,12 +103,28 @@ pub struct Held {
     pub reservation_id: ReservationId,
     pub status: ReservationStatus,
     pub seats: Vec<ReservedSeat>,
+    /// With the fees.
     pub amount: Won,
+    /// The lines of the order, if it has fees.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<OrderLine>,
     pub hold_expires_at: Timestamp,
 }
 
 impl IdempotentAnswer for Held {
     const STATUS: u16 = 201;
+}
+
+/// Sets the ticket types and the promotion code of an unpaid order.
+#[derive(Clone, Debug)]
+pub struct ChooseOrder {
+    pub reservation: ReservationId,
+    pub user: UserId,
+    /// In the order of the request; seats that aren't named cost the full price.
+    pub types: Vec<(SeatId, Option<u32>)>,
+    /// Cleaned; absent for none.
+    pub code: Option<String>,
+    pub now: Timestamp,
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +151,11 @@ pub struct ReservationView {
     pub status: ReservationStatus,
     pub seats: Vec<ReservedSeat>,
     pub amount: Won,
+    /// Tickets, discounts and fees. They add up to the amount; those of a reservation that is over
+    /// say what it consisted of.
+    pub lines: Vec<OrderLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub promotion_code: Option<String>,
     pub hold_expires_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub booking_number: Option<String>,
@@ -88,8 +166,17 @@ pub struct ReservationView {
 pub trait Reservations: Send + Sync {
     /// Refusals: `EntryRequired`, `EntryExpired`, `SaleNotOpen`, `SaleClosed`, `SaleStopped`,
     /// `NotEligible`, `SeatNotInPhase`, `SeatLimit`, `SeatTaken`, `HoldChurn`, `NotFound`,
-    /// `KeyReused`.
+    /// `OrderTooExpensive`, `KeyReused`.
     async fn hold_seats(&self, command: HoldSeats) -> Result<Idempotent<Held>>;
+
+    /// Replaces the types and the code of an order, and with them its amount. A READY payment of the
+    /// old amount is canceled. Uses of the code are counted in the same transaction. Refusals:
+    /// `NotFound`, `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `AlreadyCanceled`,
+    /// `ScheduleCanceled`, `ForeignSeat`, `SeatRepeated`, `TicketTypeUnknown`,
+    /// `TicketTypeOtherGrade`, `TicketTypeLimit`, `PromotionWrong`, `PromotionNotBegun`,
+    /// `PromotionOver`, `PromotionUsedUp`, `PromotionUsed`, `PromotionOtherGrade`,
+    /// `PromotionMinimum`.
+    async fn choose_order(&self, command: ChooseOrder) -> Result<ReservationView>;
 
     /// Refusals: `NotFound` (also for another fan's reservation), `PaymentRunning`, `AlreadyPaid`.
     async fn release_seats(&self, command: ReleaseSeats) -> Result<Option<Freed>>;

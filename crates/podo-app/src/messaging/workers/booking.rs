@@ -53,6 +53,7 @@ fn has_seats(kind: MessageKind) -> Option<bool> {
         | MessageKind::SecurityChanged
         | MessageKind::ReservationHeld
         | MessageKind::ReservationExtended
+        | MessageKind::ReservationPriced
         | MessageKind::ReservationPaying
         | MessageKind::ReservationDeclined
         | MessageKind::ReservationReleased

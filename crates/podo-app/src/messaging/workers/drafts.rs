@@ -90,6 +90,7 @@ fn template_of(kind: MessageKind) -> Option<Template> {
         MessageKind::TicketTransferred => Template::TransferredAway,
         MessageKind::ReservationHeld
         | MessageKind::ReservationExtended
+        | MessageKind::ReservationPriced
         | MessageKind::ReservationPaying
         | MessageKind::ReservationDeclined
         | MessageKind::ReservationReleased

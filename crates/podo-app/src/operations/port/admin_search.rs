@@ -51,6 +51,10 @@ pub struct ReservationRow {
     pub status: ReservationStatus,
     pub seats: Vec<String>,
     pub amount: Won,
+    /// The types of its seats, in their order; empty for the full price.
+    pub ticket_types: Vec<String>,
+    pub promotion_code: Option<String>,
+    pub fees: Won,
     pub booking_number: Option<String>,
     pub created_at: Timestamp,
 }

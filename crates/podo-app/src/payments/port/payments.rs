@@ -203,9 +203,11 @@ pub struct Canceled {
     pub status: PaymentStatus,
     pub reservation_id: ReservationId,
     pub reservation_status: ReservationStatus,
-    pub refund_id: RefundId,
+    /// Absent if there is nothing to refund.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refund_id: Option<RefundId>,
     pub refund_amount: Won,
-    /// What the event keeps under its refund policy.
+    /// What the event keeps under its refund policy, with the fees that aren't refunded.
     pub fee: Won,
     pub refund_to: RefundTo,
     /// The seats that were given back.
@@ -318,7 +320,7 @@ pub struct NeverMade {
 pub trait Payments: Send + Sync {
     /// Stores the payment as READY and extends the hold for the gateway's page. An earlier READY
     /// payment of the reservation is canceled. Refusals: `NotFound`, `ScheduleCanceled`,
-    /// `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `KeyReused`.
+    /// `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `NothingToPay`, `KeyReused`.
     async fn request_payment(&self, command: RequestPayment) -> Result<Idempotent<Requested>>;
 
     /// From the wallet: pays in one transaction. From a card: stores the intent, so that the

@@ -18,8 +18,11 @@ pub struct RefundPreview {
     pub reservation_id: ReservationId,
     pub seat_ids: Vec<SeatId>,
     pub refund_amount: Won,
+    /// What is kept: a part of the price, and the fees that aren't refunded.
     pub fee: Won,
     pub fee_percent: u32,
+    /// The part of `fee` that consists of booking and order fees.
+    pub fees_kept: Won,
     pub policy: RefundPolicy,
     pub now: Timestamp,
 }
@@ -43,6 +46,8 @@ pub struct RefundByOrganiser {
     pub reason: String,
     pub seats: Vec<SeatId>,
     pub fee_percent: u32,
+    /// Whether booking and order fees go back; by their own rule if absent.
+    pub refunds_fees: Option<bool>,
     pub to: RefundTo,
     pub now: Timestamp,
 }

@@ -13,6 +13,7 @@ use crate::tickets::gate::ticket_key;
 use crate::tickets::gate_port::{ChangedSince, GateTicket};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use podo_domain::booking::order::options::TypeMark;
 use podo_domain::catalog::hall::Hall;
 use podo_domain::catalog::text::FieldError;
 use podo_domain::tickets::TicketStatus;
@@ -50,6 +51,8 @@ pub struct GateLine {
     pub section: Option<String>,
     pub seat_number: String,
     pub grade: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ticket_type: Option<TypeMark>,
     pub status: TicketStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_at: Option<Timestamp>,
@@ -196,6 +199,7 @@ fn line(
         section: hall.section(ticket.seat).map(str::to_owned),
         seat_number: ticket.seat_number,
         grade: ticket.grade,
+        ticket_type: ticket.ticket_type,
         status: ticket.status,
         used_at: ticket.used_at,
         used_gate: ticket.used_gate,

@@ -1,6 +1,7 @@
 //! The text of each problem code in Korean and English: what happened and what to do next.
 
 use crate::http::language::Language;
+use crate::http::problem::order_sentences::ORDERS;
 
 /// Code, Korean, English.
 pub(crate) const ALL: &[(&str, &str, &str)] = &[
@@ -437,49 +438,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
 ];
 
 pub(crate) fn sentence(code: &str, language: Language) -> &'static str {
-    let found = ALL.binary_search_by_key(&code, |(known, _, _)| known);
-    let (_, korean, english) = ALL[found.expect("a test keeps the sentences complete and sorted")];
-    language.choose(korean, english)
-}
-
-/// What is wrong with a field. Ours are `code` or `code:limit`; serde's are English sentences.
-pub(crate) fn field_sentence(problem: &str, language: Language) -> String {
-    let (code, limit) = problem.split_once(':').unwrap_or((problem, ""));
-    let (korean, english) = match code {
-        "blank" => ("비워 둘 수 없어요.".into(), "must not be blank".into()),
-        "too_short" => {
-            (format!("{limit}자 이상이어야 해요."), format!("needs at least {limit} characters"))
-        }
-        "too_long" => {
-            (format!("{limit}자를 넘을 수 없어요."), format!("has more than {limit} characters"))
-        }
-        "control_characters" => {
-            ("제어 문자를 쓸 수 없어요.".into(), "contains control characters".into())
-        }
-        "out_of_range" => (format!("{limit} 범위여야 해요."), format!("must be in {limit}")),
-        "not_an_email" => ("이메일 주소가 아니에요.".into(), "is not an email address".into()),
-        "not_a_phone" => ("전화번호가 아니에요.".into(), "is not a phone number".into()),
-        "not_a_time" => {
-            ("시각이 아니에요 (RFC 3339).".into(), "is not a time (RFC 3339 with an offset)".into())
-        }
-        "not_a_zone" => (
-            "시간대 이름이 아니에요 (예: Asia/Seoul).".into(),
-            "is not a time zone (Asia/Seoul)".into(),
-        ),
-        "not_a_section" => ("공연장에 없는 구역이에요.".into(), "has an unknown section".into()),
-        "not_our_cursor" => (
-            "끝난 목록이에요. 처음부터 다시 받아 주세요.".into(),
-            "isn't of this list, or has expired; begin again without it".into(),
-        ),
-        "too_common" => ("너무 흔한 비밀번호예요.".into(), "is too common".into()),
-        _ if problem.starts_with("unknown field") => {
-            ("알 수 없는 필드예요.".into(), problem.to_owned())
-        }
-        _ if problem.starts_with("missing field") => {
-            ("필수 항목이에요.".into(), problem.to_owned())
-        }
-        _ => (format!("값의 형식이 올바르지 않아요 ({problem})."), problem.to_owned()),
+    let find = |list: &'static [(&'static str, &'static str, &'static str)]| {
+        list.binary_search_by_key(&code, |(known, _, _)| known).ok().map(|at| list[at])
     };
+    let found = find(ALL).or_else(|| find(ORDERS));
+    let (_, korean, english) = found.expect("a test keeps the sentences complete and sorted");
     language.choose(korean, english)
 }
 
@@ -489,16 +452,12 @@ mod tests {
 
     #[test]
     fn sentences_are_sorted_and_exist_in_both_languages() {
-        assert!(ALL.is_sorted_by(|a, b| a.0 < b.0), "sorted, none twice");
-        for (code, korean, english) in ALL {
+        for list in [ALL, ORDERS] {
+            assert!(list.is_sorted_by(|a, b| a.0 < b.0), "sorted, none twice");
+        }
+        for (code, korean, english) in ALL.iter().chain(ORDERS) {
             let has_hangul = |text: &str| text.chars().any(|c| ('가'..='힣').contains(&c));
             assert!(has_hangul(korean) && !has_hangul(english), "{code}");
         }
-    }
-
-    #[test]
-    fn a_field_problem_names_its_limit() {
-        assert_eq!(field_sentence("too_long:50", Language::English), "has more than 50 characters");
-        assert_eq!(field_sentence("too_long:50", Language::Korean), "50자를 넘을 수 없어요.");
     }
 }

@@ -76,6 +76,7 @@ impl Rows {
                 number: seat.number,
                 grade: seat.grade,
                 price: seat.price,
+                parts: None,
             };
             serde_json::to_writer(&mut rows.text, &seat).map_err(Error::broken)?;
             rows.text.pop();
@@ -181,7 +182,10 @@ mod tests {
         let seats = (0..).zip(statuses).map(|(index, status)| {
             let Seat { number, grade, price, .. } = seat(index);
             let id = schedule.seat(index);
-            BookingSeat { seat: ReservedSeat { id, number, grade, price }, status: *status }
+            BookingSeat {
+                seat: ReservedSeat { id, number, grade, price, parts: None },
+                status: *status,
+            }
         });
         serde_json::json!({ "seats": seats.collect::<Vec<_>>() })
     }

@@ -10,6 +10,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .merge(crate::routes::operations::audit::routes())
         .merge(crate::routes::catalog::admin::routes())
         .merge(crate::routes::catalog::phases::routes())
+        .merge(crate::routes::catalog::pricing::routes())
         .merge(crate::routes::messaging::dead_letters::routes())
         .merge(crate::routes::messaging::mail_templates::routes())
         .merge(crate::routes::operations::jobs::routes())

@@ -91,6 +91,9 @@ const RESERVATION_COLUMNS: &[&str] = &[
     "userId",
     "email",
     "createdAt",
+    "ticketTypes",
+    "promotionCode",
+    "fees",
 ];
 
 /// All reservations, newest first; `format=csv` returns a file of all of them. A page examines at

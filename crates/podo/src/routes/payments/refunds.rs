@@ -78,6 +78,10 @@ pub(crate) struct RefundBody {
     #[serde(default)]
     #[schema(maximum = 90)]
     fee_percent: u32,
+    /// Whether booking and order fees are refunded; by their own rules by default. The percentage
+    /// doesn't apply to them.
+    #[serde(default)]
+    refund_fees: Option<bool>,
     #[serde(default)]
     refund_to: RefundTo,
 }
@@ -101,12 +105,21 @@ pub(crate) async fn refund(
     // The idempotency key covers the path too.
     let content = [payment.uuid().as_bytes().as_slice(), &body.bytes].concat();
     let key = key_of(&headers, actor, ADMIN_REFUND, &content)?;
-    let RefundBody { reason, seat_ids: seats, fee_percent, refund_to: to } = body.value;
+    let RefundBody { reason, seat_ids: seats, fee_percent, refund_fees, refund_to: to } =
+        body.value;
     if fee_percent > 90 {
         let problem = "out_of_range:0..90".to_owned();
         return Err(Failure::Field { pointer: "feePercent".into(), problem }.into());
     }
-    let asked = AskToRefund { key, actor, reason: reason.into(), seats, fee_percent, to };
+    let asked = AskToRefund {
+        key,
+        actor,
+        reason: reason.into(),
+        seats,
+        fee_percent,
+        refunds_fees: refund_fees,
+        to,
+    };
     match refunds::refund_by_organiser(&app.context, payment, asked).await? {
         Idempotent::Replay(stored) => replay(stored),
         Idempotent::Fresh(RefundAnswer::Made(canceled)) => json(200, &canceled),

@@ -3,7 +3,7 @@
 use podo_domain::catalog::phases::PhaseAudience;
 use podo_domain::catalog::text::FieldError;
 use podo_domain::identity::permissions::Permission;
-use podo_domain::{PhaseId, Refusal, Timestamp};
+use podo_domain::{PhaseId, Refusal, Timestamp, Won};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -117,7 +117,22 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NotPaid,
         Refusal::SeatsLeft,
         Refusal::StandbyOffered,
+        Refusal::InvalidPriceOptions { field: "ticketTypes[0].percent".to_owned() },
+        Refusal::InvalidPromotion { field: "usesMax" },
+        Refusal::PromotionExists,
+        Refusal::TicketTypeUnknown { field: "seats[0].ticketTypeId".to_owned() },
+        Refusal::TicketTypeOtherGrade { field: "seats[0].ticketTypeId".to_owned() },
+        Refusal::TicketTypeLimit { field: "seats[0].ticketTypeId".to_owned(), max: 1 },
+        Refusal::PromotionWrong,
+        Refusal::PromotionNotBegun { starts_at: Timestamp::FAR_FUTURE },
+        Refusal::PromotionOver,
+        Refusal::PromotionUsedUp,
+        Refusal::PromotionUsed,
+        Refusal::PromotionOtherGrade,
+        Refusal::PromotionMinimum { amount: Won::ZERO },
+        Refusal::NothingToPay,
         Refusal::AmountMismatch,
+        Refusal::OrderTooExpensive { max: Won::PER_PAYMENT_MAX },
         Refusal::PaymentNotReady,
         Refusal::PaymentOver,
         Refusal::PaymentDeclined { reason: String::new() },

@@ -1,10 +1,13 @@
 //! Turns a claim on seats into a reservation, for a fan who chose them or for a standby entry.
 
-use crate::sql::booking::reservations::{Change, tell};
-use crate::sql::engine::tx::Tx;
+use crate::sql::booking::reservations::order::{priced, repriced};
+use crate::sql::booking::reservations::{Change, json_or_null, tell};
+use crate::sql::engine::tx::{SqlError, Tx};
 use crate::sql::engine::value::{Row, params};
-use podo_app::booking::port::reservations::{Held, ReservedSeat};
+use podo_app::booking::port::reservations::{Held, ReservedSeat, lines_of};
 use podo_app::{Error, Result};
+use podo_domain::booking::order::options::Fees;
+use podo_domain::booking::order::{ChosenSeat, price};
 use podo_domain::booking::reservations::{Reservation, ReservationStatus};
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::id::SeatIndex;
@@ -22,6 +25,8 @@ pub(crate) struct Claim<'a> {
     /// The place number whose entry permits the claim.
     pub(crate) place: PlaceNumber,
     pub(crate) until: Timestamp,
+    /// Charged in addition to what the seats cost.
+    pub(crate) fees: Fees,
     pub(crate) now: Timestamp,
 }
 
@@ -36,6 +41,7 @@ pub(crate) fn read_claim(id: SeatId, row: &Row) -> Result<Claimed> {
         number: row.get("number")?,
         grade: row.get("grade")?,
         price: row.get("price")?,
+        parts: None,
     };
     Ok(Claimed { seat, fence: row.get("fence")? })
 }
@@ -64,11 +70,9 @@ pub(crate) async fn take_free_seats(tx: &mut dyn Tx, claim: &Claim<'_>) -> Resul
 pub(crate) async fn store_claimed(
     tx: &mut dyn Tx,
     command: &Claim<'_>,
-    claimed: Vec<Claimed>,
+    mut claimed: Vec<Claimed>,
 ) -> Result<Held> {
-    let amount = Won::sum(claimed.iter().map(|claim| claim.seat.price))
-        .filter(|amount| *amount <= Won::PER_PAYMENT_MAX)
-        .ok_or_else(|| Error::broken("the seats' total exceeds the maximum of one payment"))?;
+    let (amount, order_fee) = charge(command, &mut claimed)?;
     let reservation = Reservation {
         id: command.reservation,
         user: command.user,
@@ -78,35 +82,64 @@ pub(crate) async fn store_claimed(
         status: ReservationStatus::Held,
         hold_expires_at: command.until,
         amount,
+        order_fee,
+        promotion: None,
         version: 1,
         payment_window_given: false,
         retry_window_given: false,
     };
-    insert(tx, &reservation, claimed.len(), command.now).await?;
+    insert(tx, &reservation, (command.fees, claimed.len()), command.now).await?;
     insert_seats(tx, &reservation, &claimed).await?;
     let seats: Vec<ReservedSeat> = claimed.into_iter().map(|claim| claim.seat).collect();
     let kind = MessageKind::ReservationHeld;
     let change = Change { reservation: &reservation, seats: &seats, booking: None, kind };
     tell(tx, change, command.now).await?;
+    let lines = match command.fees.is_none() {
+        true => Vec::new(),
+        false => lines_of(&seats, None, order_fee),
+    };
     Ok(Held {
         reservation_id: reservation.id,
         status: reservation.status,
+        lines,
         seats,
         amount,
         hold_expires_at: reservation.hold_expires_at,
     })
 }
 
+/// Adds the fees to the seats. Returns the amount of the order and its own fee.
+fn charge(command: &Claim<'_>, claimed: &mut [Claimed]) -> Result<(Won, Won)> {
+    if command.fees.is_none() {
+        let paid = claimed.iter().map(|claim| claim.seat.paid());
+        let amount = Won::sum(paid.flat_map(|paid| [paid.price, paid.fee]))
+            .filter(|amount| *amount <= Won::PER_PAYMENT_MAX)
+            .ok_or(Refusal::OrderTooExpensive { max: Won::PER_PAYMENT_MAX })?;
+        return Ok((amount, Won::ZERO));
+    }
+    let chosen = |claim: &'_ Claimed| (claim.seat.grade.clone(), claim.seat.price);
+    let chosen: Vec<(String, Won)> = claimed.iter().map(chosen).collect();
+    let seats: Vec<ChosenSeat<'_>> = chosen
+        .iter()
+        .map(|(grade, list)| ChosenSeat { grade, list: *list, ticket_type: None })
+        .collect();
+    let order = price(&seats, None, &command.fees)?;
+    for (claim, price) in claimed.iter_mut().zip(&order.seats) {
+        claim.seat = repriced(&claim.seat, *price, None);
+    }
+    Ok((order.total().unwrap_or(Won::MAX), order.order_fee))
+}
+
 async fn insert(
     tx: &mut dyn Tx,
     reservation: &Reservation,
-    n_seats: usize,
+    (fees, n_seats): (Fees, usize),
     now: Timestamp,
 ) -> Result<()> {
     let sql = "insert into reservations
                  (id, user_id, schedule_id, status, amount, n_seats, hold_expires_at, place_number,
-                  version, created_at, updated_at, phase_id)
-               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8, $9)";
+                  version, created_at, updated_at, phase_id, order_fee, fees)
+               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8, $9, $10, $11)";
     let values = params![
         reservation.id,
         reservation.user,
@@ -116,7 +149,9 @@ async fn insert(
         reservation.hold_expires_at,
         reservation.place,
         now,
-        reservation.phase
+        reservation.phase,
+        reservation.order_fee,
+        json_or_null((!fees.is_none()).then_some(&fees))?
     ];
     Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }
@@ -126,6 +161,9 @@ async fn insert_seats(
     reservation: &Reservation,
     claimed: &[Claimed],
 ) -> Result<()> {
+    if claimed.iter().any(|claim| claim.seat.parts.is_some()) {
+        return insert_priced_seats(tx, reservation, claimed).await;
+    }
     let sql = "insert into reservation_seats
                  (reservation_id, schedule_id, seat_index, number, grade, price, fence, active)
                values ($1, $2, $3, $4, $5, $6, $7, $8)";
@@ -143,14 +181,39 @@ async fn insert_seats(
         ]
         .to_vec()
     };
-    tx.add(sql, claimed.iter().map(set).collect()).await.map_err(|error| {
-        // The last line of defence: the unique index holds even if every check above fails.
-        if error.is_constraint("reservation_seats_one_claim") {
-            let taken = claimed.iter().map(|claim| claim.seat.id).collect();
-            Error::from(Refusal::seat_taken(taken))
-        } else {
-            error.into()
-        }
-    })?;
-    Ok(())
+    let sets = claimed.iter().map(set).collect();
+    tx.add(sql, sets).await.map_err(|error| why_not_inserted(error, claimed))
+}
+
+/// The same for seats with fees, or with the discounts of the ticket that they replace.
+async fn insert_priced_seats(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    claimed: &[Claimed],
+) -> Result<()> {
+    let sql = "insert into reservation_seats
+                 (reservation_id, schedule_id, seat_index, number, grade, fence, active, price,
+                  list_price, type_off, code_off, fee, ticket_type)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+    let set = |claim: &Claimed| {
+        let seat = &claim.seat;
+        let (id, schedule) = (reservation.id, reservation.schedule);
+        let (number, grade, fence) = (&seat.number, &seat.grade, claim.fence);
+        let mut values =
+            params![id, schedule, seat.id.index(), number, grade, fence, true].to_vec();
+        values.extend(priced(seat)?);
+        Ok(values)
+    };
+    let sets = claimed.iter().map(set).collect::<Result<Vec<_>>>()?;
+    tx.add(sql, sets).await.map_err(|error| why_not_inserted(error, claimed))
+}
+
+fn why_not_inserted(error: SqlError, claimed: &[Claimed]) -> Error {
+    // The last line of defence: the unique index holds even if every check above fails.
+    if error.is_constraint("reservation_seats_one_claim") {
+        let taken = claimed.iter().map(|claim| claim.seat.id).collect();
+        Error::from(Refusal::seat_taken(taken))
+    } else {
+        error.into()
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::sql::booking::reservations::claim::{Claim, Claimed, read_claim, store_claimed};
 use crate::sql::booking::reservations::load;
+use crate::sql::booking::reservations::order::json_or_default;
 use crate::sql::booking::reservations::phase::running_phase;
 use crate::sql::booking::reservations::release::expire;
 use crate::sql::engine::tx::Tx;
@@ -11,6 +12,7 @@ use crate::sql::waiting_room::history;
 use podo_app::booking::port::reservations::{Held, HoldSeats};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::{Error, Result};
+use podo_domain::booking::order::options::{Fees, PriceOptions};
 use podo_domain::booking::reservations::{
     CHURN_WINDOW, ReservationStatus, check_churn, check_order_size, check_seat_limit,
 };
@@ -27,11 +29,11 @@ pub(super) async fn hold(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Idempot
     // Serialise one fan's holds of a schedule, so that the seat limit counts all of them.
     let (fan, schedule) = (command.user.uuid(), command.pick.schedule().uuid());
     tx.lock(Uuid::from_u128(fan.as_u128() ^ schedule.as_u128())).await?;
-    let phase = check_sale_and_limit(tx, command).await?;
+    let (phase, fees) = check_sale_and_limit(tx, command).await?;
     check_room(command, phase)?;
     history::check_entry(tx, command).await?;
     let claimed = claim_seats(tx, command).await?;
-    let held = store_claimed(tx, &claim_of(command, phase), claimed).await?;
+    let held = store_claimed(tx, &claim_of(command, phase, fees), claimed).await?;
     idempotency::store(tx, &command.key, None, &held, command.now).await?;
     Ok(Idempotent::Fresh(held))
 }
@@ -42,7 +44,7 @@ fn check_room(command: &HoldSeats, phase: Option<PhaseId>) -> Result<()> {
     if command.room == room { Ok(()) } else { Err(Refusal::EntryRequired.into()) }
 }
 
-fn claim_of(command: &HoldSeats, phase: Option<PhaseId>) -> Claim<'_> {
+fn claim_of(command: &HoldSeats, phase: Option<PhaseId>, fees: Fees) -> Claim<'_> {
     Claim {
         reservation: command.reservation,
         user: command.user,
@@ -50,14 +52,19 @@ fn claim_of(command: &HoldSeats, phase: Option<PhaseId>) -> Claim<'_> {
         phase,
         place: command.entry.number,
         until: command.until,
+        fees,
         now: command.now,
     }
 }
 
-/// Returns the phase that sells the seats, on a date with phases.
-async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Option<PhaseId>> {
+/// Returns the phase that sells the seats, on a date with phases, and the fees of the date.
+async fn check_sale_and_limit(
+    tx: &mut dyn Tx,
+    command: &HoldSeats,
+) -> Result<(Option<PhaseId>, Fees)> {
     let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status as event_status,
-                      s.seats_per_person, s.stopped_at, s.last_phase, s.seats_per_order
+                      s.seats_per_person, s.stopped_at, s.last_phase, s.seats_per_order,
+                      s.price_options
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let schedule = command.pick.schedule();
@@ -83,9 +90,10 @@ async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Op
     let of_phase = phase.as_ref().and_then(|phase| phase.terms.seats_per_order);
     check_order_size(n_more, of_phase.map_or_else(|| row.get("seats_per_order"), Ok)?)?;
     check_seat_limit(past.n_active, n_more, row.get("seats_per_person")?)?;
-    let Some(phase) = phase else { return Ok(None) };
+    let fees = json_or_default::<PriceOptions>(&row, "price_options")?.fees;
+    let Some(phase) = phase else { return Ok((None, fees)) };
     check_seat_limit(past.n_active_in(phase.id), n_more, phase.terms.seats_per_person)?;
-    Ok(Some(phase.id))
+    Ok((Some(phase.id), fees))
 }
 
 /// The fan's earlier activity on this schedule.

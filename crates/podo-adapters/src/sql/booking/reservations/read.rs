@@ -4,7 +4,7 @@ use crate::sql::booking::reservations::{ReservationOf, ReservationsOf, SeatsHeld
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use podo_app::Result;
-use podo_app::booking::port::reservations::ReservationView;
+use podo_app::booking::port::reservations::{ReservationView, lines_of};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::id::SeatIndex;
 use podo_domain::{ReservationId, ScheduleId};
@@ -14,7 +14,8 @@ pub(super) async fn list(
     tx: &mut dyn Tx,
     question: &ReservationsOf,
 ) -> Result<Vec<ReservationView>> {
-    let sql = "select id, schedule_id, status, amount, hold_expires_at, booking_number, created_at
+    let sql = "select id, schedule_id, status, amount, hold_expires_at, booking_number, created_at,
+                      order_fee, promotion_code
                  from reservations where user_id = $1 and id < $2 order by id desc limit $3";
     let before = question.page.after.unwrap_or(Uuid::max());
     let values = params![question.user, before, question.page.limit + 1];
@@ -30,7 +31,8 @@ pub(super) async fn one(
     tx: &mut dyn Tx,
     question: &ReservationOf,
 ) -> Result<Option<ReservationView>> {
-    let sql = "select id, schedule_id, status, amount, hold_expires_at, booking_number, created_at
+    let sql = "select id, schedule_id, status, amount, hold_expires_at, booking_number, created_at,
+                      order_fee, promotion_code
                  from reservations where id = $1 and user_id = $2";
     match tx.row(sql, params![question.reservation, question.user]).await? {
         Some(row) => view(tx, &row).await.map(Some),
@@ -40,11 +42,15 @@ pub(super) async fn one(
 
 async fn view(tx: &mut dyn Tx, row: &Row) -> Result<ReservationView> {
     let (id, schedule): (ReservationId, ScheduleId) = (row.get("id")?, row.get("schedule_id")?);
+    let seats = seats_of(tx, id, schedule).await?;
+    let code: Option<String> = row.get("promotion_code")?;
     Ok(ReservationView {
         id,
         schedule_id: schedule,
         status: row.parse("status", ReservationStatus::parse)?,
-        seats: seats_of(tx, id, schedule).await?,
+        lines: lines_of(&seats, code.as_deref(), row.get("order_fee")?),
+        seats,
+        promotion_code: code,
         amount: row.get("amount")?,
         hold_expires_at: row.get("hold_expires_at")?,
         booking_number: row.get("booking_number")?,

@@ -4,6 +4,7 @@
 use crate::sql::booking::reservations::{
     ExpireHold, ExpireHolds, HoldsOver, free_seats, load, store,
 };
+use crate::sql::catalog::promotions::return_use;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use crate::sql::payments::cancel_ready;
@@ -72,8 +73,8 @@ pub(crate) async fn expire(
     }
 }
 
-/// Stores a reservation that ended without a ticket, frees its seats and cancels its prepared
-/// payment.
+/// Stores a reservation that ended without a ticket, frees its seats, cancels its prepared payment
+/// and returns the use of its promotion code.
 pub(crate) async fn give_back(
     tx: &mut dyn Tx,
     ended: &Reservation,
@@ -82,5 +83,6 @@ pub(crate) async fn give_back(
 ) -> Result<Freed> {
     let seats = store(tx, ended, kind, now).await?;
     cancel_ready(tx, ended.id, now).await?;
+    return_use(tx, ended.promotion, now).await?;
     free_seats(tx, ended, &seats).await
 }

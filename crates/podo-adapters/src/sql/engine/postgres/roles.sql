@@ -86,6 +86,8 @@ grant select, insert on reservation_service.queue_log to podo_sales;
 grant select on event_service.sale_phases, event_service.phase_codes, event_service.phase_members
     to podo_sales;
 grant update (n_used) on event_service.phase_codes to podo_sales;
+-- An order uses a promotion code, or gives the use back.
+grant select, update (n_used, updated_at) on event_service.promotion_codes to podo_sales;
 grant select, insert on event_service.phase_eligibilities to podo_sales;
 
 -- ── worker: what the jobs do ────────────────────────────────────────────────────────────────────
@@ -98,6 +100,7 @@ grant usage on schema user_service to podo_worker;
 grant execute on function user_service.keep_login_months(timestamptz, timestamptz, bigint)
     to podo_worker;
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_worker;
+grant select, update (n_used, updated_at) on event_service.promotion_codes to podo_worker;
 grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
     reservation_service.queue_history, reservation_service.standbys to podo_worker;
 grant select, update on payment_service.payments, payment_service.wallet_charges,

@@ -1,4 +1,5 @@
-//! I7–I13 and I26: payments, refunds, wallets, the gateway's book and idempotency keys.
+//! I7–I13 and I26–I28: payments, refunds, wallets, the gateway's book, idempotency keys, resales,
+//! order lines and promotion codes.
 
 use crate::sql::operations::invariants::{Check, Names};
 
@@ -18,8 +19,10 @@ pub(crate) const CHECKS: &[Check] = &[
                                                  and f.status = 'REFUNDED'), 0)
                      or (promised > 0) <> (status = 'REFUND_DUE')
                      or (captured not in (0, amount) and status not in ('REFUND_DUE', 'REFUNDED'))
-                     or (captured > 0) <> (status in ('CAPTURED', 'PARTIALLY_REFUNDED',
-                                                      'REFUND_DUE', 'REFUNDED'))",
+                     or ((captured > 0) <> (status in ('CAPTURED', 'PARTIALLY_REFUNDED',
+                                                       'REFUND_DUE', 'REFUNDED'))
+                         and not (amount = 0 and captured = 0
+                                  and status in ('CAPTURED', 'REFUNDED')))",
     },
     Check {
         id: "I8",
@@ -130,10 +133,44 @@ pub(crate) const CHECKS: &[Check] = &[
                                   where t.id = z.ticket_id and t.status <> 'VOID')
                          or exists (select 1 from reservation_seats c
                                      where c.reservation_id = z.sold_as
-                                       and (c.seat_index <> z.seat_index or c.price > z.price))
+                                       and (c.seat_index <> z.seat_index
+                                            or c.price + c.fee > z.price))
                          or (exists (select 1 from reservations r where r.id = z.reservation_id)
                              and not exists (select 1 from refunds f
                                               where f.id = z.refund_id and f.amount = z.price
-                                                and f.fee = 0)))",
+                                                and (f.fee = 0
+                                                     or exists (select 1 from reservations o
+                                                                 where o.id = z.reservation_id
+                                                                   and o.fees is not null)))))",
+    },
+    Check {
+        id: "I27",
+        names: Names::Reservation,
+        rule: "a seat costs its list price less its discounts, and free tickets have no fee",
+        population: "select count(*) as n from reservation_seats where list_price is not null",
+        broken: "select c.reservation_id, c.seat_index, c.price
+                   from reservation_seats c
+                  where coalesce(c.list_price, c.price) <> c.price + c.type_off + c.code_off
+                     or c.type_off < 0 or c.code_off < 0 or c.price < 0
+                     or (c.price = 0 and c.fee <> 0)
+                  union all
+                 select r.id, r.n_seats, r.order_fee
+                   from reservations r
+                  where r.status in ('HELD', 'PAYING', 'CONFIRMED') and r.order_fee > 0
+                    and not exists (select 1 from reservation_seats c
+                                     where c.reservation_id = r.id and c.active
+                                       and c.price > 0)",
+    },
+    Check {
+        id: "I28",
+        names: Names::Other,
+        rule: "the uses of a promotion code are its live orders, and not more than its limit",
+        population: "select count(*) as n from promotion_codes",
+        broken: "select k.id, k.code, k.n_used
+                   from promotion_codes k
+                  where k.n_used > k.uses_max
+                     or k.n_used <> (select count(*) from reservations r
+                                      where r.promotion_id = k.id
+                                        and r.status in ('HELD', 'PAYING', 'CONFIRMED'))",
     },
 ];

@@ -36,22 +36,24 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "I3",
         names: Names::Other,
-        rule: "a reservation has 1–10 seats and costs their sum; one that is over has none",
+        rule: "a reservation has 1–10 seats and costs the sum of their prices and fees and its own \
+               fee; one that is over has none",
         population: "select count(*) as n from reservations",
         broken: "select r.id, r.status, r.amount
                    from reservations r
                    left join reservation_seats c on c.reservation_id = r.id
-                  group by r.id, r.status, r.amount, r.n_seats
+                  group by r.id, r.status, r.amount, r.n_seats, r.order_fee
                  having count(c.seat_index) < r.n_seats
-                     or coalesce(sum(c.price), 0) < r.amount
+                     or coalesce(sum(c.price + c.fee), 0) + r.order_fee < r.amount
                      or (r.status <> 'CONFIRMED' and r.status <> 'CANCELED'
-                         and (count(c.seat_index) <> r.n_seats or sum(c.price) <> r.amount))
+                         and (count(c.seat_index) <> r.n_seats
+                              or sum(c.price + c.fee) + r.order_fee <> r.amount))
                      or sum(case when c.active then 1 else 0 end)
                         <> case when r.status in ('HELD', 'PAYING', 'CONFIRMED')
                                 then r.n_seats else 0 end
-                     or sum(case when c.active then c.price else 0 end)
+                     or sum(case when c.active then c.price + c.fee else 0 end)
                         <> case when r.status in ('HELD', 'PAYING', 'CONFIRMED')
-                                then r.amount else 0 end",
+                                then r.amount - r.order_fee else 0 end",
     },
     Check {
         id: "I4",

@@ -5,12 +5,13 @@ use crate::sql::operations::audit::note;
 use crate::sql::operations::idempotency;
 use crate::sql::payments::by_hand::approvals::{Decision, Subject, may_go_ahead};
 use crate::sql::payments::cancel::{GivenBack, GivenBy, Paid, give_back, load_paid};
+use crate::sql::payments::refunds::fees_back;
 use podo_app::Result;
 use podo_app::booking::port::reservations::ReservedSeat;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::refunds::{OrganiserRefund, RefundByOrganiser, SecondNeeded};
 use podo_domain::Won;
-use podo_domain::payments::refunds::quote;
+use podo_domain::payments::refunds::{CancelTerms, FeesBack};
 use serde_json::json;
 
 pub(super) async fn refund(
@@ -23,7 +24,13 @@ pub(super) async fn refund(
     let paid = load_paid(tx, command.payment).await?;
     paid.refuse_unless_paid()?;
     let seats = paid.choose(&command.seats)?;
-    let amount = quote(seats.iter().map(|seat| seat.price), command.fee_percent).refund;
+    let fees_back = match command.refunds_fees {
+        Some(true) => FeesBack::ALL,
+        Some(false) => FeesBack::NONE,
+        None => fees_back(tx, &paid, command.now).await?,
+    };
+    let terms = CancelTerms { fee_percent: command.fee_percent, fees_back };
+    let amount = paid.quote(&seats, terms).quote.refund;
     let indexes: Vec<String> = seats.iter().map(|seat| seat.id.index().to_string()).collect();
     let decision = Decision {
         subject: Subject::Payment(command.payment),
@@ -35,18 +42,18 @@ pub(super) async fn refund(
     if !may_go_ahead(tx, &decision).await? {
         return wait_for_second(tx, command, amount).await;
     }
-    make(tx, command, paid, seats).await
+    make(tx, command, paid, (seats, terms)).await
 }
 
 async fn make(
     tx: &mut dyn Tx,
     command: &RefundByOrganiser,
     paid: Paid,
-    seats: Vec<ReservedSeat>,
+    (seats, terms): (Vec<ReservedSeat>, CancelTerms),
 ) -> Result<Idempotent<OrganiserRefund>> {
     let given = GivenBack {
         seats,
-        fee_percent: command.fee_percent,
+        terms,
         refund: command.refund,
         reason: &command.reason,
         to: command.to,

@@ -1,5 +1,6 @@
 //! The tickets of a date in the order of their last change, for devices that keep a list.
 
+use crate::sql::booking::reservations::json_or_default;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use crate::sql::tickets::gate::{CountGateTickets, GateTickets};
@@ -10,7 +11,7 @@ use podo_domain::tickets::TicketStatus;
 /// Void tickets too: a device deletes them.
 pub(super) async fn changed(tx: &mut dyn Tx, question: &GateTickets) -> Result<Vec<GateTicket>> {
     let sql = "select t.id, t.user_id, t.schedule_id, t.seat_index, t.seat_number, t.grade,
-                      r.booking_number, t.status, t.used_at, t.code, t.updated_at,
+                      r.booking_number, t.status, t.used_at, t.code, t.updated_at, t.ticket_type,
                       case when t.status = 'USED' then
                           (select c.gate from check_ins c
                             where c.ticket_id = t.id and c.kind = 'ADMITTED'
@@ -38,6 +39,7 @@ pub(super) fn read(row: &Row) -> Result<GateTicket> {
         seat: row.get("seat_index")?,
         seat_number: row.get("seat_number")?,
         grade: row.get("grade")?,
+        ticket_type: json_or_default(row, "ticket_type")?,
         booking_number: row.get::<Option<String>>("booking_number")?.unwrap_or_default(),
         status: row.parse("status", TicketStatus::parse)?,
         used_at: row.get("used_at")?,

@@ -1,14 +1,14 @@
 // The seat plan of a hall: generated or imported, painted with grades, validated by the server, and
 // shown as fans will see it.
 
-import "../../shared/seatmap/element.js";
-import { call, get } from "../../shared/app/api.js";
-import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { count } from "../../shared/ui/format.js";
-import { t } from "../../shared/ui/i18n.js";
-import { COLOURS, readPlan } from "../../shared/seatmap/plan.js";
-import { save } from "../../shared/ui/table.js";
-import { area, card, choice, field, heading } from "../form.js";
+import "../../../shared/seatmap/element.js";
+import { call, get } from "../../../shared/app/api.js";
+import { announce, el, icon, problemBox, whileBusy } from "../../../shared/ui/dom.js";
+import { count } from "../../../shared/ui/format.js";
+import { t } from "../../../shared/ui/i18n.js";
+import { COLOURS, readPlan } from "../../../shared/seatmap/plan.js";
+import { save } from "../../../shared/ui/table.js";
+import { area, card, choice, field, heading } from "../../form.js";
 import { generate, SHAPES } from "./generate.js";
 import { readPlanFile } from "./import.js";
 

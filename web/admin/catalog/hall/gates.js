@@ -1,9 +1,9 @@
 // The gates of a hall: their names, and the sections that each admits.
 
-import { call, get } from "../../shared/app/api.js";
-import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { t } from "../../shared/ui/i18n.js";
-import { field, heading, tick } from "../form.js";
+import { call, get } from "../../../shared/app/api.js";
+import { el, icon, problemBox, whileBusy } from "../../../shared/ui/dom.js";
+import { t } from "../../../shared/ui/i18n.js";
+import { field, heading, tick } from "../../form.js";
 
 const GATES_MAX = 50;
 
