@@ -99,6 +99,24 @@ test("an organiser makes a hall and a concert without writing JSON", async () =>
   await context.close();
 });
 
+test("another date is added to a concert that is on sale", async () => {
+  const show = await world.show({ title: "Two nights" });
+  const { page, context } = await world.room(`#/events/${show.eventId}`);
+  await page.getByRole("button", { name: "Add a date" }).click();
+  const dialog = page.locator("dialog");
+  assert.deepEqual(await violations(page), [], "axe on the dialog");
+  await dialog.locator("input[name='price VIP']").fill("0");
+  await dialog.getByRole("button", { name: "Add a date" }).click();
+  assert.equal(await dialog.locator("input:invalid").count(), 1, "a price of nothing is refused");
+  await dialog.locator("input[name='price VIP']").fill("170000");
+  await dialog.getByRole("button", { name: "Add a date" }).click();
+  await page.locator("tbody tr").nth(1).filter({ hasText: "170,000" }).waitFor();
+  const { schedules } = await world.admin.call("GET", `/api/admin/events/${show.eventId}`);
+  assert.equal(Date.parse(schedules[1].startsAt) - Date.parse(schedules[0].startsAt) - 86_400_000 < 60_000, true, "a day later");
+  assert.deepEqual([schedules[1].status, schedules[1].seats], ["UPCOMING", schedules[0].seats]);
+  await context.close();
+});
+
 test("simulated fans are sent, watched, and leave a number", async () => {
   const show = await world.show({ queue: { admitPerSecond: 200 } });
   const { page, context } = await world.room(`#/simulation?schedule=${show.scheduleId}`);

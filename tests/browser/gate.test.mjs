@@ -99,6 +99,32 @@ test("a phone and a desktop without a network admit 200 guests, also after a rel
   await Promise.all([east, west].map(({ context }) => context.close()));
 });
 
+test("a ticket of a type with a proof tells the steward what to check, also without a network", async () => {
+  const show = await world.show(TONIGHT);
+  const ticketTypes = [{ name: "장애인", nameEn: "Disabled", percent: 50, proof: "복지카드", proofEn: "Disability card" }];
+  await world.admin.call("PUT", `/api/admin/schedules/${show.scheduleId}/price-options`, { ticketTypes });
+  const made = await world.admin.call("GET", `/api/admin/schedules/${show.scheduleId}/price-options`);
+  const codes = [];
+  const blank = await openTab(world, {});
+  await blank.go("/");
+  for (const seat of [0, 1]) {
+    const { tickets: [ticket], code } = await world.buy(show, [seat], { ticketTypeId: made.ticketTypes[0].id });
+    codes.push({ seatNumber: ticket.seatNumber, text: await read(blank.page, await code(ticket)) });
+  }
+  await blank.context.close();
+  const tab = await device(show, "1", 2);
+  const asks = ({ seatNumber }) => tab.page.locator(".verdict.proof", { hasText: "Check: Disability card" }).filter({ hasText: seatNumber }).waitFor();
+  await type(tab.page, codes[0].text);
+  await asks(codes[0]);
+  assert.deepEqual(await violations(tab.page), [], "axe on the proof");
+  await tab.context.setOffline(true);
+  await type(tab.page, codes[1].text);
+  await asks(codes[1]);
+  await type(tab.page, codes[1].text);
+  await refused(tab, "Already used");
+  await tab.context.close();
+});
+
 test("what was admitted and taken back online is so without a network", async () => {
   const show = await world.show(TONIGHT);
   const gate = await device(show, "1", 0);

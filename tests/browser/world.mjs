@@ -24,7 +24,7 @@ export async function openWorld({ env = {}, port = 0 } = {}) {
     open: (options) => openTab(world, options),
     fan: (options) => openFan(world, options),
     room: (path, options) => openRoom(world, path, options),
-    buy: (show, seats) => buy(world, show, seats),
+    buy: (show, seats, options) => buy(world, show, seats, options),
     /** The same data and the same address under other settings. */
     async restart(settings) {
       server.process.kill("SIGTERM");
@@ -183,7 +183,7 @@ export async function enterRoom({ page, go }, { email, password }, path) {
 }
 
 /** Somebody who buys without looking at a page, faster than anybody could. */
-async function buy({ url }, { scheduleId }, seats = [0]) {
+async function buy({ url }, { scheduleId }, seats = [0], { ticketTypeId } = {}) {
   fans += 1;
   const account = { email: `quick${fans}.${Date.now()}@podo.kr`, password: "green-grapes-2026", name: "박포도" };
   await call(url, "POST", "/api/auth/signup", { body: account });
@@ -197,7 +197,11 @@ async function buy({ url }, { scheduleId }, seats = [0]) {
   const { sections } = await call(url, "GET", `/api/schedules/${scheduleId}/layout`);
   const ids = sections.flatMap((section) => section.seats.map(({ id }) => id));
   await act("/api/wallet/charge", { amount: 1_000_000 });
-  const { reservationId, amount } = await act("/api/booking/seats/select", { scheduleId, seatIds: seats.map((i) => ids[i]) });
+  const seatIds = seats.map((i) => ids[i]);
+  const held = await act("/api/booking/seats/select", { scheduleId, seatIds });
+  const { reservationId } = held;
+  const types = { seats: seatIds.map((seatId) => ({ seatId, ticketTypeId })) };
+  const { amount } = ticketTypeId === undefined ? held : await call(url, "PUT", `/api/booking/reservations/${reservationId}/order`, { token, body: types, headers });
   const { paymentId } = await act("/api/payment/request", { reservationId, method: "WALLET" });
   const { tickets } = await act("/api/payment/confirm", { paymentId, amount });
   return { account, token, tickets, code: (ticket) => call(url, "GET", `/api/tickets/${ticket.id}/qr.svg`, { token }) };

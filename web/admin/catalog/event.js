@@ -7,6 +7,7 @@ import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { GENRES } from "../../fan/words/event.js";
 import { area, badge, card, choice, field, heading, tick } from "../form.js";
+import { addDateButton, editTimes } from "./dates.js";
 import { policyCard } from "./policy.js";
 
 /** The actions in each state, and the style of their buttons. */
@@ -27,7 +28,7 @@ export async function eventDetail(page) {
       el("button", { class: "btn", type: "button", onclick: () => edit(page, event) }, t("edit")),
       el("a", { class: "btn", href: `#/events/new?from=${event.id}` }, t("clone")),
       event.status === "PREPARING" ? deleteButton(page, `/api/admin/events/${page.id}`, "#/events") : null),
-    card(t("dates"), null, scheduleTable(page, event)),
+    card(t("dates"), addDateButton(page, event), scheduleTable(page, event)),
     await policyCard(page));
 }
 
@@ -123,29 +124,4 @@ function cancelButton(page, schedule) {
     if (done) page.go(`#/refunds?schedule=${schedule.id}`);
   };
   return el("button", { class: "btn stop small", type: "button", onclick: act }, t("cancelDate"));
-}
-
-async function editTimes(page, schedule) {
-  const names = ["startsAt", "endsAt", "saleStartsAt", "saleEndsAt"];
-  const done = await ask({
-    title: t("edit"),
-    content: el("div", { class: "stack" },
-      Date.parse(schedule.saleStartsAt) <= Date.now() ? el("p", { class: "note warn" }, t("moveWarn")) : null,
-      names.map((name) => field({ label: t(name), name, type: "datetime-local", value: toLocal(schedule[name]), required: true }))),
-    yes: t("saveIt"),
-    act: (form) => {
-      const body = Object.fromEntries(names.map((name) => [name, fromLocal(form.get(name))]));
-      return call("PATCH", `/api/admin/schedules/${schedule.id}`, { body });
-    },
-  });
-  if (done) page.again();
-}
-
-/** The field shows Korean time, whatever the device's time zone. */
-export function toLocal(time) {
-  return new Date(Date.parse(time) + 9 * 3_600_000).toISOString().slice(0, 16);
-}
-
-export function fromLocal(text) {
-  return new Date(`${text}:00+09:00`).toISOString();
 }

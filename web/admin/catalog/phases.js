@@ -5,7 +5,7 @@ import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.j
 import { moment } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { card, choice, field, heading, tick } from "../form.js";
-import { fromLocal, toLocal } from "./event.js";
+import { fromLocal, toLocal } from "./dates.js";
 import { peopleCard } from "./phase_people.js";
 
 const AUDIENCES = ["EVERYBODY", "CODE", "MEMBERS", "VERIFIED_IDENTITY"];

@@ -5,7 +5,7 @@ import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.j
 import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { card, choice, field, heading, tick } from "../form.js";
-import { fromLocal } from "./event.js";
+import { fromLocal } from "./dates.js";
 import { scheduleOf } from "./phases.js";
 
 const DISCOUNTS = ["percent", "won", "price"];

@@ -6,14 +6,13 @@ import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { choice, field, heading, tick } from "../form.js";
 import { keep, recall } from "../../shared/app/session.js";
-import { eventFields, fromLocal, readEvent, toLocal } from "./event.js";
+import { readTerms, termFields } from "./dates.js";
+import { eventFields, readEvent } from "./event.js";
 import { generate, SHAPES } from "./hall/generate.js";
 
 const STEPS = ["stepWhat", "stepWhere", "stepWhen", "stepCheck"];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Prices from the most expensive grade down. */
-const PRICES = [165_000, 132_000, 99_000, 77_000, 55_000];
 
 /** Shows begin at seven in the evening in Seoul, sales open at eight. */
 const [SHOW_UTC_MS, SALE_UTC_MS] = [10 * HOUR_MS, 11 * HOUR_MS];
@@ -139,33 +138,10 @@ async function createHall(form, venues) {
 }
 
 async function whenStep({ page, draft }) {
-  const names = ["startsAt", "endsAt", "saleStartsAt", "saleEndsAt"];
   const grades = await gradesOf(page, draft.hallId);
   return {
-    content: [
-      el("div", { class: "two" }, names.map((name) =>
-        field({ label: t(name), name, type: "datetime-local", value: toLocal(draft[name]), required: true }))),
-      el("fieldset", { class: "stack" },
-        el("legend", {}, t("colprices")),
-        el("div", { class: "two" }, grades.map(({ grade, seats }, i) => field({
-          label: `${grade} · ${t("seatCount", count(seats))}`,
-          name: `price ${grade}`,
-          type: "number",
-          min: 1,
-          max: 100_000_000,
-          step: 1,
-          value: draft.prices[grade] ?? PRICES[Math.min(i, PRICES.length - 1)],
-          required: true,
-        })))),
-      field({ label: t("seatsPerPerson"), name: "seatsPerPerson", type: "number", min: 1, max: 50, value: draft.seatsPerPerson, required: true }),
-      field({ label: t("seatsPerOrder"), name: "seatsPerOrder", type: "number", min: 1, max: 10, value: draft.seatsPerOrder, required: true }),
-    ],
-    take: (form) => {
-      names.forEach((name) => (draft[name] = fromLocal(form.get(name))));
-      draft.prices = Object.fromEntries(grades.map(({ grade }) => [grade, Number(form.get(`price ${grade}`))]));
-      draft.seatsPerPerson = Number(form.get("seatsPerPerson"));
-      draft.seatsPerOrder = Number(form.get("seatsPerOrder"));
-    },
+    content: termFields(draft, grades),
+    take: (form) => void Object.assign(draft, readTerms(form, grades)),
   };
 }
 

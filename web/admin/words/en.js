@@ -92,6 +92,7 @@ export default {
   adjustAmount: "Amount (won)",
   adjustHint: "Enter a negative amount to deduct. The change is recorded in the audit log.",
   adjustOf: (who) => `Wallet of ${who}`,
+  addDate: "Add a date",
   adminsOnly: "This account isn't an organiser account.",
   admission: "Admission",
   admissions: "Admissions",

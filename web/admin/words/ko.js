@@ -93,6 +93,7 @@ export default {
   adjustAmount: "금액 (원)",
   adjustHint: "빼려면 음수로 적어 주세요. 감사 기록에 남아요.",
   adjustOf: (who) => `${who} 지갑 조정`,
+  addDate: "회차 추가",
   adminsOnly: "관리자 계정이 아니에요.",
   admission: "입장 제어",
   admissions: "입장 기록",
