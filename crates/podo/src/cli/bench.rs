@@ -253,6 +253,7 @@ async fn prepare(bench: &Bench, config: &Config) -> Result<(ScheduleId, Vec<FanA
     stage::settle(&context).await?;
     let show = Show {
         title: "Benchmark".into(),
+        artist: "The Grapes",
         opens_in: bench.profile.opens_in(bench.fans),
         n_seats: bench.seats,
         queue: bench.profile.queue(),

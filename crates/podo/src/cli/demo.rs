@@ -4,6 +4,7 @@ use crate::cli::serve::wait_for_signal;
 use crate::cli::stage;
 use crate::cli::stage::Show;
 use crate::cli::stage::fans;
+use crate::cli::stage::programme;
 use crate::config::{Config, LogStyle};
 use crate::http::listener;
 use crate::server::Server;
@@ -66,18 +67,23 @@ pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
     println!("{}", running.url());
     let context = &running.context;
     let show = Show {
-        title: format!("포도 콘서트 {}", context.now().seoul_day()),
+        title: "세레인 월드투어 〈AFTERGLOW〉 서울".to_owned(),
+        artist: "세레인",
         opens_in: Duration::from_secs(u64::from(demo.opens_in)),
         n_seats: demo.seats,
         queue: QueueSettings { max_active: 100, admit_per_second: 8, ..QueueSettings::default() },
     };
+    programme::put_on(context).await?;
     let schedule = stage::set(context, &show).await?;
     let (url, admin) = (running.url(), &config.admin_email);
     println!("\n  Watch as an organiser: {url}/admin#/simulation?schedule={schedule}");
     println!("  Log in as {admin}{}.", password_hint(admin));
     println!("\n  Buy as a fan: {url}/#/queue/{schedule}");
     println!("  Sign up and join the queue: the sale opens in {} s.", demo.opens_in);
-    println!("  {} fans are coming for {} seats. Ctrl-C stops.\n", demo.fans, demo.seats);
+    println!("  {} fans are coming for {} seats.", demo.fans, demo.seats);
+    println!("\n  Browse what opens next and what is on sale: {url}/");
+    println!("  Check tickets in as a steward: {url}/gate/   Read the API: {url}/docs");
+    println!("  Ctrl-C stops.\n");
     let accounts = simulated_fans::accounts(context, demo.fans, |_| {}).await?;
     let plan = LoadPlan {
         fans: demo.fans,

@@ -102,6 +102,7 @@ fn sandbox(folder: &Path) -> Result<Config> {
 fn billing(original: &Original, queue: QueueSettings) -> Billing {
     Billing {
         title: original.title.clone(),
+        artist: "Rehearsal",
         opens_in: Duration::ZERO,
         template: original.template.clone(),
         prices: original.prices.clone(),

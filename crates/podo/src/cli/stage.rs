@@ -3,6 +3,7 @@
 mod arena;
 pub(crate) mod fans;
 pub(crate) mod own_server;
+pub(super) mod programme;
 
 use anyhow::{Result, anyhow};
 use podo_app::AppContext;
@@ -13,7 +14,7 @@ use podo_app::catalog::{
 use podo_app::identity::accounts::{SignUp, create_admin};
 use podo_domain::booking::seats::SEATS_PER_ORDER;
 use podo_domain::catalog::text::{Line, Prose};
-use podo_domain::catalog::{NewEvent, ResaleDelay, ScheduleTimes, SeatTemplate};
+use podo_domain::catalog::{Genre, NewEvent, ResaleDelay, ScheduleTimes, SeatTemplate};
 use podo_domain::identity::{Email, NewPassword, Role};
 use podo_domain::waiting_room::QueueSettings;
 use podo_domain::{ScheduleId, Timestamp, UserId, Won};
@@ -26,6 +27,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// What is sold, and how fans are admitted.
 pub(super) struct Show {
     pub(super) title: String,
+    pub(super) artist: &'static str,
     pub(super) opens_in: Duration,
     pub(super) n_seats: u32,
     pub(super) queue: QueueSettings,
@@ -34,6 +36,7 @@ pub(super) struct Show {
 /// Like `Show`, with a given hall.
 pub(super) struct Billing {
     pub(super) title: String,
+    pub(super) artist: &'static str,
     pub(super) opens_in: Duration,
     pub(super) template: SeatTemplate,
     pub(super) prices: BTreeMap<String, Won>,
@@ -48,6 +51,7 @@ pub(super) async fn set(context: &AppContext, show: &Show) -> Result<ScheduleId>
     let template = arena::of(show.n_seats);
     let billing = Billing {
         title: show.title.clone(),
+        artist: show.artist,
         opens_in: show.opens_in,
         prices: prices(&template),
         template,
@@ -73,7 +77,8 @@ pub(super) async fn put_on(context: &AppContext, billing: Billing) -> Result<Sch
     let (hall, _) = create_hall(context, organiser, venue, hall, billing.template).await?;
     let event = NewEvent {
         description: Prose::try_from("포도가 사라지기 전에.".to_owned())?,
-        ..NewEvent::new(line(&billing.title)?, line("청포도밴드")?, venue, hall)
+        genre: Genre::Pop,
+        ..NewEvent::new(line(&billing.title)?, line(billing.artist)?, venue, hall)
     };
     let event = create_event(context, organiser, event).await?;
     let opens_at = now.plus(billing.opens_in);

@@ -75,6 +75,7 @@ async fn set(bench: &Bench, config: &Config) -> Result<Stage> {
     stage::settle(&context).await?;
     let show = |title: &str, n_seats| Show {
         title: title.to_owned(),
+        artist: "The Grapes",
         opens_in: Duration::ZERO,
         n_seats,
         queue: Profile::Grown.queue(),
