@@ -193,8 +193,8 @@ impl Mutation {
             }
             Mutation::CalledOffIsPaid => vec![
                 Edit::Replace {
-                    from: "s.status as schedule_status, s.event_id",
-                    to: "'ONGOING' as schedule_status, s.event_id",
+                    from: "s.status as schedule_status",
+                    to: "'ONGOING' as schedule_status",
                 },
                 Edit::Replace {
                     from: "c.schedule_id = $1 and c.active)",
