@@ -72,6 +72,8 @@ function drawn(html) {
       node.target = "_blank";
       node.rel = "noopener";
     }
+    // A mail is a document of its own, with its main part; here it is a part of our page.
+    if (node.getAttribute("role") === "main") node.removeAttribute("role");
   }
   root.append(...body.childNodes);
   return root;
