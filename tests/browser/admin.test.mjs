@@ -44,7 +44,7 @@ test("the command palette finds pages, concerts and fans by keyboard", async () 
   await page.keyboard.press("Enter");
   await page.waitForURL(/#\/refunds$/);
 
-  await page.getByRole("button", { name: "Search" }).click();
+  await page.getByRole("button", { name: "Quick search" }).click();
   await find.fill("Palette");
   await page.locator(".palette li", { hasText: "Palette night" }).waitFor();
   await page.keyboard.press("Enter");
