@@ -15,7 +15,6 @@ pub const FEE_MAX: Won = match Won::new(100_000) {
 
 /// How much something takes off a price. Percentages are rounded down to whole won.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub enum Discount {
     /// Of the price, 1 to 100.
@@ -24,6 +23,33 @@ pub enum Discount {
     Won(Won),
     /// What it costs instead, unless the price is lower.
     Price(Won),
+}
+
+/// As an object, because generators of clients can't join alternatives with the fields of a type or
+/// code that has a discount.
+#[cfg(feature = "openapi")]
+mod openapi {
+    use super::{Discount, Won};
+    use utoipa::openapi::RefOr;
+    use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+
+    impl utoipa::PartialSchema for Discount {
+        fn schema() -> RefOr<Schema> {
+            let percent = ObjectBuilder::new()
+                .schema_type(Type::Integer)
+                .minimum(Some(1))
+                .maximum(Some(100))
+                .description(Some("Of the price."));
+            ObjectBuilder::new()
+                .description(Some("One of `percent`, `won` (off the price) and `price` (instead)."))
+                .property("percent", percent)
+                .property("won", <Won as utoipa::PartialSchema>::schema())
+                .property("price", <Won as utoipa::PartialSchema>::schema())
+                .into()
+        }
+    }
+
+    impl utoipa::ToSchema for Discount {}
 }
 
 impl Discount {
