@@ -41,9 +41,10 @@ function timeLeft(ms) {
   return parts.map(([words, number]) => el("b", {}, t(words, number)));
 }
 
-/** Openings of all events, the earliest first. */
+/** Openings of all events, the earliest first. Dates of an event that open together are one. */
 function upcoming(cards) {
-  const all = cards.flatMap((card) => card.openings.map((opening) => ({ card, opening })));
+  const isFirst = (opening, index, all) => all.findIndex((it) => it.opensAt === opening.opensAt && it.phase === opening.phase) === index;
+  const all = cards.flatMap((card) => card.openings.filter(isFirst).map((opening) => ({ card, opening })));
   return all.filter(({ opening }) => msUntil(opening.opensAt) > 0).sort((a, b) => Date.parse(a.opening.opensAt) - Date.parse(b.opening.opensAt));
 }
 

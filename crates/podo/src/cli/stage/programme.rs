@@ -36,7 +36,7 @@ struct Concert {
 }
 
 enum Sale {
-    /// Opens after this many hours.
+    /// Opens at eight in the evening, after this many days.
     In(u32),
     Open,
     Over,
@@ -53,7 +53,7 @@ const CONCERTS: [Concert; 7] = [
         minimum_age: 8,
         venue: ["예술의숲 콘서트홀", "서울특별시 서초구 숲길 20", "서울"],
         grades: &[("R", 8, 150_000), ("S", 10, 100_000), ("A", 12, 60_000)],
-        sale: Sale::In(66),
+        sale: Sale::In(3),
         days_ahead: 90,
         n_dates: 1,
     },
@@ -65,7 +65,7 @@ const CONCERTS: [Concert; 7] = [
         minimum_age: 0,
         venue: ["난지 한강숲", "서울특별시 마포구 한강로 7", "서울"],
         grades: &[("1일권", 40, 88_000)],
-        sale: Sale::In(20),
+        sale: Sale::In(1),
         days_ahead: 180,
         n_dates: 2,
     },
@@ -181,7 +181,7 @@ fn hall_of(concert: &Concert) -> SeatTemplate {
 
 fn schedule(concert: &Concert, date: u32, now: Timestamp) -> NewSchedule {
     let (opens_at, closes_at) = match concert.sale {
-        Sale::In(hours) => (now.plus(HOUR * hours), None),
+        Sale::In(days) => (evening(now.plus(DAY * days)).plus(HOUR), None),
         Sale::Open | Sale::Draft => (now.minus(DAY * 2), None),
         Sale::Over => (now.minus(DAY * 20), Some(now.minus(HOUR))),
     };
