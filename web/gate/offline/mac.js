@@ -1,5 +1,5 @@
 // A MAC over each record of a list, by a key of this device, so that a record that was edited in the
-// browser's storage admits nobody.
+// browser's storage admits no one.
 
 const text = new TextEncoder();
 

@@ -69,7 +69,7 @@ pub struct OfflineScan {
     pub ticket: TicketId,
     pub gate: String,
     pub scanned_at: Timestamp,
-    /// Takes back an earlier check-in instead of admitting somebody.
+    /// Takes back an earlier check-in instead of admitting a fan.
     pub undo: Option<OfflineUndo>,
 }
 
