@@ -69,7 +69,7 @@ test("a quiet monitor is watched longer than an idle session lives, and its paus
     const { page, context } = await strict.room(`#/live/${show.scheduleId}`);
     await page.locator(".kpi b").first().waitFor();
     const begunAt = Date.now();
-    // Nobody touches the page; the only calls are those by which it stays logged in.
+    // The page is left alone; its only calls are those by which it stays logged in.
     while (Date.now() - begunAt < 70_000) await page.waitForResponse(/api\/auth\/refresh/, { timeout: 40_000 });
     await page.getByRole("button", { name: "Pause admission" }).click();
     await page.locator("dialog .btn.stop").click();

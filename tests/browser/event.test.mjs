@@ -53,7 +53,7 @@ test("a ticket is offered and taken back, unless the organiser does not allow it
   await page.getByRole("button", { name: words.transfer }).first().click();
   await page.locator("dialog input[name=email]").fill(friend.account.email);
   await page.locator("dialog").getByRole("button", { name: words.transfer }).click();
-  // Nobody has confirmed an address here, so nobody can accept it: it stays until it is taken back.
+  // No account has confirmed an address here, so none can accept it: it stays until it is withdrawn.
   const withdraw = page.getByRole("button", { name: words.transferWithdraw });
   await withdraw.waitFor();
   await friend.go("/#/tickets");

@@ -204,7 +204,7 @@ test("a ticket of another date, a list that was tampered with, and a list after 
   await page.locator(".verdict.no", { hasText: "Another date" }).filter({ hasText: "내일의 밤" }).waitFor();
   await type(page, own.text);
   await admitted(gate, own);
-  // Whoever edits the store of the browser admits nobody.
+  // An edited record in the browser's store admits no guest.
   await page.evaluate(async ([scheduleId, ticketId]) => {
     const database = await new Promise((resolve) => (indexedDB.open("podo-gate").onsuccess = ({ target }) => resolve(target.result)));
     const store = database.transaction("tickets", "readwrite").objectStore("tickets");

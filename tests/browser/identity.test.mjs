@@ -23,7 +23,7 @@ after(async () => {
   certifier.server.close();
 });
 
-test("whoever must prove who they are does it in the certifier's window and is in line then", async () => {
+test("a fan who must verify their identity does so in the certifier's window and is then in line", async () => {
   const show = await world.show({ queue: { identityRequired: true } });
   const fan = await world.fan({ language: "en", mayAsk: SDK });
   const { page, words } = fan;

@@ -11,7 +11,7 @@ let world;
 let show;
 let tab;
 before(async () => {
-  // With limits nobody meets, so that what looks like a robot is noted.
+  // With limits that no test reaches, so that what looks like a robot is noted.
   world = await openWorld({ env: { PODO_LIMITS: "on", PODO_REQUESTS_PER_SECOND_PER_IP: "100000" } });
   show = await world.show();
   tab = await world.room("#/webhooks");

@@ -92,7 +92,7 @@ test("half a minute without a network costs nothing but patience", async () => {
   const fan = await world.fan();
   const { page, context, words } = fan;
   await page.addInitScript(countPolls);
-  // The page's own clock: half a minute of its pauses passes while nobody waits for it.
+  // The page's own clock: half a minute of its pauses passes without a delay for the test.
   await page.clock.install();
   await fan.join(show);
   await page.locator(".hero b").waitFor();
@@ -176,7 +176,7 @@ async function openElsewhere({ page, context }, html) {
 const statusOf = (page, { scheduleId }) =>
   page.evaluate(async (id) => (await fetch(`/api/queue/status?scheduleId=${id}`)).status, scheduleId);
 
-test("a link of another site puts nobody in line until they press the button", async () => {
+test("a link of another site puts a fan in line only after they press the button", async () => {
   const show = await world.show({ queue: { mode: "PAUSED" } });
   const fan = await world.fan({ mayAsk: ELSEWHERE });
   const { page, context, words } = fan;
@@ -195,7 +195,7 @@ test("a link of another site puts nobody in line until they press the button", a
   await page.getByRole("button", { name: words.joinQueue }).click();
   await page.locator(".hero b").waitFor();
   assert.equal(await statusOf(page, show), 200);
-  // Whoever has a place sees it, wherever the link was.
+  // A fan with a place sees it, wherever the link was.
   await openElsewhere(fan, `<a href="${world.url}/queue/${show.scheduleId}">my place</a>`);
   await page.getByText("my place").click();
   await page.locator(".hero b").waitFor();

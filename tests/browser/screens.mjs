@@ -67,7 +67,7 @@ async function theFourBest(look) {
   await fan.page.waitForTimeout(700);
   await look(fan.page, "seats");
   await asOthersSee(fan, look, "seats");
-  // One section, near enough to tell a seat that somebody pays for from one that is free.
+  // One section, near enough to tell a seat under payment from one that is free.
   await fan.page.evaluate(() => {
     const map = document.querySelector("seat-map");
     const free = map.status.indexOf(0, 400);

@@ -1,4 +1,4 @@
-// A ticket on its way to somebody else: offered to an address, accepted by the account that confirmed it.
+// A ticket on its way to another person: offered to an address, accepted by the account that confirmed it.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -139,7 +139,7 @@ export function watch(page, url, broken, mayAsk) {
 
 let fans = 0;
 
-/** A tab with somebody who just signed up: `signsUp` through the page, otherwise by the same calls. */
+/** A tab with a fan who just signed up: `signsUp` through the page, otherwise by the same calls. */
 async function openFan(world, { signsUp, ...options } = {}) {
   fans += 1;
   const tab = await openTab(world, options);
@@ -182,7 +182,7 @@ export async function enterRoom({ page, go }, { email, password }, path) {
   await page.locator("nav a[aria-current]").waitFor();
 }
 
-/** Somebody who buys without looking at a page, faster than anybody could. */
+/** A fan who buys through the API, faster than any person could. */
 async function buy({ url }, { scheduleId }, seats = [0], { ticketTypeId } = {}) {
   fans += 1;
   const account = { email: `quick${fans}.${Date.now()}@podo.kr`, password: "green-grapes-2026", name: "박포도" };
@@ -207,7 +207,7 @@ async function buy({ url }, { scheduleId }, seats = [0], { ticketTypeId } = {}) 
   return { account, token, tickets, code: (ticket) => call(url, "GET", `/api/tickets/${ticket.id}/qr.svg`, { token }) };
 }
 
-/** Into the line, as somebody whom a link brought there. Who has a place in this tab is not asked again. */
+/** Joins the queue as a fan who followed a link. A fan with a place in this tab is not asked again. */
 async function joinLine({ page, words, go }, { scheduleId }) {
   await go(`/#/queue/${scheduleId}`);
   const hasPlace = await page.evaluate((id) => sessionStorage.getItem(`podo.place.${id}`) !== null, scheduleId);

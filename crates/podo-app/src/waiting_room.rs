@@ -115,7 +115,7 @@ pub async fn enter(context: &AppContext, asker: Asker, answer: Option<&str>) -> 
     };
     let seen = PositionSnapshot { position, is_live: true };
     let progress = context.waiting_room.progress.get(context, &record, now).await;
-    let mut view = view(context, (&record, &progress), asker, seen, now);
+    let mut view = view(context, &record, &progress, asker, seen, now);
     view.token = place_token_of(context, record.schedule, fan, position);
     Ok(view)
 }
@@ -179,7 +179,7 @@ async fn find_or_bring_back(
 ) -> Result<QueuePosition> {
     let seen = context.waiting_room.queue.position(rules, fan, None, now).await?;
     if is_older_than(seen.position, proof) {
-        return bring_back_or_stay(context, rules, (fan, proof), seen.position, now).await;
+        return bring_back_or_stay(context, rules, fan, proof, seen.position, now).await;
     }
     Ok(seen.position)
 }
@@ -205,7 +205,8 @@ fn is_older_than(position: QueuePosition, proof: PlaceProof) -> bool {
 async fn bring_back_or_stay(
     context: &AppContext,
     rules: &QueueRules,
-    (fan, proof): (UserId, PlaceProof),
+    fan: UserId,
+    proof: PlaceProof,
     known: QueuePosition,
     now: Timestamp,
 ) -> Result<QueuePosition> {
@@ -373,8 +374,8 @@ pub fn status_now(
         context.waiting_room.queue.cached_position(room, FanPlace { number, fan }, now)?;
     let progress = context.waiting_room.progress.cached(room, now).filter(|it| !it.is_away)?;
     let seen = PositionSnapshot { position, is_live: true };
-    let view = view(context, (&record, &progress), asker, seen, now);
-    log::note_seen(context, (schedule, asker.fan), position, view.poll_after(), now);
+    let view = view(context, &record, &progress, asker, seen, now);
+    log::note_seen(context, schedule, asker.fan, position, view.poll_after(), now);
     Some(view)
 }
 
@@ -396,17 +397,17 @@ pub async fn status(context: &AppContext, asker: Asker, schedule: ScheduleId) ->
         && is_older_than(seen.position, proof)
         && is_on_sale(&record, now)
     {
-        let (who, known) = ((asker.fan, proof), seen.position);
-        seen.position = bring_back_or_stay(context, &rules, who, known, now).await?;
+        seen.position =
+            bring_back_or_stay(context, &rules, asker.fan, proof, seen.position, now).await?;
     }
     let mut view = match seen.position {
         QueuePosition::Absent => return Err(Refusal::NotInQueue.into()),
         QueuePosition::Expired => return Err(Refusal::EntryExpired.into()),
         QueuePosition::Lobby { .. } | QueuePosition::Waiting { .. } | QueuePosition::Inside(_) => {
-            view(context, (&record, &progress), asker, seen, now)
+            view(context, &record, &progress, asker, seen, now)
         }
     };
-    log::note_seen(context, (schedule, asker.fan), seen.position, view.poll_after(), now);
+    log::note_seen(context, schedule, asker.fan, seen.position, view.poll_after(), now);
     if proof_of(seen.position) != asker.proof {
         view.token = place_token_of(context, record.schedule, asker.fan, seen.position);
     }

@@ -267,7 +267,8 @@ impl Payment {
 /// of the schedule.
 pub fn settle(
     payment: &Payment,
-    (reservation, date): (&Reservation, ScheduleStatus),
+    reservation: &Reservation,
+    date: ScheduleStatus,
     outcome: Outcome,
     now: Timestamp,
 ) -> Settlement {
@@ -284,7 +285,7 @@ pub fn settle(
     match outcome {
         // A capture of zero isn't a valid answer, so the outcome is unknown.
         Outcome::Captured { amount } if amount.is_zero() => {
-            settle(payment, (reservation, date), Outcome::Unknown, now)
+            settle(payment, reservation, date, Outcome::Unknown, now)
         }
         Outcome::Unknown if payment.status == PaymentStatus::Unknown => Settlement::Nothing,
         Outcome::Unknown => Settlement::StillUnknown(payment.to(PaymentStatus::Unknown)),

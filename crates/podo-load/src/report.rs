@@ -197,7 +197,7 @@ mod tests {
         assert!(table.contains("select 409 SEAT_TAKEN                 1"), "{table}");
         assert!(table.contains("confirm 503: busy"), "{table}");
         let json = serde_json::to_value(&report).unwrap();
-        assert_eq!(json["endings"]["outrun"], 1);
+        assert_eq!(json["endings"]["lostRace"], 1);
         assert_eq!(json["steps"][0]["step"], "enter");
     }
 }

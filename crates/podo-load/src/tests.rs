@@ -8,7 +8,7 @@ use podo_domain::ScheduleId;
 use serde_json::json;
 use std::sync::Mutex;
 use std::time::Duration;
-use stub::{PAYMENT, RESERVATION, Seen, Stub, refusal};
+use stub::{PAYMENT, RESERVATION, RecordedRequest, Stub, refusal};
 use uuid::Uuid;
 
 const SELECT: &str = "POST /api/booking/seats/select";
@@ -52,7 +52,7 @@ async fn a_fan_waits_looks_holds_and_pays_with_the_right_credentials() {
 
 #[tokio::test]
 async fn a_fan_polls_with_the_place_token_until_admitted() {
-    let stub = Stub::start(|seen: &Seen| {
+    let stub = Stub::start(|seen: &RecordedRequest| {
         let waiting = json!({ "state": "WAITING", "canEnter": false, "position": 3,
             "pollAfterMs": 60_000, "token": "place-9" });
         let admitted = json!({ "state": "ADMITTED", "canEnter": true, "entryToken": "entry-9" });
@@ -73,7 +73,7 @@ async fn a_fan_polls_with_the_place_token_until_admitted() {
 
 #[tokio::test]
 async fn a_fan_who_loses_a_race_looks_again_under_a_new_key() {
-    let stub = Stub::start(|seen: &Seen| match (seen.route.as_str(), seen.nth) {
+    let stub = Stub::start(|seen: &RecordedRequest| match (seen.route.as_str(), seen.nth) {
         (SELECT, 0) => refusal(409, "SEAT_TAKEN"),
         _ => None,
     })
@@ -88,7 +88,9 @@ async fn a_fan_who_loses_a_race_looks_again_under_a_new_key() {
 
 #[tokio::test]
 async fn a_fan_who_loses_every_race_goes_home() {
-    let lose = |seen: &Seen| if seen.route == SELECT { refusal(409, "SEAT_TAKEN") } else { None };
+    let lose = |seen: &RecordedRequest| {
+        if seen.route == SELECT { refusal(409, "SEAT_TAKEN") } else { None }
+    };
     let stub = Stub::start(lose).await;
     let report = play(LoadPlan { picks_max: 3, ..one_fan() }, &stub).await;
     assert_eq!(report.ended(Ending::LostRace), 1, "{report}");
@@ -97,7 +99,7 @@ async fn a_fan_who_loses_every_race_goes_home() {
 
 #[tokio::test]
 async fn a_busy_server_is_counted_and_asked_again_under_the_same_key() {
-    let stub = Stub::start(|seen: &Seen| match (seen.route.as_str(), seen.nth) {
+    let stub = Stub::start(|seen: &RecordedRequest| match (seen.route.as_str(), seen.nth) {
         (CONFIRM, 0) => refusal(503, "UNAVAILABLE"),
         _ => None,
     })
@@ -132,7 +134,8 @@ async fn no_server_is_an_unexpected_answer_too() {
 
 #[tokio::test]
 async fn an_unexpected_refusal_is_counted_as_a_surprise() {
-    let teapot = |seen: &Seen| if seen.route == SELECT { refusal(422, "TEAPOT") } else { None };
+    let teapot =
+        |seen: &RecordedRequest| if seen.route == SELECT { refusal(422, "TEAPOT") } else { None };
     let stub = Stub::start(teapot).await;
     let report = play(one_fan(), &stub).await;
     assert_eq!((report.ended(Ending::Failed), report.unexpected), (1, 1), "{report}");
@@ -141,7 +144,7 @@ async fn an_unexpected_refusal_is_counted_as_a_surprise() {
 
 #[tokio::test]
 async fn a_full_hall_sends_the_fan_home() {
-    let stub = Stub::start(|seen: &Seen| {
+    let stub = Stub::start(|seen: &RecordedRequest| {
         seen.route.ends_with("/seats").then(|| (200, json!({ "version": 2, "seats": "SSHS" })))
     })
     .await;
@@ -159,8 +162,9 @@ async fn a_fan_who_changes_their_mind_gives_the_seats_back() {
 
 #[tokio::test]
 async fn a_declined_card_ends_in_giving_the_seats_back() {
-    let decline =
-        |seen: &Seen| if seen.route == CONFIRM { refusal(402, "PAYMENT_DECLINED") } else { None };
+    let decline = |seen: &RecordedRequest| {
+        if seen.route == CONFIRM { refusal(402, "PAYMENT_DECLINED") } else { None }
+    };
     let stub = Stub::start(decline).await;
     let report = play(LoadPlan { decline_share: 1.0, ..one_fan() }, &stub).await;
     assert_eq!((report.ended(Ending::Declined), report.unexpected), (1, 0), "{report}");
@@ -170,7 +174,7 @@ async fn a_declined_card_ends_in_giving_the_seats_back() {
 
 #[tokio::test]
 async fn a_fan_charges_what_the_wallet_lacks() {
-    let poor = |seen: &Seen| {
+    let poor = |seen: &RecordedRequest| {
         (seen.route == "GET /api/wallet").then(|| (200, json!({ "balance": 50_000 })))
     };
     let stub = Stub::start(poor).await;
@@ -181,7 +185,7 @@ async fn a_fan_charges_what_the_wallet_lacks() {
 
 #[tokio::test]
 async fn a_payment_not_known_yet_is_asked_about() {
-    let stub = Stub::start(|seen: &Seen| {
+    let stub = Stub::start(|seen: &RecordedRequest| {
         let is_payment = seen.route == format!("GET /api/payment/{PAYMENT}");
         let status = if seen.nth == 0 { "UNKNOWN" } else { "CAPTURED" };
         match seen.route.as_str() {
@@ -232,7 +236,7 @@ async fn a_crowd_shares_a_few_connections_and_is_reported_to_the_end() {
 #[tokio::test]
 async fn a_stall_counts_for_every_fan_who_was_due_in_it_not_only_for_the_first() {
     let stall = Duration::from_millis(200);
-    let stub = Stub::start(move |seen: &Seen| {
+    let stub = Stub::start(move |seen: &RecordedRequest| {
         if seen.route == "POST /api/queue/enter" && seen.nth == 0 {
             // Server and fans share this thread: everything stalls, as in a long pause of the disk.
             std::thread::sleep(stall);

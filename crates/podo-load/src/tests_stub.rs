@@ -18,7 +18,7 @@ pub(super) const PAYMENT: &str = "0198c0de-0000-7000-8000-000000000002";
 
 /// A received call.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct RecordedRequest {
     /// `POST /api/queue/enter`, without the query.
     pub(super) route: String,
     pub(super) headers: HeaderMap,
@@ -27,24 +27,24 @@ pub(super) struct Seen {
     pub(super) nth: usize,
 }
 
-impl Seen {
+impl RecordedRequest {
     pub(super) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }
 
 /// An answer that replaces the canned one.
-type Script = dyn Fn(&Seen) -> Option<(u16, Value)> + Send + Sync;
+type Script = dyn Fn(&RecordedRequest) -> Option<(u16, Value)> + Send + Sync;
 
 pub(super) struct Stub {
     pub(super) target: Target,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<RecordedRequest>>>,
     _accepting: JoinSet<()>,
 }
 
 impl Stub {
     pub(super) async fn start(
-        script: impl Fn(&Seen) -> Option<(u16, Value)> + Send + Sync + 'static,
+        script: impl Fn(&RecordedRequest) -> Option<(u16, Value)> + Send + Sync + 'static,
     ) -> Stub {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -55,12 +55,16 @@ impl Stub {
         Stub { target, seen, _accepting: accepting }
     }
 
-    pub(super) fn seen(&self, route: &str) -> Vec<Seen> {
+    pub(super) fn seen(&self, route: &str) -> Vec<RecordedRequest> {
         self.seen.lock().unwrap().iter().filter(|seen| seen.route == route).cloned().collect()
     }
 }
 
-async fn accept(listener: TcpListener, script: Arc<Script>, seen: Arc<Mutex<Vec<Seen>>>) {
+async fn accept(
+    listener: TcpListener,
+    script: Arc<Script>,
+    seen: Arc<Mutex<Vec<RecordedRequest>>>,
+) {
     let mut connections = JoinSet::new();
     loop {
         let (stream, _) = listener.accept().await.unwrap();
@@ -80,7 +84,7 @@ async fn accept(listener: TcpListener, script: Arc<Script>, seen: Arc<Mutex<Vec<
 async fn answer(
     request: Request<Incoming>,
     script: &Script,
-    log: &Mutex<Vec<Seen>>,
+    log: &Mutex<Vec<RecordedRequest>>,
 ) -> Response<Full<Bytes>> {
     let route = format!("{} {}", request.method(), request.uri().path());
     let headers = request.headers().clone();
@@ -89,7 +93,7 @@ async fn answer(
         let mut log = log.lock().unwrap();
         let nth = log.iter().filter(|seen| seen.route == route).count();
         let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-        let seen = Seen { route, headers, body, nth };
+        let seen = RecordedRequest { route, headers, body, nth };
         log.push(seen.clone());
         seen
     };
@@ -99,7 +103,7 @@ async fn answer(
 }
 
 /// The happy path: admitted at once, six free seats, a full wallet.
-fn canned(seen: &Seen) -> (u16, Value) {
+fn canned(seen: &RecordedRequest) -> (u16, Value) {
     let route = seen.route.as_str();
     match route {
         "POST /api/auth/signup" => (201, json!({ "userId": RESERVATION })),

@@ -3,7 +3,9 @@
 
 mod buying;
 mod call;
+pub(crate) mod choosing;
 pub(crate) mod organiser;
+mod reselling;
 mod standing_by;
 mod tickets;
 mod waiting;
@@ -48,6 +50,7 @@ pub(crate) struct Fan {
 /// Seats that the fan holds, by the server's answer.
 struct Promise {
     reservation: ReservationId,
+    seats: Vec<SeatId>,
     amount: Won,
     until: Timestamp,
 }
@@ -119,6 +122,7 @@ impl Fan {
             // Leaves without a request; the sweeper or the next fan ends the hold.
             return;
         }
+        let promise = self.choose(promise).await;
         self.pay(promise).await;
     }
 
@@ -180,10 +184,11 @@ impl Fan {
             .boxed()
         });
         let answer = asked.await?;
-        Some(answer.map(|body| {
+        Some(answer.map(move |body| {
             let (amount, until) = (body["amount"].clone(), body["holdExpiresAt"].clone());
             Promise {
                 reservation: ReservationId::new(uuid_in(&body["reservationId"])),
+                seats,
                 amount: serde_json::from_value(amount).expect("a hold has an amount"),
                 until: serde_json::from_value(until).expect("a hold says how long it lasts"),
             }

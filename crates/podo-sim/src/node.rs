@@ -60,7 +60,7 @@ struct Duty {
     round: for<'p> fn(&'p AppContext, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
 }
 
-const DUTIES: [Duty; 9] = [
+const DUTIES: [Duty; 10] = [
     Duty {
         name: "admit",
         pause_s: (1, 3),
@@ -94,6 +94,11 @@ const DUTIES: [Duty; 9] = [
         name: "offer",
         pause_s: (2, 10),
         round: |context, now| podo_app::booking::jobs::offer::offer_seats(context, now).boxed(),
+    },
+    Duty {
+        name: "resell",
+        pause_s: (2, 10),
+        round: |context, now| podo_app::tickets::resales::offer_resales(context, now).boxed(),
     },
     Duty {
         name: "relay",
@@ -136,7 +141,9 @@ impl World {
         // Before the first request, as the process does it; the jobs retry what fails now.
         let _ = podo_app::waiting_room::jobs::open_rooms(&context, context.now()).await;
         let _ = reconciliation::fill_filter(&context).await;
-        for duty in &DUTIES {
+        // The job that would find nothing stays out: the runs of other seeds keep their course.
+        let resells = self.swarm.has_options;
+        for duty in DUTIES.iter().filter(|duty| resells || duty.name != "resell") {
             self.time.spawn(Owner::Node(node), do_duty(self.clone(), context.clone(), duty));
         }
         // The members of a group share its messages; here one node has all of them.

@@ -45,10 +45,12 @@ pub(crate) struct Swarm {
     pub(crate) wrong_amount: u64,
     pub(crate) webhooks: u64,
     pub(crate) network_loses: u64,
+    /// The date has ticket types, fees and a promotion code.
+    pub(crate) has_options: bool,
 }
 
 impl Swarm {
-    pub(crate) fn drawn(rng: &Rng) -> Swarm {
+    pub(crate) fn drawn(rng: &Rng, has_options: bool) -> Swarm {
         let n_nodes = rng.one_of(&[1, 1, 2, 3, 4]);
         Swarm {
             n_nodes,
@@ -82,6 +84,7 @@ impl Swarm {
             wrong_amount: rng.one_of(&[0, 10, 30]),
             webhooks: rng.one_of(&[0, 50, 100]),
             network_loses: rng.one_of(&[0, 5, 20]),
+            has_options,
         }
     }
 }

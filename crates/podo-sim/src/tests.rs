@@ -2,7 +2,10 @@
 //! guard. Parts of it run in parallel.
 
 use crate::*;
+use podo_adapters::sql::Edit;
+use std::fs;
 use std::ops::Range;
+use std::path::Path;
 
 /// The maximum number of seeds to catch a mutation.
 const CAUGHT_WITHIN: u64 = 500;
@@ -80,5 +83,31 @@ fn every_guard_that_is_taken_away_is_missed() {
         let rule = found.map(|violation| violation.rule);
         let is_known = rule.is_some_and(|rule| mutation.caught_as().contains(&rule));
         assert!(is_known, "{}: caught as {rule:?}", mutation.as_str());
+    }
+}
+
+/// An edit whose statement was reworded removes no guard, and its test would show nothing.
+#[test]
+fn every_edit_matches_a_statement_of_the_product() {
+    let sql = Path::new(env!("CARGO_MANIFEST_DIR")).join("../podo-adapters/src/sql");
+    let mut statements = String::new();
+    read_sources(&sql, &mut statements);
+    for mutation in Mutation::ALL {
+        for edit in mutation.edits() {
+            let (Edit::Replace { from, .. } | Edit::ReplaceIn { from, .. } | Edit::Skip(from)) =
+                edit;
+            assert!(statements.contains(from), "{}: no statement has `{from}`", mutation.as_str());
+        }
+    }
+}
+
+fn read_sources(folder: &Path, text: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read_sources(&path, text);
+        } else if !path.ends_with("mutants.rs") {
+            text.push_str(&fs::read_to_string(&path).unwrap());
+        }
     }
 }

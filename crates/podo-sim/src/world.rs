@@ -3,6 +3,7 @@
 use crate::Mutation;
 use crate::check::coverage::Coverage;
 use crate::check::notes::Notes;
+use crate::fan::choosing;
 use crate::faults::clocks::MachineClock;
 use crate::faults::injector::NoFaults;
 use crate::live::bus::Log;
@@ -15,6 +16,7 @@ use podo_app::AppContext;
 use podo_app::catalog::port::{
     Catalog, ChangeEvent, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventVerb,
 };
+use podo_app::catalog::pricing_port::Pricing;
 use podo_app::identity::keyring::Keyring;
 use podo_app::identity::port::accounts::{Accounts, CreateUser};
 use podo_app::operations::port::clock::{Clock, Rng as _};
@@ -73,9 +75,10 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(seed: u64, mutation: Mutation, is_traced: bool) -> World {
         let rng = Arc::new(Rng::new(seed));
-        let swarm = Swarm::drawn(&rng);
-        let mutants = (mutation.guards_off(), &*mutation.edits());
-        let store = SqlStore::in_memory(rng.clone(), mutants, Arc::new(NoFaults));
+        // Not drawn from `rng`: the other seeds keep the runs that they had without options.
+        let swarm = Swarm::drawn(&rng, seed % 3 == 1);
+        let (off, edits) = (mutation.guards_off(), mutation.edits());
+        let store = SqlStore::in_memory(rng.clone(), off, &edits, Arc::new(NoFaults));
         let store = store.expect("an in-memory database can be created");
         let id = || rng.id(START);
         let time = Time::starting(START);
@@ -83,7 +86,7 @@ impl World {
         let clocks = (0..swarm.n_nodes).map(clock).collect();
         let books = store.under(Arc::new(NoFaults)).expect("the store is in memory");
         let closing = START.plus(LOBBY).plus(swarm.sale);
-        let lender = Lender::new(seed, (books, swarm), time.clone(), closing);
+        let lender = Lender::new(seed, books, swarm, time.clone(), closing);
         World {
             clocks,
             time,
@@ -212,6 +215,10 @@ impl World {
         self.store.create_schedule(self.schedule_command(actor, event)).await?;
         let open = ChangeEvent { actor, event, verb: EventVerb::Open, now };
         self.store.change_event(open).await?;
+        if self.swarm.has_options {
+            self.store.set_price_options(choosing::options(actor, self.schedule, now)).await?;
+            self.store.add_promotion(choosing::promotion(actor, self.schedule, now)).await?;
+        }
         let fans = self.fans.iter().enumerate();
         self.store.create_users(fans.map(|(index, fan)| account(index, *fan)).collect()).await
     }

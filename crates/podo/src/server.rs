@@ -134,7 +134,7 @@ impl Server {
 /// Starts workers and jobs; workers outlive the relay, which publishes to them.
 async fn start_background_work(config: &Config, context: &Arc<AppContext>, tasks: &Tasks) {
     let workers = tasks.outliving();
-    start_workers(config, context, (tasks, &workers)).await;
+    start_workers(config, context, tasks, &workers).await;
     let mut relays = Vec::new();
     for schedule in schedules(config) {
         let running = tasks.spawn(run_job(context.clone(), tasks.clone(), schedule));
@@ -147,11 +147,7 @@ async fn start_background_work(config: &Config, context: &Arc<AppContext>, tasks
 
 /// Workers subscribe before the relay publishes, because the in-process bus doesn't keep messages
 /// that a missing subscriber would need.
-async fn start_workers(
-    config: &Config,
-    context: &Arc<AppContext>,
-    (tasks, workers): (&Tasks, &Tasks),
-) {
+async fn start_workers(config: &Config, context: &Arc<AppContext>, tasks: &Tasks, workers: &Tasks) {
     tasks.spawn(prepare_bus(context.clone(), tasks.clone()));
     tasks.spawn(share_node_load(context.clone(), tasks.clone()));
     tasks.spawn(write_queue_log(context.clone(), tasks.clone()));

@@ -40,7 +40,8 @@ impl Simulation {
         self: &Arc<Self>,
         context: &Arc<AppContext>,
         tasks: &Tasks,
-        (plan, target): (LoadPlan, Target),
+        plan: LoadPlan,
+        target: Target,
     ) -> bool {
         let stop = CancellationToken::new();
         {

@@ -1,5 +1,5 @@
 // The sale phases of a date: when each is open, for whom, and what the fan still has to prove.
-// Proving it here, before a phase opens, means that nobody types anything at the opening.
+// Proving it here, before a phase opens, means that fans type nothing at the opening.
 
 import { call, get } from "../../shared/app/api.js";
 import { serverNow } from "../../shared/app/clock.js";

@@ -53,7 +53,7 @@ pub(crate) fn programs() -> anyhow::Result<PathBuf> {
     Ok(programs)
 }
 
-/// A server that root starts runs as somebody else, who may not reach our folder.
+/// A server that root starts runs under another account, which may not reach our folder.
 fn home() -> PathBuf {
     match crate::packages::is_root() {
         true => PathBuf::from("/usr/local/lib/podo-postgresql-18"),

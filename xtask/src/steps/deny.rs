@@ -11,7 +11,7 @@ const NO_DATABASE: &str = "\
 
 pub(crate) fn check() -> anyhow::Result<()> {
     provide()?;
-    // It reads what other systems would build too, which nobody has fetched yet.
+    // It reads what other systems would build too, which are not downloaded.
     run(&mut command("cargo", &["fetch", "--locked"]))?;
     let offline = ["deny", "--offline", "--all-features", "check"];
     let mut rules = command("cargo", &offline);

@@ -55,6 +55,10 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("O", "utrun"), "LostRace"),
     (concat!("G", "uests"), "ConnectionLimiter"),
     (concat!("R", "eturning"), "PlaceProof"),
+    (concat!("o", "utrun"), "lost race"),
+    (concat!("S", "aid"), "IdentifiedPerson"),
+    (concat!("S", "een"), "what was seen"),
+    (concat!("W", "ire"), "GatewayProtocol"),
     (concat!("편", "지"), "알림"),
     (concat!("씨", "앗"), "시드"),
 ];

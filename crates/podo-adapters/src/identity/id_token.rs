@@ -46,7 +46,7 @@ pub(crate) fn key_id(token: &str) -> Option<String> {
 }
 
 /// A person, as a token describes them.
-pub(crate) struct Said {
+pub(crate) struct IdentifiedPerson {
     /// With the address, verified or not.
     pub(crate) person: SocialPerson,
     /// Whether the token says that the address is verified.
@@ -63,7 +63,7 @@ pub(crate) fn read(
     token: &str,
     keys: &JwkSet,
     expected: &Expected<'_>,
-) -> Result<Said, &'static str> {
+) -> Result<IdentifiedPerson, &'static str> {
     let header = jsonwebtoken::decode_header(token).map_err(|_error| "no header")?;
     let kid = header.kid.ok_or("no key id")?;
     if !ALGORITHMS.contains(&header.alg) {
@@ -83,7 +83,7 @@ pub(crate) fn read(
     let is_verified = is_true(&claims.email_verified);
     let name = claims.name.or(claims.nickname);
     let person = SocialPerson { subject: claims.sub, email: claims.email, name };
-    Ok(Said { person, is_verified })
+    Ok(IdentifiedPerson { person, is_verified })
 }
 
 fn check(claims: &Claims, expected: &Expected<'_>) -> Result<(), &'static str> {

@@ -3,7 +3,7 @@
 
 use crate::gateways::client::{Client, Sent};
 use crate::gateways::protocol::{Call, Content, Reply};
-use crate::identity::id_token::{Expected, Said, is_true};
+use crate::identity::id_token::{Expected, IdentifiedPerson, is_true};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -194,8 +194,8 @@ impl SocialService for Oidc {
             nonce: flow.nonce,
             now,
         };
-        let Said { person, is_verified } = crate::identity::id_token::read(token, &keys, &expected)
-            .map_err(|why| {
+        let IdentifiedPerson { person, is_verified } =
+            crate::identity::id_token::read(token, &keys, &expected).map_err(|why| {
                 let provider = self.settings.provider.slug();
                 tracing::warn!(provider, why, "ID token rejected");
                 Refusal::SocialFailed

@@ -63,11 +63,11 @@ async fn the_bus_keeps_the_contract_and_members_share_the_work() {
     }
 }
 
-type Seen = BTreeMap<String, Vec<usize>>;
+type ReceivedKeys = BTreeMap<String, Vec<usize>>;
 
 /// Receives until nothing comes for a while, or until enough has come.
-async fn read(member: &mut dyn Subscription, enough: usize) -> Seen {
-    let mut seen = Seen::new();
+async fn read(member: &mut dyn Subscription, enough: usize) -> ReceivedKeys {
+    let mut seen = ReceivedKeys::new();
     let mut patience = PATIENCE;
     while seen.values().map(Vec::len).sum::<usize>() < enough {
         let envelopes = member.receive(50, patience).await.unwrap();

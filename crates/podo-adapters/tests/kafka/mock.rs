@@ -2,7 +2,7 @@
 //! brokers that answer with errors, leaders that move. The mock doesn't deduplicate records by
 //! sequence number, so a record may come twice here.
 
-use crate::{PATIENCE, Seen, envelope, read};
+use crate::{PATIENCE, ReceivedKeys, envelope, read};
 use podo_adapters::kafka::{Bus, KafkaSettings};
 use podo_app::messaging::envelope::{ID_HEADER, TYPE_HEADER};
 use podo_app::messaging::port::bus::{Bus as _, Envelope, Subscription};
@@ -161,8 +161,8 @@ async fn an_idempotent_producer_asks_for_its_id() {
 
 /// Receives for this long, or until all numbers have come, through the errors of a recovering
 /// member. Returns what came, by key.
-async fn read_through_errors(member: &mut dyn Subscription, keys: usize) -> (usize, Seen) {
-    let (start, mut n_errors, mut seen) = (Instant::now(), 0, Seen::new());
+async fn read_through_errors(member: &mut dyn Subscription, keys: usize) -> (usize, ReceivedKeys) {
+    let (start, mut n_errors, mut seen) = (Instant::now(), 0, ReceivedKeys::new());
     while seen.len() < keys && start.elapsed() < PATIENCE {
         match member.receive(1_000, Duration::from_millis(500)).await {
             Ok(envelopes) => {

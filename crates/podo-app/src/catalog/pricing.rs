@@ -52,7 +52,8 @@ pub async fn add_promotion(
 pub async fn change_promotion(
     context: &AppContext,
     actor: UserId,
-    (schedule, promotion): (ScheduleId, PromotionId),
+    schedule: ScheduleId,
+    promotion: PromotionId,
     ends_at: Option<Timestamp>,
     uses_max: Option<u32>,
 ) -> Result<PromotionView> {

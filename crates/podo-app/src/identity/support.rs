@@ -275,7 +275,7 @@ pub async fn note_person(
     text: &NoteText,
 ) -> Result<SupportNote> {
     context.store.user(user).await?.ok_or(Refusal::NotFound)?;
-    add_note(context, author, (user, None), text).await
+    add_note(context, author, user, None, text).await
 }
 
 /// Adds a note about a booking. Refusals: `NotFound`, `Invalid`.
@@ -286,13 +286,14 @@ pub async fn note_booking(
     text: &NoteText,
 ) -> Result<SupportNote> {
     let buyer = reservation(context, booking).await?.user_id;
-    add_note(context, author, (buyer, Some(booking)), text).await
+    add_note(context, author, buyer, Some(booking), text).await
 }
 
 async fn add_note(
     context: &AppContext,
     author: UserId,
-    (user, reservation): (UserId, Option<ReservationId>),
+    user: UserId,
+    reservation: Option<ReservationId>,
     text: &NoteText,
 ) -> Result<SupportNote> {
     let text = text.as_str().trim();

@@ -133,8 +133,8 @@ async fn compose(context: &AppContext, notice: &Notice, to: String) -> Result<Ma
     if notice.channel != ChannelKind::Email {
         return Ok(Mail { template: Some(template), fields, ..plain });
     }
-    let attachments = attached(context, notice, (template, content.language), &facts).await?;
-    let rich = rich(context, (template, content.language), &facts, notice.user)?;
+    let attachments = attached(context, notice, template, content.language, &facts).await?;
+    let rich = rich(context, template, content.language, &facts, notice.user)?;
     let rich = match rich.text.contains(LINK) {
         true => {
             let link = link_for(context, notice.user).await?;
@@ -162,7 +162,8 @@ fn mail_subject(subject: &str, facts: &Facts) -> String {
 /// An e-mail without attachments, also for the organiser's test.
 pub(crate) fn rich(
     context: &AppContext,
-    (template, language): (Template, Language),
+    template: Template,
+    language: Language,
     facts: &Facts,
     user: UserId,
 ) -> Result<RichMail> {
@@ -187,7 +188,8 @@ pub(crate) fn rich(
 async fn attached(
     context: &AppContext,
     notice: &Notice,
-    (template, language): (Template, Language),
+    template: Template,
+    language: Language,
     facts: &Facts,
 ) -> Result<Vec<Attachment>> {
     let (Some(booking), true) = (&facts.booking, template.has_tickets()) else {
@@ -320,7 +322,7 @@ pub async fn send_test(
         subject: format!("[TEST] {}", mail_subject(&rendered.subject, &facts)),
         body: rendered.short,
         template: Some(template),
-        rich: Some(rich(context, (template, language), &facts, organiser)?),
+        rich: Some(rich(context, template, language, &facts, organiser)?),
         ..Mail::default()
     };
     Ok(channel.send(&mail, now).await)

@@ -171,7 +171,7 @@ pub struct Values<'v> {
 
 /// Renders every part. The same values give the same text.
 pub fn render(template: Template, language: Language, values: Values<'_>) -> Result<Rendered> {
-    let part = |part: &str| render_part((template, language), part, values);
+    let part = |part: &str| render_part(template, language, part, values);
     Ok(Rendered {
         subject: part("subject")?,
         short: part("short")?,
@@ -186,12 +186,13 @@ pub fn render_short(
     language: Language,
     values: Values<'_>,
 ) -> Result<(String, String)> {
-    let part = |part: &str| render_part((template, language), part, values);
+    let part = |part: &str| render_part(template, language, part, values);
     Ok((part("subject")?, part("short")?))
 }
 
 fn render_part(
-    (template, language): (Template, Language),
+    template: Template,
+    language: Language,
     part: &str,
     values: Values<'_>,
 ) -> Result<String> {

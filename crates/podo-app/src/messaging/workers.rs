@@ -110,7 +110,7 @@ async fn handle(
             Ok(message) if !worker.wants(message.kind) => {}
             Ok(message) => messages.push((message, envelope)),
             Err(error) => {
-                dead_letter(context, worker, envelope, None, (&error, 1)).await?;
+                dead_letter(context, worker, envelope, None, &error, 1).await?;
                 round.failed += 1;
             }
         }
@@ -176,7 +176,7 @@ async fn try_one(
             Ok(()) => return Ok(true),
             Err(error) if is_passing(&error) => return Err(error),
             Err(error) if n_tries >= TRIES_MAX => {
-                dead_letter(context, worker, envelope, Some(message), (&error, n_tries)).await?;
+                dead_letter(context, worker, envelope, Some(message), &error, n_tries).await?;
                 return Ok(false);
             }
             Err(_again) => {}
@@ -199,7 +199,8 @@ async fn dead_letter(
     worker: &dyn Worker,
     envelope: &Envelope,
     message: Option<&Message>,
-    (error, n_tries): (&Error, u32),
+    error: &Error,
+    n_tries: u32,
 ) -> Result<()> {
     let consumer = worker.name();
     let message_id = message.map_or_else(|| id_of(envelope), |message| message.id);

@@ -113,7 +113,8 @@ pub async fn adjust(
     key: IdempotencyKey,
     actor: UserId,
     user: UserId,
-    (amount, reason): (i64, String),
+    amount: i64,
+    reason: String,
 ) -> Result<Idempotent<Adjustment>> {
     context.store.user(user).await?.ok_or(Refusal::NotFound)?;
     let now = context.now();

@@ -85,7 +85,7 @@ pub async fn ticket_pdf(
     let show = show_of(context, ticket.reservation_id).await?;
     let language = language_of(context, fan).await?;
     let holder = holder(context, fan).await?;
-    let paper = paper(context, &ticket, (&show, &holder), language);
+    let paper = paper(context, &ticket, &show, &holder, language);
     let press = context.tickets.press.as_ref();
     let press = press.ok_or_else(|| Error::broken("this program has no printer of tickets"))?;
     press.print(vec![paper], size).await
@@ -117,7 +117,7 @@ pub(crate) async fn attachments(
     };
     let show = show_of(context, reservation).await?;
     let holder = holder(context, fan).await?;
-    let paper = |ticket: &TicketView| paper(context, ticket, (&show, &holder), language);
+    let paper = |ticket: &TicketView| paper(context, ticket, &show, &holder, language);
     let papers: Vec<TicketPaper> = tickets.iter().map(paper).collect();
     let number = &tickets[0].booking_number;
     let pdf = Attachment {
@@ -152,7 +152,8 @@ pub(super) async fn holder(context: &AppContext, fan: UserId) -> Result<String> 
 fn paper(
     context: &AppContext,
     ticket: &TicketView,
-    (show, holder): (&ShowFacts, &str),
+    show: &ShowFacts,
+    holder: &str,
     language: Language,
 ) -> TicketPaper {
     let say = |ko: &str, en: &str| match language {

@@ -94,7 +94,8 @@ pub(crate) fn note_joined(
 /// Logs a waiting fan's poll, about once in ten minutes.
 pub(crate) fn note_seen(
     context: &AppContext,
-    (schedule, user): (ScheduleId, UserId),
+    schedule: ScheduleId,
+    user: UserId,
     position: QueuePosition,
     poll_after: Duration,
     at: Timestamp,

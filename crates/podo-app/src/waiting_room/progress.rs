@@ -4,6 +4,8 @@ use crate::cache::{Cache, SingleFlight};
 use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;
 use podo_domain::booking::seats::SeatFace;
+use podo_domain::catalog::phases::Phase;
+use podo_domain::id::SeatIndex;
 use podo_domain::waiting_room::QueueCounts;
 use podo_domain::{ScheduleId, Timestamp};
 use std::sync::atomic::AtomicBool;
@@ -102,15 +104,18 @@ async fn renewed(
     let counts = counts.unwrap_or(before.counts);
     // Only a hint: without it the answer has no `chance`.
     let map = context.booking.seat_maps.snapshot(context, record.schedule.date()).await.ok();
-    let seats = map.map(|map| SeatsLeft::on(map.letters()));
+    let seats = map.map(|map| SeatsLeft::on(map.letters(), record.phase()));
     Progress { counts, is_away, seats, asked_at: Some(now) }
 }
 
 impl SeatsLeft {
-    /// Counts the letters of a seat map.
-    fn on(letters: &[u8]) -> SeatsLeft {
+    /// Counts the letters of a seat map; of a phase's waiting room, only the seats that it sells.
+    fn on(letters: &[u8], phase: Option<&Phase>) -> SeatsLeft {
+        let sells = |seat| phase.is_none_or(|phase| phase.sells(seat));
         let count = |face: SeatFace| {
-            let n_seats = letters.iter().filter(|letter| **letter == face.letter()).count();
+            let is_counted =
+                |(seat, letter): &(SeatIndex, &u8)| **letter == face.letter() && sells(*seat);
+            let n_seats = (0..).zip(letters).filter(is_counted).count();
             u32::try_from(n_seats).unwrap_or(u32::MAX)
         };
         SeatsLeft { available: count(SeatFace::Available), held: count(SeatFace::Held) }

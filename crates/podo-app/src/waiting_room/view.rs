@@ -80,7 +80,8 @@ pub struct QueueView {
 /// Builds the answer for one fan.
 pub(crate) fn view(
     context: &AppContext,
-    (record, progress): (&ScheduleRecord, &Progress),
+    record: &ScheduleRecord,
+    progress: &Progress,
     asker: Asker,
     seen: PositionSnapshot,
     now: Timestamp,

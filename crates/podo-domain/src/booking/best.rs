@@ -72,7 +72,7 @@ pub fn alternatives(
     let search = Search { hall, is_free: &is_open, focus: (place.x, place.y) };
     let mut found = Vec::new();
     for n_seats in NEARBY {
-        found = search.disjoint(&wish, nearby(&hall.blocks, (*first, *last), n_seats), n_max);
+        found = search.disjoint(&wish, nearby(&hall.blocks, *first, *last, n_seats), n_max);
         if found.len() == n_max {
             break;
         }
@@ -86,7 +86,8 @@ const NEARBY: [SeatIndex; 2] = [60, 400];
 /// The rows and zones within this many seats of the lost ones.
 fn nearby(
     blocks: &[Range<SeatIndex>],
-    (first, last): (SeatIndex, SeatIndex),
+    first: SeatIndex,
+    last: SeatIndex,
     n_seats: SeatIndex,
 ) -> &[Range<SeatIndex>] {
     let (from, to) = (first.saturating_sub(n_seats), last.saturating_add(n_seats));

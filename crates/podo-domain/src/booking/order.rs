@@ -179,19 +179,18 @@ pub struct LineSeat<'o> {
 pub fn lines(seats: &[LineSeat<'_>], code: Option<&str>, order_fee: Won) -> Vec<OrderLine> {
     let mut lines: Vec<OrderLine> = Vec::new();
     for seat in seats {
-        let line = (LineKind::Ticket, Some((seat.grade, None)));
-        count(&mut lines, line, seat.price.list.get());
+        count(&mut lines, LineKind::Ticket, Some((seat.grade, None)), seat.price.list.get());
     }
     for seat in seats.iter().filter(|seat| !seat.price.type_off.is_zero()) {
         let name = seat.ticket_type.map(|mark| (mark.name.as_str(), Some(mark.name_en.as_str())));
-        count(&mut lines, (LineKind::TypeDiscount, name), -seat.price.type_off.get());
+        count(&mut lines, LineKind::TypeDiscount, name, -seat.price.type_off.get());
     }
     for seat in seats.iter().filter(|seat| !seat.price.code_off.is_zero()) {
         let name = code.map(|code| (code, None));
-        count(&mut lines, (LineKind::CodeDiscount, name), -seat.price.code_off.get());
+        count(&mut lines, LineKind::CodeDiscount, name, -seat.price.code_off.get());
     }
     for seat in seats.iter().filter(|seat| !seat.price.fee.is_zero()) {
-        count(&mut lines, (LineKind::BookingFee, None), seat.price.fee.get());
+        count(&mut lines, LineKind::BookingFee, None, seat.price.fee.get());
     }
     if !order_fee.is_zero() {
         let kind = LineKind::OrderFee;
@@ -203,7 +202,8 @@ pub fn lines(seats: &[LineSeat<'_>], code: Option<&str>, order_fee: Won) -> Vec<
 
 fn count(
     lines: &mut Vec<OrderLine>,
-    (kind, name): (LineKind, Option<(&str, Option<&str>)>),
+    kind: LineKind,
+    name: Option<(&str, Option<&str>)>,
     amount: i64,
 ) {
     let known = lines

@@ -241,7 +241,8 @@ impl Reservation {
     /// The fan chose ticket types or a promotion code: the order has another amount from now on.
     pub fn reprice(
         &self,
-        (amount, order_fee): (Won, Won),
+        amount: Won,
+        order_fee: Won,
         promotion: Option<PromotionId>,
         now: Timestamp,
     ) -> Result<Reservation, Refusal> {

@@ -42,7 +42,7 @@ fn reservation(status: ReservationStatus) -> Reservation {
 
 fn settled(payment_status: PaymentStatus, outcome: Outcome) -> Settlement {
     let reservation = reservation(ReservationStatus::Paying);
-    settle(&payment(payment_status), (&reservation, Upcoming), outcome, Timestamp::from_ms(500))
+    settle(&payment(payment_status), &reservation, Upcoming, outcome, Timestamp::from_ms(500))
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_payment_for_a_date_that_is_called_off_goes_back_or_ends() {
     let paying = reservation(ReservationStatus::Paying);
     let settled = |outcome| {
         let payment = payment(PaymentStatus::Requested);
-        settle(&payment, (&paying, Cancelled), outcome, Timestamp::from_ms(500))
+        settle(&payment, &paying, Cancelled, outcome, Timestamp::from_ms(500))
     };
     let captured = settled(Outcome::Captured { amount: PRICE });
     let Settlement::RefundDue { payment, reservation: Next::To(over), amount, reason } = captured
@@ -102,7 +102,8 @@ fn money_for_seats_that_are_gone_goes_back() {
     for status in [ReservationStatus::Expired, ReservationStatus::Confirmed] {
         let late = settle(
             &payment(PaymentStatus::Unknown),
-            (&reservation(status), Upcoming),
+            &reservation(status),
+            Upcoming,
             Outcome::Captured { amount: PRICE },
             Timestamp::from_ms(9_999),
         );

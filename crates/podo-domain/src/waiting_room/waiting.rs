@@ -19,7 +19,7 @@ const POLL_IN_CROWD_MS: u64 = 45_000;
 
 /// The polling interval: 2 s near the front, 15 s far back, ± 20 % at random, so that fans who
 /// arrived together don't poll together. In a crowd it is up to 45 s, but at most a quarter of the
-/// shortest possible wait: nobody can be admitted, or passed after the engine lost the room, before
+/// shortest possible wait: no fan can be admitted, or passed after the engine lost the room, before
 /// they poll again.
 pub fn poll_after_ms(ahead: u64, admit_per_second: u32, random: u64) -> u32 {
     let usual = ahead.saturating_mul(POLL_PER_FAN_MS).saturating_add(POLL_NEAR_MS).min(POLL_FAR_MS);

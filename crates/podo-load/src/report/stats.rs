@@ -108,7 +108,6 @@ pub enum Ending {
     /// Nothing was free.
     SoldOut,
     /// Lost every race for seats.
-    #[serde(rename = "outrun")]
     LostRace,
     Declined,
     /// The queue, the entry, the hold, the sale or the fan's patience ended.
@@ -125,7 +124,7 @@ impl Ending {
             Ending::Bought => "bought",
             Ending::Abandoned => "abandoned",
             Ending::SoldOut => "sold out",
-            Ending::LostRace => "outrun",
+            Ending::LostRace => "lost race",
             Ending::Declined => "declined",
             Ending::TurnedAway => "turned away",
             Ending::OverLimit => "over limit",

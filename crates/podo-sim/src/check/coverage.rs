@@ -60,6 +60,20 @@ coverage! {
     CheckedIn,
     /// A used ticket was shown at another gate.
     TicketUsed,
+    /// A fan chose ticket types for held seats.
+    TypesChosen,
+    /// A fan used the promotion code.
+    CodeUsed,
+    /// The promotion code had as many orders as it may have.
+    CodeUsedUp,
+    /// A code was free again after an order with it had ended.
+    CodeCameBack,
+    /// An order of free tickets only.
+    FreeOrder,
+    /// A fan listed a ticket for resale.
+    Listed,
+    /// A fan on the standby list took a listed ticket.
+    Resold,
     /// A fan joined the standby list.
     StoodBy,
     /// Returned seats were offered to a fan on the list.

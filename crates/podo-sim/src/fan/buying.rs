@@ -40,7 +40,9 @@ impl Fan {
         let mut until = promise.until;
         for _ in 0..3 {
             self.wait_for_the_edge(until).await;
-            let in_one_call = self.world.rng.happens(self.world.swarm.from_wallet / 2);
+            // A gateway has nothing to charge for a free order.
+            let in_one_call = promise.amount.is_zero()
+                || self.world.rng.happens(self.world.swarm.from_wallet / 2);
             let paid = if in_one_call {
                 self.pay_from_wallet(&promise).await
             } else {
@@ -54,6 +56,9 @@ impl Fan {
                     if self.world.rng.happens(self.world.swarm.uses_tickets) {
                         self.pause(100, 20_000).await;
                         self.use_ticket(&paid).await;
+                    }
+                    if self.world.swarm.has_options && self.world.rng.happens(40) {
+                        self.list_ticket(&paid).await;
                     }
                     if self.world.rng.happens(self.world.swarm.cancels) {
                         self.pause(100, 60_000).await;

@@ -29,7 +29,11 @@ impl Fan {
             });
             let view = looked.await?.ok()?;
             match view.state {
-                StandbyState::Waiting => {}
+                StandbyState::Waiting => {
+                    if self.world.swarm.has_options && self.take_offered_ticket().await {
+                        return None;
+                    }
+                }
                 StandbyState::Offered => return view.offer.map(|it| self.offered(&it)),
                 StandbyState::Taken | StandbyState::Lapsed | StandbyState::Left => return None,
             }
@@ -39,6 +43,11 @@ impl Fan {
 
     fn offered(&self, offer: &ReservationView) -> Promise {
         self.world.saw(Coverage::Offered);
-        Promise { reservation: offer.id, amount: offer.amount, until: offer.hold_expires_at }
+        Promise {
+            reservation: offer.id,
+            seats: offer.seats.iter().map(|seat| seat.id).collect(),
+            amount: offer.amount,
+            until: offer.hold_expires_at,
+        }
     }
 }

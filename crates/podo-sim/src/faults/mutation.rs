@@ -79,6 +79,12 @@ mutations! {
     /// A payment doesn't see that its date was canceled, and a refund run neither waits for it nor
     /// resumes.
     CalledOffIsPaid = "called-off-is-paid" caught as "L3",
+    /// The uses of a promotion code aren't counted.
+    CodeUsesAreNotCounted = "code-uses-are-not-counted" caught as "I28",
+    /// An order that ends keeps its use of a promotion code.
+    CodeNeverComesBack = "code-never-comes-back" caught as "I28",
+    /// The seats of an order keep their prices when its amount changes.
+    LinesAreForgotten = "lines-are-forgotten" caught as "I3",
     /// More fans are admitted than allowed.
     QueueIgnoresCap = "queue-ignores-cap" caught as "I16",
     /// A lost room is opened without its live entries.
@@ -121,6 +127,8 @@ impl Mutation {
             Mutation::NoLedger => Some("insert into wallet_ledger"),
             Mutation::RefundForgotten => Some("insert into refunds"),
             Mutation::SeatsStayBehind => Some("set state = 'FREE', claim = null, expires_at = $4"),
+            Mutation::CodeNeverComesBack => Some("set n_used = n_used - 1"),
+            Mutation::LinesAreForgotten => Some("set price = $3, list_price = $4"),
             Mutation::NoTickets => Some("insert into tickets"),
             _ => None,
         }
@@ -183,6 +191,12 @@ impl Mutation {
                 where user_id = $1",
                 "select fingerprint, status, body from idempotency_keys
                 where 1 = 2 and user_id = $1",
+            ),
+            Mutation::CodeUsesAreNotCounted => edit(
+                "set n_used = n_used + 1, updated_at = $2
+                where id = $1 and n_used < uses_max",
+                "set updated_at = $2
+                where id = $1 and n_used <= uses_max",
             ),
             Mutation::GateOpensTwice => edit(
                 "where id = $1 and code = $2 and status = 'VALID'",

@@ -24,7 +24,8 @@ pub(crate) struct Lender {
 impl Lender {
     pub(crate) fn new(
         seed: u64,
-        (store, swarm): (SqlStore, Swarm),
+        store: SqlStore,
+        swarm: Swarm,
         time: Time,
         closing: Timestamp,
     ) -> Lender {

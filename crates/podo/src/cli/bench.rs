@@ -54,7 +54,7 @@ enum Profile {
     OneSeat,
     /// Hold four separate seats each, compared with as many requests to a bare hyper server.
     Holds,
-    /// Pay for two seats from the wallet (request and confirm), compared with `pgbench` if given.
+    /// Pay for two seats from the wallet in one call, compared with `pgbench` if given.
     Wallet,
     /// Wait on open connections: how much server memory does one take?
     Connections,

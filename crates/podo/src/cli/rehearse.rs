@@ -71,7 +71,7 @@ pub(super) async fn run(rehearse: Rehearse, config: Config) -> Result<ExitCode> 
         original.title, original.n_seats
     );
     let advice = measure(&rehearse, &original, &sandbox, fans).await?;
-    let is_sound = Box::pin(play(&rehearse, &original, &sandbox, (fans, &advice))).await?;
+    let is_sound = Box::pin(play(&rehearse, &original, &sandbox, fans, &advice)).await?;
     println!("{advice}");
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -164,7 +164,8 @@ async fn play(
     rehearse: &Rehearse,
     original: &Original,
     sandbox: &Config,
-    (fans, advice): (u32, &Advice),
+    fans: u32,
+    advice: &Advice,
 ) -> Result<bool> {
     let bootstrapped = bootstrap::context(sandbox).await?;
     let billing = billing(original, advice.settings());
@@ -172,7 +173,7 @@ async fn play(
     drop(bootstrapped);
     let mut server = process::start(&sandbox.data)?;
     let plan = plan(rehearse, schedule, fans);
-    let report = sale(rehearse, (&mut server, &sandbox.data), plan, accounts.clone()).await?;
+    let report = sale(rehearse, &mut server, &sandbox.data, plan, accounts.clone()).await?;
     server.stop()?;
     println!("{report}\n{}", report.places);
     let bootstrapped = bootstrap::context(sandbox).await?;
@@ -204,7 +205,8 @@ fn plan(rehearse: &Rehearse, schedule: ScheduleId, fans: u32) -> LoadPlan {
 /// Runs the plan. With `Chaos::Store` the server dies when a quarter of the fans have finished.
 async fn sale(
     rehearse: &Rehearse,
-    (server, data): (&mut OwnServer, &Path),
+    server: &mut OwnServer,
+    data: &Path,
     plan: LoadPlan,
     accounts: Vec<FanAccount>,
 ) -> Result<Report> {

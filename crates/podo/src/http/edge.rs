@@ -266,7 +266,8 @@ impl Edge {
         }
         route.count(&self.state.metrics, status, took);
         if let (Some(tracing), Some(begun)) = (&self.state.tracing, begun) {
-            tracing.end(&begun, route.name(), status, took);
+            let (method, path) = route.name();
+            tracing.end(&begun, method, path, status, took);
         }
     }
 

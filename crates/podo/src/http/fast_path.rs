@@ -50,7 +50,8 @@ pub(crate) struct OpenStream {
 pub(crate) async fn answer(
     stream: &mut TcpStream,
     mut buffer: BytesMut,
-    (edge, connection): (&Edge, &Arc<Connection>),
+    edge: &Edge,
+    connection: &Arc<Connection>,
     tasks: &Tasks,
     patience: &Patience,
 ) -> Next {

@@ -128,12 +128,12 @@ impl Accepted {
     async fn serve(mut self, read: BytesMut) {
         let Accepted { stream, entry, edge, tasks, .. } = &mut self;
         let (connection, patience) = (entry.connection.clone(), edge.patience());
-        let asked = (&**edge, &connection);
-        let mut early = match fast_path::answer(stream, read, asked, tasks, &patience).await {
-            Next::Other(read) => read,
-            Next::Stream(opened) => return self.spawn_stream(opened),
-            Next::Over => return,
-        };
+        let mut early =
+            match fast_path::answer(stream, read, edge, &connection, tasks, &patience).await {
+                Next::Other(read) => read,
+                Next::Stream(opened) => return self.spawn_stream(opened),
+                Next::Over => return,
+            };
         let detected = protocol::detect(stream, &mut early, &connection, tasks).await;
         let Some(protocol) = detected else { return };
         let Accepted { stream, entry: _entry, watcher, edge, .. } = self;

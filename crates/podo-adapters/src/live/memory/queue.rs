@@ -116,7 +116,7 @@ impl Queue {
             match taken.flatten() {
                 None => return Ok(None),
                 Some(Ok(answer)) => return Ok(Some(answer)),
-                Some(Err(need)) => self.grant(rules, need, (epoch, n_granted), now).await?,
+                Some(Err(need)) => self.grant(rules, need, epoch, n_granted, now).await?,
             }
         }
         Err(Error::unavailable("concurrent steps used up every granted block"))
@@ -127,7 +127,8 @@ impl Queue {
         &self,
         rules: &QueueRules,
         need: Need,
-        (epoch, n_seen): (Epoch, u64),
+        epoch: Epoch,
+        n_seen: u64,
         now: Timestamp,
     ) -> Result<()> {
         let _turn = self.granting.lock().await;
@@ -249,7 +250,7 @@ impl queue::Queue for Queue {
             rules.schedule,
             || Room::new(blocks.numbers_to, now),
             |room| {
-                room.restore((rules, &blocks), remembered, self.epoch(), now);
+                room.restore(rules, &blocks, remembered, self.epoch(), now);
                 room.waiting_index()
             },
         )?;

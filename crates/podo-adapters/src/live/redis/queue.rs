@@ -58,14 +58,15 @@ impl Queue {
         &self,
         newcomer: &str,
         rules: &QueueRules,
-        (fan, proof): (UserId, Option<PlaceProof>),
+        fan: UserId,
+        proof: Option<PlaceProof>,
         now: Timestamp,
     ) -> Result<Option<QueuePosition>> {
-        let mut answer = self.try_to_enter(newcomer, rules, (fan, proof), now).await?;
+        let mut answer = self.try_to_enter(newcomer, rules, fan, proof, now).await?;
         if let ("rank", Some(PlaceProof::Lobby { index })) = (answer.word.as_str(), proof) {
             let number = self.number_drawn(rules, answer.draw()?, index, now).await?;
             let proof = Some(PlaceProof::Line { number });
-            answer = self.try_to_enter(newcomer, rules, (fan, proof), now).await?;
+            answer = self.try_to_enter(newcomer, rules, fan, proof, now).await?;
         }
         match answer.word.as_str() {
             "closed" => Ok(None),
@@ -97,7 +98,8 @@ impl Queue {
         &self,
         newcomer: &str,
         rules: &QueueRules,
-        (fan, proof): (UserId, Option<PlaceProof>),
+        fan: UserId,
+        proof: Option<PlaceProof>,
         now: Timestamp,
     ) -> Result<ScriptReply> {
         let (what, value) = match proof {
@@ -133,7 +135,7 @@ impl queue::Queue for Queue {
         now: Timestamp,
     ) -> Result<Option<QueuePosition>> {
         let newcomer = if may_enter(&rules.settings).is_ok() { "join" } else { "refuse" };
-        self.enter_as(newcomer, rules, (fan, place_proof), now).await
+        self.enter_as(newcomer, rules, fan, place_proof, now).await
     }
 
     async fn come_back(
@@ -143,7 +145,7 @@ impl queue::Queue for Queue {
         proof: PlaceProof,
         now: Timestamp,
     ) -> Result<Option<QueuePosition>> {
-        self.enter_as("look", rules, (fan, Some(proof)), now).await
+        self.enter_as("look", rules, fan, Some(proof), now).await
     }
 
     async fn position(

@@ -3,7 +3,7 @@
 #[path = "seat_filter_seen.rs"]
 mod seen;
 
-use self::seen::Seen;
+use self::seen::RedisAnswers;
 use crate::live::redis::Connection;
 use async_trait::async_trait;
 use podo_app::booking::port::seat_filter;
@@ -23,7 +23,7 @@ const FORGET_AFTER: Duration = Duration::from_secs(30 * 24 * 3_600);
 pub struct SeatFilter {
     connection: Connection,
     /// Recent answers of Redis, which refuse the losers of a race without a call.
-    seen: Seen,
+    seen: RedisAnswers,
     take: Script,
     keep: Script,
     release: Script,
@@ -34,7 +34,7 @@ impl SeatFilter {
     pub fn new(connection: Connection) -> SeatFilter {
         SeatFilter {
             connection,
-            seen: Seen::default(),
+            seen: RedisAnswers::default(),
             take: Script::new(include_str!("seat_filter/take.lua")),
             keep: Script::new(include_str!("seat_filter/keep.lua")),
             release: Script::new(include_str!("seat_filter/release.lua")),

@@ -14,15 +14,15 @@ const COUNTS_FOR: Duration = Duration::from_millis(200);
 
 const SEATS_MAX: usize = 100_000;
 
-pub(crate) struct Seen(Cache<(ScheduleId, SeatIndex), Expiring<FilterHold>>);
+pub(crate) struct RedisAnswers(Cache<(ScheduleId, SeatIndex), Expiring<FilterHold>>);
 
-impl Default for Seen {
-    fn default() -> Seen {
-        Seen(Cache::of(SEATS_MAX))
+impl Default for RedisAnswers {
+    fn default() -> RedisAnswers {
+        RedisAnswers(Cache::of(SEATS_MAX))
     }
 }
 
-impl Seen {
+impl RedisAnswers {
     /// Caches holds for the TTL, and never past their end.
     pub(crate) fn remember<'a>(
         &self,
@@ -79,7 +79,7 @@ mod tests {
             let seats: Vec<_> = seats.iter().map(|seat| schedule.seat(*seat)).collect();
             SeatPick::new(schedule, &seats).unwrap()
         };
-        let seen = Seen::default();
+        let seen = RedisAnswers::default();
         let hold = |until| FilterHold { fan: fan(1), until: at(until) };
         seen.remember(schedule, [(&1, hold(9_000)), (&2, hold(150))].into_iter(), at(100));
         let refusal = |seats: &[u32], by, now| seen.refusal(&pick(seats), fan(by), at(now));

@@ -12,12 +12,13 @@ use uuid::Uuid;
 
 pub(crate) async fn announce_change(
     tx: &mut dyn Tx,
-    (actor, action): (UserId, &str),
+    actor: UserId,
+    action: &str,
     subject: Uuid,
     details: Value,
     now: Timestamp,
 ) -> Result<()> {
-    note(tx, (actor, action), subject, details, now).await?;
+    note(tx, actor, action, subject, details, now).await?;
     let message = Outgoing {
         kind: MessageKind::CatalogChanged,
         // Each message has an aggregate of its own: consumers reload the current state, so order is

@@ -23,7 +23,7 @@ pub(super) async fn edit_venue(tx: &mut dyn Tx, command: &EditVenue) -> Result<(
     let EditVenue { venue, name, address, city, time_zone, now, .. } = command;
     let find = "select name, address from venues where id = $1";
     let row = tx.row(find, params![*venue]).await?.ok_or(Refusal::NotFound)?;
-    let before: (String, String) = (row.get("name")?, row.get("address")?);
+    let (name_before, address_before) = (row.get("name")?, row.get("address")?);
     let sql = "update venues set name = coalesce($2, name), address = coalesce($3, address),
                       city = coalesce($4, city), updated_at = $5,
                       time_zone = coalesce($6, time_zone)
@@ -32,11 +32,11 @@ pub(super) async fn edit_venue(tx: &mut dyn Tx, command: &EditVenue) -> Result<(
         params![*venue, name.clone(), address.clone(), city.clone(), *now, time_zone.clone()];
     found(tx.execute(sql, values).await?)?;
     if command.announces {
-        moved::announce_venue(tx, command, before).await?;
+        moved::announce_venue(tx, command, name_before, address_before).await?;
     }
     let details = json!({ "name": name, "address": address, "city": city,
         "timeZone": time_zone, "announced": command.announces });
-    announce_change(tx, (command.actor, "venue.edit"), command.venue.uuid(), details, command.now)
+    announce_change(tx, command.actor, "venue.edit", command.venue.uuid(), details, command.now)
         .await
 }
 
@@ -58,8 +58,7 @@ pub(super) async fn edit_hall(tx: &mut dyn Tx, command: &EditHall) -> Result<()>
         tx.execute(sql, &[command.hall.into(), json_text(template)?, command.now.into()]).await?;
     }
     let details = json!({ "name": command.name, "capacity": command.capacity });
-    announce_change(tx, (command.actor, "hall.edit"), command.hall.uuid(), details, command.now)
-        .await
+    announce_change(tx, command.actor, "hall.edit", command.hall.uuid(), details, command.now).await
 }
 
 fn found(n_changed: u64) -> Result<()> {
@@ -94,7 +93,8 @@ pub(super) async fn change_schedule(
     });
     announce_change(
         tx,
-        (command.actor, "schedule.change"),
+        command.actor,
+        "schedule.change",
         command.schedule.uuid(),
         details,
         command.now,
@@ -180,7 +180,8 @@ pub(super) async fn cancel_schedule(tx: &mut dyn Tx, command: &CancelSchedule) -
     tx.execute(sql, params![command.schedule, command.now]).await?;
     announce_change(
         tx,
-        (command.actor, "schedule.cancel"),
+        command.actor,
+        "schedule.cancel",
         command.schedule.uuid(),
         json!({}),
         command.now,
@@ -234,5 +235,5 @@ pub(super) async fn remove(tx: &mut dyn Tx, command: &Remove) -> Result<()> {
         n_deleted = tx.execute(sql, params![uuid]).await?;
     }
     found(n_deleted)?;
-    announce_change(tx, (actor, action), uuid, json!({}), now).await
+    announce_change(tx, actor, action, uuid, json!({}), now).await
 }

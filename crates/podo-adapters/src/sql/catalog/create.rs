@@ -28,7 +28,7 @@ pub(super) async fn create_venue(tx: &mut dyn Tx, command: &CreateVenue) -> Resu
         params![command.venue, &command.name, &command.address, &command.city, command.now];
     tx.execute(sql, values).await?;
     let details = json!({ "name": command.name });
-    note(tx, (command.actor, "venue.create"), command.venue, details, command.now).await
+    note(tx, command.actor, "venue.create", command.venue, details, command.now).await
 }
 
 pub(super) async fn create_hall(tx: &mut dyn Tx, command: &CreateHall) -> Result<()> {
@@ -53,7 +53,7 @@ pub(super) async fn create_hall(tx: &mut dyn Tx, command: &CreateHall) -> Result
         }
     })?;
     let details = json!({ "name": command.name, "capacity": command.capacity });
-    note(tx, (command.actor, "hall.create"), command.hall, details, command.now).await
+    note(tx, command.actor, "hall.create", command.hall, details, command.now).await
 }
 
 /// Creates the schedule, with its sequence number, and its seats in one transaction, so a partial
@@ -76,7 +76,8 @@ pub(super) async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -
     let details = json!({ "event": command.event, "seats": n_seats });
     announce_change(
         tx,
-        (command.actor, "schedule.create"),
+        command.actor,
+        "schedule.create",
         command.schedule.uuid(),
         details,
         command.now,
@@ -163,7 +164,7 @@ pub(super) async fn change_event(tx: &mut dyn Tx, command: &ChangeEvent) -> Resu
     let sql = "update events set status = $3, updated_at = $4 where id = $1 and status = $2";
     let values = params![command.event, status.as_str(), next.as_str(), command.now];
     tx.execute(sql, values).await?;
-    announce_change(tx, (command.actor, action), command.event.uuid(), json!({}), command.now)
+    announce_change(tx, command.actor, action, command.event.uuid(), json!({}), command.now)
         .await?;
     match next {
         EventStatus::Open => announce(tx, command).await?,
@@ -180,8 +181,15 @@ async fn call_off_dates(tx: &mut dyn Tx, command: &ChangeEvent) -> Result<()> {
                returning id";
     for row in tx.query(sql, params![command.event, command.now]).await? {
         let schedule: ScheduleId = row.get("id")?;
-        let action = (command.actor, "schedule.cancel");
-        announce_change(tx, action, schedule.uuid(), json!({}), command.now).await?;
+        announce_change(
+            tx,
+            command.actor,
+            "schedule.cancel",
+            schedule.uuid(),
+            json!({}),
+            command.now,
+        )
+        .await?;
     }
     Ok(())
 }
@@ -206,7 +214,8 @@ pub(super) async fn change_queue(tx: &mut dyn Tx, command: &ChangeQueue) -> Resu
     let details = serde_json::to_value(&command.settings).map_err(podo_app::Error::broken)?;
     announce_change(
         tx,
-        (command.actor, "queue.change"),
+        command.actor,
+        "queue.change",
         command.schedule.uuid(),
         details,
         command.now,

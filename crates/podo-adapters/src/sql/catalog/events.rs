@@ -37,7 +37,7 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
     let words = search_words(title.as_str(), artist.as_str());
     tx.execute(sql, params![command.event, words]).await?;
     let details = json!({ "title": title });
-    announce_change(tx, (command.actor, "event.create"), command.event.uuid(), details, command.now)
+    announce_change(tx, command.actor, "event.create", command.event.uuid(), details, command.now)
         .await
 }
 
@@ -70,7 +70,7 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
         "genre": row.get::<String>("genre")?,
         "minimumAge": row.get::<i64>("minimum_age")?,
     });
-    announce_change(tx, (command.actor, "event.edit"), command.event.uuid(), details, command.now)
+    announce_change(tx, command.actor, "event.edit", command.event.uuid(), details, command.now)
         .await
 }
 

@@ -41,7 +41,8 @@ pub(super) async fn announce_date(
 pub(super) async fn announce_venue(
     tx: &mut dyn Tx,
     command: &EditVenue,
-    (name, address): (String, String),
+    name: String,
+    address: String,
 ) -> Result<()> {
     let sql = "select s.id, s.starts_at from event_schedules s
                  join events e on e.id = s.event_id

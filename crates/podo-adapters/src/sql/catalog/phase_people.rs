@@ -34,7 +34,7 @@ pub(super) async fn add_codes(tx: &mut dyn Tx, command: &AddCodes) -> Result<u64
     let added = tx.execute_each(sql, codes.iter().map(set).collect()).await?;
     let n_added: u64 = added.into_iter().sum();
     let details = json!({ "codes": n_added, "usesMax": uses_max });
-    note(tx, (*actor, "phase.codes"), phase, details, *now).await?;
+    note(tx, *actor, "phase.codes", phase, details, *now).await?;
     Ok(n_added)
 }
 
@@ -49,10 +49,10 @@ pub(super) async fn start_import(tx: &mut dyn Tx, command: &StartImport) -> Resu
     let values =
         [import.into(), phase.into(), Value::from(actor), json_text(&none)?, Value::from(now)];
     tx.execute(sql, &values).await?;
-    note(tx, (actor, "phase.members"), phase, json!({ "import": import }), now).await
+    note(tx, actor, "phase.members", phase, json!({ "import": import }), now).await
 }
 
-/// A member with one known key is known; a list that is uploaded again adds nobody twice.
+/// A member with one known key is known; a list that is uploaded again adds no member twice.
 pub(super) async fn add_members(tx: &mut dyn Tx, command: &AddMembers) -> Result<ImportView> {
     let known = known_members(tx, command).await?;
     let mut sets = Vec::new();
@@ -186,16 +186,16 @@ pub(super) async fn verify(tx: &mut dyn Tx, command: &Verify) -> Result<()> {
         PhaseProof::Member(key) => ("MEMBER", Some(member_of(tx, phase, key).await?)),
         PhaseProof::Identity => ("IDENTITY", None),
     };
-    insert(tx, (phase, user), (source, member), now).await?;
+    insert(tx, phase, user, source, member, now).await?;
     match is_asked {
-        true => announce(tx, (phase, user), now).await,
+        true => announce(tx, phase, user, now).await,
         false => Ok(()),
     }
 }
 
 /// Confirms a verification that the fan asked for. At an opening there is no time to read it, and
 /// no room in the outbox for one of each fan.
-async fn announce(tx: &mut dyn Tx, (id, user): (PhaseId, UserId), now: Timestamp) -> Result<()> {
+async fn announce(tx: &mut dyn Tx, id: PhaseId, user: UserId, now: Timestamp) -> Result<()> {
     let phases = phases_of(tx, id.schedule()).await?;
     let found = phases.iter().find(|phase| phase.id == id).ok_or(Refusal::NotFound)?;
     let Phase { terms, .. } = found;
@@ -246,8 +246,10 @@ async fn member_of(tx: &mut dyn Tx, phase: PhaseId, key: KeyHash) -> Result<Uuid
 
 async fn insert(
     tx: &mut dyn Tx,
-    (phase, user): (PhaseId, UserId),
-    (source, member): (&'static str, Option<Uuid>),
+    phase: PhaseId,
+    user: UserId,
+    source: &'static str,
+    member: Option<Uuid>,
     now: Timestamp,
 ) -> Result<()> {
     let sql = "insert into phase_eligibilities (phase_id, user_id, source, member_id, created_at)

@@ -89,11 +89,11 @@ async fn set(tx: &mut dyn Tx, command: &SetPhases) -> Result<Vec<Phase>> {
     let before = phases_of(tx, schedule).await?;
     let seed = || tx.rng().secret();
     let next = change_phases(&date, &before, command.phases.clone(), command.now, seed)?;
-    store(tx, command, (&before, &next), date.last_number).await?;
+    store(tx, command, &before, &next, date.last_number).await?;
     let shown: Vec<_> = next.iter().map(audited).collect();
     let details = json!({ "phases": shown });
-    let action = (command.actor, "schedule.phases");
-    announce_change(tx, action, schedule.uuid(), details, command.now).await?;
+    announce_change(tx, command.actor, "schedule.phases", schedule.uuid(), details, command.now)
+        .await?;
     Ok(next)
 }
 
@@ -111,7 +111,8 @@ fn audited(phase: &Phase) -> serde_json::Value {
 async fn store(
     tx: &mut dyn Tx,
     command: &SetPhases,
-    (before, next): (&[Phase], &[Phase]),
+    before: &[Phase],
+    next: &[Phase],
     last_number: u32,
 ) -> Result<()> {
     for phase in before.iter().filter(|phase| !next.iter().any(|it| it.id == phase.id)) {

@@ -140,8 +140,8 @@ async fn set_options(tx: &mut dyn Tx, command: &SetOptions) -> Result<PriceOptio
     let sql = "update event_schedules set price_options = $2, updated_at = $3 where id = $1";
     tx.execute(sql, &[schedule.into(), stored, now.into()]).await?;
     let details = json!({ "ticketTypes": next.ticket_types, "fees": next.fees });
-    let action = (command.actor, "schedule.price-options");
-    announce_change(tx, action, schedule.uuid(), details, now).await?;
+    announce_change(tx, command.actor, "schedule.price-options", schedule.uuid(), details, now)
+        .await?;
     Ok(next)
 }
 
@@ -184,7 +184,7 @@ async fn add(tx: &mut dyn Tx, command: &AddPromotion) -> Result<PromotionView> {
         }
     })?;
     let details = json!({ "scheduleId": schedule, "code": promotion.code });
-    announce_change(tx, (*actor, "promotion.create"), promotion.id.uuid(), details, *now).await?;
+    announce_change(tx, *actor, "promotion.create", promotion.id.uuid(), details, *now).await?;
     Ok(PromotionView::of(promotion.clone(), 0))
 }
 
@@ -206,7 +206,7 @@ async fn change(tx: &mut dyn Tx, command: &ChangePromotion) -> Result<PromotionV
         return Err(Refusal::InvalidPromotion { field: "usesMax" }.into());
     }
     let details = json!({ "usesMax": next.uses_max, "endsAt": next.ends_at });
-    announce_change(tx, (command.actor, "promotion.change"), id.uuid(), details, now).await?;
+    announce_change(tx, command.actor, "promotion.change", id.uuid(), details, now).await?;
     let row = tx.row(concat!(promotions!(), " where id = $1"), params![id]).await?;
     read_view(&row.ok_or(Refusal::NotFound)?)
 }
@@ -222,5 +222,5 @@ async fn remove(tx: &mut dyn Tx, command: &RemovePromotion) -> Result<()> {
         return Err(Refusal::InUse.into());
     }
     let details = json!({ "code": code });
-    announce_change(tx, (command.actor, "promotion.remove"), id.uuid(), details, command.now).await
+    announce_change(tx, command.actor, "promotion.remove", id.uuid(), details, command.now).await
 }

@@ -166,7 +166,8 @@ impl SqlStore {
     #[cfg(feature = "mutants")]
     pub fn in_memory(
         rng: Arc<dyn Rng>,
-        (off, edits): (&[Guard], &[Edit]),
+        off: &[Guard],
+        edits: &[Edit],
         faults: Arc<dyn FaultInjector>,
     ) -> std::result::Result<SqlStore, String> {
         let context = Arc::new(StoreContext::new(rng));

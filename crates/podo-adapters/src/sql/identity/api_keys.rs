@@ -42,8 +42,7 @@ async fn create(tx: &mut dyn Tx, command: &CreateApiKey) -> Result<()> {
     tx.execute(sql, values).await?;
     let mut details = described(&command.membership);
     details["name"] = json!(command.name);
-    let actor = (command.created_by, "key.create");
-    note(tx, actor, command.id, details, command.now).await
+    note(tx, command.created_by, "key.create", command.id, details, command.now).await
 }
 
 async fn list(tx: &mut dyn Tx, _: &ListApiKeys) -> Result<Vec<ApiKeyRecord>> {
@@ -85,6 +84,6 @@ async fn revoke(tx: &mut dyn Tx, command: &RevokeApiKey) -> Result<bool> {
     if tx.execute(sql, params![command.key, command.now]).await? != 1 {
         return Ok(false);
     }
-    note(tx, (command.actor, "key.revoke"), command.key, json!({}), command.now).await?;
+    note(tx, command.actor, "key.revoke", command.key, json!({}), command.now).await?;
     Ok(true)
 }

@@ -90,5 +90,5 @@ async fn decide(tx: &mut dyn Tx, it: &DecideAppeal) -> Result<()> {
         return Err(Refusal::NotFound.into());
     }
     let details = json!({ "verdict": it.verdict.as_str() });
-    note(tx, (it.actor, "signal.verdict"), it.signal, details, it.now).await
+    note(tx, it.actor, "signal.verdict", it.signal, details, it.now).await
 }

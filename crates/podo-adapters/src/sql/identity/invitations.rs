@@ -24,7 +24,7 @@ pub(super) async fn invite(tx: &mut dyn Tx, command: &Invite) -> Result<()> {
     let sql = "insert into invitations (id, role, permissions, events, invited_by, created_at)
                values ($1, $2, $3, $4, $5, $6)";
     tx.execute(sql, params![id, role, permissions, events, *invited_by, now]).await?;
-    note(tx, (*invited_by, "team.invite"), id, described(membership), now).await
+    note(tx, *invited_by, "team.invite", id, described(membership), now).await
 }
 
 fn read(row: &Row) -> Result<InvitationRecord> {
@@ -52,13 +52,14 @@ pub(super) async fn find(
     tx: &mut dyn Tx,
     question: &Invitation,
 ) -> Result<Option<InvitationRecord>> {
-    find_valid(tx, (question.invitation, question.token_hash), question.now).await
+    find_valid(tx, question.invitation, question.token_hash, question.now).await
 }
 
 /// The role is given by its creator at the moment of acceptance: a removed organiser gives none.
 async fn find_valid(
     tx: &mut dyn Tx,
-    (invitation, token_hash): (UserId, [u8; 32]),
+    invitation: UserId,
+    token_hash: [u8; 32],
     now: Timestamp,
 ) -> Result<Option<InvitationRecord>> {
     let sql = "select i.id, s.email, s.email_hash, i.role as team_role, i.permissions, i.events,
@@ -84,15 +85,14 @@ pub(super) async fn withdraw(tx: &mut dyn Tx, command: &WithdrawInvitation) -> R
     if !spend(tx, command.invitation).await? {
         return Ok(false);
     }
-    let actor = (command.actor, "team.withdraw");
-    note(tx, actor, command.invitation, json!({}), command.now).await?;
+    note(tx, command.actor, "team.withdraw", command.invitation, json!({}), command.now).await?;
     Ok(true)
 }
 
 pub(super) async fn accept(tx: &mut dyn Tx, command: &AcceptInvitation) -> Result<Vec<SessionId>> {
     let AcceptInvitation { invitation, token_hash, by, now } = command;
     lock_team(tx).await?;
-    let found = find_valid(tx, (*invitation, *token_hash), *now).await?;
+    let found = find_valid(tx, *invitation, *token_hash, *now).await?;
     let found = found.ok_or(Refusal::InvitationInvalid)?;
     if !spend(tx, *invitation).await? {
         return Err(Refusal::InvitationInvalid.into());
@@ -108,7 +108,7 @@ pub(super) async fn accept(tx: &mut dyn Tx, command: &AcceptInvitation) -> Resul
         }
     };
     give(tx, user, Some(&found.membership), *now).await?;
-    note(tx, (user, "team.join"), invitation, described(&found.membership), *now).await?;
+    note(tx, user, "team.join", invitation, described(&found.membership), *now).await?;
     end_all(tx, user, None, *now).await
 }
 

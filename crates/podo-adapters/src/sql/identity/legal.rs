@@ -30,7 +30,7 @@ async fn publish(tx: &mut dyn Tx, command: &PublishPage) -> Result<u32> {
                values ($1, $2, $3, $4, $5, $6)";
     tx.execute(sql, params![kind.as_str(), version, ko, en, *actor, *now]).await?;
     let details = json!({ "version": version });
-    note(tx, (*actor, "page.publish"), kind.as_str(), details, *now).await?;
+    note(tx, *actor, "page.publish", kind.as_str(), details, *now).await?;
     Ok(version)
 }
 

@@ -63,7 +63,7 @@ async fn add_note(tx: &mut dyn Tx, AddNote { note: added }: &AddNote) -> Result<
     let values = params![*id, *user, *reservation, *author, body.as_slice(), *created_at];
     tx.execute(sql, values).await?;
     let details = json!({ "noteId": id, "reservationId": reservation });
-    note(tx, (*author, "support.note"), user, details, *created_at).await
+    note(tx, *author, "support.note", user, details, *created_at).await
 }
 
 async fn notes_about(tx: &mut dyn Tx, question: &NotesAbout) -> Result<Vec<NoteRow>> {
@@ -121,5 +121,5 @@ async fn resend(tx: &mut dyn Tx, command: &Resend) -> Result<()> {
         payload: &payload,
     };
     outbox::push(tx, message, now).await?;
-    note(tx, (actor, "support.resend"), reservation, json!({}), now).await
+    note(tx, actor, "support.resend", reservation, json!({}), now).await
 }

@@ -169,7 +169,7 @@ async fn change(tx: &mut dyn Tx, command: &ChangeMembership) -> Result<Vec<Sessi
     }
     give(tx, *user, membership.as_ref(), *now).await?;
     let details = membership.as_ref().map_or(json!({ "role": "USER" }), described);
-    note(tx, (*actor, "user.role"), user, details, *now).await?;
+    note(tx, *actor, "user.role", user, details, *now).await?;
     end_all(tx, *user, None, *now).await
 }
 

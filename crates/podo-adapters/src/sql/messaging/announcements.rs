@@ -130,7 +130,7 @@ async fn plan_reminders(tx: &mut dyn Tx, command: &PlanReminders) -> Result<u64>
         for row in rows {
             let (schedule, about_at): (ScheduleId, Timestamp) =
                 (row.get("id")?, row.get("about_at")?);
-            n_planned += plan(tx, (kind, schedule), about_at, now).await?;
+            n_planned += plan(tx, kind, schedule, about_at, now).await?;
         }
     }
     Ok(n_planned)
@@ -138,7 +138,8 @@ async fn plan_reminders(tx: &mut dyn Tx, command: &PlanReminders) -> Result<u64>
 
 async fn plan(
     tx: &mut dyn Tx,
-    (kind, schedule): (AnnouncementKind, ScheduleId),
+    kind: AnnouncementKind,
+    schedule: ScheduleId,
     about_at: Timestamp,
     now: Timestamp,
 ) -> Result<u64> {

@@ -144,7 +144,7 @@ async fn close(tx: &mut dyn Tx, command: &Close) -> Result<()> {
         tx.context().count_message();
     }
     let details = json!({ "messageId": dead.message_id, "consumer": dead.consumer });
-    audit::note(tx, (actor, action), id, details, now).await
+    audit::note(tx, actor, action, id, details, now).await
 }
 
 async fn replays(tx: &mut dyn Tx, question: &Replays) -> Result<Vec<DeadLetter>> {

@@ -57,7 +57,7 @@ async fn add_endpoint(tx: &mut dyn Tx, command: &AddEndpoint) -> Result<()> {
     let values = params![*endpoint, url, secret.as_slice(), &kinds, *created_at];
     tx.execute(sql, values).await?;
     let details = json!({ "url": url, "kinds": kinds });
-    audit::note(tx, (command.actor, "webhook.add"), endpoint, details, *created_at).await
+    audit::note(tx, command.actor, "webhook.add", endpoint, details, *created_at).await
 }
 
 fn read_endpoint(row: &Row) -> Result<Endpoint> {
@@ -105,7 +105,7 @@ async fn change_endpoint(tx: &mut dyn Tx, command: &ChangeEndpoint) -> Result<()
         return Err(Refusal::NotFound.into());
     }
     let details = json!({ "url": url, "kinds": kinds, "status": status });
-    audit::note(tx, (command.actor, "webhook.change"), endpoint, details, command.now).await
+    audit::note(tx, command.actor, "webhook.change", endpoint, details, command.now).await
 }
 
 async fn remove_endpoint(tx: &mut dyn Tx, command: &RemoveEndpoint) -> Result<()> {
@@ -116,7 +116,7 @@ async fn remove_endpoint(tx: &mut dyn Tx, command: &RemoveEndpoint) -> Result<()
         return Err(Refusal::NotFound.into());
     }
     let (actor, endpoint) = (command.actor, command.endpoint);
-    audit::note(tx, (actor, "webhook.remove"), endpoint, json!({}), command.now).await
+    audit::note(tx, actor, "webhook.remove", endpoint, json!({}), command.now).await
 }
 
 async fn plan(tx: &mut dyn Tx, command: &PlanDeliveries) -> Result<u64> {
@@ -215,5 +215,5 @@ async fn replay(tx: &mut dyn Tx, command: &ReplayDelivery) -> Result<()> {
     if tx.execute(sql, params![delivery, endpoint, now]).await? == 0 {
         return Err(Refusal::NotFound.into());
     }
-    audit::note(tx, (actor, "webhook.replay"), delivery, json!({}), now).await
+    audit::note(tx, actor, "webhook.replay", delivery, json!({}), now).await
 }

@@ -19,7 +19,7 @@ commands! {
 }
 
 async fn keep(tx: &mut dyn Tx, it: &AuditNote) -> Result<()> {
-    note(tx, (it.actor, it.action), &it.subject, it.details.clone(), it.now).await
+    note(tx, it.actor, it.action, &it.subject, it.details.clone(), it.now).await
 }
 
 async fn list(tx: &mut dyn Tx, asked: &AuditAsk) -> Result<Vec<AuditView>> {
@@ -66,7 +66,8 @@ const CHAIN: Uuid = Uuid::from_u128(0x0a0d_17c4);
 /// Records an action on a subject.
 pub(crate) async fn note(
     tx: &mut dyn Tx,
-    (actor, action): (UserId, &str),
+    actor: UserId,
+    action: &str,
     subject: impl std::fmt::Display,
     details: serde_json::Value,
     now: Timestamp,

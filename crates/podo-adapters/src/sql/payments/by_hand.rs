@@ -85,13 +85,12 @@ async fn resolve_payment(
         now: command.now,
     };
     if !may_go_ahead(tx, &decision).await? {
-        let action = (command.actor, "payment.resolve-asked");
-        note(tx, action, command.payment, details, command.now).await?;
+        note(tx, command.actor, "payment.resolve-asked", command.payment, details, command.now)
+            .await?;
         return wait_for_second(tx, &command.key, command.payment, amount, command.now).await;
     }
     let settled = end(tx, command, &open, amount).await?;
-    let action = (command.actor, "payment.resolve");
-    note(tx, action, command.payment, details, command.now).await?;
+    note(tx, command.actor, "payment.resolve", command.payment, details, command.now).await?;
     let status = load(tx, command.payment).await?.status;
     let resolved = Resolved { payment_id: command.payment, status, refund_id: None };
     idempotency::store(tx, &command.key, Some(command.payment.uuid()), &resolved, command.now)
@@ -155,8 +154,8 @@ async fn resolve_refund(
         now: command.now,
     };
     if !may_go_ahead(tx, &decision).await? {
-        let action = (command.actor, "refund.resolve-asked");
-        note(tx, action, command.payment, details, command.now).await?;
+        note(tx, command.actor, "refund.resolve-asked", command.payment, details, command.now)
+            .await?;
         return wait_for_second(tx, &command.key, command.payment, amount, command.now).await;
     }
     let by_hand = "update refunds set by_hand = $2, evidence = $3, updated_at = $4
@@ -166,9 +165,8 @@ async fn resolve_refund(
         return Err(Error::Conflict("a node is processing the refund".into()));
     }
     let payment = payments::load(tx, command.payment).await?.ok_or(Refusal::NotFound)?;
-    let after = pay_back(tx, &payment, (command.refund, to), amount, command.now).await?;
-    let action = (command.actor, "refund.resolve");
-    note(tx, action, command.payment, details, command.now).await?;
+    let after = pay_back(tx, &payment, command.refund, to, amount, command.now).await?;
+    note(tx, command.actor, "refund.resolve", command.payment, details, command.now).await?;
     let resolved = Resolved {
         payment_id: command.payment,
         status: after.status,

@@ -157,7 +157,7 @@ pub(crate) async fn give_back(
     let after = match (row.payment.method, given.to) {
         (PaymentMethod::Card, RefundTo::Original) => row.payment,
         (PaymentMethod::Wallet, _) | (PaymentMethod::Card, RefundTo::Wallet) => {
-            pay_back(tx, &row, (given.refund, given.to), quote.refund, now).await?
+            pay_back(tx, &row, given.refund, given.to, quote.refund, now).await?
         }
     };
     let answer = Canceled {
@@ -297,7 +297,8 @@ async fn free_some(
 pub(crate) async fn pay_back(
     tx: &mut dyn Tx,
     row: &PaymentRow,
-    (refund, to): (RefundId, RefundTo),
+    refund: RefundId,
+    to: RefundTo,
     amount: Won,
     now: Timestamp,
 ) -> Result<Payment> {

@@ -5,7 +5,7 @@ use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use podo_app::Result;
 use podo_app::payments::port::gateway::Hint;
-use podo_app::payments::port::gateway_webhooks::{Kept, Subject, Webhooks};
+use podo_app::payments::port::gateway_webhooks::{StoredWebhook, Subject, Webhooks};
 use podo_app::payments::port::payments::AskGateway;
 use podo_domain::payments::PaymentStatus;
 use podo_domain::{PaymentId, Timestamp};
@@ -14,7 +14,7 @@ commands! {
     impl Webhooks for SqlStore {
         write forget_webhooks(Forget { before: Timestamp, limit: u32 }) -> u64 as Worker => forget;
         write take_webhooks(Take { now: Timestamp, next_at: Timestamp, limit: u32 })
-            -> Vec<Kept> as Worker => take;
+            -> Vec<StoredWebhook> as Worker => take;
         read subject(SubjectOf { payment: PaymentId }) -> Option<Subject> as Sales => subject;
         write keep_approval(KeepApproval {
             payment: PaymentId, gateway: &'static str, approval: String, now: Timestamp,
@@ -69,7 +69,7 @@ async fn forget(tx: &mut dyn Tx, command: &Forget) -> Result<u64> {
     Ok(tx.execute(sql, params![command.before, command.limit]).await?)
 }
 
-async fn take(tx: &mut dyn Tx, command: &Take) -> Result<Vec<Kept>> {
+async fn take(tx: &mut dyn Tx, command: &Take) -> Result<Vec<StoredWebhook>> {
     let sql = "update webhook_events set next_at = $2, updated_at = $1
                 where (gateway, id) in
                       (select gateway, id from webhook_events w
@@ -80,7 +80,7 @@ async fn take(tx: &mut dyn Tx, command: &Take) -> Result<Vec<Kept>> {
                returning gateway, id, payment_id";
     let values = params![command.now, command.next_at, command.limit];
     let read = |row: &Row| {
-        Ok(Kept {
+        Ok(StoredWebhook {
             gateway: row.get("gateway")?,
             id: row.get("id")?,
             payment: row.get("payment_id")?,

@@ -85,7 +85,7 @@ pub(super) async fn finish(tx: &mut dyn Tx, command: &FinishRefund) -> Result<()
     let row = tx.row(sql, params![command.refund]).await?.ok_or(Refusal::NotFound)?;
     let payment = load(tx, row.get("payment_id")?).await?.ok_or(Refusal::NotFound)?;
     let to = row.parse("destination", RefundTo::parse)?;
-    pay_back(tx, &payment, (command.refund, to), row.get("amount")?, command.now).await?;
+    pay_back(tx, &payment, command.refund, to, row.get("amount")?, command.now).await?;
     Ok(())
 }
 

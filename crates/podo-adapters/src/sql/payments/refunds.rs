@@ -186,7 +186,8 @@ async fn set_policy(tx: &mut dyn Tx, command: &SetPolicy) -> Result<()> {
     let details = json!(command.policy);
     announce_change(
         tx,
-        (command.actor, "event.refund-policy"),
+        command.actor,
+        "event.refund-policy",
         command.event.uuid(),
         details,
         command.now,

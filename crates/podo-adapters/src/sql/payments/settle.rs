@@ -31,7 +31,7 @@ pub(crate) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Se
     let purchase = found.ok_or(Refusal::NotFound)?;
     let Purchase { row, reservation, date, .. } = &purchase;
     let (now, schedule) = (command.now, reservation.schedule);
-    match settle(&row.payment, (reservation, *date), command.outcome.clone(), now) {
+    match settle(&row.payment, reservation, *date, command.outcome.clone(), now) {
         Settlement::Nothing => Ok(Settled::Before(row.payment.status)),
         Settlement::StillUnknown(payment) => {
             store(tx, &row.payment, &payment, now).await?;

@@ -148,7 +148,7 @@ async fn adjust(tx: &mut dyn Tx, command: &AdjustWallet) -> Result<Idempotent<Ad
 
 async fn note_adjustment(tx: &mut dyn Tx, command: &AdjustWallet, action: &str) -> Result<()> {
     let details = json!({ "amount": command.amount, "reason": command.reason });
-    note(tx, (command.actor, action), command.user, details, command.now).await
+    note(tx, command.actor, action, command.user, details, command.now).await
 }
 
 const BALANCE: &str = "select balance from wallets where user_id = $1";

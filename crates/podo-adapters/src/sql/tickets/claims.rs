@@ -13,7 +13,8 @@ pub(super) async fn replace(
     tx: &mut dyn Tx,
     ticket: TicketId,
     claim: &NewClaim,
-    (expires_at, now): (Timestamp, Timestamp),
+    expires_at: Timestamp,
+    now: Timestamp,
 ) -> Result<()> {
     end(tx, ticket).await?;
     let sql = "insert into ticket_claims (id, ticket_id, email, token_hash, language, expires_at,

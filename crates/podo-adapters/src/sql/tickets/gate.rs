@@ -90,7 +90,7 @@ async fn set_gates(tx: &mut dyn Tx, command: &SetGates) -> Result<()> {
         return Err(Refusal::NotFound.into());
     }
     let details = json!({ "gates": command.gates });
-    note(tx, (command.actor, "hall.gates"), command.hall, details, command.now).await
+    note(tx, command.actor, "hall.gates", command.hall, details, command.now).await
 }
 
 async fn at_gate(tx: &mut dyn Tx, question: &AtGate) -> Result<Option<GateTicket>> {
@@ -129,7 +129,7 @@ async fn check_in(tx: &mut dyn Tx, command: &CheckIn) -> Result<()> {
     };
     insert(tx, &record, command.now).await?;
     let details = json!({ "scheduleId": record.schedule, "gate": command.gate });
-    note(tx, (command.actor, "ticket.check-in"), command.ticket, details, command.now).await
+    note(tx, command.actor, "ticket.check-in", command.ticket, details, command.now).await
 }
 
 /// Whether this check-in is already recorded, and the device didn't get the answer.
@@ -221,5 +221,5 @@ async fn undo(tx: &mut dyn Tx, command: &UndoCheckIn) -> Result<()> {
     insert(tx, &record, command.now).await?;
     let details = json!({ "scheduleId": command.schedule, "gate": command.gate,
                           "reason": command.reason });
-    note(tx, (command.actor, "ticket.check-in.undo"), command.ticket, details, command.now).await
+    note(tx, command.actor, "ticket.check-in.undo", command.ticket, details, command.now).await
 }

@@ -21,7 +21,8 @@ use uuid::Uuid;
 /// order.
 async fn tell(
     tx: &mut dyn Tx,
-    (kind, ticket): (MessageKind, TicketId),
+    kind: MessageKind,
+    ticket: TicketId,
     payload: &Value,
     now: Timestamp,
 ) -> Result<()> {
@@ -82,10 +83,10 @@ pub(super) async fn offer(tx: &mut dyn Tx, command: &OfferTicket) -> Result<Idem
         return Err(why_not_valid(tx, *ticket).await?.into());
     }
     let reservation: ReservationId = row.get("reservation_id")?;
-    claims::replace(tx, *ticket, &command.claim, (*expires_at, *now)).await?;
+    claims::replace(tx, *ticket, &command.claim, *expires_at, *now).await?;
     let payload = json!({ "ticketId": ticket, "reservationId": reservation, "userId": from,
         "seatNumber": seat_number, "until": expires_at, "claimId": command.claim.id });
-    tell(tx, (MessageKind::TicketOffered, *ticket), &payload, *now).await?;
+    tell(tx, MessageKind::TicketOffered, *ticket, &payload, *now).await?;
     let (ticket, owner) = (*ticket, *from);
     let step = Step { ticket, reservation, kind: "OFFERED", owner, to: None };
     remember(tx, step, *now).await?;
@@ -204,7 +205,7 @@ pub(super) async fn accept(
         (row.get("user_id")?, row.get("reservation_id")?);
     let payload = json!({ "ticketId": ticket, "reservationId": reservation, "userId": from,
         "toUserId": to, "seatNumber": seat_number });
-    tell(tx, (MessageKind::TicketTransferred, *ticket), &payload, *now).await?;
+    tell(tx, MessageKind::TicketTransferred, *ticket, &payload, *now).await?;
     let (ticket, to) = (*ticket, Some(*to));
     let step = Step { ticket, reservation, kind: "ACCEPTED", owner: from, to };
     remember(tx, step, *now).await?;

@@ -41,7 +41,8 @@ fn pick(schedule: ScheduleId, seats: &[SeatIndex]) -> SeatPick {
 
 async fn take(
     holds: &dyn SeatFilter,
-    (schedule, seats): (ScheduleId, &[SeatIndex]),
+    schedule: ScheduleId,
+    seats: &[SeatIndex],
     fan: UserId,
     now: Timestamp,
 ) -> Taken {
@@ -59,17 +60,17 @@ pub async fn a_free_seat_is_taken_and_a_taken_one_is_not(
     now: Timestamp,
 ) {
     let schedule = schedule(seed, 1);
-    assert_eq!(take(holds, (schedule, &[7]), fan(1), now).await, Taken::Yes, "the seat is free");
-    let second = take(holds, (schedule, &[7]), fan(2), now).await;
+    assert_eq!(take(holds, schedule, &[7], fan(1), now).await, Taken::Yes, "the seat is free");
+    let second = take(holds, schedule, &[7], fan(2), now).await;
     assert_eq!(second, blocked(&[7], false), "the second fan is refused");
 }
 
 pub async fn a_pick_is_all_or_nothing(holds: &dyn SeatFilter, seed: u64, now: Timestamp) {
     let schedule = schedule(seed, 2);
-    assert_eq!(take(holds, (schedule, &[3]), fan(1), now).await, Taken::Yes, "the seat is free");
-    let partly = take(holds, (schedule, &[1, 2, 3, 4]), fan(2), now).await;
+    assert_eq!(take(holds, schedule, &[3], fan(1), now).await, Taken::Yes, "the seat is free");
+    let partly = take(holds, schedule, &[1, 2, 3, 4], fan(2), now).await;
     assert_eq!(partly, blocked(&[3], false), "only the taken seat is named");
-    let rest = take(holds, (schedule, &[1, 2, 4]), fan(3), now).await;
+    let rest = take(holds, schedule, &[1, 2, 4], fan(3), now).await;
     assert_eq!(rest, Taken::Yes, "a pick that failed leaves no seat behind");
 }
 
@@ -79,11 +80,11 @@ pub async fn the_filter_reports_a_fans_own_seats_as_theirs(
     now: Timestamp,
 ) {
     let schedule = schedule(seed, 3);
-    take(holds, (schedule, &[1]), fan(1), now).await;
-    take(holds, (schedule, &[2]), fan(2), now).await;
-    let own = take(holds, (schedule, &[1, 5]), fan(1), now).await;
+    take(holds, schedule, &[1], fan(1), now).await;
+    take(holds, schedule, &[2], fan(2), now).await;
+    let own = take(holds, schedule, &[1, 5], fan(1), now).await;
     assert_eq!(own, blocked(&[1], true), "the fan holds the seat already");
-    let mixed = take(holds, (schedule, &[1, 2]), fan(1), now).await;
+    let mixed = take(holds, schedule, &[1, 2], fan(1), now).await;
     assert_eq!(mixed, blocked(&[1, 2], false), "one of them belongs to another fan");
 }
 
@@ -93,22 +94,22 @@ pub async fn a_hold_past_its_time_is_as_good_as_gone(
     now: Timestamp,
 ) {
     let schedule = schedule(seed, 4);
-    take(holds, (schedule, &[1]), fan(1), now).await;
+    take(holds, schedule, &[1], fan(1), now).await;
     let last = now.plus(HOLD).minus(Duration::from_millis(1));
-    let early = take(holds, (schedule, &[1]), fan(2), last).await;
+    let early = take(holds, schedule, &[1], fan(2), last).await;
     assert_eq!(early, blocked(&[1], false), "the hold lives to its last millisecond");
-    let late = take(holds, (schedule, &[1]), fan(2), now.plus(HOLD)).await;
+    let late = take(holds, schedule, &[1], fan(2), now.plus(HOLD)).await;
     assert_eq!(late, Taken::Yes, "at its end another fan can take the seat");
 }
 
 pub async fn only_the_owner_releases_a_hold(holds: &dyn SeatFilter, seed: u64, now: Timestamp) {
     let schedule = schedule(seed, 5);
-    take(holds, (schedule, &[1, 2]), fan(1), now).await;
+    take(holds, schedule, &[1, 2], fan(1), now).await;
     holds.release(schedule, &[1, 2], fan(2)).await.expect("the engine answers");
-    let still = take(holds, (schedule, &[1]), fan(2), now).await;
+    let still = take(holds, schedule, &[1], fan(2), now).await;
     assert_eq!(still, blocked(&[1], false), "a stranger cannot release a hold");
     holds.release(schedule, &[1, 2, 3], fan(1)).await.expect("the engine answers");
-    let free = take(holds, (schedule, &[1, 2]), fan(2), now).await;
+    let free = take(holds, schedule, &[1, 2], fan(2), now).await;
     assert_eq!(free, Taken::Yes, "released seats are free at once");
 }
 
@@ -118,17 +119,17 @@ pub async fn what_the_database_decided_replaces_what_the_filter_thought(
     now: Timestamp,
 ) {
     let schedule = schedule(seed, 6);
-    take(holds, (schedule, &[1]), fan(1), now).await;
+    take(holds, schedule, &[1], fan(1), now).await;
     let kept = holds.keep(schedule, &[1, 2], fan(2), Timestamp::FAR_FUTURE).await;
     kept.expect("the engine answers");
     let year = now.plus(Duration::from_secs(365 * 24 * 3600));
-    let sold = take(holds, (schedule, &[1, 2]), fan(1), year).await;
+    let sold = take(holds, schedule, &[1, 2], fan(1), year).await;
     assert_eq!(sold, blocked(&[1, 2], false), "a sold seat stays taken");
     holds.release(schedule, &[1], fan(1)).await.expect("the engine answers");
-    let sold = take(holds, (schedule, &[1]), fan(3), now).await;
+    let sold = take(holds, schedule, &[1], fan(3), now).await;
     assert_eq!(sold, blocked(&[1], false), "the first holder has nothing left to release");
     holds.release(schedule, &[1], fan(2)).await.expect("the engine answers");
-    let back = take(holds, (schedule, &[1]), fan(3), now).await;
+    let back = take(holds, schedule, &[1], fan(3), now).await;
     assert_eq!(back, Taken::Yes, "a sold seat that is given back is free");
 }
 
@@ -137,8 +138,8 @@ pub async fn schedules_do_not_disturb_each_other(
     seed: u64,
     now: Timestamp,
 ) {
-    take(holds, (schedule(seed, 7), &[1]), fan(1), now).await;
-    let other = take(holds, (schedule(seed, 8), &[1]), fan(2), now).await;
+    take(holds, schedule(seed, 7), &[1], fan(1), now).await;
+    let other = take(holds, schedule(seed, 8), &[1], fan(2), now).await;
     assert_eq!(other, Taken::Yes, "the same seat of another date is another seat");
 }
 
@@ -146,7 +147,7 @@ pub async fn the_live_holds_can_be_listed(holds: &dyn SeatFilter, seed: u64, now
     let schedule = schedule(seed, 9);
     let known = async |now| holds.known(schedule, now).await.expect("the engine answers");
     assert!(known(now).await.is_empty(), "nothing is held yet");
-    take(holds, (schedule, &[1, 70_000]), fan(1), now).await;
+    take(holds, schedule, &[1, 70_000], fan(1), now).await;
     let kept = holds.keep(schedule, &[2], fan(2), Timestamp::FAR_FUTURE).await;
     kept.expect("the engine answers");
     let held = FilterHold { fan: fan(1), until: now.plus(HOLD) };
@@ -167,7 +168,7 @@ pub async fn a_correction_compares_before_it_sets(
     let correct = async |corrections: &[Correction], now| {
         holds.correct(schedule, corrections, now).await.expect("the engine answers")
     };
-    take(holds, (schedule, &[1, 2]), fan(1), now).await;
+    take(holds, schedule, &[1, 2], fan(1), now).await;
     let free = |seat, seen| Correction { seat, seen, right: None };
     let set = |seat, seen, right| Correction { seat, seen, right: Some(right) };
     let late = [free(1, Some(hold(2))), free(2, None), set(1, None, hold(3))];

@@ -58,12 +58,12 @@ pub async fn hold_best_seats(
     let mut refusal: Error = Refusal::NoneTogether.into();
     for _ in 0..TRIES_MAX {
         let map = context.booking.seat_maps.snapshot(context, asked.schedule).await?;
-        let Some(pick) = choose(&map, &asked, (&lost, phase))? else { break };
+        let Some(pick) = choose(&map, &asked, &lost, phase)? else { break };
         match hold(context, &holder, &pick).await {
             Err(Error::Refused(Refusal::SeatTaken { taken, alternatives })) => {
                 lost.extend(taken.iter().map(|seat| seat.index()));
                 let error = Refusal::SeatTaken { taken, alternatives }.into();
-                refusal = with_alternatives(context, &pick, error);
+                refusal = with_alternatives(context, inside.room, &pick, error);
             }
             held => return held,
         }
@@ -78,7 +78,8 @@ pub async fn hold_best_seats(
 fn choose(
     map: &Snapshot,
     asked: &BestSeats<'_>,
-    (lost, phase): (&HashSet<SeatIndex>, Option<&Phase>),
+    lost: &HashSet<SeatIndex>,
+    phase: Option<&Phase>,
 ) -> Result<Option<SeatPick>> {
     let hall = map.hall();
     let grade = match asked.grade {

@@ -29,9 +29,12 @@ pub struct SelectSeats<'a> {
 pub fn refuse_from_cache(context: &AppContext, asked: &SelectSeats<'_>) -> Result<()> {
     let now = context.now();
     let pick = SeatPick::new(asked.schedule, asked.seats)?;
-    entry_number(context, asked.fan, asked.schedule, asked.entry_token)?;
+    let (_number, room) = entry_number(context, asked.fan, asked.schedule, asked.entry_token)?;
     match context.booking.seat_filter.cached_refusal(&pick, asked.fan.user, now) {
-        Some(seats) => Err(taken(context, &pick, seats)),
+        Some(seats) => {
+            let refusal = Refusal::seat_taken(ids(asked.schedule, &seats));
+            Err(with_alternatives(context, room, &pick, refusal.into()))
+        }
         None => Ok(()),
     }
 }
@@ -47,7 +50,7 @@ pub async fn select_seats(
     let inside = require_entry(context, asked.fan, asked.schedule, asked.entry_token, now).await?;
     let holder = Holder { key: &asked.key, fan: asked.fan.user, inside, now };
     let held = hold(context, &holder, &pick).await;
-    held.map_err(|error| with_alternatives(context, &pick, error))
+    held.map_err(|error| with_alternatives(context, holder.inside.room, &pick, error))
 }
 
 /// An admitted fan who is about to hold seats.
@@ -110,18 +113,20 @@ fn ids(schedule: ScheduleId, seats: &[SeatIndex]) -> Vec<SeatId> {
     seats.iter().map(|seat| schedule.seat(*seat)).collect()
 }
 
-fn taken(context: &AppContext, pick: &SeatPick, seats: Vec<SeatIndex>) -> Error {
-    let refusal = Refusal::seat_taken(ids(pick.schedule(), &seats));
-    with_alternatives(context, pick, refusal.into())
-}
-
-/// Adds seats near the lost ones, from the cached seat map. They are a hint, so a loser costs no
-/// read of the store.
-pub(crate) fn with_alternatives(context: &AppContext, pick: &SeatPick, error: Error) -> Error {
+/// Adds seats near the lost ones that the fan's waiting room sells, from the cached seat map. They
+/// are a hint, so a loser costs no read of the store.
+pub(crate) fn with_alternatives(
+    context: &AppContext,
+    room: ScheduleId,
+    pick: &SeatPick,
+    error: Error,
+) -> Error {
     let Error::Refused(Refusal::SeatTaken { taken, .. }) = error else { return error };
     let schedule = pick.schedule();
+    let room = context.catalog.schedules.cached_room(room, context.now());
+    let phase = room.as_ref().and_then(|room| room.phase());
     let known = context.booking.seat_maps.known(schedule);
-    let found = known.map(|map| map.alternatives(pick.indexes()));
+    let found = known.map(|map| map.alternatives(pick.indexes(), phase));
     let alternatives = found.iter().flat_map(|found| found.iter());
     let alternatives = alternatives.map(|seats| ids(schedule, seats)).collect();
     Refusal::SeatTaken { taken, alternatives }.into()

@@ -3,9 +3,11 @@
 use crate::cache::Cache;
 use crate::identity::keyring::sha256;
 use bytes::Bytes;
+use podo_domain::PhaseId;
 use podo_domain::booking::best::alternatives;
 use podo_domain::booking::seats::SeatFace;
 use podo_domain::catalog::hall::Hall;
+use podo_domain::catalog::phases::Phase;
 use podo_domain::id::SeatIndex;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -70,7 +72,14 @@ pub struct Snapshot {
     /// Offset of the letters in `json`.
     letters_at: usize,
     hall: Arc<Hall>,
-    picks: Cache<Vec<SeatIndex>, Choices>,
+    picks: Cache<LostPick, Choices>,
+}
+
+/// Seats that a fan lost, and the phase in which they asked for them.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct LostPick {
+    phase: Option<PhaseId>,
+    seats: Vec<SeatIndex>,
 }
 
 /// Alternative picks, each to be taken as a whole.
@@ -146,16 +155,16 @@ impl Snapshot {
         Some(changes_json(version, self.version, changes).into())
     }
 
-    /// Free seats near a lost pick. Callers who lost the same pick share the answer, which is
-    /// computed once.
-    pub fn alternatives(&self, lost: &[SeatIndex]) -> Choices {
-        let lost = lost.to_vec();
-        if let Some(known) = self.picks.get(&lost) {
+    /// Free seats near a lost pick, of those that the fan's phase sells. Callers who lost the same
+    /// pick share the answer, which is computed once.
+    pub fn alternatives(&self, lost: &[SeatIndex], phase: Option<&Phase>) -> Choices {
+        let pick = LostPick { phase: phase.map(|phase| phase.id), seats: lost.to_vec() };
+        if let Some(known) = self.picks.get(&pick) {
             return known;
         }
-        let is_free = |seat| self.is_available(seat);
-        let found: Choices = alternatives(&self.hall, is_free, &lost, ALTERNATIVES_MAX).into();
-        self.picks.insert(lost, found.clone());
+        let is_free = |seat| self.is_available(seat) && phase.is_none_or(|phase| phase.sells(seat));
+        let found: Choices = alternatives(&self.hall, is_free, lost, ALTERNATIVES_MAX).into();
+        self.picks.insert(pick, found.clone());
         found
     }
 }

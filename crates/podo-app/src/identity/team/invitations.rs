@@ -120,7 +120,8 @@ pub async fn show(context: &AppContext, token: &str, origin: &Origin) -> Result<
 pub async fn accept_as_new(
     context: &AppContext,
     token: &str,
-    (name, password): (Line<50>, NewPassword),
+    name: Line<50>,
+    password: NewPassword,
     origin: &Origin,
 ) -> Result<UserId> {
     let record = find(context, token, origin).await?;

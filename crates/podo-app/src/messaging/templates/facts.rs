@@ -126,12 +126,7 @@ impl Facts {
         });
     }
 
-    pub fn set_moved(
-        &mut self,
-        (id, moved): (AnnouncementId, &Moved),
-        zone: &str,
-        language: Language,
-    ) {
+    pub fn set_moved(&mut self, id: AnnouncementId, moved: &Moved, zone: &str, language: Language) {
         let when = |place: &ShowPlace| words::moment(place.starts_at, zone, language);
         let place = |place: &ShowPlace| format!("{} ({})", place.venue_name, place.address);
         let Moved { before, after } = moved;

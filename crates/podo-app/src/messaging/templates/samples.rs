@@ -53,7 +53,7 @@ pub fn facts(template: Template, language: Language) -> Facts {
             address: name("올림픽로 424", "424 Olympic-ro", language),
         };
         let moved = Moved { before: place(STARTS_AT.minus(HOUR * 168)), after: place(STARTS_AT) };
-        facts.set_moved((AnnouncementId::new(Uuid::nil()), &moved), ZONE, language);
+        facts.set_moved(AnnouncementId::new(Uuid::nil()), &moved, ZONE, language);
     }
     facts
 }

@@ -217,7 +217,7 @@ pub(super) async fn worded<'m>(
         };
         let zone = show.map_or_else(|| SEOUL.to_owned(), |show| show.time_zone);
         if let Some(moved) = moved {
-            draft.facts.set_moved((id, moved), &zone, language);
+            draft.facts.set_moved(id, moved, &zone, language);
         }
     }
     Ok(drafts)

@@ -28,7 +28,7 @@ const AT_ONCE: usize = 32;
 const EXAMPLES_MAX: usize = 5;
 
 /// The result of one read: how much was checked, and the violations.
-type Seen = (u64, BTreeSet<String>);
+type Examined = (u64, BTreeSet<String>);
 
 /// I17, as far as one moment shows it: a fan whom the store admitted and who holds seats is inside,
 /// once and under the original number, whatever the engine has lost since. Fans who haven't claimed
@@ -111,7 +111,7 @@ pub(crate) async fn filter_is_true(context: &AppContext, grace: Duration) -> Res
 async fn twice(
     mut finding: Finding,
     grace: Duration,
-    look: impl AsyncFn() -> Result<Seen>,
+    look: impl AsyncFn() -> Result<Examined>,
 ) -> Result<Finding> {
     let (n_checked, first) = look().await?;
     finding.n_checked = n_checked;

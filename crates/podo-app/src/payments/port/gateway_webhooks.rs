@@ -18,7 +18,7 @@ pub struct Subject {
 
 /// A stored webhook that hasn't been followed.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct StoredWebhook {
     pub gateway: String,
     pub id: String,
     pub payment: PaymentId,
@@ -46,7 +46,7 @@ pub trait Webhooks: Send + Sync {
         now: Timestamp,
         next_at: Timestamp,
         limit: u32,
-    ) -> Result<Vec<Kept>>;
+    ) -> Result<Vec<StoredWebhook>>;
 
     async fn finish_webhook(&self, gateway: &str, id: &str, now: Timestamp) -> Result<()>;
 

@@ -1,4 +1,4 @@
-//! A store that has grown: many dates on sale, with many purchases. What does it cost while nobody
+//! A store that has grown: many dates on sale, with many purchases. What does it cost while no one
 //! buys, and does a purchase cost more than on the fresh store?
 
 use crate::bootstrap;

@@ -30,8 +30,7 @@ pub(super) async fn holds(
     Ok(vec![table.figure("holds of four seats")])
 }
 
-/// Every fan requests and confirms a wallet payment for two seats, a fifth of the crowd in each
-/// round.
+/// Every fan pays for two seats from the wallet in one call, a fifth of the crowd in each round.
 pub(super) async fn purchases(
     target: Target,
     schedule: ScheduleId,

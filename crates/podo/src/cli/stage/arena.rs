@@ -57,7 +57,7 @@ fn sections(n_seats: u32, radius: i32) -> Vec<SectionTemplate> {
     for tier in 0..n_tiers {
         let inner = radius + 40 + tier * (n_rows * ROW + TIER_GAP);
         let grade = (tier * 3 / n_tiers + 1).min(3);
-        sections.extend(tier_of(tier, (inner, n_rows), GRADES[grade.unsigned_abs() as usize].0));
+        sections.extend(tier_of(tier, inner, n_rows, GRADES[grade.unsigned_abs() as usize].0));
     }
     sections
 }
@@ -86,7 +86,7 @@ fn floor(radius: i32) -> Vec<SectionTemplate> {
     if n_seats < 2 { Vec::new() } else { (0..n_columns * n_rows).map(block).collect() }
 }
 
-fn tier_of(tier: i32, (inner, n_rows): (i32, i32), grade: &str) -> Vec<SectionTemplate> {
+fn tier_of(tier: i32, inner: i32, n_rows: i32, grade: &str) -> Vec<SectionTemplate> {
     let whole = TO_DEGREES - FROM_DEGREES;
     let n_sections = (arc_length(inner, whole) / f64::from(SECTION_WIDTH)).round().max(2.0) as i32;
     let aisle = (f64::from(AISLE) / arc_length(inner, 1)).ceil() as i32;

@@ -155,7 +155,7 @@ impl FastRequest<'_> {
         match &self.call {
             Call::Enter(schedule) => {
                 let fan = Fan::of(app, client.access_token, route).await?;
-                queue::enter_queue(app, fan, (*schedule, None), client).await.map(Answer::Place)
+                queue::enter_queue(app, fan, *schedule, None, client).await.map(Answer::Place)
             }
             Call::Status(schedule) => {
                 let poller = Poller::of(app, client, route).await?;
@@ -163,13 +163,13 @@ impl FastRequest<'_> {
             }
             Call::Select(body, bytes) => {
                 let bearer = Bearer::of(app, client.access_token)?;
-                select_seats(app, &bearer, (body, bytes), client).await.map(Answer::Held)
+                select_seats(app, &bearer, body, bytes, client).await.map(Answer::Held)
             }
             // Opening a stream is rare; boxing keeps the future of every connection small.
             Call::QueueStream(schedule) => {
                 let open = async {
                     let poller = Poller::of(app, client, route).await?;
-                    stream::listen(app, poller, (*schedule, client), network).await
+                    stream::listen(app, poller, *schedule, client, network).await
                 };
                 let events = Box::pin(open).await?;
                 Ok(Answer::Events(EventStream::Queue(Box::new(events))))

@@ -56,7 +56,8 @@ impl Tracing {
     pub(crate) fn end(
         &self,
         begun: &Begun,
-        (method, route): (&'static str, &'static str),
+        method: &'static str,
+        route: &'static str,
         status: StatusCode,
         took: Duration,
     ) {

@@ -80,8 +80,8 @@ pub(crate) async fn select(
     headers: HeaderMap,
     body: Body<SelectBody>,
 ) -> ApiResult<Answer> {
-    let (headers, content) = (ClientHeaders::of(&headers), (&body.value, &body.bytes[..]));
-    select_seats(&app, &bearer, content, &headers).await.map(Answer::Held)
+    let headers = ClientHeaders::of(&headers);
+    select_seats(&app, &bearer, &body.value, &body.bytes, &headers).await.map(Answer::Held)
 }
 
 /// Holds seats, on either transport; the idempotency key covers the bytes of the body. That a seat
@@ -90,7 +90,8 @@ pub(crate) async fn select(
 pub(crate) async fn select_seats(
     app: &AppState,
     bearer: &Bearer,
-    (body, bytes): (&SelectBody, &[u8]),
+    body: &SelectBody,
+    bytes: &[u8],
     headers: &ClientHeaders<'_>,
 ) -> ApiResult<Idempotent<Held>> {
     let context = &app.context;

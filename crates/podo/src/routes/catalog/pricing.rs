@@ -257,8 +257,9 @@ pub(crate) async fn change_promotion(
     body: Body<PromotionChangeBody>,
 ) -> ApiResult<Json<PromotionView>> {
     let PromotionChangeBody { ends_at, uses_max } = body.value;
-    let ids = (schedule, read_promotion(&promotion)?);
-    let changed = pricing::change_promotion(&app.context, actor, ids, ends_at, uses_max);
+    let promotion = read_promotion(&promotion)?;
+    let changed =
+        pricing::change_promotion(&app.context, actor, schedule, promotion, ends_at, uses_max);
     Ok(Json(changed.await?))
 }
 

@@ -204,8 +204,8 @@ pub(crate) async fn accept_invitation(
     body: Body<AcceptInvitationBody>,
 ) -> ApiResult<(StatusCode, Json<Joined>)> {
     let AcceptInvitationBody { token, name, password } = body.value;
-    let given = (name, password);
-    let user_id = invitations::accept_as_new(&app.context, token.as_str(), given, &origin).await?;
+    let user_id =
+        invitations::accept_as_new(&app.context, token.as_str(), name, password, &origin).await?;
     Ok((StatusCode::CREATED, Json(Joined { user_id })))
 }
 

@@ -66,7 +66,7 @@ pub(crate) async fn show(
     let Some(visitor) = session::visitor(&app, &headers).await else {
         return to_form(language, &format!("/queue/{phase}/verify"));
     };
-    let shown = page(&app, language, (visitor.caller.user, phase), None).await;
+    let shown = page(&app, language, visitor.caller.user, phase, None).await;
     visitor.keep(shown.unwrap_or_else(|error| trouble(language, error)))
 }
 
@@ -122,14 +122,15 @@ pub(crate) async fn verify(
         Err(error @ Error::Refused(_)) => Some(error),
         Err(error) => return visitor.keep(trouble(language, error)),
     };
-    let shown = page(&app, language, (user, phase), refused).await;
+    let shown = page(&app, language, user, phase, refused).await;
     visitor.keep(shown.unwrap_or_else(|error| trouble(language, error)))
 }
 
 async fn page(
     app: &App,
     language: Language,
-    (user, phase): (UserId, PhaseId),
+    user: UserId,
+    phase: PhaseId,
     refused: Option<Error>,
 ) -> podo_app::Result<Response> {
     let schedule = phase.schedule();

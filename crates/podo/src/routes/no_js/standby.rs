@@ -26,7 +26,7 @@ pub(crate) async fn show(
     let Some(visitor) = session::visitor(&app, &headers).await else {
         return to_form(language, &format!("/standby/{schedule}"));
     };
-    let shown = page(&app, language, (visitor.caller.user, schedule), None).await;
+    let shown = page(&app, language, visitor.caller.user, schedule, None).await;
     visitor.keep(shown.unwrap_or_else(|error| trouble(language, error)))
 }
 
@@ -54,14 +54,15 @@ pub(crate) async fn join(
         Err(error @ Error::Refused(_)) => Some(error),
         Err(error) => return visitor.keep(trouble(language, error)),
     };
-    let shown = page(&app, language, (visitor.caller.user, schedule), refused).await;
+    let shown = page(&app, language, visitor.caller.user, schedule, refused).await;
     visitor.keep(shown.unwrap_or_else(|error| trouble(language, error)))
 }
 
 async fn page(
     app: &App,
     language: Language,
-    (user, schedule): (UserId, ScheduleId),
+    user: UserId,
+    schedule: ScheduleId,
     refused: Option<Error>,
 ) -> podo_app::Result<Response> {
     let detail = catalog::show_schedule(&app.context, schedule).await?;

@@ -227,7 +227,7 @@ pub(crate) async fn start(
     let what = json!({ "scheduleId": asked.schedule_id, "fans": asked.fans });
     note(&app, actor, "simulation.start", what).await?;
     let plan = asked.plan(app.context.rng.number());
-    let is_started = app.simulation.start(&app.context, &app.tasks, (plan, target));
+    let is_started = app.simulation.start(&app.context, &app.tasks, plan, target);
     let status = if is_started { StatusCode::ACCEPTED } else { StatusCode::OK };
     Ok((status, Json(app.simulation.state().into())))
 }

@@ -209,7 +209,7 @@ pub(crate) async fn adjust(
     let content = [user.uuid().as_bytes().as_slice(), &body.bytes].concat();
     let key = key_of(&headers, actor, ADJUST, &content)?;
     let AdjustBody { amount, reason } = body.value;
-    match wallet::adjust(&app.context, key, actor, user, (amount, reason.into())).await? {
+    match wallet::adjust(&app.context, key, actor, user, amount, reason.into()).await? {
         Idempotent::Replay(stored) => replay(stored),
         Idempotent::Fresh(Adjustment::Made(adjusted)) => json(201, &adjusted),
         Idempotent::Fresh(Adjustment::SecondNeeded(waits)) => json(202, &waits),

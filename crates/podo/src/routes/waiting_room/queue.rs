@@ -81,14 +81,15 @@ pub(crate) async fn enter(
 ) -> ApiResult<Answer> {
     let EnterBody { schedule_id, phase_id } = body.value;
     let headers = ClientHeaders::of(&headers);
-    enter_queue(&app, fan, (schedule_id, phase_id), &headers).await.map(Answer::Place)
+    enter_queue(&app, fan, schedule_id, phase_id, &headers).await.map(Answer::Place)
 }
 
 /// Enters the queue, on either transport.
 pub(crate) async fn enter_queue(
     app: &AppState,
     Fan(caller): Fan,
-    (schedule, phase): (ScheduleId, Option<PhaseId>),
+    schedule: ScheduleId,
+    phase: Option<PhaseId>,
     headers: &ClientHeaders<'_>,
 ) -> ApiResult<QueueView> {
     let context = &app.context;

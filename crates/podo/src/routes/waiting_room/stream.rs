@@ -32,8 +32,8 @@ pub(crate) async fn stream(
     Network(network): Network,
     headers: HeaderMap,
 ) -> ApiResult<Answer> {
-    let asked = (params.schedule_id, &ClientHeaders::of(&headers));
-    let events = listen(&app, poller, asked, network).await?;
+    let headers = ClientHeaders::of(&headers);
+    let events = listen(&app, poller, params.schedule_id, &headers, network).await?;
     Ok(Answer::Events(EventStream::Queue(Box::new(events))))
 }
 
@@ -41,7 +41,8 @@ pub(crate) async fn stream(
 pub(crate) async fn listen(
     app: &App,
     poller: Poller,
-    (schedule, headers): (ScheduleId, &ClientHeaders<'_>),
+    schedule: ScheduleId,
+    headers: &ClientHeaders<'_>,
     network: IpAddr,
 ) -> ApiResult<QueueEvents> {
     let share = open_stream(app, network)?;

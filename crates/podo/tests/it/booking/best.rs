@@ -1,13 +1,19 @@
 //! The best free seats, and alternatives after a lost race.
 
-use crate::support::client::Answer;
-use crate::support::world::{Plan, Show, World};
+use crate::support::client::{Answer, text};
+use crate::support::world::{Plan, Show, World, until};
 use futures::future::join_all;
+use podo_domain::{SeatId, Timestamp};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Two rows of ten, a wheelchair platform, and five fans.
 async fn show(world: &World) -> Show {
+    show_opening(world, Duration::ZERO).await
+}
+
+async fn show_opening(world: &World, opens_in: Duration) -> Show {
     let line = |y: i32| json!({ "x": 0, "y": y, "dx": 10, "dy": 0 });
     let template = json!({ "layoutType": "sections",
         "stage": { "x": 20, "y": -40, "width": 50, "height": 20 },
@@ -19,7 +25,8 @@ async fn show(world: &World) -> Show {
                 { "label": "1", "count": 4, "line": line(50), "accessible": [2], "companion": [1, 3] }] },
             { "name": "F", "grade": "ST",
               "standing": { "count": 5, "x": 0, "y": 60, "width": 100, "height": 40 } }] });
-    world.show_in(template, json!({ "R": 50_000, "ST": 50_000 }), Plan::default()).await
+    let plan = Plan { opens_in, ..Plan::default() };
+    world.show_in(template, json!({ "R": 50_000, "ST": 50_000 }), plan).await
 }
 
 #[track_caller]
@@ -142,10 +149,44 @@ async fn a_fan_who_loses_a_seat_is_offered_seats_nearby() {
     show.wait_for_letter(&world.stranger, 4, 'H').await;
     let problem = second.select(&show, &[5, 6]).await.refused(409, "SEAT_TAKEN");
     assert_eq!(problem["taken"], json!([show.seat(5)]));
-    let offered: Vec<Vec<podo_domain::SeatId>> =
+    let offered: Vec<Vec<SeatId>> =
         serde_json::from_value(problem["alternatives"].clone()).unwrap();
     assert_eq!(offered.len(), 3);
     let seats = &offered[0];
     let body = json!({ "scheduleId": show.schedule, "seatIds": seats });
     second.api.post_new("/api/booking/seats/select", &body).await.expect(201);
+}
+
+/// Section 1 is sold in the phase; the wheelchair platform, of the same grade, isn't.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_phase_offers_and_counts_only_the_seats_that_it_sells() {
+    const MINUTE: Duration = Duration::from_secs(60);
+    let world = World::start().await;
+    let show = show_opening(&world, MINUTE).await;
+    let view = world.stranger.get(&format!("/api/schedules/{}", show.schedule)).await.expect(200);
+    let opens_at: Timestamp = serde_json::from_value(view["saleStartsAt"].clone()).unwrap();
+    let phases = json!({ "phases": [{ "name": "선예매", "nameEn": "Presale", "startsAt": opens_at,
+        "endsAt": opens_at.plus(MINUTE * 10), "audience": "EVERYBODY", "seatsPerPerson": 4,
+        "sections": ["W"] }] });
+    let path = format!("/api/admin/schedules/{}/phases", show.schedule);
+    let made = world.organiser.put(&path, &phases).await.expect(200);
+    world.clock.advance(MINUTE);
+    let (first, second) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
+    let phase = text(&made["items"][0], "id");
+    until("only the seats of the phase are counted", async || {
+        let progress =
+            world.stranger.get(&format!("/api/queue/{phase}/progress")).await.expect(200);
+        (progress["seatsLeft"] == 4).then_some(())
+    })
+    .await;
+    first.hold(&show, &[20]).await;
+    show.wait_for_letter(&world.stranger, 20, 'H').await;
+    let problem = second.select(&show, &[20]).await.refused(409, "SEAT_TAKEN");
+    let offered: Vec<Vec<SeatId>> =
+        serde_json::from_value(problem["alternatives"].clone()).unwrap();
+    assert!(!offered.is_empty());
+    for seat in offered.iter().flatten() {
+        assert!((20..24).contains(&seat.index()), "seat {seat} isn't of the phase");
+    }
+    world.finish().await;
 }

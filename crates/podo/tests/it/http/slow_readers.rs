@@ -132,7 +132,7 @@ async fn an_http2_client_that_takes_nothing_costs_little_and_is_let_go() {
     tokio::time::timeout(PATIENCE, wait).await.expect("every request is answered or refused");
     let grown = attacked.grown_mib();
     println!("{} + {grown} MiB, {n_answered} answers, {n_refused} refused", attacked.memory_mib);
-    assert!(grown < MEMORY_MAX_MIB, "{grown} MiB for {n_answered} answers that nobody takes");
+    assert!(grown < MEMORY_MAX_MIB, "{grown} MiB for {n_answered} unread answers");
     assert_eq!((n_answered, n_refused), (STREAMS_MAX, ANSWERS_HTTP2 - STREAMS_MAX));
     assert!(is_closed_within(Duration::from_secs(20), &mut stream).await, "it is never let go");
 }
@@ -161,7 +161,7 @@ async fn http1_clients_that_take_nothing_cost_little_and_are_let_go() {
     assert_eq!(attacked.n_connected(), ANSWERS_HTTP1, "all of them are still connected");
     let grown = attacked.grown_mib();
     println!("{} + {grown} MiB, {ANSWERS_HTTP1} answers", attacked.memory_mib);
-    assert!(grown < MEMORY_MAX_MIB, "{grown} MiB for {ANSWERS_HTTP1} answers that nobody takes");
+    assert!(grown < MEMORY_MAX_MIB, "{grown} MiB for {ANSWERS_HTTP1} unread answers");
     until("the server closes them", async || (attacked.n_connected() == 0).then_some(())).await;
     for stream in &mut streams {
         let mut got = Vec::new();
@@ -251,7 +251,7 @@ async fn seat_streams_of_one_address_have_an_end() {
     let (grown, n_asked) = (attacked.grown_mib(), N_CONNECTIONS * STREAMS_EACH);
     println!("{} + {grown} MiB, {n_open} of {n_asked} streams", attacked.memory_mib);
     assert_eq!(n_open, STREAMS_PER_IP, "{n_asked} were asked for");
-    assert!(grown < 20, "{grown} MiB for {n_open} streams that nobody reads");
+    assert!(grown < 20, "{grown} MiB for {n_open} unread streams");
     // Another address still gets one.
     let mut stream = connect_from(3, attacked.address).await;
     let request = format!("GET {path} HTTP/1.1\r\nHost: podo\r\n\r\n");

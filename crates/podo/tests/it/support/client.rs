@@ -40,11 +40,11 @@ impl Api {
     }
 
     pub(crate) fn token(&self) -> &str {
-        self.token.as_deref().expect("somebody who is logged in")
+        self.token.as_deref().expect("a logged-in caller")
     }
 
     pub(crate) fn entry(&self) -> &str {
-        self.entry.as_deref().expect("somebody who is inside")
+        self.entry.as_deref().expect("an admitted fan")
     }
 
     /// A request with this caller's tokens.

@@ -60,7 +60,7 @@ async fn a_running_queue_moves_to_redis_and_back_and_every_fan_keeps_the_place()
         let world = world_on(folder.path(), live_url).await;
         assert_in_order(&world, &show, &waiting).await;
         let late = world.fan().await.enter(&show).await.expect(200);
-        assert_eq!(late["ahead"], N_FANS as u64, "somebody new stands behind all of them");
+        assert_eq!(late["ahead"], N_FANS as u64, "a newcomer stands behind all of them");
         let live = format!("/api/admin/schedules/{}/live", show.schedule);
         assert_eq!(world.organiser.get(&live).await.expect(200)["active"], 1);
         world.running.stop().await;

@@ -15,7 +15,8 @@ impl Room {
     /// Opens the room in this epoch.
     pub(crate) fn restore(
         &mut self,
-        (rules, blocks): (&QueueRules, &Blocks),
+        rules: &QueueRules,
+        blocks: &Blocks,
         remembered: &Remembered,
         epoch: Epoch,
         now: Timestamp,

@@ -233,7 +233,7 @@ async fn copy_room(
     }
     let mut after = 0;
     loop {
-        let places: Vec<(u64, Tag)> = steps.copy(rules, ("line", after, PER_SLICE)).await?;
+        let places: Vec<(u64, Tag)> = steps.copy(rules, "line", after, PER_SLICE).await?;
         places.iter().for_each(|(number, tag)| copy.apply(Change::Join(*number, *tag)));
         match places.last() {
             Some((last, _)) if places.len() == PER_SLICE => after = *last,
@@ -243,7 +243,7 @@ async fn copy_room(
     if !facts.is_drawn {
         for from in (0..facts.opening.n_lobby).step_by(PER_SLICE) {
             let places: Vec<(u32, Tag)> =
-                steps.copy(rules, ("lobby", from.into(), PER_SLICE)).await?;
+                steps.copy(rules, "lobby", from.into(), PER_SLICE).await?;
             places.into_iter().for_each(|(index, tag)| copy.apply(Change::Gather(index, tag)));
         }
     }

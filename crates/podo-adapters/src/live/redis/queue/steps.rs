@@ -161,7 +161,10 @@ impl Steps {
             let n_granted = self.n_granted.load(Ordering::Acquire);
             let answer = self.run(call).await?;
             match answer.word.as_str() {
-                "need" => self.grant(rules.schedule, answer.need()?, n_granted, now).await?,
+                "need" => {
+                    let (epoch, need) = answer.need()?;
+                    self.grant(rules.schedule, epoch, need, n_granted, now).await?;
+                }
                 "draw" => self.draw(rules, answer.value(0)?, answer.value(1)?).await?,
                 "wait" => tokio::time::sleep(PAUSE).await,
                 _ => return Ok(answer),
@@ -198,7 +201,8 @@ impl Steps {
     async fn grant(
         &self,
         schedule: ScheduleId,
-        (epoch, need): (&str, Need),
+        epoch: &str,
+        need: Need,
         n_seen: u64,
         now: Timestamp,
     ) -> Result<()> {
@@ -233,7 +237,9 @@ impl Steps {
     pub(crate) async fn copy<T: FromStr>(
         &self,
         rules: &QueueRules,
-        (what, from, n_max): (&str, u64, usize),
+        what: &str,
+        from: u64,
+        n_max: usize,
     ) -> Result<Vec<(T, Tag)>> {
         let mut call = self.in_room(&self.copy, rules.schedule);
         call.arg(what).arg(from).arg(n_max);

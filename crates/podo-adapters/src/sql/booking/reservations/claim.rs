@@ -88,7 +88,7 @@ pub(crate) async fn store_claimed(
         payment_window_given: false,
         retry_window_given: false,
     };
-    insert(tx, &reservation, (command.fees, claimed.len()), command.now).await?;
+    insert(tx, &reservation, command.fees, claimed.len(), command.now).await?;
     insert_seats(tx, &reservation, &claimed).await?;
     let seats: Vec<ReservedSeat> = claimed.into_iter().map(|claim| claim.seat).collect();
     let kind = MessageKind::ReservationHeld;
@@ -133,7 +133,8 @@ fn charge(command: &Claim<'_>, claimed: &mut [Claimed]) -> Result<(Won, Won)> {
 async fn insert(
     tx: &mut dyn Tx,
     reservation: &Reservation,
-    (fees, n_seats): (Fees, usize),
+    fees: Fees,
+    n_seats: usize,
     now: Timestamp,
 ) -> Result<()> {
     let sql = "insert into reservations

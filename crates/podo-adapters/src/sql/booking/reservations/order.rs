@@ -26,7 +26,7 @@ pub(super) async fn choose(tx: &mut dyn Tx, command: &ChooseOrder) -> Result<Res
     let found = found.ok_or(Refusal::NotFound)?;
     let reservation = found.reservation;
     // Refuses an order that isn't held any more, before anything is said about its choices.
-    reservation.reprice((reservation.amount, reservation.order_fee), None, command.now)?;
+    reservation.reprice(reservation.amount, reservation.order_fee, None, command.now)?;
     found.date.refuse_canceled()?;
     let (options, fees) = terms_of(tx, &reservation).await?;
     let seats = seats_of(tx, reservation.id, reservation.schedule).await?;
@@ -62,7 +62,7 @@ pub(super) async fn choose(tx: &mut dyn Tx, command: &ChooseOrder) -> Result<Res
     if is_same(&seats, &next) && promotion_id == reservation.promotion {
         return view(tx, command).await;
     }
-    store(tx, (&reservation, command), (&order, next), promotion.as_ref()).await?;
+    store(tx, &reservation, command, &order, next, promotion.as_ref()).await?;
     view(tx, command).await
 }
 
@@ -132,14 +132,15 @@ fn is_same(before: &[ReservedSeat], after: &[ReservedSeat]) -> bool {
 
 async fn store(
     tx: &mut dyn Tx,
-    (reservation, command): (&Reservation, &ChooseOrder),
-    (order, seats): (&Order, Vec<ReservedSeat>),
+    reservation: &Reservation,
+    command: &ChooseOrder,
+    order: &Order,
+    seats: Vec<ReservedSeat>,
     promotion: Option<&Promotion>,
 ) -> Result<()> {
     let amount = order.total().unwrap_or(Won::MAX);
-    let amounts = (amount, order.order_fee);
     let id = promotion.map(|promotion| promotion.id);
-    let next = reservation.reprice(amounts, id, command.now)?;
+    let next = reservation.reprice(amount, order.order_fee, id, command.now)?;
     let sql = "update reservations
                   set amount = $3, order_fee = $4, promotion_id = $5, promotion_code = $6,
                       version = $2, updated_at = $7

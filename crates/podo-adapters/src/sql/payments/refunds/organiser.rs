@@ -42,14 +42,15 @@ pub(super) async fn refund(
     if !may_go_ahead(tx, &decision).await? {
         return wait_for_second(tx, command, amount).await;
     }
-    make(tx, command, paid, (seats, terms)).await
+    make(tx, command, paid, seats, terms).await
 }
 
 async fn make(
     tx: &mut dyn Tx,
     command: &RefundByOrganiser,
     paid: Paid,
-    (seats, terms): (Vec<ReservedSeat>, CancelTerms),
+    seats: Vec<ReservedSeat>,
+    terms: CancelTerms,
 ) -> Result<Idempotent<OrganiserRefund>> {
     let given = GivenBack {
         seats,
@@ -62,8 +63,7 @@ async fn make(
     };
     let (answer, freed) = give_back(tx, paid, given).await?;
     let details = json!({ "amount": answer.refund_amount, "reason": command.reason });
-    let action = (command.actor, "payment.refund");
-    note(tx, action, command.payment, details, command.now).await?;
+    note(tx, command.actor, "payment.refund", command.payment, details, command.now).await?;
     idempotency::store(tx, &command.key, Some(command.payment.uuid()), &answer, command.now)
         .await?;
     Ok(Idempotent::Fresh(OrganiserRefund::Made(answer, freed)))
@@ -76,8 +76,7 @@ async fn wait_for_second(
 ) -> Result<Idempotent<OrganiserRefund>> {
     let answer = SecondNeeded::of(command.payment, amount);
     let details = json!({ "amount": amount, "reason": command.reason });
-    let action = (command.actor, "payment.refund-asked");
-    note(tx, action, command.payment, details, command.now).await?;
+    note(tx, command.actor, "payment.refund-asked", command.payment, details, command.now).await?;
     idempotency::store(tx, &command.key, Some(command.payment.uuid()), &answer, command.now)
         .await?;
     Ok(Idempotent::Fresh(OrganiserRefund::SecondNeeded(answer)))

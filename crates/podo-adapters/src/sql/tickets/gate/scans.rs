@@ -61,7 +61,7 @@ async fn admit(
     insert(tx, &record_of(command, kind, None), command.now).await?;
     let details = json!({ "scheduleId": command.schedule, "gate": scan.gate, "offline": true,
                           "verdict": verdict });
-    note(tx, (command.actor, "ticket.check-in"), scan.ticket, details, command.now).await?;
+    note(tx, command.actor, "ticket.check-in", scan.ticket, details, command.now).await?;
     Ok(found)
 }
 
@@ -87,8 +87,7 @@ async fn take_back(
     if is_changed {
         let details = json!({ "scheduleId": command.schedule, "gate": scan.gate, "offline": true,
                               "reason": undo.reason });
-        let action = (command.actor, "ticket.check-in.undo");
-        note(tx, action, scan.ticket, details, command.now).await?;
+        note(tx, command.actor, "ticket.check-in.undo", scan.ticket, details, command.now).await?;
     }
     Ok(result(command, ScanVerdict::Undone))
 }

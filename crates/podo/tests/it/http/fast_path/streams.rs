@@ -15,21 +15,21 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A connection that reads chunk by chunk.
-struct Wire {
+struct RawStream {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
 /// A response that may be a stream: its first event is the body.
-type Seen = (u16, BTreeMap<String, String>, Value);
+type FirstEvent = (u16, BTreeMap<String, String>, Value);
 
-impl Wire {
-    fn open(address: SocketAddr, bytes: &[u8]) -> Wire {
+impl RawStream {
+    fn open(address: SocketAddr, bytes: &[u8]) -> RawStream {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         // The server may refuse the request before it has read all of it.
         let _ = stream.write_all(bytes);
-        Wire { stream, read: Vec::new() }
+        RawStream { stream, read: Vec::new() }
     }
 
     /// Reads more; false at the end of the connection.
@@ -82,7 +82,7 @@ impl Wire {
         Some((field("event: ").unwrap().to_owned(), data))
     }
 
-    fn seen(&mut self) -> Option<Seen> {
+    fn seen(&mut self) -> Option<FirstEvent> {
         let mut answer = self.answer()?;
         if answer.headers.contains_key("transfer-encoding") {
             let (name, mut data) = self.event().unwrap();
@@ -168,9 +168,9 @@ fn odd_requests(listening: &Listening) -> Vec<String> {
 }
 
 /// The response at the start of a connection, and after an ordinary request.
-fn both_ways(address: SocketAddr, request: &str) -> [Option<Seen>; 2] {
-    let first = Wire::open(address, request.as_bytes()).seen();
-    let mut ordinary = Wire::open(address, &[ORDINARY, request.as_bytes()].concat());
+fn both_ways(address: SocketAddr, request: &str) -> [Option<FirstEvent>; 2] {
+    let first = RawStream::open(address, request.as_bytes()).seen();
+    let mut ordinary = RawStream::open(address, &[ORDINARY, request.as_bytes()].concat());
     assert_eq!(ordinary.answer().unwrap().status, 200);
     // hyper's own response to bytes that are no request has no headers of ours.
     [first, ordinary.seen()].map(|seen| seen.filter(|it| it.1.contains_key("x-request-id")))
@@ -210,7 +210,7 @@ async fn both_ways_refuse_the_same_number_of_streams() {
         let address = world.running.address;
         for before in [&b""[..], ORDINARY] {
             let open = || {
-                let mut wire = Wire::open(address, &[before, seats.as_bytes()].concat());
+                let mut wire = RawStream::open(address, &[before, seats.as_bytes()].concat());
                 if !before.is_empty() {
                     wire.answer().unwrap();
                 }
@@ -244,7 +244,7 @@ async fn a_connection_outlives_its_stream() {
     let address = world.running.address;
     let both = [&b""[..], ORDINARY].map(|before| {
         let early = [before, listening.queue.as_bytes(), ORDINARY].concat();
-        let mut wire = Wire::open(address, &early);
+        let mut wire = RawStream::open(address, &early);
         if !before.is_empty() {
             wire.answer().unwrap();
         }
@@ -269,13 +269,13 @@ async fn a_client_that_leaves_gives_its_stream_back_at_once() {
     let world = World::with(&[limits[0], limits[1], ("PODO_STREAMS_PER_IP", "1")]).await;
     let Listening { queue, .. } = listening(&world).await;
     let address = world.running.address;
-    let mut wire = Wire::open(address, queue.as_bytes());
+    let mut wire = RawStream::open(address, queue.as_bytes());
     assert_eq!(wire.seen().unwrap().0, 200);
-    assert_eq!(Wire::open(address, queue.as_bytes()).seen().unwrap().0, 429);
+    assert_eq!(RawStream::open(address, queue.as_bytes()).seen().unwrap().0, 429);
     drop(wire);
     // No event and no heartbeat is due to fail.
     until("the stream is free", async || {
-        let status = Wire::open(address, queue.as_bytes()).seen().unwrap().0;
+        let status = RawStream::open(address, queue.as_bytes()).seen().unwrap().0;
         (status == 200).then_some(())
     })
     .await;

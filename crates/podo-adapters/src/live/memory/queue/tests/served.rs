@@ -40,7 +40,7 @@ impl Served {
     }
 
     fn restore(&mut self, rules: &QueueRules, entries: Vec<Admission>, now: Timestamp) {
-        self.room.restore((rules, &self.blocks), &Remembered::from(entries), 0, now);
+        self.room.restore(rules, &self.blocks, &Remembered::from(entries), 0, now);
     }
 
     fn step<T>(
