@@ -26,7 +26,7 @@ test("a pause stops admission within a second, and those who wait see it", async
   const before = (await show.live()).admitted;
   await show.setQueue({ mode: "PAUSED", maxActive: 100, admitPerSecond: 50 });
   await page.waitForTimeout(1_500);
-  assert.equal((await show.live()).admitted, before, "nobody was let in");
+  assert.equal((await show.live()).admitted, before, "no fan was admitted");
   await page.getByRole("button", { name: "Resume admission" }).click();
   await page.locator("dialog .btn.brand").click();
   await waiting.page.waitForURL(/#\/seats\//);

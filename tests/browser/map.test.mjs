@@ -195,7 +195,7 @@ test("every section has its name on a phone, however small", async () => {
   await context.close();
 });
 
-test("a fan whose time ran out is told why they came back to the map", async () => {
+test("a fan whose time ran out sees why they came back to the map", async () => {
   const show = await world.show();
   const fan = await world.fan();
   const { page, words, context } = fan;

@@ -33,7 +33,7 @@ test("a webhook is added, tells its secret once, is paused, and sends again", as
   assert.match(secret, /^whsec_/);
   await page.getByRole("button", { name: "Done" }).click();
   await page.getByRole("heading", { name: "https://hooks.podo.example/a" }).waitFor();
-  assert.ok(!(await page.content()).includes(secret), "nobody sees it again");
+  assert.ok(!(await page.content()).includes(secret), "it is never shown again");
 
   await page.getByRole("button", { name: "New secret" }).click();
   await page.locator("dialog .btn.stop").click();
@@ -80,7 +80,7 @@ test("a message that was given up is sent again or put away", async () => {
   await page.locator("tbody tr", { hasText: "one" }).locator(".badge", { hasText: /again/ }).waitFor();
 });
 
-test("a signal of a robot is seen and judged, and the fan is told", async () => {
+test("a signal of a robot is seen and judged, and the fan is notified", async () => {
   const { page } = tab;
   await open("#/signals", "Bot signals");
   const row = page.locator("tbody tr").first();

@@ -138,7 +138,7 @@ test("those who come before the opening see the clock, and are let in when it st
 });
 
 for (const language of ["ko", "en"]) {
-  test(`who comes when everything is sold is told so and may stand by (${language})`, async () => {
+  test(`a fan who comes when everything is sold sees it and may stand by (${language})`, async () => {
     const show = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 } });
     await world.buy(show, [0, 1]);
     await show.setQueue({ mode: "PAUSED" });

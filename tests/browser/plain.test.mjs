@@ -121,7 +121,7 @@ async function mailbox(subject) {
 }
 
 for (const [locale, words] of [["ko-KR", ["모든 좌석이 팔렸어요.", "취소표 대기", "VIP 1석을 기다리고 있어요"]], ["en-GB", ["Sold out.", "Join the standby list", "On the standby list for 1 × VIP, 0 ahead"]]]) {
-  test(`without scripts too, who comes too late is told so and may stand by (${locale})`, async () => {
+  test(`without scripts too, a late fan sees that everything is sold and may stand by (${locale})`, async () => {
     const show = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 } });
     const { account } = await world.buy(show, [0, 1]);
     await show.setQueue({ mode: "PAUSED" });

@@ -8,7 +8,7 @@ let world;
 before(async () => (world = await openWorld()));
 after(() => world.close());
 
-test("one of two browsers gets the seat, and the other is told which one it lost", async () => {
+test("one of two browsers gets the seat, and the other sees which one it lost", async () => {
   const show = await world.show();
   const [first, second] = [await world.fan(), await world.fan()];
   // The second would see the seat go, and a race would be over before it began: it looks at an old map.
@@ -54,7 +54,7 @@ test("a fifth seat is refused in words", async () => {
   await fan.context.close();
 });
 
-test("a hold that runs out frees the seat in the other browser, and its owner is told", async () => {
+test("a hold that runs out frees the seat in the other browser, and its owner sees it", async () => {
   const hasty = await openWorld({ env: { PODO_HOLD_SECONDS: "4" } });
   try {
     const show = await hasty.show();

@@ -4,7 +4,7 @@ use crate::shell::{command, read};
 use anyhow::Context;
 use serde_json::{Value, json};
 
-/// A hall with more seats than anybody wants: a sale that ends early shows little.
+/// A hall with more seats than fans: a sale that ends early shows little.
 const ROWS: i32 = 40;
 const SEATS_PER_ROW: u32 = 50;
 

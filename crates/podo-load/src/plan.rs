@@ -111,7 +111,7 @@ impl LoadPlan {
         arrivals
     }
 
-    pub(crate) fn wish_of(&self, fan: u32) -> Wish {
+    pub(crate) fn wish_of(&self, fan: u32) -> FanPlan {
         let mut rng = Rng::of_fan(self.seed, fan);
         let seats_max = u64::from(self.seats_per_fan_max).clamp(1, SEATS_PER_ORDER as u64);
         let n_seats = rng.within(1..=seats_max) as usize;
@@ -130,13 +130,13 @@ impl LoadPlan {
             Means::Card if is_late => Means::LateCard,
             Means::Wallet | Means::Card | Means::LateCard | Means::BadCard => payment,
         };
-        Wish { n_seats, abandons, payment, is_bot, rng }
+        FanPlan { n_seats, abandons, payment, is_bot, rng }
     }
 }
 
 /// One fan's plan, decided by the seed before anything happens.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct FanPlan {
     pub(crate) n_seats: usize,
     pub(crate) abandons: bool,
     pub(crate) payment: Means,

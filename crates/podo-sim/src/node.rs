@@ -25,10 +25,10 @@ use podo_domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
 
 /// Ports that the simulation never uses: log-ins and webhook deliveries.
-struct Nobody;
+struct Unconnected;
 
 #[async_trait]
-impl Passwords for Nobody {
+impl Passwords for Unconnected {
     async fn hash(&self, _password: String) -> Result<String> {
         Err(Error::unavailable("the simulation has no log-ins"))
     }
@@ -43,7 +43,7 @@ impl Passwords for Nobody {
 }
 
 #[async_trait]
-impl WebhookClient for Nobody {
+impl WebhookClient for Unconnected {
     fn check(&self, _url: &str) -> std::result::Result<(), Refusal> {
         Err(Refusal::WebhookUrlRefused)
     }
@@ -195,8 +195,8 @@ impl World {
         };
         let services = Services {
             bus: Arc::new(BusLink { world, node }),
-            webhook_client: Arc::new(Nobody),
-            passwords: Arc::new(Nobody),
+            webhook_client: Arc::new(Unconnected),
+            passwords: Arc::new(Unconnected),
         };
         AppContext::builder(foundation, live, services)
             .gateways(self.open_gateway(node))

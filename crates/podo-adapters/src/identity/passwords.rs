@@ -22,7 +22,7 @@ const NEW_EVERY: usize = 4;
 
 /// Verified if there is no account, so that timing doesn't reveal it. It is the hash of nothing: a
 /// matching password would still be refused.
-const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlzIQ\
+const PLACEHOLDER_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlzIQ\
      $bm8gcGFzc3dvcmQgb24gZWFydGggaGFzIHRoaXMgaGE";
 
 type Task = Box<dyn FnOnce(&Argon2<'static>) + Send>;
@@ -127,11 +127,11 @@ impl Passwords for Argon2Pool {
     }
 
     async fn verify(&self, password: String, stored: Option<String>) -> Result<Verdict> {
-        let is_somebody = stored.is_some();
-        let stored = stored.unwrap_or_else(|| NOBODY.to_owned());
+        let is_stored_hash = stored.is_some();
+        let stored = stored.unwrap_or_else(|| PLACEHOLDER_HASH.to_owned());
         let verdict =
             self.run(&self.tasks, move |argon2| verify(argon2, &password, &stored)).await??;
-        Ok(if is_somebody { verdict } else { Verdict::Wrong })
+        Ok(if is_stored_hash { verdict } else { Verdict::Wrong })
     }
 }
 
@@ -148,18 +148,18 @@ mod tests {
             async |password: &str, hash| pool.verify(password.into(), hash).await.unwrap();
         assert_eq!(verdict("맛있는 포도", Some(hash.clone())).await, Verdict::Right);
         assert_eq!(verdict("신 포도", Some(hash)).await, Verdict::Wrong);
-        assert_eq!(verdict("nobody has this password", None).await, Verdict::Wrong);
+        assert_eq!(verdict("not a stored password", None).await, Verdict::Wrong);
     }
 
     #[test]
     fn a_missing_account_takes_as_long_as_an_existing_one() {
-        let somebody = hash(&Argon2::default(), "신 포도").unwrap();
+        let stored_hash = hash(&Argon2::default(), "신 포도").unwrap();
         let cost = |hash: &str| {
             let hash = PasswordHash::new(hash).unwrap();
             let lengths = (hash.salt.unwrap().len(), hash.hash.unwrap().len());
             (hash.algorithm, hash.version, hash.params, lengths)
         };
-        assert_eq!(cost(NOBODY), cost(&somebody));
+        assert_eq!(cost(PLACEHOLDER_HASH), cost(&stored_hash));
     }
 
     #[tokio::test]

@@ -31,6 +31,7 @@ use podo_app::payments::port::sales::Sales;
 use podo_app::payments::port::wallets::Wallets;
 use podo_app::store::PageAsk;
 use podo_app::tickets::port::Tickets;
+use podo_app::tickets::resale_port::Resales;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::port::history::{HistoryCursor, Places, QueueHistory};
 use podo_app::waiting_room::port::queue::{Admission, Survivors};
@@ -378,6 +379,8 @@ async fn lists(world: &World, user: UserId) {
     store.payment_case(PaymentId::new(world.id()), at(0)).await.unwrap();
     store.standby_of(user, world.schedule).await.unwrap();
     store.mailbox(user, 20).await.unwrap();
+    store.resales_of(user, 20).await.unwrap();
+    store.resales_for(user, at(0)).await.unwrap();
     support(world, user).await;
     store.events(EventFilter::default(), PAGE).await.unwrap();
     store.event(world.event).await.unwrap();
@@ -457,6 +460,7 @@ async fn rest_of_the_jobs(world: &World) {
     store.take_deliveries(at(0), at(9), 100).await.unwrap();
     store.take_unsettled_charges(at(0), at(0), 100).await.unwrap();
     store.take_webhooks(at(0), at(9), 100).await.unwrap();
+    store.open_resales(at(0), 100).await.unwrap();
     store.runs_to_do(at(0)).await.unwrap();
     store.to_refund(schedule, at(0), 100).await.unwrap();
     store.finish_run(schedule, at(0)).await.unwrap();
@@ -483,4 +487,5 @@ async fn filter_and_clean(world: &World) {
     store.erase_charges(before, 10).await.unwrap();
     store.erase_notifications(before, 10).await.unwrap();
     store.forget_money_keys(before, 10).await.unwrap();
+    store.apply_login_retention(before, 10, at(0)).await.unwrap();
 }

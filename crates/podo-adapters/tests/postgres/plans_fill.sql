@@ -167,4 +167,9 @@ select n.reservation_id, e.id, n.reservation_id, 'ReservationConfirmed', '{}', '
        t, t
   from n, webhook_endpoints e;
 
+insert into resales
+select reservation_id, reservation_id, reservation_id, schedule_id, 0, 'R', user_id, 100000, 'WITHDRAWN',
+       null, null, null, null, null, t, t
+  from n;
+
 analyze;

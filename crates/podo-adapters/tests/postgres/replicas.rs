@@ -222,8 +222,8 @@ async fn sell_and_call_off(world: &World) -> PaymentId {
 #[tokio::test]
 async fn statistics_the_day_report_and_settlements_are_read_from_the_replica() {
     let hall = Hall::new(IMPATIENT, vec![Guard::ReplicaIsProven]).await;
-    let nobody = PaymentId::new(hall.world.id());
-    while Reported::read(&hall, nobody).await != Reported::NOTHING {
+    let unknown = PaymentId::new(hall.world.id());
+    while Reported::read(&hall, unknown).await != Reported::NOTHING {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     hall.replica.psql("postgres", "select pg_wal_replay_pause()").unwrap();

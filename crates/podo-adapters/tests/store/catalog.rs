@@ -89,7 +89,12 @@ async fn an_event_needs_a_hall_of_its_venue_and_dates_need_a_living_event() {
     let command = CreateEvent {
         actor: world.admin,
         event: EventId::new(world.id()),
-        new: NewEvent::new(line("Elsewhere"), line("Nobody"), VenueId::new(world.id()), world.hall),
+        new: NewEvent::new(
+            line("Elsewhere"),
+            line("No artist"),
+            VenueId::new(world.id()),
+            world.hall,
+        ),
         now: at(0),
     };
     assert_eq!(refusal(world.store.create_event(command).await), Refusal::NotFound);

@@ -50,11 +50,12 @@ impl Default for Noted {
 }
 
 impl Noted {
-    fn is_new(&self, what: (UserId, ScheduleId, SignalKind), now: Timestamp) -> bool {
-        if self.0.get(&what).is_some_and(|last| now < last.plus(NOTED_EVERY)) {
+    fn is_new(&self, user: UserId, schedule: ScheduleId, kind: SignalKind, now: Timestamp) -> bool {
+        let signal = (user, schedule, kind);
+        if self.0.get(&signal).is_some_and(|last| now < last.plus(NOTED_EVERY)) {
             return false;
         }
-        self.0.insert(what, now);
+        self.0.insert(signal, now);
         true
     }
 }
@@ -68,7 +69,7 @@ pub async fn note(
     reason: String,
 ) {
     let now = context.now();
-    if !context.identity.noted_signals.is_new((user, schedule, kind), now) {
+    if !context.identity.noted_signals.is_new(user, schedule, kind, now) {
         return;
     }
     let signal = SignalId::new(context.rng.id(now));

@@ -6,7 +6,7 @@ use crate::http::answers::{
 };
 use crate::http::caller::Caller;
 use crate::http::client::Call;
-use crate::plan::{Favour, LoadPlan, Means, Wish, pick_seats};
+use crate::plan::{FanPlan, Favour, LoadPlan, Means, pick_seats};
 use crate::report::stats::{Ending, Purchase, Step};
 use podo_domain::payments::wallet;
 use podo_domain::waiting_room::Outlook;
@@ -27,7 +27,7 @@ const PAYMENT_WAIT_MAX: Duration = Duration::from_secs(240);
 pub(crate) struct Journey {
     plan: Arc<LoadPlan>,
     caller: Caller,
-    wish: Wish,
+    wish: FanPlan,
     /// When the fan was due to arrive.
     due: Instant,
 }
@@ -143,7 +143,7 @@ impl Journey {
         let call = Call::get(format!("/api/schedules/{}/seats", self.plan.schedule));
         let answer = self.caller.call(Step::Seats, call).await?;
         let map: SeatMap = self.caller.read(Step::Seats, &answer)?;
-        let Wish { n_seats, rng, is_bot, .. } = &mut self.wish;
+        let FanPlan { n_seats, rng, is_bot, .. } = &mut self.wish;
         let favour = if *is_bot { Favour::Front } else { self.plan.favour };
         let picked = pick_seats(&map.seats, favour, *n_seats, rng);
         if picked.is_empty() {

@@ -245,7 +245,7 @@ impl Accounts {
         let signed = format!("{header}.{}", part(&claims));
         let signature = self.signature(signed.as_bytes());
         if self.fault == TokenFault::Changed {
-            claims["sub"] = json!("somebody else");
+            claims["sub"] = json!("another person");
         }
         format!("{header}.{}.{signature}", part(&claims))
     }

@@ -87,6 +87,10 @@ pub(super) struct Bench {
     /// Write one page with all figures and the course of the sale.
     #[arg(long, value_name = "FILE")]
     report: Option<std::path::PathBuf>,
+    /// Write the table of figures and the machine into this Markdown file, between the comments
+    /// `<!-- podo bench --table -->` and `<!-- end of the table -->`.
+    #[arg(long, value_name = "FILE")]
+    table: Option<std::path::PathBuf>,
     /// Number of fans.
     #[arg(long, default_value_t = 2_000)]
     fans: u32,
@@ -166,6 +170,11 @@ fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
     }
     if let Some(file) = &bench.report {
         write(file, figure::page::html(findings))?;
+    }
+    if let Some(file) = &bench.table {
+        let page = std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        write(file, figure::with_table(&page, &findings.figures)?)?;
     }
     Ok(())
 }

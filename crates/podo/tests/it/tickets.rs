@@ -244,8 +244,8 @@ async fn an_organiser_corrects_a_wallet_with_an_entry_in_the_audit_log() {
     let take = json!({ "amount": -PRICE, "reason": "오류" });
     world.organiser.post_new(&path, &take).await.expect(201);
     world.organiser.post_new(&path, &take).await.refused(422, "WALLET_LIMIT");
-    let nobody = format!("/api/admin/users/{}/wallet", show_id(&world));
-    world.organiser.post_new(&nobody, &body).await.refused(404, "NOT_FOUND");
+    let not_an_account = format!("/api/admin/users/{}/wallet", show_id(&world));
+    world.organiser.post_new(&not_an_account, &body).await.refused(404, "NOT_FOUND");
     let ledger = fan.api.get("/api/wallet/ledger").await.expect(200);
     let amounts: Vec<_> =
         ledger["items"].as_array().unwrap().iter().map(|it| &it["amount"]).collect();

@@ -246,7 +246,7 @@ async fn fans(
         let email = Email::try_from(format!("fan{index}.{sale}@podo.example")).unwrap();
         let asked = SignUp {
             email: email.clone(),
-            password: NewPassword::try_from("nobody logs in".to_owned()).unwrap(),
+            password: NewPassword::try_from("never used to log in".to_owned()).unwrap(),
             name: line("Fan"),
             phone: None,
             role: Role::User,

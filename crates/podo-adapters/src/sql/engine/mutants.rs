@@ -48,7 +48,7 @@ impl Guard {
                 where job = $1 and (holder = $2 or holder <> $2) and (fence = $3 or fence <> $3)",
             }],
             Guard::CodeUseIsCounted => {
-                vec![Edit::Replace { from: "n_used = n_used + 1", to: "n_used = n_used" }]
+                vec![Edit::Replace { from: "n_used = n_used + 1", to: "n_used = n_used + 0" }]
             }
             Guard::EligibilityIsChecked => vec![Edit::ReplaceIn {
                 command: "HoldSeats",

@@ -104,19 +104,21 @@ async fn reservations(
     let rows = tx.query(sql, &values).await?;
     let found: Vec<ReservationRow> = rows.iter().map(read_reservation).collect::<Result<_>>()?;
     let mut found = cut(found, floor, look, |row| row.id.uuid());
-    for row in &mut found.rows {
-        add_seats(tx, row).await?;
+    let sql = "select number, active, fee, ticket_type from reservation_seats
+                where reservation_id = $1 order by seat_index";
+    let sets = found.rows.iter().map(|row| params![row.id].to_vec()).collect();
+    let seats = tx.query_each(sql, sets).await?;
+    for (row, seats) in found.rows.iter_mut().zip(seats) {
+        add_seats(row, &seats)?;
     }
     Ok(found)
 }
 
-async fn add_seats(tx: &mut dyn Tx, row: &mut ReservationRow) -> Result<()> {
-    let sql = "select number, active, fee, ticket_type from reservation_seats
-                where reservation_id = $1 order by seat_index";
+fn add_seats(row: &mut ReservationRow, seats: &[Row]) -> Result<()> {
     let mut types = Vec::new();
-    for seat in tx.query(sql, params![row.id]).await? {
+    for seat in seats {
         row.seats.push(seat.get("number")?);
-        let mark: Option<TypeMark> = json_or_default(&seat, "ticket_type")?;
+        let mark: Option<TypeMark> = json_or_default(seat, "ticket_type")?;
         types.push(mark.map_or_else(String::new, |mark| mark.name));
         // Returned seats took their fee with them, unless the whole order is over.
         if seat.get("active")? || row.status != ReservationStatus::Confirmed {

@@ -187,9 +187,9 @@ async fn a_fan_gives_back_their_own_seats_only_and_once() {
     let release = |user, now| ReleaseSeats { reservation, user, now };
     let told = refusal(world.store.release_seats(release(other.id, at(2))).await);
     assert_eq!(told, Refusal::NotFound, "another fan's reservation looks like none");
-    let nobody =
+    let unknown =
         ReleaseSeats { reservation: ReservationId::new(world.id()), user: fan.id, now: at(2) };
-    assert_eq!(refusal(world.store.release_seats(nobody).await), Refusal::NotFound);
+    assert_eq!(refusal(world.store.release_seats(unknown).await), Refusal::NotFound);
     let freed = world.store.release_seats(release(fan.id, at(3))).await.unwrap();
     let seats = vec![6, 7];
     assert_eq!(freed, Some(Freed { user: fan.id, schedule: world.schedule, seats }));

@@ -216,7 +216,7 @@ async fn a_charge_without_a_confirmation_is_refunded() {
     let settle = outcome(ready.payment_id, captured(FAR), at(1));
     let settled = world.store.settle_payment(settle).await.unwrap();
     assert!(matches!(settled, Settled::RefundDue { freed: None, .. }), "{settled:?}");
-    let nobody = outcome(PaymentId::new(world.id()), captured(FAR), at(1));
-    assert_eq!(refusal(world.store.settle_payment(nobody).await), Refusal::NotFound);
+    let unknown = outcome(PaymentId::new(world.id()), captured(FAR), at(1));
+    assert_eq!(refusal(world.store.settle_payment(unknown).await), Refusal::NotFound);
     world.finish().await;
 }

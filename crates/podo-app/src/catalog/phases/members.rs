@@ -337,7 +337,7 @@ mod tests {
         };
         wrong("a@b.kr,,,,", "name", "blank");
         wrong(",,,김포도,", "email", "blank");
-        wrong("nobody,,,김포도,", "email", "not_an_email");
+        wrong("not-an-address,,,김포도,", "email", "not_an_email");
         wrong(",12,,김포도,", "phone", "not_a_phone");
         wrong("a@b.kr,김포도", "", "columns");
         wrong("\"a@b.kr,,,김포도,", "", "columns");

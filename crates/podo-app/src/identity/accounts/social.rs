@@ -39,7 +39,7 @@ pub struct SocialReturn<'r> {
 pub const SOCIAL_WITHIN: Duration = Duration::from_secs(600);
 
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct PendingLogin {
     provider: String,
     state: String,
     nonce: String,
@@ -62,7 +62,7 @@ pub enum SocialEnd {
     Linked,
 }
 
-impl Kept {
+impl PendingLogin {
     fn flow(&self) -> Flow<'_> {
         Flow { state: &self.state, nonce: &self.nonce, verifier: &self.verifier }
     }
@@ -86,7 +86,7 @@ pub(crate) async fn begin(
 ) -> Result<SocialStart> {
     let service = service(context, provider)?;
     let secret = || URL_SAFE_NO_PAD.encode(context.rng.secret());
-    let kept = Kept {
+    let kept = PendingLogin {
         provider: provider.slug().to_owned(),
         state: secret(),
         nonce: secret(),
@@ -106,10 +106,10 @@ fn read_kept(
     provider: SocialProvider,
     back: &SocialReturn<'_>,
     now: Timestamp,
-) -> Option<Kept> {
+) -> Option<PendingLogin> {
     let encrypted = URL_SAFE_NO_PAD.decode(back.kept).ok()?;
     let text = context.keyring.decrypt(ENCRYPTED_AS, &encrypted).ok()?;
-    let kept: Kept = serde_json::from_str(&text).ok()?;
+    let kept: PendingLogin = serde_json::from_str(&text).ok()?;
     let is_fresh = now < Timestamp::from_ms(kept.begun_ms).plus(SOCIAL_WITHIN);
     let is_answer = verify_slices_are_equal(kept.state.as_bytes(), back.state.as_bytes()).is_ok();
     (is_fresh && is_answer && kept.provider == provider.slug()).then_some(kept)

@@ -15,7 +15,7 @@ pub struct Booking;
 /// What the worker needs of a message's data.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Facts {
+struct SoldSeats {
     reservation_id: ReservationId,
     event_schedule_id: ScheduleId,
     grades: Vec<GradeShare>,
@@ -76,7 +76,7 @@ fn has_seats(kind: MessageKind) -> Option<bool> {
 }
 
 fn booked(message: &Message) -> Result<Booked> {
-    let facts: Facts = serde_json::from_str(&message.payload).map_err(Error::broken)?;
+    let facts: SoldSeats = serde_json::from_str(&message.payload).map_err(Error::broken)?;
     let has_seats = has_seats(message.kind).unwrap_or(false);
     Ok(Booked {
         message: message.id,

@@ -22,7 +22,7 @@ pub const CACHE_INVALIDATOR: &str = "cache-invalidator";
 /// What a message says about seats.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Facts {
+struct ChangedSeats {
     seat_ids: Vec<SeatId>,
 }
 
@@ -59,7 +59,7 @@ fn seats_of(envelope: &Envelope, schedule: ScheduleId) -> Option<Vec<SeatIndex>>
     if message.kind == MessageKind::ReservationReduced {
         return None;
     }
-    let facts: Facts = serde_json::from_str(&message.payload).ok()?;
+    let facts: ChangedSeats = serde_json::from_str(&message.payload).ok()?;
     let seats = facts.seat_ids.into_iter().filter(|it| it.schedule() == schedule);
     Some(seats.map(SeatId::index).collect()).filter(|seats: &Vec<SeatIndex>| !seats.is_empty())
 }

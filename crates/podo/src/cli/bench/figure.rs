@@ -3,6 +3,7 @@
 pub(super) mod page;
 pub(super) mod table;
 
+use anyhow::{Context, Result};
 use serde::Serialize;
 use std::fmt;
 
@@ -129,6 +130,47 @@ pub(super) fn markdown(figures: &[Figure]) -> String {
         ));
     }
     text
+}
+
+const TABLE_BEGIN: &str = "<!-- podo bench --table -->";
+const TABLE_END: &str = "<!-- end of the table -->";
+
+/// The page with a new table between its two comments, below a sentence about the machine.
+pub(super) fn with_table(page: &str, figures: &[Figure]) -> Result<String> {
+    let (before, rest) = page.split_once(TABLE_BEGIN).context("the page has no place for it")?;
+    let (_, after) = rest.split_once(TABLE_END).context("the table's place has no end")?;
+    let table = markdown(figures);
+    Ok(format!("{before}{TABLE_BEGIN}\n\n{}\n\n{table}\n{TABLE_END}{after}", machine()))
+}
+
+/// What the figures were measured on.
+fn machine() -> String {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let field = |text: &str, name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name));
+        let value = line.and_then(|line| line.split_once(':')).map(|(_, value)| value.trim());
+        value.unwrap_or("unknown").to_owned()
+    };
+    let n_cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let processor = field(&read("/proc/cpuinfo"), "model name");
+    let memory = field(&read("/proc/meminfo"), "MemTotal");
+    let memory = memory.trim_end_matches(" kB").parse::<u64>().map_or(0, |kb| kb / 1_048_576);
+    let kernel = read("/proc/sys/kernel/osrelease");
+    format!(
+        "{n_cores} cores of {processor}, {memory} GiB of memory, Linux {}, Podo {} ({} build).",
+        kernel.trim(),
+        env!("CARGO_PKG_VERSION"),
+        if cfg!(debug_assertions) { "debug" } else { "optimized" },
+    )
+}
+
+#[test]
+fn a_table_replaces_the_one_before_and_nothing_else() {
+    let page = format!("# A\n{TABLE_BEGIN}\nold\n{TABLE_END}\nmore\n");
+    let new = with_table(&page, &[Figure::alone("binary", 48.25, "MB")]).unwrap();
+    assert!(new.starts_with("# A\n") && new.ends_with("\nmore\n") && !new.contains("old"));
+    assert!(new.contains("| binary | 48.2 MB |"), "{new}");
+    assert!(with_table("# A", &[]).is_err());
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! A store that has grown: many dates on sale, with many purchases. What does it cost while no one
-//! buys, and does a purchase cost more than on the fresh store?
+//! buys, does a purchase cost more than on the fresh store, and how long does an export take?
 
 use crate::bootstrap;
 use crate::cli::bench::figure::Figure;
-use crate::cli::bench::process::Meter;
+use crate::cli::bench::process::{Meter, processor_time_of};
 use crate::cli::bench::{Bench, Profile, start};
 use crate::cli::stage;
 use crate::cli::stage::Show;
@@ -11,6 +11,10 @@ use crate::cli::stage::fans;
 use crate::config::Config;
 use crate::simulated_fans;
 use anyhow::{Result, ensure};
+use podo_app::AppContext;
+use podo_app::operations::admin_search;
+use podo_app::operations::port::admin_search::{Look, ReservationSearch};
+use podo_app::store::PAGE_MAX;
 use podo_domain::ScheduleId;
 use podo_load::{Crowd, FanAccount, Target};
 use std::time::{Duration, Instant};
@@ -29,6 +33,9 @@ const PURCHASES_MAX: usize = 5_000;
 /// How long the started server may settle, and how long it is watched then.
 const SETTLE_FOR: Duration = Duration::from_secs(15);
 const WATCH_FOR: Duration = Duration::from_secs(30);
+
+/// Programs that work for the server on the same machine.
+const ENGINES: [&str; 2] = ["postgres", "redis-server"];
 
 struct Stage {
     /// The dates of the rates: on the fresh store, and on the grown one.
@@ -51,13 +58,22 @@ pub(super) async fn measure(bench: &Bench, config: &Config) -> Result<Vec<Figure
     let start = began.elapsed();
     tokio::time::sleep(SETTLE_FOR).await;
     let before = Meter::Time.begin(server.process.id())?;
+    let engines_before = processor_time_of(&ENGINES)?;
     tokio::time::sleep(WATCH_FOR).await;
     let spent_us = Meter::Time.spent(server.process.id(), before)?;
+    let engines_us = (processor_time_of(&ENGINES)? - engines_before).as_micros() as f64;
     server.stop()?;
-    let percent = spent_us / WATCH_FOR.as_micros() as f64 * 100.0;
+    let (n_rows, export) = export(&bootstrap::context(config).await?.context).await?;
+    let percent = |spent_us: f64| spent_us / WATCH_FOR.as_micros() as f64 * 100.0;
     let mut figures = vec![
-        Figure::alone(format!("idle server with {DATES} open dates"), percent, "% of a core"),
+        Figure::alone(
+            format!("idle server with {DATES} open dates"),
+            percent(spent_us),
+            "% of a core",
+        ),
+        Figure::alone("PostgreSQL and Redis beside it", percent(engines_us), "% of a core"),
         Figure::alone("start until it listens", start.as_secs_f64() * 1e3, "ms"),
+        Figure::alone(format!("export of {n_rows} reservations"), export.as_secs_f64(), "s"),
     ];
     for (n_clients, (fresh, grown)) in CLIENTS.iter().zip(fresh.into_iter().zip(grown)) {
         let what = format!("wallet purchases, {n_clients} clients, after {n_purchases} others");
@@ -134,4 +150,19 @@ async fn grow(target: &Target, stage: &Stage) -> Result<usize> {
     }
     bar.finish_and_clear();
     Ok(stage.dates.len() * n_buyers)
+}
+
+/// Reads all reservations page by page, as the file of an organiser does. Returns their number and the time.
+async fn export(context: &AppContext) -> Result<(usize, Duration)> {
+    let began = Instant::now();
+    let (mut n_rows, mut before) = (0, None);
+    loop {
+        let look = Look { before, limit: PAGE_MAX };
+        let page = admin_search::reservations(context, ReservationSearch::default(), look).await?;
+        n_rows += page.items.len();
+        match page.next_cursor {
+            Some(cursor) => before = Some(cursor.parse()?),
+            None => return Ok((n_rows, began.elapsed())),
+        }
+    }
 }

@@ -98,6 +98,21 @@ fn processor_time(process: u32) -> Result<Duration> {
     ticks.map(|ticks| TICK * ticks).context("cannot read the server's CPU time")
 }
 
+/// The CPU time of all processes with one of these names.
+pub(super) fn processor_time_of(names: &[&str]) -> Result<Duration> {
+    let mut sum = Duration::ZERO;
+    for entry in std::fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(process) = name.to_str().and_then(|it| it.parse::<u32>().ok()) else { continue };
+        let command = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+        if names.contains(&command.trim_end()) {
+            // A process may end between the two reads.
+            sum += processor_time(process).unwrap_or_default();
+        }
+    }
+    Ok(sum)
+}
+
 /// The resident memory of a process.
 pub(super) fn resident_kb(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;

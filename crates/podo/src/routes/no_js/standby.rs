@@ -32,7 +32,7 @@ pub(crate) async fn show(
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Wish {
+struct StandbyForm {
     grade: String,
     count: u32,
 }
@@ -47,7 +47,7 @@ pub(crate) async fn join(
     let Some(visitor) = session::visitor(&app, &headers).await else {
         return to_form(language, &format!("/standby/{schedule}"));
     };
-    let Wish { grade, count } = serde_urlencoded::from_bytes(&body).unwrap_or_default();
+    let StandbyForm { grade, count } = serde_urlencoded::from_bytes(&body).unwrap_or_default();
     let joined = standby::stand_by(&app.context, visitor.caller.user, schedule, grade, count).await;
     let refused = match joined {
         Ok(_) => None,

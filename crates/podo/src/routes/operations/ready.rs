@@ -84,9 +84,9 @@ fn clock(app: &App) -> Check {
 }
 
 async fn live(app: &App) -> Check {
-    let nobody = SessionId::new(Uuid::nil());
+    let no_session = SessionId::new(Uuid::nil());
     let asked =
-        within(app.context.identity.revocations.is_revoked(nobody, app.context.now())).await;
+        within(app.context.identity.revocations.is_revoked(no_session, app.context.now())).await;
     let outcome = asked.map(|_| "answers".to_owned());
     let outcome =
         outcome.map_err(|_error| "does not respond: no admissions, no new holds".to_owned());

@@ -93,7 +93,7 @@ async fn a_client_with_a_current_seat_map_gets_not_modified_or_only_the_changes(
     assert_eq!(changes["changes"], json!([[2, "H"], [3, "H"]]));
     assert!(changes["version"].as_u64().unwrap() > version);
     let unknown = world.stranger.get(&format!("{path}?since=7")).await.expect(200);
-    assert_eq!(text(&unknown, "seats").len(), 20, "all of it, for a version nobody gave");
+    assert_eq!(text(&unknown, "seats").len(), 20, "all of it, for a version that does not exist");
     world.stranger.get(&format!("{path}?since=x")).await.refused(422, "INVALID");
 }
 

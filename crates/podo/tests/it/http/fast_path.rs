@@ -168,11 +168,11 @@ async fn a_request_that_fails_is_counted_once() {
         let left = answers[0].headers["ratelimit"].split("r=").nth(1).unwrap();
         left.split(';').next().unwrap().parse::<i64>().unwrap()
     };
-    let nobody = "0190a000-0000-7000-8000-000000000000";
+    let unknown_id = "0190a000-0000-7000-8000-000000000000";
     let wrong_token = poll.replace("Queue-Token: ", "Queue-Token: x");
     let at = enter.find("{\"scheduleId\":\"").unwrap() + "{\"scheduleId\":\"".len();
     let mut wrong_date = enter.clone();
-    wrong_date.replace_range(at..at + nobody.len(), nobody);
+    wrong_date.replace_range(at..at + unknown_id.len(), unknown_id);
     let livez = "GET /api/queue/x/progress HTTP/1.1\r\nHost: podo\r\n\r\n";
     for request in [poll.as_str(), &wrong_token, &wrong_date, livez] {
         let before = left(livez);
@@ -182,7 +182,7 @@ async fn a_request_that_fails_is_counted_once() {
     // The user's own limit: ten per minute, with any outcome.
     for before in [&b""[..], ORDINARY] {
         let fan = world.fan().await;
-        let body = json!({ "scheduleId": nobody }).to_string();
+        let body = json!({ "scheduleId": unknown_id }).to_string();
         let authorization = format!("Authorization: Bearer {}\r\n", fan.api.token());
         let request = post("/api/queue/enter", &authorization, &body);
         let bytes = [before, request.as_bytes()].concat();

@@ -146,7 +146,7 @@ fn tokens() {
         let text = String::from_utf8_lossy(bytes);
         let is_good = good.contains(&bytes);
         if let Some(token) = Token::read(&text, &keys) {
-            assert!(is_good || token.user == user, "a token that nobody issued: {text}");
+            assert!(is_good || token.user == user, "a token that was never issued: {text}");
             assert_eq!(token.issue(&keys), text, "two texts are one token");
         }
         assert!(sessions.check(&text, NOW).is_none() || is_good, "a forged log-in: {text}");

@@ -184,5 +184,5 @@ async fn a_gateways_page_may_run_the_scripts_of_that_gateway_and_no_other_page_a
         }
         assert!(!policy.contains("script-src 'unsafe"), "{policy}");
     }
-    assert_eq!(page(&world, "/pay/gateway/nobody", "").await.status, 404);
+    assert_eq!(page(&world, "/pay/gateway/unknown", "").await.status, 404);
 }

@@ -59,7 +59,7 @@ async fn a_wrong_password_and_an_unknown_address_get_the_same_response() {
         problem
     };
     let wrong = without_trace(log_in(&world, "fan@podo.kr", "sweet red grapes").await);
-    let unknown = without_trace(log_in(&world, "nobody@podo.kr", PASSWORD).await);
+    let unknown = without_trace(log_in(&world, "unknown@podo.kr", PASSWORD).await);
     assert_eq!(wrong, unknown);
 }
 
@@ -193,7 +193,7 @@ async fn only_organisers_may_organise() {
         ask(&fan.api, method, path).await.refused(403, "ADMIN_ONLY");
     }
     let events = world.stranger.get("/api/events").await.expect(200);
-    assert_eq!(events["items"][0]["status"], "OPEN", "nobody changed anything");
+    assert_eq!(events["items"][0]["status"], "OPEN", "no attempt changed anything");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -85,27 +85,27 @@ async fn an_organiser_who_was_away_logs_in_again_and_a_fan_does_not() {
 
 /// Calls that need a recent login, each with an unknown id.
 fn weighty(api: &Api) -> Vec<reqwest::RequestBuilder> {
-    let nobody = "0190a000-0000-7000-8000-000000000000";
+    let unknown_id = "0190a000-0000-7000-8000-000000000000";
     let post = |path: String, body: Value| {
         api.call(Method::POST, &path).header("Idempotency-Key", "k").json(&body)
     };
     vec![
-        post(format!("/api/admin/payments/{nobody}/refund"), json!({ "reason": "rain" })),
+        post(format!("/api/admin/payments/{unknown_id}/refund"), json!({ "reason": "rain" })),
         post(
-            format!("/api/admin/payments/{nobody}/resolve"),
+            format!("/api/admin/payments/{unknown_id}/resolve"),
             json!({ "verdict": "CAPTURED", "evidence": "their page" }),
         ),
         post(
-            format!("/api/admin/payments/{nobody}/refunds/{nobody}/resolve"),
+            format!("/api/admin/payments/{unknown_id}/refunds/{unknown_id}/resolve"),
             json!({ "evidence": "their page" }),
         ),
         post(
-            format!("/api/admin/users/{nobody}/wallet"),
+            format!("/api/admin/users/{unknown_id}/wallet"),
             json!({ "amount": 1, "reason": "a gift" }),
         ),
-        post(format!("/api/admin/events/{nobody}/cancel"), json!({})),
-        post(format!("/api/admin/schedules/{nobody}/cancel"), json!({})),
-        api.call(Method::PUT, &format!("/api/admin/users/{nobody}/role"))
+        post(format!("/api/admin/events/{unknown_id}/cancel"), json!({})),
+        post(format!("/api/admin/schedules/{unknown_id}/cancel"), json!({})),
+        api.call(Method::PUT, &format!("/api/admin/users/{unknown_id}/role"))
             .json(&json!({ "role": "STAFF" })),
         api.call(Method::GET, "/api/admin/users?format=csv&reason=an+audit"),
     ]

@@ -93,7 +93,7 @@ async fn time_does_not_tell_whether_an_address_has_an_account() {
     // The machine is shared: one quiet round is enough, because a real difference would remain.
     let mut ratio = f64::MAX;
     for _ in 0..4 {
-        let kinds = [("fan@podo.kr", wrong), ("nobody@podo.kr", wrong)];
+        let kinds = [("fan@podo.kr", wrong), ("unknown@podo.kr", wrong)];
         let [known, unknown] = medians(&world, 40, kinds).await.map(|it| it.as_secs_f64());
         ratio = ratio.min((known / unknown).max(unknown / known));
         if ratio < 1.1 {

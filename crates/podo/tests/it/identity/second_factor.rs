@@ -105,6 +105,10 @@ async fn staff_may_look_and_not_touch() {
     world.organiser.put(&role, &json!({ "role": "USER" })).await.expect(204);
     let session = log_in(&world, None).await.expect(200);
     api(&world, &session).get("/api/admin/events").await.refused(403, "ADMIN_ONLY");
-    let nobody = format!("/api/admin/users/{}/role", show.event);
-    world.organiser.put(&nobody, &json!({ "role": "USER" })).await.refused(404, "NOT_FOUND");
+    let not_an_account = format!("/api/admin/users/{}/role", show.event);
+    world
+        .organiser
+        .put(&not_an_account, &json!({ "role": "USER" }))
+        .await
+        .refused(404, "NOT_FOUND");
 }

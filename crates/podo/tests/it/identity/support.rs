@@ -18,7 +18,7 @@ async fn fan_called(world: &World, name: &str, email: &str, phone: &str) -> Fan 
     let context = world.context();
     let asked = SignUp {
         email: Email::try_from(email.to_owned()).unwrap(),
-        password: NewPassword::try_from("nobody logs in".to_owned()).unwrap(),
+        password: NewPassword::try_from("never used to log in".to_owned()).unwrap(),
         name: Line::try_from(name.to_owned()).unwrap(),
         phone: Some(Phone::try_from(phone.to_owned()).unwrap()),
         role: Role::User,

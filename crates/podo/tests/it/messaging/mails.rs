@@ -321,7 +321,7 @@ async fn mails_about_accounts_have_the_organiser_s_look_and_their_own_language()
         send(call).await.expect(202);
     };
     forgot("fan@podo.kr", "en").await;
-    forgot("nobody@podo.kr", "ko").await;
+    forgot("unknown@podo.kr", "ko").await;
     let body = json!({ "email": "gate@podo.kr", "role": "GATE" });
     world.organiser.post("/api/admin/team/invitations", &body).await.expect(201);
     let body = json!({ "email": "new@podo.kr", "password": password });
@@ -333,7 +333,7 @@ async fn mails_about_accounts_have_the_organiser_s_look_and_their_own_language()
     fan.post("/api/users/me/email/confirm", &body).await.expect(204);
     for (subject, to, part) in [
         ("Set a new password", "fan@podo.kr", "https://tickets.podo.example/#/reset/"),
-        ("이 이메일로 가입한 계정이 없어요", "nobody@podo.kr", "소셜 로그인"),
+        ("이 이메일로 가입한 계정이 없어요", "unknown@podo.kr", "소셜 로그인"),
         (
             "포도 운영팀에 초대받았어요",
             "gate@podo.kr",

@@ -138,7 +138,7 @@ async fn a_poisoned_message_is_dead_lettered_and_the_others_go_on() {
     .await;
     world.organiser.delete(&path).await.expect(204);
     world.organiser.delete(&path).await.refused(409, "DEAD_LETTER_CLOSED");
-    let told = until("the outside is told", async || {
+    let told = until("the webhook has arrived", async || {
         let metrics = world.stranger.get("/metrics").await.text;
         metrics.contains("podo_outbox_pending 0").then_some(metrics)
     });

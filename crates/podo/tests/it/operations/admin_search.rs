@@ -72,7 +72,7 @@ async fn people_are_found_by_their_whole_address() {
         assert_eq!(text(&found[0], "email"), email);
         assert_eq!(text(&found[0], "name"), text(&me, "name"));
     }
-    assert!(find(&email[1..]).await.is_empty(), "a part of an address finds nobody");
+    assert!(find(&email[1..]).await.is_empty(), "a part of an address finds no one");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -209,8 +209,8 @@ async fn the_log_is_read_in_pages_filtered_and_exported() {
     let actions: Vec<_> =
         of_event["items"].as_array().unwrap().iter().map(|it| text(it, "action")).collect();
     assert_eq!(actions, ["event.open", "event.create"]);
-    let nobody = log(&world, "actorId=0190a000-0000-7000-8000-000000000000").await;
-    assert_eq!(nobody["items"], json!([]));
+    let no_entries = log(&world, "actorId=0190a000-0000-7000-8000-000000000000").await;
+    assert_eq!(no_entries["items"], json!([]));
     let future = log(&world, "from=2199-01-01T00:00:00Z").await;
     assert_eq!(future["items"], json!([]));
     let export = async |query: &str| -> Answer {

@@ -141,8 +141,8 @@ async fn a_refund_that_no_gateway_makes_is_ended_by_hand_once_it_is_stuck() {
         (refund["canResolve"] == true).then(|| assert!(refund["attempts"].as_u64() >= Some(3)))
     })
     .await;
-    let nobody = "0190a000-0000-7000-8000-000000000000";
-    let foreign = format!("/api/admin/payments/{nobody}/refunds/{refund}/resolve");
+    let unknown_id = "0190a000-0000-7000-8000-000000000000";
+    let foreign = format!("/api/admin/payments/{unknown_id}/refunds/{refund}/resolve");
     world.organiser.post_new(&foreign, &said).await.refused(404, "NOT_FOUND");
     let ended = world.organiser.post_new(&path, &said).await.expect(200);
     assert_eq!((&ended["status"], &ended["refundId"]), (&json!("REFUNDED"), &json!(refund)));

@@ -103,7 +103,7 @@ async fn the_process_answers_and_ends_when_it_is_asked_to() {
 fn a_request_under_way_is_answered_before_the_process_ends() {
     let mut podo = Launch::new(env!("CARGO_BIN_EXE_podo")).start().unwrap();
     let address = podo_testbed::network::http::address(podo.url()).unwrap();
-    let body = r#"{"email":"nobody@podo.kr","password":"green grapes"}"#;
+    let body = r#"{"email":"unknown@podo.kr","password":"green grapes"}"#;
     let mut stream = TcpStream::connect(address).unwrap();
     let head = format!(
         "POST /api/auth/login HTTP/1.1\r\nHost: podo\r\nContent-Type: application/json\r\n\

@@ -64,7 +64,7 @@ async fn power_cuts_at_every_point_and_at_random_lose_nothing_that_was_acknowled
         }
         verify(folder.path());
     }
-    assert_eq!(missed, Vec::<&str>::new(), "nobody came by these points");
+    assert_eq!(missed, Vec::<&str>::new(), "no process reached these points");
     for cycle in (0..).take_while(|cycle| cycles.goes_on(*cycle, N_RANDOM)) {
         let mut podo = start(folder.path(), None).unwrap();
         let went_by_itself = cycles.play(&mut podo, Some(Cycles::cut(1, cycle))).await;

@@ -36,7 +36,8 @@ async fn a_rehearsal_keeps_every_invariant_advises_a_rate_and_touches_nothing() 
     let names: Vec<_> = left.map(|entry| entry.file_name().into_string().unwrap()).collect();
     assert!(names.iter().all(|name| !name.starts_with("rehearsal-")), "{names:?}");
 
-    let nobody = "0190a000-0000-7000-8000-000000000000".parse::<ScheduleId>().unwrap().to_string();
-    let refused = podo(&["rehearse", "--schedule", &nobody, "--data", data]);
+    let unknown_id =
+        "0190a000-0000-7000-8000-000000000000".parse::<ScheduleId>().unwrap().to_string();
+    let refused = podo(&["rehearse", "--schedule", &unknown_id, "--data", data]);
     assert_eq!(refused.status.code(), Some(1));
 }

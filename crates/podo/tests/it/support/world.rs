@@ -134,7 +134,7 @@ impl World {
         let context = self.context();
         let asked = SignUp {
             email: Email::try_from(email.to_owned()).unwrap(),
-            password: NewPassword::try_from("nobody logs in".to_owned()).unwrap(),
+            password: NewPassword::try_from("never used to log in".to_owned()).unwrap(),
             name: Line::try_from("Fan".to_owned()).unwrap(),
             phone: None,
             role: Role::User,
@@ -268,7 +268,7 @@ pub(crate) async fn accounts(
     let account = |number: usize| {
         let asked = SignUp {
             email: Email::try_from(format!("p{number}.{run:x}@podo.example")).unwrap(),
-            password: NewPassword::try_from("nobody logs in".to_owned()).unwrap(),
+            password: NewPassword::try_from("never used to log in".to_owned()).unwrap(),
             name: Line::try_from("Fan".to_owned()).unwrap(),
             phone: None,
             role,

@@ -133,7 +133,7 @@ async fn queues_that_are_over_closed_or_unknown_say_so() {
     fan.enter(&closed).await.refused(409, "QUEUE_CLOSED");
     let end = format!("/api/admin/events/{}/end", show.event);
     world.organiser.post(&end, &json!({})).await.expect(200);
-    until("nobody may enter what has ended", async || {
+    until("entering an ended sale is refused", async || {
         (fan.enter(&show).await.status == 409).then_some(())
     })
     .await;

@@ -488,7 +488,7 @@ async fn a_node_that_bears_little_slows_all_of_them_down_until_it_is_gone() {
         (percent().await == 20).then_some(())
     })
     .await;
-    until("nobody waits for a node that is gone", async || {
+    until("no fan waits for a node that is gone", async || {
         world.clock.advance(Duration::from_secs(1));
         (percent().await == 100).then_some(())
     })

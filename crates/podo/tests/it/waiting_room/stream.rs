@@ -77,7 +77,7 @@ async fn a_stream_tells_the_place_and_then_the_turn() {
     assert_eq!((view["state"].as_str(), view["position"].as_u64()), (Some("WAITING"), Some(2)));
     fans[0].leave(&show).await;
     let view = stream.until(|view| view["position"] == 1).await;
-    assert_eq!(view["ahead"], 0, "only changes are told: {view}");
+    assert_eq!(view["ahead"], 0, "only changes are sent: {view}");
     first.leave(&show).await;
     let view = stream.until(|view| view["state"] == "ADMITTED").await;
     let mut fan = fans[1].clone();
@@ -150,7 +150,7 @@ async fn everybody_hears_the_organisers_message_in_their_language() {
     for (stream, heard) in streams.iter_mut().zip(heard) {
         let view = stream.until(|view| !view["message"].is_null()).await;
         assert_eq!(view["message"], heard);
-        assert!(view["estimatedWait"].is_null(), "nobody moves: {view}");
+        assert!(view["estimatedWait"].is_null(), "no position moves: {view}");
     }
     settings["message"] = json!("ㅋ".repeat(501));
     world.organiser.put(&queue, &settings).await.refused(422, "INVALID");
@@ -199,7 +199,7 @@ async fn streams_end_with_the_process_and_say_when_to_come_back() {
         while watching.next().await.is_some() {}
     };
     let end = async { tokio::join!(world.running.stop(), last_words) };
-    tokio::time::timeout(PATIENCE, end).await.expect("nobody holds up the end");
+    tokio::time::timeout(PATIENCE, end).await.expect("no stream delays the end");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use crate::support::world::{Plan, Show, World};
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-const NOBODY: &str = "0190a000-0000-7000-8000-000000000000";
+const UNKNOWN_ID: &str = "0190a000-0000-7000-8000-000000000000";
 
 /// A stream by its template, with a path that works for a permitted listener.
 struct Stream {
@@ -71,20 +71,20 @@ async fn an_invalid_stream_request_gets_the_documented_problem() {
         ),
         (
             queue,
-            get(stranger, &elsewhere(queue, NOBODY)).header("Queue-Token", &place),
+            get(stranger, &elsewhere(queue, UNKNOWN_ID)).header("Queue-Token", &place),
             401,
             "QUEUE_TOKEN_INVALID",
         ),
-        (queue, get(&fan.api, &elsewhere(queue, NOBODY)), 404, "NOT_FOUND"),
+        (queue, get(&fan.api, &elsewhere(queue, UNKNOWN_ID)), 404, "NOT_FOUND"),
         (queue, get(&fan.api, &elsewhere(queue, "7")), 422, "INVALID"),
         (queue, get(&fan.api, "/api/queue/stream"), 422, "INVALID"),
         (queue, get(&fan.api, &format!("{}&x=1", queue.path)), 422, "INVALID"),
-        (seats, get(stranger, &elsewhere(seats, NOBODY)), 404, "NOT_FOUND"),
+        (seats, get(stranger, &elsewhere(seats, UNKNOWN_ID)), 404, "NOT_FOUND"),
         (seats, get(stranger, &elsewhere(seats, "7")), 404, "NOT_FOUND"),
         (live, get(stranger, &live.path), 401, "LOGIN_REQUIRED"),
         (live, get(&forged, &live.path), 401, "LOGIN_REQUIRED"),
         (live, get(&fan.api, &live.path), 403, "ADMIN_ONLY"),
-        (live, get(&world.organiser, &elsewhere(live, NOBODY)), 404, "NOT_FOUND"),
+        (live, get(&world.organiser, &elsewhere(live, UNKNOWN_ID)), 404, "NOT_FOUND"),
         (live, get(&world.organiser, &elsewhere(live, "7")), 404, "NOT_FOUND"),
     ];
     for (stream, call, status, code) in refused {

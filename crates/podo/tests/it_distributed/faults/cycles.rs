@@ -43,7 +43,7 @@ async fn nodes_die_at_every_point_and_at_random_and_lose_nothing_that_was_acknow
             missed.push(point);
         }
     }
-    assert_eq!(missed, Vec::<&str>::new(), "nobody came by these points");
+    assert_eq!(missed, Vec::<&str>::new(), "no process reached these points");
     system.verify();
     for cycle in (0..).take_while(|cycle| cycles.goes_on(*cycle, N_RANDOM)) {
         let mut podo = start(&system, None).unwrap();

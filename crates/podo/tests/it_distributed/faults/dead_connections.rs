@@ -82,7 +82,7 @@ impl Crowd {
                 return n_unanswered;
             }
             n_unanswered += n_told;
-            assert!(start.elapsed() < GIVEN_UP, "they are told to try again for ever");
+            assert!(start.elapsed() < GIVEN_UP, "they are refused for ever");
         }
     }
 }
@@ -158,7 +158,7 @@ async fn a_connection_to_redis_that_falls_silent_is_opened_anew() {
     assert_eq!(crowd.hold_in_time(0).await, 0);
     system.lines().live.swallow();
     let start = Instant::now();
-    assert_ne!(crowd.hold_in_time(N_SEATS).await, 0, "nobody noticed");
+    assert_ne!(crowd.hold_in_time(N_SEATS).await, 0, "no hold failed");
     assert!(start.elapsed() < READY_WITHIN, "healed after {:?}", start.elapsed());
     assert!(is_ready(&node).await);
     goes_on(&system, &crowd).await;

@@ -83,5 +83,5 @@ pub(crate) async fn who_missed_the_signal_hears_the_message(
         }
         assert!(n_looks < N_LOOKS_MAX, "no message named the seat");
     }
-    assert_eq!(show.letter(&deaf.stranger, 5).await, 'A', "nobody told it");
+    assert_eq!(show.letter(&deaf.stranger, 5).await, 'A', "it got no message");
 }

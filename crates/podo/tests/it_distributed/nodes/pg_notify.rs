@@ -60,7 +60,7 @@ async fn a_message_of_one_node_wakes_the_relay_of_another() {
     inside(2).await.buy(&show, 2).await;
     for _ in 0..20 {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        assert_ne!(system.ask(PENDING), "0", "nobody woke it");
+        assert_ne!(system.ask(PENDING), "0", "no notification woke it");
     }
     deaf.terminate().unwrap();
     worker(&system, "on").await;

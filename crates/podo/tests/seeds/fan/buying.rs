@@ -184,7 +184,7 @@ impl Fan {
     }
 }
 
-const UNKNOWN: &str = "nobody knows";
+const UNKNOWN: &str = "unknown";
 
 /// The gateway sends another node a webhook while the payment is being confirmed, perhaps twice.
 async fn tell(

@@ -1,6 +1,6 @@
 //! A script's answer: a word, and its values.
 
-use crate::live::redis::queue::replica::{Change, Facts, Moment, Opening, Tag};
+use crate::live::redis::queue::replica::{Change, Moment, Opening, RoomFacts, Tag};
 use crate::live::redis::queue::replicas::News;
 use podo_app::waiting_room::port::queue::{Admission, Survey, Survivors};
 use podo_app::{Error, Result};
@@ -97,7 +97,7 @@ impl ScriptReply {
             n_drawn: n_drawn.unwrap_or(0),
             drawn_first: self.value(4)?,
         };
-        let facts = Facts { base: self.value(2)?, is_drawn: n_drawn.is_some(), opening };
+        let facts = RoomFacts { base: self.value(2)?, is_drawn: n_drawn.is_some(), opening };
         let changes =
             (6..self.values.len()).step_by(3).filter_map(|at| self.change(at).transpose());
         Ok(News { seen, facts, changes: changes.collect::<Result<_>>()? })

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// The facts that a room sends with every list of changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Facts {
+pub(crate) struct RoomFacts {
     /// The first number of this run.
     pub(crate) base: PlaceNumber,
     pub(crate) is_drawn: bool,
@@ -80,7 +80,7 @@ impl Tags {
 }
 
 pub(crate) struct Replica {
-    pub(crate) facts: Facts,
+    pub(crate) facts: RoomFacts,
     /// The last change applied.
     pub(crate) seen: Moment,
     arrived: WaitingIndex,
@@ -94,7 +94,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    pub(crate) fn empty(facts: Facts, seen: Moment) -> Replica {
+    pub(crate) fn empty(facts: RoomFacts, seen: Moment) -> Replica {
         Replica {
             facts,
             seen,
@@ -130,7 +130,7 @@ impl Replica {
 
     /// Takes the room's facts, and computes the order once it is drawn: a pure function of the
     /// seed.
-    pub(crate) fn learn(&mut self, facts: Facts, seen: Moment, seed: &[u8; 32]) {
+    pub(crate) fn learn(&mut self, facts: RoomFacts, seen: Moment, seed: &[u8; 32]) {
         let n_drawn = facts.opening.n_drawn;
         if self.ranks.len() != n_drawn as usize {
             self.ranks = draw::permutation(seed, n_drawn).into();
@@ -232,8 +232,8 @@ mod tests {
 
     fn replica(n_drawn: u32, drawn_first: PlaceNumber) -> Replica {
         let opening = Opening { n_lobby: n_drawn, n_drawn, drawn_first };
-        let facts = Facts { base: 1_000, is_drawn: true, opening };
-        let empty = Facts { base: 1_000, ..Facts::default() };
+        let facts = RoomFacts { base: 1_000, is_drawn: true, opening };
+        let empty = RoomFacts { base: 1_000, ..RoomFacts::default() };
         let mut replica = Replica::empty(empty, Moment::default());
         replica.learn(facts, Moment { change: "1-1".into(), epoch: "a".into() }, &[7; 32]);
         replica

@@ -2,7 +2,7 @@
 //! while the others use the stale one.
 
 use crate::live::redis::queue::answer::ScriptReply;
-use crate::live::redis::queue::replica::{Change, Facts, Moment, Replica, Tag};
+use crate::live::redis::queue::replica::{Change, Moment, Replica, RoomFacts, Tag};
 use crate::live::redis::queue::steps::Steps;
 use podo_app::cache::Cache;
 use podo_app::waiting_room::port::queue::{FanPlace, PlaceProof};
@@ -181,7 +181,7 @@ impl State {
 /// The changes since a node's last request.
 pub(crate) struct News {
     pub(crate) seen: Moment,
-    pub(crate) facts: Facts,
+    pub(crate) facts: RoomFacts,
     pub(crate) changes: Vec<Change>,
 }
 

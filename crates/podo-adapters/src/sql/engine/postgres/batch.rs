@@ -28,7 +28,7 @@ use command::Outcome;
 use futures::future::{BoxFuture, try_join, try_join_all};
 use futures::task::noop_waker_ref;
 use podo_app::operations::failpoints;
-use statement_batcher::{Ask, Round, StatementBatcher};
+use statement_batcher::{QueuedStatement, Round, StatementBatcher};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -179,7 +179,7 @@ impl Batches {
     async fn prepare(
         &mut self,
         transaction: &Transaction<'_>,
-        group: &[Ask],
+        group: &[QueuedStatement],
     ) -> Result<Prepared, SqlError> {
         let sql = group[0].sql;
         let one = transaction.prepare(sql).await?;
@@ -187,7 +187,7 @@ impl Batches {
         let many = known.or_insert_with(|| for_many(sql, one.params()).map(Arc::new)).clone();
         let many = match many {
             Some(many)
-                if group.len() > 1 && (many.has_result_per_set() || !group[0].is_asked()) =>
+                if group.len() > 1 && (many.has_result_per_set() || !group[0].has_asker()) =>
             {
                 Some((transaction.prepare(many.sql()).await?, many))
             }
@@ -239,8 +239,8 @@ fn disturbed(batcher: &StatementBatcher, batch: &[Box<dyn QueuedCommand>]) -> Ve
 
 /// Groups the requests by statement and sorts them by parameters, so that concurrent batches lock
 /// rows in the same order.
-fn by_statement(asks: Vec<Ask>) -> Vec<Vec<Ask>> {
-    let mut groups: Vec<Vec<Ask>> = Vec::new();
+fn by_statement(asks: Vec<QueuedStatement>) -> Vec<Vec<QueuedStatement>> {
+    let mut groups: Vec<Vec<QueuedStatement>> = Vec::new();
     for ask in asks {
         match groups.iter_mut().find(|group| std::ptr::eq(group[0].sql, ask.sql)) {
             Some(group) => group.push(ask),
@@ -259,9 +259,9 @@ async fn send_group(
     transaction: &Transaction<'_>,
     batcher: &StatementBatcher,
     Prepared { one, many }: Prepared,
-    group: Vec<Ask>,
+    group: Vec<QueuedStatement>,
 ) -> Result<(), SqlError> {
-    let alone = async |ask: Ask| {
+    let alone = async |ask: QueuedStatement| {
         let found = send_one(transaction, &one, ask.sql, &ask.params).await?;
         batcher.answer(ask, found);
         Ok(())

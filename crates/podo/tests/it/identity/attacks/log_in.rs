@@ -85,7 +85,7 @@ async fn guesses_in_the_owners_network_keep_no_device_out_that_logged_in_before(
             break;
         }
         n_guesses += 1;
-        assert!(n_guesses <= 20, "nobody slows the guesses down");
+        assert!(n_guesses <= 20, "no limit slows the guesses down");
     }
     assert_eq!(send(log_in_call(&world.stranger, PASSWORD)).await.status, 429);
     for _ in 0..10 {

@@ -86,7 +86,7 @@ async fn every_role_reaches_the_routes_of_its_permissions_and_scope() {
     assert!(n_checked > 13 * 60, "{n_checked} pairs");
 }
 
-/// Sets of permissions of which any two permissions are told apart: a set for each bit of their
+/// Sets of permissions that distinguish any two permissions: a set for each bit of their
 /// numbers.
 fn chosen_sets() -> Vec<BTreeSet<Permission>> {
     let n_bits = usize::BITS - Permission::ALL.len().leading_zeros();

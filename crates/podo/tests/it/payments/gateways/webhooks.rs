@@ -32,7 +32,7 @@ async fn webhooks_that_are_forged_or_unknown_change_nothing() {
     let paid = json!({ "type": "Transaction.Paid", "data": { "paymentId": "x" } });
     let forged = api.post("/api/payment/webhooks/portone", &paid).await;
     forged.refused(401, "WEBHOOK_INVALID");
-    api.post("/api/payment/webhooks/nobody", &paid).await.refused(404, "NOT_FOUND");
+    api.post("/api/payment/webhooks/unknown", &paid).await.refused(404, "NOT_FOUND");
     bank.world.finish().await;
 }
 

@@ -164,6 +164,6 @@ fn parts_can_be_left_out() {
     assert!(has("Deployment") && has("Service"));
     assert!(!has("NetworkPolicy") && !has("Ingress") && !has("Job"));
     let shared = rendered("podo", &["--set", "networkPolicy.wholeNamespace=false"]);
-    let nobody = &shared[&("NetworkPolicy".to_owned(), "podo-nobody".to_owned())];
-    assert_eq!(nobody["spec"]["podSelector"], json!({ "matchLabels": { "app": "podo" } }));
+    let deny_all = &shared[&("NetworkPolicy".to_owned(), "podo-default-deny".to_owned())];
+    assert_eq!(deny_all["spec"]["podSelector"], json!({ "matchLabels": { "app": "podo" } }));
 }

@@ -93,13 +93,13 @@ fn metrics_are_on_the_inner_address() {
 
 #[test]
 fn network_policies_block_traffic_that_is_not_allowed() {
-    let nobody = named("NetworkPolicy", "nobody");
-    assert!(nobody["spec"]["podSelector"].as_hash().unwrap().is_empty());
+    let deny_all = named("NetworkPolicy", "default-deny");
+    assert!(deny_all["spec"]["podSelector"].as_hash().unwrap().is_empty());
     let types: Vec<&str> =
-        list(&nobody["spec"]["policyTypes"]).iter().map(|it| it.as_str().unwrap()).collect();
+        list(&deny_all["spec"]["policyTypes"]).iter().map(|it| it.as_str().unwrap()).collect();
     assert_eq!(types, ["Ingress", "Egress"]);
     for direction in ["ingress", "egress"] {
-        assert_eq!(nobody["spec"][direction], Yaml::BadValue, "it allows nothing");
+        assert_eq!(deny_all["spec"][direction], Yaml::BadValue, "it allows nothing");
     }
     let mut n_rules = 0;
     for policy in of_kind("NetworkPolicy") {

@@ -39,11 +39,11 @@ pub(crate) async fn send_each(
     transaction: &Transaction<'_>,
     sql: &str,
     sets: &[Vec<Value>],
-    is_asked: bool,
+    has_asker: bool,
 ) -> Result<Vec<Found>, SqlError> {
     let one = transaction.prepare(sql).await?;
     let many = if sets.len() > 1 { for_many(sql, one.params()) } else { None };
-    let Some(many) = many.filter(|many| !is_asked || many.has_result_per_set()) else {
+    let Some(many) = many.filter(|many| !has_asker || many.has_result_per_set()) else {
         // Pipelined; the server runs them in order.
         return try_join_all(sets.iter().map(|set| send_one(transaction, &one, sql, set))).await;
     };

@@ -11,16 +11,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
 /// One parameter set of one command's statement.
-pub(crate) struct Ask {
+pub(crate) struct QueuedStatement {
     pub(crate) who: usize,
     pub(crate) sql: &'static str,
     pub(crate) params: Vec<Value>,
     pub(crate) answer: To,
 }
 
-impl Ask {
-    pub(crate) fn is_asked(&self) -> bool {
-        !matches!(self.answer, To::Nobody)
+impl QueuedStatement {
+    pub(crate) fn has_asker(&self) -> bool {
+        !matches!(self.answer, To::Discard)
     }
 }
 
@@ -29,14 +29,14 @@ pub(crate) enum To {
     Asker(oneshot::Sender<Found>),
     /// No command, as long as exactly one row changes.
     OneChange,
-    Nobody,
+    Discard,
 }
 
 #[derive(Default)]
 struct State {
     /// Statements whose results aren't awaited.
-    unasked: Vec<Ask>,
-    asks: Vec<Ask>,
+    unasked: Vec<QueuedStatement>,
+    asks: Vec<QueuedStatement>,
     locks: HashMap<Uuid, Lock>,
     /// Locks that no command of the batch has yet: the database must grant them.
     new_locks: Vec<Uuid>,
@@ -63,8 +63,8 @@ pub(crate) struct Round {
     pub(crate) locks: Vec<Uuid>,
     /// Sent before the queries, because a query must see the earlier changes of its own command and
     /// of the lock's previous holder.
-    pub(crate) unasked: Vec<Ask>,
-    pub(crate) asks: Vec<Ask>,
+    pub(crate) unasked: Vec<QueuedStatement>,
+    pub(crate) asks: Vec<QueuedStatement>,
 }
 
 impl Round {
@@ -90,7 +90,7 @@ impl StatementBatcher {
         }
     }
 
-    pub(crate) fn answer(&self, ask: Ask, found: Found) {
+    pub(crate) fn answer(&self, ask: QueuedStatement, found: Found) {
         let mut state = self.state();
         if found.n_changed > 0 {
             state.changers[ask.who] = true;
@@ -101,7 +101,7 @@ impl StatementBatcher {
                 let _ = asker.send(found);
             }
             To::OneChange => state.conflicted[ask.who] |= found.n_changed != 1,
-            To::Nobody => {}
+            To::Discard => {}
         }
     }
 
@@ -159,13 +159,13 @@ impl BatchTx {
     fn ask(&self, sql: &'static str, params: Vec<Value>) -> oneshot::Receiver<Found> {
         let (send, receive) = oneshot::channel();
         let answer = To::Asker(send);
-        self.batcher.state().asks.push(Ask { who: self.who, sql, params, answer });
+        self.batcher.state().asks.push(QueuedStatement { who: self.who, sql, params, answer });
         receive
     }
 
     /// Queues statements to run before the next awaited answer.
     fn leave(&self, sql: &'static str, sets: Vec<Vec<Value>>, answer: impl Fn() -> To) {
-        let ask = |params| Ask { who: self.who, sql, params, answer: answer() };
+        let ask = |params| QueuedStatement { who: self.who, sql, params, answer: answer() };
         self.batcher.state().unasked.extend(sets.into_iter().map(ask));
     }
 
@@ -227,7 +227,7 @@ impl Tx for BatchTx {
         sql: &'static str,
         sets: Vec<Vec<Value>>,
     ) -> BoxFuture<'t, Result<(), SqlError>> {
-        self.leave(sql, sets, || To::Nobody);
+        self.leave(sql, sets, || To::Discard);
         futures::future::ready(Ok(())).boxed()
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn connector(proof: Proof, ca: Option<&Path>) -> Result<MakeRustlsCon
         Proof::Full => builder.with_root_certificates(roots(ca)?).with_no_client_auth(),
         Proof::None => builder
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
             .with_no_client_auth(),
     };
     Ok(MakeRustlsConnect::new(config))
@@ -78,9 +78,9 @@ fn roots(ca: Option<&Path>) -> Result<RootCertStore, String> {
 
 /// Accepts any certificate: the connection is encrypted, but the peer isn't authenticated.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,
