@@ -1,5 +1,7 @@
 //! How long a refresh of a seat map takes: 50,000 seats, a hundred of them changed, compared with a
-//! copy of as many bytes.
+//! copy of as many bytes. And how long the search for alternatives takes that every loser of a race
+//! gets: for two seats anywhere in the hall, and on a map that has just changed, so that no answer is
+//! cached.
 
 use podo_app::booking::seat_map::Board;
 use podo_domain::booking::seats::{SeatStanding, SeatState};
@@ -13,6 +15,7 @@ use uuid::Uuid;
 
 const ROWS: u32 = 250;
 const SEATS_PER_ROW: u32 = 200;
+const N_SEATS: u32 = ROWS * SEATS_PER_ROW;
 const N_CHANGED: u32 = 100;
 const ROUNDS: usize = 501;
 
@@ -28,7 +31,8 @@ fn main() {
     board.set_all(&[], Timestamp::from_ms(0));
     let mut builds = Vec::with_capacity(ROUNDS);
     let mut copies = Vec::with_capacity(ROUNDS);
-    let bytes = vec![b'A'; (ROWS * SEATS_PER_ROW) as usize];
+    let mut searches = Vec::with_capacity(ROUNDS);
+    let bytes = vec![b'A'; N_SEATS as usize];
     for round in 0..ROUNDS {
         let states = [SeatState::Sold, SeatState::Free];
         let state = states[round % states.len()];
@@ -37,11 +41,17 @@ fn main() {
             .collect();
         let now =
             Timestamp::from_ms(1 + i64::try_from(round).expect("the number of rounds is small"));
-        builds.push(time(|| board.set(black_box(&changed), now).version));
+        let began = Instant::now();
+        let snapshot = board.set(black_box(&changed), now);
+        builds.push(began.elapsed());
+        let first = u32::try_from(round).expect("the number of rounds is small") * 50;
+        let lost = [first, first + N_SEATS / 3];
+        searches.push(time(|| snapshot.alternatives(black_box(&lost), None).len()));
         copies.push(time(|| black_box(&bytes).clone()));
     }
     print("copy of 50,000 bytes", median(copies));
     print("seat map of 50,000 seats, 100 changed", median(builds));
+    print("alternatives for two scattered seats", median(searches));
 }
 
 #[expect(clippy::print_stdout, reason = "a benchmark shows its figures")]

@@ -153,26 +153,29 @@ pub(crate) enum Means {
     BadCard,
 }
 
-/// Picks up to `n_seats` free seats (`A`) of the map; none if nothing is free.
-pub(crate) fn pick_seats(map: &str, favour: Favour, n_seats: usize, rng: &mut Rng) -> Vec<u32> {
-    let mut free: Vec<u32> = (0..)
-        .zip(map.bytes())
-        .filter(|(_, letter)| *letter == b'A')
-        .map(|(seat, _)| seat)
-        .collect();
-    let n_seats = n_seats.min(free.len());
+/// Picks up to `n_seats` free seats of the packed map; none if nothing is free.
+pub(crate) fn pick_seats(packed: &[u8], favour: Favour, n_seats: usize, rng: &mut Rng) -> Vec<u32> {
     match favour {
-        Favour::Front => {}
-        // The first steps of a shuffle: a uniform sample of as many as needed.
+        Favour::Front => free_seats(packed).take(n_seats).collect(),
         Favour::Anywhere => {
+            let mut free: Vec<u32> = free_seats(packed).collect();
+            let n_seats = n_seats.min(free.len());
+            // The first steps of a shuffle: a uniform sample of as many as needed.
             for place in 0..n_seats {
                 let other = place + rng.below((free.len() - place) as u64) as usize;
                 free.swap(place, other);
             }
+            free.truncate(n_seats);
+            free
         }
     }
-    free.truncate(n_seats);
-    free
+}
+
+/// Two bits a seat, of which `00` is a free one.
+fn free_seats(packed: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    (0..).zip(packed).flat_map(|(at, four)| {
+        (0..4).filter(move |seat| (four >> (2 * seat)) & 0b11 == 0).map(move |seat| at * 4 + seat)
+    })
 }
 
 #[cfg(test)]
@@ -217,17 +220,30 @@ mod tests {
         assert!((1..=4).all(|n_seats| wants.contains(&n_seats)) && !wants.contains(&5));
     }
 
+    /// One byte of the map: up to four seats, then no seat.
+    fn packed(four: &str) -> Vec<u8> {
+        let bits = |seat: usize| match four.as_bytes().get(seat) {
+            Some(b'A') => 0,
+            Some(b'H') => 1,
+            Some(_) => 2,
+            None => 3,
+        };
+        vec![(0..4).fold(0, |byte, seat| byte | (bits(seat) << (2 * seat)))]
+    }
+
     #[test]
     fn the_front_is_the_same_for_everybody() {
-        let pick = |seed| pick_seats("SHAASA", Favour::Front, 2, &mut Rng::new(seed));
+        let map = [packed("SHAA"), packed("SASS")].concat();
+        let pick = |seed| pick_seats(&map, Favour::Front, 2, &mut Rng::new(seed));
         assert_eq!(pick(1), vec![2, 3]);
         assert_eq!(pick(2), vec![2, 3]);
     }
 
     #[test]
     fn seats_anywhere_are_free_ones_and_none_twice() {
+        let map = [packed("SAHA"), packed("AAS")].concat();
         for seed in 0..50 {
-            let mut seats = pick_seats("SAHAAAS", Favour::Anywhere, 3, &mut Rng::new(seed));
+            let mut seats = pick_seats(&map, Favour::Anywhere, 3, &mut Rng::new(seed));
             seats.sort_unstable();
             seats.dedup();
             assert!(seats.len() == 3 && seats.iter().all(|seat| [1, 3, 4, 5].contains(seat)));
@@ -236,8 +252,8 @@ mod tests {
 
     #[test]
     fn a_fan_takes_what_is_left_and_nothing_of_a_full_hall() {
-        let pick = |map| pick_seats(map, Favour::Anywhere, 4, &mut Rng::new(1));
-        assert_eq!(pick("SSAS"), vec![2]);
-        assert!(pick("SSHS").is_empty() && pick("").is_empty());
+        let pick = |map: &[u8]| pick_seats(map, Favour::Anywhere, 4, &mut Rng::new(1));
+        assert_eq!(pick(&packed("SSAS")), vec![2]);
+        assert!(pick(&packed("SSHS")).is_empty() && pick(&[]).is_empty());
     }
 }

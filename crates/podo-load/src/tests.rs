@@ -8,10 +8,11 @@ use podo_domain::ScheduleId;
 use serde_json::json;
 use std::sync::Mutex;
 use std::time::Duration;
-use stub::{PAYMENT, RESERVATION, RecordedRequest, Stub, refusal};
+use stub::{PAYMENT, RESERVATION, RecordedRequest, Stub, refusal, seat_map};
 use uuid::Uuid;
 
 const SELECT: &str = "POST /api/booking/seats/select";
+const PAY: &str = "POST /api/payment/wallet";
 const CONFIRM: &str = "POST /api/payment/confirm";
 const RELEASE: &str = "DELETE /api/booking/seats/release";
 
@@ -42,10 +43,10 @@ async fn a_fan_waits_looks_holds_and_pays_with_the_right_credentials() {
     let select = &stub.seen(SELECT)[0];
     assert_eq!(select.header("authorization"), "Bearer access-0");
     assert_eq!(select.header("entry-token"), "entry-1");
-    let confirm = &stub.seen(CONFIRM)[0];
-    assert_ne!(select.header("idempotency-key"), confirm.header("idempotency-key"));
-    assert_eq!(confirm.body, json!({ "paymentId": PAYMENT, "amount": 150_000 }));
-    for step in [Step::Enter, Step::Seats, Step::Select, Step::Confirm, Step::Bought] {
+    let pay = &stub.seen(PAY)[0];
+    assert_ne!(select.header("idempotency-key"), pay.header("idempotency-key"));
+    assert_eq!(pay.body, json!({ "reservationId": RESERVATION, "amount": 150_000 }));
+    for step in [Step::Enter, Step::Seats, Step::Select, Step::Pay, Step::Bought] {
         assert_eq!(report.step(step).map(|step| step.count), Some(1), "{step:?}");
     }
 }
@@ -100,16 +101,16 @@ async fn a_fan_who_loses_every_race_goes_home() {
 #[tokio::test]
 async fn a_busy_server_is_counted_and_asked_again_under_the_same_key() {
     let stub = Stub::start(|seen: &RecordedRequest| match (seen.route.as_str(), seen.nth) {
-        (CONFIRM, 0) => refusal(503, "UNAVAILABLE"),
+        (PAY, 0) => refusal(503, "UNAVAILABLE"),
         _ => None,
     })
     .await;
     let report = play(one_fan(), &stub).await;
     assert_eq!((report.ended(Ending::Bought), report.unexpected), (1, 1), "{report}");
-    assert_eq!(report.refusals["confirm 503 UNAVAILABLE"], 1);
+    assert_eq!(report.refusals["pay 503 UNAVAILABLE"], 1);
     assert_eq!(report.samples[0].status, Some(503));
-    let confirms = stub.seen(CONFIRM);
-    assert_eq!(confirms[0].header("idempotency-key"), confirms[1].header("idempotency-key"));
+    let payments = stub.seen(PAY);
+    assert_eq!(payments[0].header("idempotency-key"), payments[1].header("idempotency-key"));
 }
 
 #[tokio::test]
@@ -145,7 +146,7 @@ async fn an_unexpected_refusal_is_counted_as_a_surprise() {
 #[tokio::test]
 async fn a_full_hall_sends_the_fan_home() {
     let stub = Stub::start(|seen: &RecordedRequest| {
-        seen.route.ends_with("/seats").then(|| (200, json!({ "version": 2, "seats": "SSHS" })))
+        seen.route.ends_with("/seats").then(|| (200, seat_map("SSHS")))
     })
     .await;
     let report = play(one_fan(), &stub).await;
@@ -157,7 +158,7 @@ async fn a_fan_who_changes_their_mind_gives_the_seats_back() {
     let stub = Stub::start(|_| None).await;
     let report = play(LoadPlan { abandon_share: 1.0, ..one_fan() }, &stub).await;
     assert_eq!(report.ended(Ending::Abandoned), 1, "{report}");
-    assert_eq!((stub.seen(RELEASE).len(), stub.seen(CONFIRM).len()), (1, 0));
+    assert_eq!((stub.seen(RELEASE).len(), stub.seen(PAY).len()), (1, 0));
 }
 
 #[tokio::test]
@@ -198,7 +199,7 @@ async fn a_payment_not_known_yet_is_asked_about() {
         }
     })
     .await;
-    let report = play(one_fan(), &stub).await;
+    let report = play(LoadPlan { card_share: 1.0, ..one_fan() }, &stub).await;
     assert_eq!(report.ended(Ending::Bought), 1, "{report}");
     assert_eq!(report.purchases[0].booking_number, "B-7");
 }

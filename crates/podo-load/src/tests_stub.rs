@@ -98,7 +98,11 @@ async fn answer(
         seen
     };
     let (status, body) = script(&seen).unwrap_or_else(|| canned(&seen));
-    let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
+    let body = match body {
+        Value::Null => Bytes::new(),
+        Value::String(bytes) => bytes.into(),
+        body => body.to_string().into(),
+    };
     Response::builder().status(status).body(Full::new(body)).unwrap()
 }
 
@@ -118,13 +122,25 @@ fn canned(seen: &RecordedRequest) -> (u16, Value) {
         "GET /api/wallet" => (200, json!({ "balance": 1_000_000 })),
         "POST /api/wallet/charge" => (201, json!({ "balance": 0, "ledgerId": PAYMENT })),
         "POST /api/payment/request" => (201, requested()),
-        "POST /api/payment/confirm" => (200, confirmed()),
+        "POST /api/payment/wallet" | "POST /api/payment/confirm" => (200, confirmed()),
         _ if route.starts_with("POST /api/payment/sandbox/") => {
             (200, json!({ "paymentKey": "key-1" }))
         }
-        _ if route.ends_with("/seats") => (200, json!({ "version": 1, "seats": "SAAAAAAH" })),
+        _ if route.ends_with("/seats") => (200, seat_map("SAAAAAAH")),
         _ => (404, json!({ "status": 404, "code": "NOT_FOUND" })),
     }
+}
+
+/// The packed map of these letters, as text.
+pub(super) fn seat_map(letters: &str) -> Value {
+    let bits = |letter: u8| match letter {
+        b'A' => 0,
+        b'H' => 1,
+        _ => 2,
+    };
+    let pack = |four: &[u8]| four.iter().rev().fold(0, |byte, letter| (byte << 2) | bits(*letter));
+    let packed = letters.as_bytes().chunks_exact(4).map(pack).collect();
+    Value::String(String::from_utf8(packed).unwrap())
 }
 
 fn held(seat_ids: &Value) -> Value {

@@ -56,23 +56,24 @@ pub fn best_seats(
     search.split(wish)
 }
 
-/// Up to `n_max` disjoint alternatives near lost seats, of the same number and grade. Every loser of
-/// a race asks for them, so the search starts with the seats around the lost ones and goes further
-/// only if it finds too few.
+/// Up to `n_max` disjoint alternatives near the first of the lost seats, of the same number and grade.
+/// Every loser of a race asks for them, so the search starts with the seats around that one and goes
+/// further only if it finds too few. Lost seats may be far apart; the search doesn't cover the seats
+/// between them.
 pub fn alternatives(
     hall: &Hall,
     is_free: impl Fn(SeatIndex) -> bool,
     lost: &[SeatIndex],
     n_max: usize,
 ) -> Vec<Vec<SeatIndex>> {
-    let (Some(first), Some(last)) = (lost.first(), lost.last()) else { return Vec::new() };
+    let Some(first) = lost.first() else { return Vec::new() };
     let Some(place) = hall.place(*first) else { return Vec::new() };
     let wish = Wish { grade: Some(place.grade), ..Wish::new(lost.len()) };
     let is_open = |seat: SeatIndex| !lost.contains(&seat) && is_free(seat);
     let search = Search { hall, is_free: &is_open, focus: (place.x, place.y) };
     let mut found = Vec::new();
     for n_seats in NEARBY {
-        found = search.disjoint(&wish, nearby(&hall.blocks, *first, *last, n_seats), n_max);
+        found = search.disjoint(&wish, nearby(&hall.blocks, *first, n_seats), n_max);
         if found.len() == n_max {
             break;
         }
@@ -80,17 +81,12 @@ pub fn alternatives(
     found
 }
 
-/// How far from the lost seats the search goes, in seats of the layout: at first, and at most.
+/// How far from the lost seat the search goes, in seats of the layout: at first, and at most.
 const NEARBY: [SeatIndex; 2] = [60, 400];
 
-/// The rows and zones within this many seats of the lost ones.
-fn nearby(
-    blocks: &[Range<SeatIndex>],
-    first: SeatIndex,
-    last: SeatIndex,
-    n_seats: SeatIndex,
-) -> &[Range<SeatIndex>] {
-    let (from, to) = (first.saturating_sub(n_seats), last.saturating_add(n_seats));
+/// The rows and zones within this many seats of the lost one.
+fn nearby(blocks: &[Range<SeatIndex>], lost: SeatIndex, n_seats: SeatIndex) -> &[Range<SeatIndex>] {
+    let (from, to) = (lost.saturating_sub(n_seats), lost.saturating_add(n_seats));
     let start = blocks.partition_point(|block| block.end <= from);
     let end = blocks.partition_point(|block| block.start <= to);
     &blocks[start..end.max(start)]

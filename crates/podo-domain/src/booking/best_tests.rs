@@ -4,6 +4,7 @@ use crate::booking::best::*;
 use crate::catalog::SeatTemplate;
 use proptest::prelude::*;
 use serde_json::json;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 fn hall(template: serde_json::Value) -> Hall {
@@ -130,6 +131,22 @@ fn alternatives_are_near_and_do_not_share_seats() {
     assert!(!all.contains(&4) && !all.contains(&5));
     assert!(alternatives(&hall, |_| false, &[4], 3).is_empty());
     assert!(alternatives(&hall, |_| true, &[99], 3).is_empty());
+}
+
+#[test]
+fn the_search_for_alternatives_stays_near_the_first_lost_seat_however_far_apart_they_were() {
+    let rows: Vec<String> = (0..50).map(|row| format!("R{row}")).collect();
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let hall = grid(&rows, 100);
+    let n_looks = Cell::new(0);
+    let is_free = |_| {
+        n_looks.set(n_looks.get() + 1);
+        true
+    };
+    let found = alternatives(&hall, is_free, &[150, 4_800], 3);
+    assert_eq!(found.len(), 3);
+    assert!(found.iter().flatten().all(|seat| *seat < 400), "{found:?}");
+    assert!(n_looks.get() < 4_000, "looked {} times at 5,000 seats", n_looks.get());
 }
 
 /// Brute force over every choice, as an independent check.

@@ -1,8 +1,8 @@
 //! One fan's journey: wait, look, hold, pay.
 
 use crate::http::answers::{
-    Confirmed, ConfirmedReservation, Held, PaymentNow, QueueState, QueueStatus, Requested,
-    SandboxChoice, SeatMap, Wallet,
+    Confirmed, ConfirmedReservation, Held, Paid, PaymentNow, QueueState, QueueStatus, Requested,
+    SandboxChoice, Wallet,
 };
 use crate::http::caller::Caller;
 use crate::http::client::Call;
@@ -140,12 +140,11 @@ impl Journey {
     }
 
     async fn choose_seats(&mut self) -> Result<Vec<SeatId>, Ending> {
-        let call = Call::get(format!("/api/schedules/{}/seats", self.plan.schedule));
-        let answer = self.caller.call(Step::Seats, call).await?;
-        let map: SeatMap = self.caller.read(Step::Seats, &answer)?;
+        let call = Call::get_bytes(format!("/api/schedules/{}/seats", self.plan.schedule));
+        let map = self.caller.call(Step::Seats, call).await?.body;
         let FanPlan { n_seats, rng, is_bot, .. } = &mut self.wish;
         let favour = if *is_bot { Favour::Front } else { self.plan.favour };
-        let picked = pick_seats(&map.seats, favour, *n_seats, rng);
+        let picked = pick_seats(&map, favour, *n_seats, rng);
         if picked.is_empty() {
             return Err(Ending::SoldOut);
         }
@@ -159,20 +158,33 @@ impl Journey {
     }
 
     async fn pay(&mut self, held: &Held) -> Result<(), Ending> {
-        if self.wish.payment == Means::Wallet {
-            self.fill_wallet(held.amount).await?;
-        }
-        let method = match self.wish.payment {
-            Means::Wallet => "WALLET",
-            Means::Card | Means::LateCard | Means::BadCard => "CARD",
+        let choice = match self.wish.payment {
+            Means::Wallet => return self.pay_from_wallet(held).await,
+            Means::Card => "APPROVE",
+            Means::LateCard => "LATE",
+            Means::BadCard => "DECLINE",
         };
-        let body = json!({ "reservationId": held.reservation_id, "method": method });
+        let body = json!({ "reservationId": held.reservation_id, "method": "CARD" });
         let call = Call::post("/api/payment/request", &body);
         let answer = self.caller.call_once(Step::Request, call).await?;
         let requested: Requested = self.caller.read(Step::Request, &answer)?;
-        let payment_key = self.visit_gateway(&requested).await?;
+        let payment_key = self.visit_gateway(&requested, choice).await?;
         self.think().await;
         self.confirm(held, &requested, payment_key).await
+    }
+
+    /// One call, without a request before it.
+    async fn pay_from_wallet(&mut self, held: &Held) -> Result<(), Ending> {
+        self.fill_wallet(held.amount).await?;
+        self.think().await;
+        self.caller.shared.places.note_leaving();
+        let body = json!({ "reservationId": held.reservation_id, "amount": held.amount });
+        let call = Call::post("/api/payment/wallet", &body);
+        let answer = self.caller.call_once(Step::Pay, call).await?;
+        let paid: Paid = self.caller.read(Step::Pay, &answer)?;
+        let booking_number = paid.reservation.and_then(|own| own.booking_number);
+        self.acknowledge(held, paid.payment_id, booking_number);
+        Ok(())
     }
 
     /// Charges the missing amount, in as many parts as the limit per charge requires.
@@ -188,20 +200,14 @@ impl Journey {
         Ok(())
     }
 
-    /// Presses a button on the sandbox gateway's page; a wallet has no page.
-    async fn visit_gateway(&mut self, requested: &Requested) -> Result<Option<String>, Ending> {
-        let choice = match self.wish.payment {
-            Means::Wallet => return Ok(None),
-            Means::Card => "APPROVE",
-            Means::LateCard => "LATE",
-            Means::BadCard => "DECLINE",
-        };
+    /// Presses a button on the sandbox gateway's page.
+    async fn visit_gateway(&self, requested: &Requested, choice: &str) -> Result<String, Ending> {
         let path = format!("/api/payment/sandbox/{}", requested.order_id);
         let call = Call::post(path, &json!({ "choice": choice }));
         let answer = self.caller.call(Step::Sandbox, call).await?;
         let chosen: SandboxChoice = self.caller.read(Step::Sandbox, &answer)?;
         self.tell_server(requested).await?;
-        Ok(Some(chosen.payment_key))
+        Ok(chosen.payment_key)
     }
 
     /// Sends the gateway's webhook: one event, as often as the plan says.
@@ -219,12 +225,10 @@ impl Journey {
         &mut self,
         held: &Held,
         requested: &Requested,
-        payment_key: Option<String>,
+        payment_key: String,
     ) -> Result<(), Ending> {
-        let mut body = json!({ "paymentId": requested.payment_id, "amount": requested.amount });
-        if let Some(key) = payment_key {
-            body["paymentKey"] = key.into();
-        }
+        let body = json!({ "paymentId": requested.payment_id, "paymentKey": payment_key,
+            "amount": requested.amount });
         self.caller.shared.places.note_leaving();
         let call = Call::post("/api/payment/confirm", &body);
         let answer = self.caller.call_once(Step::Confirm, call).await?;
@@ -232,9 +236,7 @@ impl Journey {
             true => self.caller.read(Step::Confirm, &answer)?,
             false => Confirmed::unknown(),
         };
-        if self.wish.payment != Means::Wallet {
-            self.tell_server(requested).await?;
-        }
+        self.tell_server(requested).await?;
         if confirmed.status == "UNKNOWN" {
             let poll_after = confirmed.poll_after_ms.map_or(POLL_AFTER, Duration::from_millis);
             confirmed.reservation = Some(self.wait_for_outcome(held, requested, poll_after).await?);

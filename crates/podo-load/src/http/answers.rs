@@ -43,12 +43,6 @@ pub(crate) struct QueueStatus {
     pub(crate) chance: Option<Outlook>,
 }
 
-/// One letter a seat, in layout order.
-#[derive(Debug, Deserialize)]
-pub(crate) struct SeatMap {
-    pub(crate) seats: String,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Held {
@@ -79,6 +73,15 @@ pub(crate) struct Requested {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SandboxChoice {
     pub(crate) payment_key: String,
+}
+
+/// The answer of a payment from the wallet.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Paid {
+    pub(crate) payment_id: PaymentId,
+    #[serde(default)]
+    pub(crate) reservation: Option<ConfirmedReservation>,
 }
 
 /// The answer of confirm: the purchase, or a request to ask again.

@@ -39,20 +39,26 @@ impl Credentials<'_> {
 pub(crate) struct Call {
     pub(crate) method: Method,
     pub(crate) path: String,
+    pub(crate) accept: Option<&'static str>,
     pub(crate) body: Bytes,
 }
 
 impl Call {
     pub(crate) fn get(path: impl Into<String>) -> Call {
-        Call { method: Method::GET, path: path.into(), body: Bytes::new() }
+        Call { method: Method::GET, path: path.into(), accept: None, body: Bytes::new() }
+    }
+
+    /// Asks for the compact form of an answer.
+    pub(crate) fn get_bytes(path: impl Into<String>) -> Call {
+        Call { accept: Some("application/octet-stream"), ..Call::get(path) }
     }
 
     pub(crate) fn delete(path: impl Into<String>) -> Call {
-        Call { method: Method::DELETE, path: path.into(), body: Bytes::new() }
+        Call { method: Method::DELETE, ..Call::get(path) }
     }
 
     pub(crate) fn post(path: impl Into<String>, body: &serde_json::Value) -> Call {
-        Call { method: Method::POST, path: path.into(), body: body.to_string().into() }
+        Call { method: Method::POST, body: body.to_string().into(), ..Call::get(path) }
     }
 }
 

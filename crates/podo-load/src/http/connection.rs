@@ -94,6 +94,9 @@ pub(crate) fn request(target: &Target, call: &Call, credentials: Credentials<'_>
     for (name, value) in credentials.headers() {
         let _ = write!(head, "{name}: {value}\r\n");
     }
+    if let Some(accept) = call.accept {
+        let _ = write!(head, "accept: {accept}\r\n");
+    }
     if !call.body.is_empty() {
         let _ = write!(head, "content-type: application/json\r\n");
     }

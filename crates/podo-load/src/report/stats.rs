@@ -30,6 +30,8 @@ pub enum Step {
     Leave,
     Wallet,
     Charge,
+    /// A purchase from the wallet in one call.
+    Pay,
     Request,
     Sandbox,
     Confirm,
@@ -45,7 +47,7 @@ pub enum Step {
 }
 
 impl Step {
-    pub const ALL: [Step; 17] = [
+    pub const ALL: [Step; 18] = [
         Step::SignUp,
         Step::LogIn,
         Step::Enter,
@@ -56,6 +58,7 @@ impl Step {
         Step::Leave,
         Step::Wallet,
         Step::Charge,
+        Step::Pay,
         Step::Request,
         Step::Sandbox,
         Step::Confirm,
@@ -77,6 +80,7 @@ impl Step {
             Step::Leave => "leave",
             Step::Wallet => "wallet",
             Step::Charge => "charge",
+            Step::Pay => "pay",
             Step::Request => "request",
             Step::Sandbox => "sandbox",
             Step::Confirm => "confirm",

@@ -7,9 +7,9 @@ mod figure;
 mod gates;
 mod grown;
 mod memory;
-mod opening;
 mod process;
 mod rates;
+mod sales;
 mod seats;
 mod yardsticks;
 
@@ -24,13 +24,12 @@ use crate::simulated_fans;
 use anyhow::{Context, Result};
 use clap::Args;
 use figure::Figure;
-use figure::page::{Findings, Sale};
-use figure::table::PER_SECOND;
-use opening::Scale;
+use figure::page::Findings;
 use podo_domain::ScheduleId;
 use podo_domain::waiting_room::QueueSettings;
-use podo_load::{Arrival, Crowd, FanAccount, LoadPlan, Stay, Target};
+use podo_load::{Crowd, FanAccount, Stay, Target};
 use process::Meter;
+use sales::Scale;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -88,7 +87,9 @@ pub(super) struct Bench {
     #[arg(long, value_name = "FILE")]
     report: Option<std::path::PathBuf>,
     /// Write the table of figures and the machine into this Markdown file, between the comments
-    /// `<!-- podo bench --table -->` and `<!-- end of the table -->`.
+    /// `<!-- podo bench: embedded -->` and `<!-- end of the table -->`. Instead of `embedded`, the
+    /// first comment names the engines: `PostgreSQL and Redis`, with Kafka
+    /// `PostgreSQL, Redis and Kafka`.
     #[arg(long, value_name = "FILE")]
     table: Option<std::path::PathBuf>,
     /// Number of fans.
@@ -140,11 +141,16 @@ pub(super) struct Bench {
 pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
     match (&bench.url, bench.schedule) {
         (Some(url), Some(schedule)) => {
-            let sale = play(sale(&bench, schedule), Target::at(url)?, Vec::new()).await;
-            keep(&bench, &Findings { figures: vec![purchases(&sale)], sale: Some(sale) })?;
+            let sale =
+                sales::play(sales::plan(&bench, schedule), Target::at(url)?, Vec::new()).await;
+            keep(&bench, &Findings { figures: vec![sales::purchases(&sale)], sale: Some(sale) })?;
             Ok(ExitCode::SUCCESS)
         }
         _ => {
+            if let Some(file) = &bench.table {
+                figure::with_table(&read(file)?, &title(&config), &[])?;
+            }
+            let title = title(&config);
             config.data = config.data.join(format!("bench-{}", std::process::id()));
             let found = match bench.all {
                 true => Box::pin(all::run(&bench, &config)).await,
@@ -153,16 +159,37 @@ pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
             let _ = std::fs::remove_dir_all(&config.data);
             let (findings, is_clean) = found?;
             keep(&bench, &findings)?;
+            if let Some(file) = &bench.table {
+                write(file, figure::with_table(&read(file)?, &title, &findings.figures)?)?;
+            }
             Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
     }
 }
 
+fn read(file: &Path) -> Result<String> {
+    std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+fn write(file: &Path, text: String) -> Result<()> {
+    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Names the table of figures after the engines that the server runs on.
+fn title(config: &Config) -> &'static str {
+    match (is_embedded(config), config.bus.reaches_others()) {
+        (true, _) => "embedded",
+        (false, false) => "PostgreSQL and Redis",
+        (false, true) => "PostgreSQL, Redis and Kafka",
+    }
+}
+
+fn is_embedded(config: &Config) -> bool {
+    config.store_url.starts_with("sqlite:")
+}
+
 /// Writes the findings to the files named on the command line.
 fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
-    let write = |file: &Path, text: String| {
-        std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
-    };
     if let Some(file) = &bench.json {
         let sale = findings.sale.as_ref().map(|sale| &sale.report);
         let all = serde_json::json!({ "figures": findings.figures, "sale": sale });
@@ -170,11 +197,6 @@ fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
     }
     if let Some(file) = &bench.report {
         write(file, figure::page::html(findings))?;
-    }
-    if let Some(file) = &bench.table {
-        let page = std::fs::read_to_string(file)
-            .with_context(|| format!("cannot read {}", file.display()))?;
-        write(file, figure::with_table(&page, &findings.figures)?)?;
     }
     Ok(())
 }
@@ -206,15 +228,17 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
     let target = Target::at(&server.url)?;
     let (findings, is_kept) = match bench.profile {
         Profile::Sale => {
-            let sale = play(sale(bench, schedule), target, accounts).await;
-            (Findings { figures: vec![purchases(&sale)], sale: Some(sale) }, true)
+            let plan = sales::plan(bench, schedule);
+            let (figures, sale) = sales::measure(plan, target, accounts, &server).await?;
+            (Findings { figures, sale: Some(sale) }, true)
         }
         Profile::Opening | Profile::National => {
             let scale = Scale::of(bench.profile).context("the profile is an opening")?;
             let plan = scale.plan(bench, schedule);
-            let sale = play(plan, scale.target(target), accounts).await;
+            let target = scale.target(target);
+            let (figures, sale) = sales::measure(plan, target, accounts, &server).await?;
             let is_kept = scale.judge(&sale.report);
-            (Findings { figures: vec![purchases(&sale)], sale: Some(sale) }, is_kept)
+            (Findings { figures, sale: Some(sale) }, is_kept)
         }
         Profile::Connections | Profile::Streams => {
             let crowd = Crowd::queue(target, schedule, &accounts, bench.connections).await?;
@@ -282,12 +306,6 @@ fn yardsticks(bench: &Bench, config: &Config, server: u32, meter: Meter) -> Yard
     }
 }
 
-fn purchases(sale: &Sale) -> Figure {
-    let report = &sale.report;
-    let what = format!("purchases in a sale with {} fans", report.fans);
-    Figure::alone(what, report.purchases_per_second, PER_SECOND)
-}
-
 async fn measure(
     bench: &Bench,
     target: Target,
@@ -312,31 +330,6 @@ async fn measure(
         | Profile::Grown
         | Profile::Drain => Ok(Vec::new()),
     }
-}
-
-/// All fans at once, or over some seconds, with short pauses between polls.
-fn sale(bench: &Bench, schedule: ScheduleId) -> LoadPlan {
-    let arrival = match bench.over {
-        0 => Arrival::AtOnce,
-        seconds => Arrival::Over(Duration::from_secs(seconds)),
-    };
-    LoadPlan {
-        fans: bench.fans,
-        seats_per_fan_max: bench.seats_per_fan,
-        arrival,
-        abandon_share: bench.abandon,
-        card_share: bench.card,
-        decline_share: bench.decline,
-        poll_cap: Some(Duration::from_millis(200)),
-        seed: bench.seed,
-        ..LoadPlan::for_schedule(schedule)
-    }
-}
-
-async fn play(plan: LoadPlan, target: Target, accounts: Vec<FanAccount>) -> Sale {
-    let (report, course) = fans::play(plan, target, accounts).await;
-    println!("{report}");
-    Sale { report, course }
 }
 
 impl Profile {

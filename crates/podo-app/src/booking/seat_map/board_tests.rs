@@ -32,7 +32,7 @@ fn the_version_grows_only_when_something_changed() {
     let claimed = [seat(1, SeatState::Held, 1_000), seat(2, SeatState::Sold, 0)];
     let first = board.set_all(&claimed, at(500));
     assert_eq!(letters(&first), "AHS");
-    assert_eq!(first.packed.as_ref(), [0b10_01_00]);
+    assert_eq!(first.packed.as_ref(), [0b11_10_01_00]);
     let same = board.set_all(&claimed, at(600));
     assert_eq!(same.version, first.version);
     let later = board.tidy(at(1_000));

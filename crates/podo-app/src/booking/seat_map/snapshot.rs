@@ -60,7 +60,7 @@ pub struct Snapshot {
     pub version: u64,
     /// One letter per seat in JSON: `{"version":…,"seats":"AAHS…"}`.
     pub json: Bytes,
-    /// Two bits per seat, four seats per byte, the first in the lowest bits.
+    /// Two bits per seat, four seats per byte, the first in the lowest bits; `11` is no seat.
     pub packed: Bytes,
     /// Identifies the content; the same on every node.
     pub tag: String,
@@ -169,9 +169,13 @@ impl Snapshot {
     }
 }
 
+/// What the last byte has after the last seat.
+const NO_SEAT: u8 = 0b11;
+
 fn pack(faces: &[SeatFace]) -> Vec<u8> {
     let pack_four = |four: &[SeatFace]| {
-        four.iter().enumerate().fold(0, |byte, (index, face)| byte | (face.bits() << (2 * index)))
+        let bits = |index: usize| four.get(index).map_or(NO_SEAT, |face| face.bits());
+        (0..4).fold(0, |byte, index| byte | (bits(index) << (2 * index)))
     };
     faces.chunks(4).map(pack_four).collect()
 }

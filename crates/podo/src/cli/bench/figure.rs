@@ -132,15 +132,18 @@ pub(super) fn markdown(figures: &[Figure]) -> String {
     text
 }
 
-const TABLE_BEGIN: &str = "<!-- podo bench --table -->";
 const TABLE_END: &str = "<!-- end of the table -->";
 
-/// The page with a new table between its two comments, below a sentence about the machine.
-pub(super) fn with_table(page: &str, figures: &[Figure]) -> Result<String> {
-    let (before, rest) = page.split_once(TABLE_BEGIN).context("the page has no place for it")?;
-    let (_, after) = rest.split_once(TABLE_END).context("the table's place has no end")?;
+/// The page with a new table between the two comments of this title, below a sentence about the
+/// machine.
+pub(super) fn with_table(page: &str, title: &str, figures: &[Figure]) -> Result<String> {
+    let begin = format!("<!-- podo bench: {title} -->");
+    let place = page.split_once(&begin);
+    let (before, rest) = place.with_context(|| format!("the page has no comment `{begin}`"))?;
+    let end = rest.split_once(TABLE_END);
+    let (_, after) = end.with_context(|| format!("`{begin}` has no `{TABLE_END}`"))?;
     let table = markdown(figures);
-    Ok(format!("{before}{TABLE_BEGIN}\n\n{}\n\n{table}\n{TABLE_END}{after}", machine()))
+    Ok(format!("{before}{begin}\n\n{}\n\n{table}\n{TABLE_END}{after}", machine()))
 }
 
 /// What the figures were measured on.
@@ -166,11 +169,12 @@ fn machine() -> String {
 
 #[test]
 fn a_table_replaces_the_one_before_and_nothing_else() {
-    let page = format!("# A\n{TABLE_BEGIN}\nold\n{TABLE_END}\nmore\n");
-    let new = with_table(&page, &[Figure::alone("binary", 48.25, "MB")]).unwrap();
+    let page = format!("# A\n<!-- podo bench: embedded -->\nold\n{TABLE_END}\nmore\n");
+    let new = with_table(&page, "embedded", &[Figure::alone("binary", 48.25, "MB")]).unwrap();
     assert!(new.starts_with("# A\n") && new.ends_with("\nmore\n") && !new.contains("old"));
     assert!(new.contains("| binary | 48.2 MB |"), "{new}");
-    assert!(with_table("# A", &[]).is_err());
+    assert!(with_table(&page, "PostgreSQL and Redis", &[]).is_err());
+    assert!(with_table("# A", "embedded", &[]).is_err());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::bootstrap;
 use crate::cli::bench::figure::Figure;
-use crate::cli::bench::process::{Meter, processor_time_of};
+use crate::cli::bench::process::{ENGINES, Meter, processor_time_of};
 use crate::cli::bench::{Bench, Profile, start};
 use crate::cli::stage;
 use crate::cli::stage::Show;
@@ -33,9 +33,6 @@ const PURCHASES_MAX: usize = 5_000;
 /// How long the started server may settle, and how long it is watched then.
 const SETTLE_FOR: Duration = Duration::from_secs(15);
 const WATCH_FOR: Duration = Duration::from_secs(30);
-
-/// Programs that work for the server on the same machine.
-const ENGINES: [&str; 2] = ["postgres", "redis-server"];
 
 struct Stage {
     /// The dates of the rates: on the fresh store, and on the grown one.
@@ -152,7 +149,8 @@ async fn grow(target: &Target, stage: &Stage) -> Result<usize> {
     Ok(stage.dates.len() * n_buyers)
 }
 
-/// Reads all reservations page by page, as the file of an organiser does. Returns their number and the time.
+/// Reads all reservations page by page, as the file of an organiser does. Returns their number and
+/// the time.
 async fn export(context: &AppContext) -> Result<(usize, Duration)> {
     let began = Instant::now();
     let (mut n_rows, mut before) = (0, None);

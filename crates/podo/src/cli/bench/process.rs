@@ -113,10 +113,48 @@ pub(super) fn processor_time_of(names: &[&str]) -> Result<Duration> {
     Ok(sum)
 }
 
+/// Programs that work for the server on the same machine.
+pub(super) const ENGINES: [&str; 2] = ["postgres", "redis-server"];
+
+/// The CPU time that a run took, by who spent it.
+pub(super) struct Shares {
+    pub(super) server: Duration,
+    pub(super) generator: Duration,
+    pub(super) engines: Duration,
+}
+
+impl Shares {
+    /// The CPU time until now.
+    pub(super) fn read(server: u32) -> Result<Shares> {
+        Ok(Shares {
+            server: processor_time(server)?,
+            generator: processor_time(std::process::id())?,
+            engines: processor_time_of(&ENGINES)?,
+        })
+    }
+
+    pub(super) fn since(&self, before: &Shares) -> Shares {
+        Shares {
+            server: self.server.saturating_sub(before.server),
+            generator: self.generator.saturating_sub(before.generator),
+            engines: self.engines.saturating_sub(before.engines),
+        }
+    }
+}
+
+/// The most memory that a process had at once.
+pub(super) fn peak_kb(process: u32) -> Result<u64> {
+    status_kb(process, "VmHWM:")
+}
+
 /// The resident memory of a process.
 pub(super) fn resident_kb(process: u32) -> Result<u64> {
+    status_kb(process, "VmRSS:")
+}
+
+fn status_kb(process: u32, field: &str) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     let kb = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
     kb.context("cannot read the server's memory")
 }
@@ -129,6 +167,9 @@ fn a_process_that_works_uses_its_processor() {
     while processor_time(own).unwrap() == before {
         sum = std::hint::black_box((0..100_000_u64).fold(sum, u64::wrapping_add));
     }
-    assert!(resident_kb(own).unwrap() > 100);
+    let resident = resident_kb(own).unwrap();
+    assert!(resident > 100 && resident <= peak_kb(own).unwrap());
+    let shares = Shares::read(own).unwrap();
+    assert!(shares.since(&shares).server.is_zero() && !shares.generator.is_zero());
     processor_time(u32::MAX).unwrap_err();
 }

@@ -13,6 +13,8 @@ const LOOKS: usize = 50_000;
 /// Reads of the seat map in one round, if the response is the whole map.
 const WHOLE_LOOKS: usize = 10_000;
 
+pub(super) const WALLET_PURCHASES: &str = "wallet purchases of two seats";
+
 /// Every fan holds four separate seats, a fifth of the crowd in each round.
 pub(super) async fn holds(
     target: Target,
@@ -45,7 +47,7 @@ pub(super) async fn purchases(
         table.begin()?;
         table.add_commits(crowd.pay(ready).await?, 200).await?;
     }
-    Ok(vec![table.figure("wallet purchases of two seats")])
+    Ok(vec![table.figure(WALLET_PURCHASES)])
 }
 
 /// The seat map, for clients with a cached version and for those without.

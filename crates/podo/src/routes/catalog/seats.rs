@@ -100,8 +100,8 @@ const SEAT_VERSION: HeaderName = HeaderName::from_static("seat-version");
 const SCHEDULE_STATUS: HeaderName = HeaderName::from_static("schedule-status");
 
 /// The status of every seat. `Accept: application/octet-stream` returns two bits per seat, the
-/// first seat in the lowest bits of the first byte: 0 available, 1 held, 2 sold; the header
-/// `Seat-Version` contains the version. A canceled date has `"canceled": true` and the header
+/// first seat in the lowest bits of the first byte: 0 available, 1 held, 2 sold, 3 no
+/// seat (after the last one); the header `Seat-Version` contains the version. A canceled date has `"canceled": true` and the header
 /// `Schedule-Status: CANCELLED`.
 #[utoipa::path(get, path = "/api/schedules/{id}/seats", tag = "catalog",
     params(("id" = ScheduleId, Path), SinceParams),

@@ -1,10 +1,80 @@
-//! A whole opening: all fans gather in the lobby, get drawn, wait, choose and pay.
+//! Whole sales: fans who come, wait, choose and pay. In an opening, all of them gather in the lobby
+//! and get drawn before.
 
+use crate::cli::bench::figure::Figure;
+use crate::cli::bench::figure::page::Sale;
+use crate::cli::bench::figure::table::PER_SECOND;
+use crate::cli::bench::process::{Shares, peak_kb};
 use crate::cli::bench::{Bench, Profile};
+use crate::cli::stage::fans;
+use crate::cli::stage::own_server::OwnServer;
+use anyhow::Result;
 use podo_domain::ScheduleId;
 use podo_domain::waiting_room::QueueSettings;
-use podo_load::{Arrival, Ending, LoadPlan, Report, Target};
-use std::time::Duration;
+use podo_load::{Arrival, Ending, FanAccount, LoadPlan, Report, Target};
+use std::time::{Duration, Instant};
+
+/// All fans at once, or over some seconds, with short pauses between polls.
+pub(super) fn plan(bench: &Bench, schedule: ScheduleId) -> LoadPlan {
+    let arrival = match bench.over {
+        0 => Arrival::AtOnce,
+        seconds => Arrival::Over(Duration::from_secs(seconds)),
+    };
+    LoadPlan {
+        fans: bench.fans,
+        seats_per_fan_max: bench.seats_per_fan,
+        arrival,
+        abandon_share: bench.abandon,
+        card_share: bench.card,
+        decline_share: bench.decline,
+        poll_cap: Some(Duration::from_millis(200)),
+        seed: bench.seed,
+        ..LoadPlan::for_schedule(schedule)
+    }
+}
+
+pub(super) async fn play(plan: LoadPlan, target: Target, accounts: Vec<FanAccount>) -> Sale {
+    let (report, course) = fans::play(plan, target, accounts).await;
+    println!("{report}");
+    Sale { report, course }
+}
+
+/// Plays a sale on a server of our own, and measures how long it took, who used the processors, and
+/// how much memory the server needed.
+pub(super) async fn measure(
+    plan: LoadPlan,
+    target: Target,
+    accounts: Vec<FanAccount>,
+    server: &OwnServer,
+) -> Result<(Vec<Figure>, Sale)> {
+    let process = server.process.id();
+    let (before, began) = (Shares::read(process)?, Instant::now());
+    let sale = play(plan, target, accounts).await;
+    let (length, spent) = (began.elapsed(), Shares::read(process)?.since(&before));
+    let n_purchases = sale.report.purchases.len().max(1) as f64;
+    let each = |who: &str, time: Duration| {
+        let what = format!("processor time of {who} for each of these purchases");
+        Figure::alone(what, time.as_secs_f64() * 1e3 / n_purchases, "ms")
+    };
+    let mut figures = vec![
+        purchases(&sale),
+        Figure::alone("length of that sale", length.as_secs_f64(), "s"),
+        each("the server", spent.server),
+        each("the generator", spent.generator),
+    ];
+    if !spent.engines.is_zero() {
+        figures.push(each("PostgreSQL and Redis", spent.engines));
+    }
+    let peak = peak_kb(process)? as f64 / 1e3;
+    figures.push(Figure::alone("most memory of the server in that sale", peak, "MB"));
+    Ok((figures, sale))
+}
+
+pub(super) fn purchases(sale: &Sale) -> Figure {
+    let report = &sale.report;
+    let what = format!("purchases in a sale with {} fans", report.fans);
+    Figure::alone(what, report.purchases_per_second, PER_SECOND)
+}
 
 /// The size of an opening.
 #[derive(Clone, Copy)]
