@@ -42,8 +42,8 @@ async function useCode({ page, words }, code) {
 test("an organiser sets up a type, a fee and a code by hand", async () => {
   const show = await world.show({ opensInMs: 3_600_000 });
   const { page, context } = await world.room(`#/events/${show.eventId}`);
-  await page.getByRole("link", { name: "Types and codes" }).click();
-  await page.getByRole("heading", { name: "Types and codes", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Prices, types and codes" }).click();
+  await page.getByRole("heading", { name: "Prices, types and codes", level: 1 }).waitFor();
   await page.getByRole("button", { name: "Add a ticket type" }).click();
   const type = page.locator("fieldset", { hasText: "New ticket type" });
   await type.locator("input[name=name]").fill("청소년");
@@ -55,6 +55,10 @@ test("an organiser sets up a type, a fee and a code by hand", async () => {
   await type.locator("input[name=value]").fill("20");
   await page.getByRole("button", { name: "Save" }).click();
   await page.locator("legend", { hasText: "청소년" }).waitFor();
+  const prices = page.getByRole("form", { name: "Change prices" });
+  await prices.locator("input[name^='price ']").first().fill("123000");
+  await page.getByRole("button", { name: "Change prices" }).click();
+  await page.getByRole("cell", { name: "₩123,000" }).waitFor();
   const form = page.getByRole("form", { name: "Add the code" });
   await form.locator("input[name=code]").fill("grapes-10");
   await page.getByRole("button", { name: "Add the code" }).click();

@@ -28,6 +28,7 @@ use crate::context::AppContext;
 use crate::error::Result;
 use crate::store::{Page, PageAsk};
 use podo_domain::booking::order::options::{Fees, TicketType};
+use podo_domain::booking::order::price_changes::PriceChange;
 use podo_domain::catalog::text::Line;
 use podo_domain::catalog::{
     EventStatus, Genre, MinimumAge, NewEvent, ResaleDelay, ScheduleStatus, ScheduleTerms,
@@ -84,6 +85,9 @@ pub struct ScheduleView {
     /// The status of the show.
     pub show_status: ShowStatus,
     pub prices: BTreeMap<String, Won>,
+    /// A price change that is planned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_prices: Option<PriceChange>,
     pub seats: u32,
     pub seats_per_person: u32,
     /// Most seats in one order; a phase may say otherwise.
@@ -354,7 +358,8 @@ fn view_schedule(record: &ScheduleRecord, now: Timestamp) -> ScheduleView {
         sale_ends_at: record.times.sale_ends_at,
         status: record.status.at(&record.times, now),
         show_status: record.times.show_at(now),
-        prices: record.prices.clone(),
+        prices: record.prices_at(now).clone(),
+        next_prices: record.price_changes.next(now).cloned(),
         seats: record.n_seats,
         seats_per_person: record.seats_per_person,
         seats_per_order: record.seats_per_order,

@@ -85,6 +85,11 @@ pub enum Refusal {
     InvalidPromotion {
         field: &'static str,
     },
+    InvalidPriceChange {
+        field: &'static str,
+    },
+    /// Fans have bought at these prices.
+    PriceChangeBegun,
     /// The date has a promotion of this code.
     PromotionExists,
     PhasesOverlap {
@@ -305,6 +310,8 @@ impl Refusal {
             Refusal::InvalidPhase { .. } => "INVALID_PHASE",
             Refusal::InvalidPriceOptions { .. } => "INVALID_PRICE_OPTIONS",
             Refusal::InvalidPromotion { .. } => "INVALID_PROMOTION",
+            Refusal::InvalidPriceChange { .. } => "INVALID_PRICE_CHANGE",
+            Refusal::PriceChangeBegun => "PRICE_CHANGE_BEGUN",
             Refusal::PromotionExists => "PROMOTION_EXISTS",
             Refusal::PhasesOverlap { .. } => "PHASES_OVERLAP",
             Refusal::PhaseOutsideSale { .. } => "PHASE_OUTSIDE_SALE",

@@ -100,7 +100,7 @@ async fn answer(
     let (status, body) = script(&seen).unwrap_or_else(|| canned(&seen));
     let body = match body {
         Value::Null => Bytes::new(),
-        Value::String(bytes) => bytes.into(),
+        Value::Array(bytes) => bytes.iter().map(|it| it.as_u64().unwrap() as u8).collect(),
         body => body.to_string().into(),
     };
     Response::builder().status(status).body(Full::new(body)).unwrap()
@@ -131,16 +131,17 @@ fn canned(seen: &RecordedRequest) -> (u16, Value) {
     }
 }
 
-/// The packed map of these letters, as text.
+/// The packed map of these letters, as bytes.
 pub(super) fn seat_map(letters: &str) -> Value {
     let bits = |letter: u8| match letter {
         b'A' => 0,
         b'H' => 1,
         _ => 2,
     };
-    let pack = |four: &[u8]| four.iter().rev().fold(0, |byte, letter| (byte << 2) | bits(*letter));
-    let packed = letters.as_bytes().chunks_exact(4).map(pack).collect();
-    Value::String(String::from_utf8(packed).unwrap())
+    let pack = |four: &[u8]| -> u8 {
+        four.iter().rev().fold(0, |byte, letter| (byte << 2) | bits(*letter))
+    };
+    letters.as_bytes().chunks_exact(4).map(pack).collect()
 }
 
 fn held(seat_ids: &Value) -> Value {

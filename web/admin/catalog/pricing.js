@@ -1,4 +1,4 @@
-// Ticket types, fees and promotion codes of a date.
+// Prices, ticket types, fees and promotion codes of a date.
 
 import { call, get } from "../../shared/app/api.js";
 import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
@@ -13,8 +13,9 @@ const RULES = ["ALWAYS", "BOOKING_DAY", "NEVER"];
 
 export async function pricing(page) {
   const path = `/api/admin/schedules/${page.id}`;
-  const [schedule, options, { items }] = await Promise.all([
+  const [schedule, history, options, { items }] = await Promise.all([
     scheduleOf(page),
+    get(`${path}/prices`, { signal: page.signal }),
     get(`${path}/price-options`, { signal: page.signal }),
     get(`${path}/promotions`, { signal: page.signal }),
   ]);
@@ -22,6 +23,7 @@ export async function pricing(page) {
   page.main.replaceChildren(
     heading(t("pricing"), `${schedule.eventTitle} · ${moment(schedule.startsAt)}`,
       el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("phasesBack"))),
+    card(t("prices"), null, priceTable(page, path, history), priceForm(page, path, schedule)),
     card(t("pricingOptions"), null, optionsForm(page, { path, schedule, options })),
     card(t("promotions"), count(items.length), promotionTable(page, path, items), promotionForm(page, { path, schedule })));
 }
@@ -41,6 +43,52 @@ function onSubmit(form, { button, problem, save, done }) {
       }
     });
   });
+}
+
+/** The prices at first, and what changed them or will. A planned change can be withdrawn. */
+function priceTable(page, path, { prices, changes }) {
+  const grades = Object.keys(prices);
+  const row = (from, list, action) => el("tr", {},
+    el("th", { scope: "row", class: "num" }, from ? moment(from) : t("pricesFirst")),
+    grades.map((grade) => el("td", { class: "num" }, won(list[grade]))),
+    el("td", {}, action));
+  const withdraw = (from) => {
+    if (Date.parse(from) <= Date.now()) return null;
+    const button = el("button", { class: "btn small", type: "button" }, t("pricesWithdraw"));
+    const query = new URLSearchParams({ from });
+    button.addEventListener("click", () => whileBusy(button, async () => {
+      await call("DELETE", `${path}/prices?${query}`).then(page.again, page.fail);
+    }));
+    return button;
+  };
+  return el("div", { class: "scroll" }, el("table", {},
+    el("thead", {}, el("tr", {},
+      el("th", { scope: "col" }, t("pricesFrom")),
+      grades.map((grade) => el("th", { scope: "col" }, grade)),
+      el("th", { scope: "col" }, t("promoActions")))),
+    el("tbody", {}, row(null, prices, null), changes.map((it) => row(it.from, it.prices, withdraw(it.from))))));
+}
+
+function priceForm(page, path, schedule) {
+  const problem = problemBox();
+  const button = el("button", { class: "btn brand" }, t("pricesChange"));
+  const grades = Object.entries(schedule.prices);
+  const form = el("form", { class: "pad stack", "aria-label": t("pricesChange") },
+    el("p", { class: "quiet" }, t("pricesWords")),
+    el("div", { class: "row" },
+      field({ label: t("pricesFrom"), name: "from", type: "datetime-local", hint: t("pricesFromHint") }),
+      grades.map(([grade, price]) => field({
+        label: t("pricesOf", grade), name: `price ${grade}`, type: "number", min: 1, max: 100_000_000, value: price, required: true,
+      }))),
+    problem.element,
+    el("div", { class: "row" }, button));
+  const save = () => {
+    const given = new FormData(form);
+    const prices = Object.fromEntries(grades.map(([grade]) => [grade, Number(given.get(`price ${grade}`))]));
+    return call("POST", `${path}/prices`, { body: filled({ from: given.get("from") ? fromLocal(given.get("from")) : null, prices }) });
+  };
+  onSubmit(form, { button, problem, save, done: page.again });
+  return form;
 }
 
 function optionsForm(page, { path, schedule, options }) {

@@ -55,6 +55,13 @@ function facts(event, schedules) {
     event.transferable ? null : fact("shield", t("transferOff")));
 }
 
+/** What the grades will cost after a planned price change. */
+function nextPrices({ nextPrices: next }) {
+  if (!next) return null;
+  const list = Object.entries(next.prices).map(([grade, price]) => `${grade} ${won(price)}`).join(" · ");
+  return el("p", { class: "note num" }, t("nextPrices", moment(next.from), list));
+}
+
 function scheduleCard(page, schedule, { refundRules, reminders }) {
   const grades = gradesOf(schedule);
   const left = grades.reduce((sum, it) => sum + (it.left ?? 0), 0);
@@ -72,6 +79,7 @@ function scheduleCard(page, schedule, { refundRules, reminders }) {
         el("span", { class: "tag" }, grade),
         el("b", {}, won(price)),
         el("span", { class: "quiet" }, free === undefined ? "" : free ? t("seatsLeft", count(free)) : t("soldOut"))))),
+    nextPrices(schedule),
     feeNote(schedule),
     phaseList(page, schedule),
     left === 0 && !isOver ? standbyBox(page, schedule, grades) : null,

@@ -8,6 +8,8 @@ pub(crate) mod hold;
 pub(crate) mod orders;
 #[path = "booking/phases.rs"]
 pub(crate) mod phases;
+#[path = "booking/prices.rs"]
+pub(crate) mod prices;
 #[path = "booking/races.rs"]
 pub(crate) mod races;
 #[path = "booking/reconciliation.rs"]

@@ -107,5 +107,5 @@ pub async fn booking_view(
     let record = context.catalog.schedules.get(&*context.store, schedule, context.now()).await?;
     let mine = context.store.seats_held_by(fan, schedule).await?.into_iter().collect();
     let snapshot = context.booking.seat_maps.snapshot_now(context, schedule).await?;
-    Ok(BookingView { snapshot, mine, prices: record.prices.clone() })
+    Ok(BookingView { snapshot, mine, prices: record.prices_at(context.now()).clone() })
 }

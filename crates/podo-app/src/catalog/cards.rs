@@ -116,7 +116,7 @@ fn card_of(
         state,
         starts_at: starts().min(),
         last_starts_at: starts().max(),
-        price_from: dates.iter().flat_map(|it| it.prices.values()).min().copied(),
+        price_from: dates.iter().flat_map(|it| it.prices_at(now).values()).min().copied(),
         seats: on_sale().map(|it| it.n_seats).sum(),
         seats_left,
         openings,

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::store::PageAsk;
 use async_trait::async_trait;
 use podo_domain::booking::order::options::PriceOptions;
+use podo_domain::booking::order::price_changes::PriceChanges;
 use podo_domain::booking::seats::{Seat, SeatStanding};
 use podo_domain::catalog::phases::{Phase, PhaseMoment, phase_at};
 use podo_domain::catalog::{
@@ -176,7 +177,9 @@ pub struct ScheduleRecord {
     pub sequence: u32,
     pub times: ScheduleTimes,
     pub status: ScheduleStatus,
+    /// The prices at first.
     pub prices: BTreeMap<String, Won>,
+    pub price_changes: PriceChanges,
     pub n_seats: u32,
     pub seats_per_person: u32,
     /// Most seats in one order; a phase may say otherwise.
@@ -191,6 +194,11 @@ pub struct ScheduleRecord {
 }
 
 impl ScheduleRecord {
+    /// What seats cost that are held now.
+    pub fn prices_at(&self, now: Timestamp) -> &BTreeMap<String, Won> {
+        self.price_changes.current(now).map_or(&self.prices, |change| &change.prices)
+    }
+
     /// The date was canceled, by itself or with its event.
     pub fn is_canceled(&self) -> bool {
         self.status == ScheduleStatus::Cancelled

@@ -1,14 +1,17 @@
 //! Ticket types, fees and promotion codes of a date, as organisers set them.
 
 use crate::catalog::pricing_port::{
-    AddPromotion, ChangePromotion, PromotionView, RemovePromotion, SetOptions,
+    AddPromotion, ChangePrices, ChangePromotion, PriceVerb, PromotionView, RemovePromotion,
+    SetOptions,
 };
 use crate::context::AppContext;
 use crate::error::Result;
 use podo_domain::booking::order::options::{Fees, PriceOptions, TypeAsk};
+use podo_domain::booking::order::price_changes::PriceChanges;
 use podo_domain::booking::order::promotions::{Promotion, clean_code};
 use podo_domain::catalog::text::FieldError;
-use podo_domain::{PromotionId, Refusal, ScheduleId, Timestamp, UserId};
+use podo_domain::{PromotionId, Refusal, ScheduleId, Timestamp, UserId, Won};
+use std::collections::BTreeMap;
 
 pub async fn options_of(context: &AppContext, schedule: ScheduleId) -> Result<PriceOptions> {
     let record = context.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
@@ -27,6 +30,30 @@ pub async fn set_options(
     context.catalog.schedules.forget(schedule);
     context.catalog.cache.invalidate(context).await;
     Ok(options)
+}
+
+/// The prices at first and what changed them, or will.
+pub struct PriceHistory {
+    pub prices: BTreeMap<String, Won>,
+    pub changes: PriceChanges,
+}
+
+pub async fn prices_of(context: &AppContext, schedule: ScheduleId) -> Result<PriceHistory> {
+    let record = context.store.schedule(schedule).await?.ok_or(Refusal::NotFound)?;
+    Ok(PriceHistory { prices: record.prices, changes: record.price_changes })
+}
+
+pub async fn change_prices(
+    context: &AppContext,
+    actor: UserId,
+    schedule: ScheduleId,
+    verb: PriceVerb,
+) -> Result<PriceChanges> {
+    let command = ChangePrices { actor, schedule, verb, now: context.now() };
+    let changes = context.store.change_prices(command).await?;
+    context.catalog.schedules.forget(schedule);
+    context.catalog.cache.invalidate(context).await;
+    Ok(changes)
 }
 
 pub async fn promotions(context: &AppContext, schedule: ScheduleId) -> Result<Vec<PromotionView>> {

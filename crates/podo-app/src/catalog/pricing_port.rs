@@ -3,10 +3,11 @@
 use crate::error::Result;
 use async_trait::async_trait;
 use podo_domain::booking::order::options::{Discount, Fees, PriceOptions, TypeAsk};
+use podo_domain::booking::order::price_changes::PriceChanges;
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer};
 use podo_domain::{PromotionId, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
 
 /// Replaces the ticket types and the fees of a date.
@@ -16,6 +17,27 @@ pub struct SetOptions {
     pub schedule: ScheduleId,
     pub ticket_types: Vec<TypeAsk>,
     pub fees: Fees,
+    pub now: Timestamp,
+}
+
+/// What a date does with its prices from a moment on.
+#[derive(Clone, Debug)]
+pub enum PriceVerb {
+    /// From now on if no moment is given.
+    Add {
+        from: Option<Timestamp>,
+        prices: BTreeMap<String, Won>,
+    },
+    Withdraw {
+        from: Timestamp,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub struct ChangePrices {
+    pub actor: UserId,
+    pub schedule: ScheduleId,
+    pub verb: PriceVerb,
     pub now: Timestamp,
 }
 
@@ -93,6 +115,10 @@ impl PromotionView {
 pub trait Pricing: Send + Sync {
     /// Orders keep what they were made under. Refusals: `NotFound`, `InvalidPriceOptions`.
     async fn set_price_options(&self, command: SetOptions) -> Result<PriceOptions>;
+
+    /// Applies to seats that are held from then on; orders keep their prices. Refusals: `NotFound`,
+    /// `InvalidPriceChange`, `InvalidTemplate` (prices), `PriceChangeBegun`.
+    async fn change_prices(&self, command: ChangePrices) -> Result<PriceChanges>;
 
     async fn promotions_of(&self, schedule: ScheduleId) -> Result<Vec<PromotionView>>;
 

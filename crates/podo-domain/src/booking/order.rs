@@ -4,6 +4,7 @@
 //! without losing any. A discount on the whole order is divided over its seats.
 
 pub mod options;
+pub mod price_changes;
 pub mod promotions;
 
 use crate::{Refusal, Won};

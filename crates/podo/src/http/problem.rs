@@ -294,6 +294,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::UnknownSection
         | Refusal::InvalidPriceOptions { .. }
         | Refusal::InvalidPromotion { .. }
+        | Refusal::InvalidPriceChange { .. }
         | Refusal::TicketTypeUnknown { .. }
         | Refusal::TicketTypeOtherGrade { .. }
         | Refusal::TicketTypeLimit { .. }
@@ -332,6 +333,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::EventNotOpen
         | Refusal::WrongEventState
         | Refusal::SaleBegun
+        | Refusal::PriceChangeBegun
         | Refusal::InUse
         | Refusal::QueueClosed
         | Refusal::SaleNotOpen { .. }

@@ -116,10 +116,17 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
             |(grade, price): (&String, &Won)| format!("{} {}", escape(grade), money(*price));
         let prices: Vec<String> =
             prices.into_iter().map(price).chain(fee_words(language, &schedule.fees)).collect();
+        let next = schedule.next_prices.as_ref().map_or(String::new(), |next| {
+            let list: Vec<String> = next.prices.iter().map(price).collect();
+            let (from, list) = (day(next.from), list.join(" · "));
+            let words =
+                language.choose(format!("{from}부터 {list}"), format!("From {from}: {list}"));
+            format!("<p>{words}</p>")
+        });
         let enter = language.choose("예매하기", "Book");
         format!(
             "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\
-             {}<p>{}</p><h3>{}</h3><ul>{}</ul></section>",
+             {next}{}<p>{}</p><h3>{}</h3><ul>{}</ul></section>",
             day(schedule.starts_at),
             language.choose("예매 시작", "Sale starts"),
             day(schedule.sale_starts_at),

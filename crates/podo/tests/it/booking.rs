@@ -12,6 +12,8 @@ pub(crate) mod hold;
 pub(crate) mod orders;
 #[path = "booking/phases.rs"]
 pub(crate) mod phases;
+#[path = "booking/prices.rs"]
+pub(crate) mod prices;
 #[path = "booking/race.rs"]
 pub(crate) mod race;
 #[path = "booking/reconcile.rs"]

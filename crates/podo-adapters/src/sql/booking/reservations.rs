@@ -7,7 +7,7 @@ mod phase;
 mod read;
 mod release;
 
-pub(crate) use claim::{Claim, store_claimed, take_free_seats};
+pub(crate) use claim::{Claim, changed_prices, store_claimed, take_free_seats};
 pub(crate) use order::json_or_default;
 pub(crate) use release::give_back;
 

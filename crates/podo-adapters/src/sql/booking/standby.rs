@@ -1,6 +1,8 @@
 //! The standby list: who waits for which seats, and the holds made for them.
 
-use crate::sql::booking::reservations::{Claim, json_or_default, store_claimed, take_free_seats};
+use crate::sql::booking::reservations::{
+    Claim, changed_prices, json_or_default, store_claimed, take_free_seats,
+};
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
@@ -14,8 +16,9 @@ use podo_domain::booking::standby::{PLACE_OF_OFFER, Standby, StandbyState};
 use podo_domain::catalog::{EventStatus, SaleWindow, ScheduleStatus};
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::{Refusal, ScheduleId, StandbyId, Timestamp, UserId};
+use podo_domain::{Refusal, ScheduleId, StandbyId, Timestamp, UserId, Won};
 use serde_json::json;
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 commands! {
@@ -39,6 +42,8 @@ commands! {
 pub(crate) struct SaleTerms {
     pub(crate) seats_per_person: u32,
     pub(crate) fees: Fees,
+    /// The prices in force, if they have changed.
+    pub(crate) prices: Option<BTreeMap<String, Won>>,
 }
 
 /// Whether seats of the date can be bought now.
@@ -48,7 +53,8 @@ pub(crate) async fn check_sale(
     now: Timestamp,
 ) -> Result<SaleTerms> {
     let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status as event_status,
-                      s.seats_per_person, s.stopped_at, s.price_options
+                      s.seats_per_person, s.stopped_at, s.price_options,
+                      s.price_changes
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
@@ -62,6 +68,7 @@ pub(crate) async fn check_sale(
     Ok(SaleTerms {
         seats_per_person: row.get("seats_per_person")?,
         fees: json_or_default::<PriceOptions>(&row, "price_options")?.fees,
+        prices: changed_prices(&row, now)?,
     })
 }
 
@@ -159,6 +166,7 @@ async fn offer(tx: &mut dyn Tx, command: &OfferSeats) -> Result<()> {
         place: PLACE_OF_OFFER,
         until: command.until,
         fees: terms.fees,
+        prices: terms.prices,
         now: command.now,
     };
     let claimed = take_free_seats(tx, &claim).await?;

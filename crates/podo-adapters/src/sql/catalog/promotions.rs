@@ -1,17 +1,21 @@
 //! Promotion codes of a date, and the count of the orders that use them.
 
+use crate::sql::booking::reservations::json_or_default;
 use crate::sql::catalog::announce_change;
 use crate::sql::catalog::create::json_text;
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
 use podo_app::catalog::pricing_port::{
-    AddPromotion, ChangePromotion, Pricing, PromotionView, RemovePromotion, SetOptions,
+    AddPromotion, ChangePrices, ChangePromotion, PriceVerb, Pricing, PromotionView,
+    RemovePromotion, SetOptions,
 };
 use podo_app::{Error, Result};
 use podo_domain::booking::order::options::PriceOptions;
+use podo_domain::booking::order::price_changes::{PriceChange, PriceChanges};
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer, USES_MAX};
 use podo_domain::booking::reservations::Reservation;
+use podo_domain::catalog::{SeatTemplate, price_seats};
 use podo_domain::{PromotionId, Refusal, ScheduleId, Timestamp, Won};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 commands! {
     impl Pricing for SqlStore {
         write set_price_options(SetOptions) -> PriceOptions as Event => set_options;
+        write change_prices(ChangePrices) -> PriceChanges as Event => change_prices;
         read promotions_of(PromotionsOf { schedule: ScheduleId })
             -> Vec<PromotionView> as Event => list;
         write add_promotion(AddPromotion) -> PromotionView as Event => add;
@@ -132,8 +137,7 @@ async fn set_options(tx: &mut dyn Tx, command: &SetOptions) -> Result<PriceOptio
     tx.lock(schedule.uuid()).await?;
     let sql = "select prices, price_options from event_schedules where id = $1";
     let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
-    let before: PriceOptions =
-        crate::sql::booking::reservations::json_or_default(&row, "price_options")?;
+    let before: PriceOptions = json_or_default(&row, "price_options")?;
     let prices: BTreeMap<String, Won> = row.json("prices")?;
     let next = before.change(command.ticket_types.clone(), command.fees, &prices)?;
     let stored = if next.is_plain() { Value::Null } else { json_text(&next)? };
@@ -142,6 +146,29 @@ async fn set_options(tx: &mut dyn Tx, command: &SetOptions) -> Result<PriceOptio
     let details = json!({ "ticketTypes": next.ticket_types, "fees": next.fees });
     announce_change(tx, command.actor, "schedule.price-options", schedule.uuid(), details, now)
         .await?;
+    Ok(next)
+}
+
+async fn change_prices(tx: &mut dyn Tx, command: &ChangePrices) -> Result<PriceChanges> {
+    let (schedule, now) = (command.schedule, command.now);
+    tx.lock(schedule.uuid()).await?;
+    let sql = "select seat_template, price_changes from event_schedules where id = $1";
+    let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
+    let before: PriceChanges = json_or_default(&row, "price_changes")?;
+    let (next, details) = match &command.verb {
+        PriceVerb::Add { from, prices } => {
+            let template: SeatTemplate = row.json("seat_template")?;
+            price_seats(&template.plan()?, prices)?;
+            let change = PriceChange { from: from.unwrap_or(now), prices: prices.clone() };
+            (before.add(change.clone(), now)?, json!({ "added": change }))
+        }
+        PriceVerb::Withdraw { from } => {
+            (before.withdraw(*from, now)?, json!({ "withdrawn": from }))
+        }
+    };
+    let sql = "update event_schedules set price_changes = $2, updated_at = $3 where id = $1";
+    tx.execute(sql, &[schedule.into(), json_text(&next)?, now.into()]).await?;
+    announce_change(tx, command.actor, "schedule.prices", schedule.uuid(), details, now).await?;
     Ok(next)
 }
 

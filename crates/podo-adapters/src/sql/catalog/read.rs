@@ -24,7 +24,7 @@ macro_rules! schedules {
                 s.starts_at, s.ends_at, s.sale_starts_at, s.sale_ends_at, s.status,
                 s.prices, s.n_seats, s.seats_per_person, s.queue_settings, s.draw_seed,
                 s.resale_min_seconds, s.resale_max_seconds, s.last_phase, s.seats_per_order,
-                s.price_options
+                s.price_options, s.price_changes
            from event_schedules s join events e on e.id = s.event_id"
     };
 }
@@ -111,8 +111,34 @@ pub(super) async fn seats_by_grade(
     };
     let values = params![question.schedule, question.now];
     let mut sales = tx.query(sql, values).await?.iter().map(read).collect::<Result<Vec<_>>>()?;
-    subtract_discounts(tx, question.schedule, &mut sales).await?;
+    match has_changed_prices(tx, question.schedule).await? {
+        true => sum_orders(tx, question.schedule, &mut sales).await?,
+        false => subtract_discounts(tx, question.schedule, &mut sales).await?,
+    }
     Ok(sales)
+}
+
+async fn has_changed_prices(tx: &mut dyn Tx, schedule: ScheduleId) -> Result<bool> {
+    let sql = "select 1 as one from event_schedules where id = $1 and price_changes is not null";
+    Ok(tx.row(sql, params![schedule]).await?.is_some())
+}
+
+/// Takes the revenue from the orders: their seats don't all cost what the seats cost at first.
+async fn sum_orders(tx: &mut dyn Tx, schedule: ScheduleId, sales: &mut [GradeSales]) -> Result<()> {
+    let sql = "select c.grade, cast(sum(c.price) as bigint) as amount
+                 from reservation_seats c join reservations r on r.id = c.reservation_id
+                where c.schedule_id = $1 and c.active and r.status = 'CONFIRMED'
+                group by c.grade";
+    for sales in &mut *sales {
+        sales.revenue = Won::ZERO;
+    }
+    for row in tx.query(sql, params![schedule]).await? {
+        let (grade, amount): (String, Won) = (row.get("grade")?, row.get("amount")?);
+        if let Some(found) = sales.iter_mut().find(|sales| sales.grade == grade) {
+            found.revenue = amount;
+        }
+    }
+    Ok(())
 }
 
 /// Reduces the revenue by what types and codes took off the prices of sold seats.
@@ -164,6 +190,7 @@ fn read_schedule(row: &Row) -> Result<ScheduleRecord> {
         },
         status: row.parse("status", ScheduleStatus::parse)?,
         prices: row.json("prices")?,
+        price_changes: json_or_default(row, "price_changes")?,
         n_seats: row.get("n_seats")?,
         seats_per_person: row.get("seats_per_person")?,
         seats_per_order: row.get("seats_per_order")?,

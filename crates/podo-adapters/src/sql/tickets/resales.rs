@@ -401,6 +401,7 @@ async fn sell_to_taker(tx: &mut dyn Tx, listing: &Listing, command: &TakeResale)
         until: listing.offered_until.ok_or(Refusal::ResaleOver)?,
         // In the price already.
         fees: Fees::default(),
+        prices: None,
         now: command.now,
     };
     let mut claimed = take_free_seats(tx, &claim).await?;

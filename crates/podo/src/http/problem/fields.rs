@@ -10,6 +10,7 @@ pub(crate) fn wrong_field(refusal: &Refusal) -> Option<(&str, Value)> {
     Some(match refusal {
         Refusal::InvalidSchedule { field }
         | Refusal::WrongPhaseProof { field }
+        | Refusal::InvalidPriceChange { field }
         | Refusal::InvalidPromotion { field } => (field, json!({})),
         Refusal::InvalidPhase { field }
         | Refusal::InvalidPriceOptions { field }

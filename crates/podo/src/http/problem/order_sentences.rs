@@ -3,6 +3,11 @@
 /// Code, Korean, English; sorted by code.
 pub(crate) const ORDERS: &[(&str, &str, &str)] = &[
     (
+        "INVALID_PRICE_CHANGE",
+        "가격 변경은 지금이나 앞으로의 시각부터, 한 시각에 한 번만, 회차마다 50번까지 정할 수 있어요.",
+        "A price change starts now or later, at a time of its own, and a date has at most 50.",
+    ),
+    (
         "INVALID_PRICE_OPTIONS",
         "권종이나 수수료 설정이 올바르지 않아요.",
         "A ticket type or a fee isn't valid.",
@@ -21,6 +26,11 @@ pub(crate) const ORDERS: &[(&str, &str, &str)] = &[
         "ORDER_TOO_EXPENSIVE",
         "한 번에 결제할 수 있는 금액을 넘었어요. 좌석을 나누어 예매해 주세요.",
         "That is more than one payment may move. Please book fewer seats at a time.",
+    ),
+    (
+        "PRICE_CHANGE_BEGUN",
+        "이미 시작된 가격 변경은 취소할 수 없어요.",
+        "A price change that has begun can't be withdrawn.",
     ),
     ("PROMOTION_EXISTS", "이 회차에 이미 있는 코드예요.", "This date already has that code."),
     (

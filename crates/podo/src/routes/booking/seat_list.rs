@@ -21,7 +21,7 @@ const BYTES_MAX: u64 = 128 << 20;
 /// Approximate length of a piece.
 const PIECE: usize = 32 * 1_024;
 
-/// Prices may change until the sale opens.
+/// A list with other prices is another list.
 type Prices = BTreeMap<String, Won>;
 
 pub struct BookingLists(Cache<(ScheduleId, Prices), Arc<Rows>>);
@@ -57,25 +57,28 @@ impl BookingLists {
         schedule: ScheduleId,
         prices: Prices,
     ) -> Result<Arc<Rows>> {
+        let key = (schedule, prices);
         let load = async {
+            let prices = key.1.clone();
             let seats = context.store.seats_of(schedule).await?;
             // Fifty thousand seats take a while, so this doesn't block the runtime.
-            let making = tokio::task::spawn_blocking(move || Rows::of(schedule, seats));
+            let making = tokio::task::spawn_blocking(move || Rows::of(schedule, seats, &prices));
             making.await.map_err(Error::broken)?.map(Arc::new)
         };
-        self.0.get_or_load(&(schedule, prices), load).await
+        self.0.get_or_load(&key, load).await
     }
 }
 
 impl Rows {
-    fn of(schedule: ScheduleId, seats: Vec<Seat>) -> Result<Rows> {
+    fn of(schedule: ScheduleId, seats: Vec<Seat>, prices: &Prices) -> Result<Rows> {
         let mut rows = Rows { text: Vec::new(), ends: Vec::with_capacity(seats.len()) };
         for seat in seats {
+            let price = prices.get(&seat.grade).copied().unwrap_or(seat.price);
             let seat = ReservedSeat {
                 id: schedule.seat(seat.index),
                 number: seat.number,
                 grade: seat.grade,
-                price: seat.price,
+                price,
                 parts: None,
             };
             serde_json::to_writer(&mut rows.text, &seat).map_err(Error::broken)?;
@@ -191,7 +194,7 @@ mod tests {
     }
 
     fn written(schedule: ScheduleId, packed: &[u8], mine: &[u32], n_seats: u32) -> Vec<Bytes> {
-        let rows = Rows::of(schedule, (0..n_seats).map(seat).collect()).unwrap();
+        let rows = Rows::of(schedule, (0..n_seats).map(seat).collect(), &Prices::new()).unwrap();
         let packed = Bytes::copy_from_slice(packed);
         Pieces::new(Arc::new(rows), packed, mine.iter().copied().collect()).unwrap().collect()
     }

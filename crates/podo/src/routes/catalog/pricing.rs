@@ -2,21 +2,22 @@
 
 use crate::http::extract::permissions::{ManageEvents, ViewEvents};
 use crate::http::extract::scope::OfSchedule;
-use crate::http::extract::{Allowed, Audited, Body, Id, PathText, guarded};
+use crate::http::extract::{Allowed, Audited, Body, Id, Params, PathText, guarded};
 use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use podo_app::catalog::pricing;
-use podo_app::catalog::pricing_port::PromotionView;
+use podo_app::catalog::pricing_port::{PriceVerb, PromotionView};
 use podo_domain::booking::order::options::{Discount, Fees, PriceOptions, TicketType, TypeAsk};
+use podo_domain::booking::order::price_changes::PriceChange;
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer};
 use podo_domain::catalog::text::Line;
 use podo_domain::{PromotionId, Refusal, ScheduleId, Timestamp, Won};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use utoipa::ToSchema;
+use std::collections::{BTreeMap, BTreeSet};
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use uuid::Uuid;
 
@@ -24,6 +25,9 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(guarded!(show_price_options))
         .routes(guarded!(set_price_options))
+        .routes(guarded!(show_prices))
+        .routes(guarded!(change_prices))
+        .routes(guarded!(withdraw_prices))
         .routes(guarded!(show_promotions))
         .routes(guarded!(create_promotion))
         .routes(guarded!(change_promotion))
@@ -146,6 +150,89 @@ pub(crate) async fn set_price_options(
     let asked = ticket_types.into_iter().enumerate().map(|(at, it)| ask(at, it));
     let asked = asked.collect::<Result<Vec<_>, Refusal>>()?;
     Ok(Json(pricing::set_options(&app.context, actor, schedule, asked, fees).await?.into()))
+}
+
+/// The prices of a date over time.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PricesView {
+    /// At first.
+    prices: BTreeMap<String, Won>,
+    /// Past and planned, the earliest first.
+    changes: Vec<PriceChange>,
+}
+
+/// The prices of a date, and their changes.
+#[utoipa::path(get, path = "/api/admin/schedules/{id}/prices", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    responses((status = 200, body = PricesView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn show_prices(
+    State(app): State<App>,
+    _: Allowed<ViewEvents, OfSchedule>,
+    Id(schedule): Id<ScheduleId>,
+) -> ApiResult<Json<PricesView>> {
+    Ok(Json(prices_of(&app, schedule).await?))
+}
+
+async fn prices_of(app: &App, schedule: ScheduleId) -> ApiResult<PricesView> {
+    let history = pricing::prices_of(&app.context, schedule).await?;
+    Ok(PricesView { prices: history.prices, changes: history.changes.all().to_vec() })
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct PriceChangeBody {
+    /// Now, if absent.
+    #[serde(default)]
+    from: Option<Timestamp>,
+    /// Of every grade.
+    prices: BTreeMap<String, Won>,
+}
+
+/// Changes the prices from a moment on, also while the date is on sale. Orders keep the prices at
+/// which their seats were held.
+#[utoipa::path(post, path = "/api/admin/schedules/{id}/prices", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path)),
+    request_body = PriceChangeBody,
+    responses((status = 200, body = PricesView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
+pub(crate) async fn change_prices(
+    State(app): State<App>,
+    Audited { actor, .. }: Audited<ManageEvents, OfSchedule>,
+    Id(schedule): Id<ScheduleId>,
+    body: Body<PriceChangeBody>,
+) -> ApiResult<Json<PricesView>> {
+    let PriceChangeBody { from, prices } = body.value;
+    let verb = PriceVerb::Add { from, prices };
+    pricing::change_prices(&app.context, actor, schedule, verb).await?;
+    Ok(Json(prices_of(&app, schedule).await?))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PriceChangeParams {
+    /// The moment of the change.
+    from: Timestamp,
+}
+
+/// Withdraws a planned price change.
+#[utoipa::path(delete, path = "/api/admin/schedules/{id}/prices", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path), PriceChangeParams),
+    responses((status = 200, body = PricesView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem)))]
+pub(crate) async fn withdraw_prices(
+    State(app): State<App>,
+    Audited { actor, .. }: Audited<ManageEvents, OfSchedule>,
+    Id(schedule): Id<ScheduleId>,
+    Params(params): Params<PriceChangeParams>,
+) -> ApiResult<Json<PricesView>> {
+    let verb = PriceVerb::Withdraw { from: params.from };
+    pricing::change_prices(&app.context, actor, schedule, verb).await?;
+    Ok(Json(prices_of(&app, schedule).await?))
 }
 
 #[derive(Serialize, ToSchema)]

@@ -119,6 +119,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::StandbyOffered,
         Refusal::InvalidPriceOptions { field: "ticketTypes[0].percent".to_owned() },
         Refusal::InvalidPromotion { field: "usesMax" },
+        Refusal::InvalidPriceChange { field: "from" },
+        Refusal::PriceChangeBegun,
         Refusal::PromotionExists,
         Refusal::TicketTypeUnknown { field: "seats[0].ticketTypeId".to_owned() },
         Refusal::TicketTypeOtherGrade { field: "seats[0].ticketTypeId".to_owned() },

@@ -284,7 +284,7 @@ const RECENT_AUTH: [&str; 11] = [
 ];
 
 /// Routes that are not audited: they change nothing and show no personal data.
-const UNAUDITED: [&str; 26] = [
+const UNAUDITED: &[&str] = &[
     "GET /api/admin/events",
     "GET /api/admin/events/{id}",
     "GET /api/admin/events/{id}/refund-policy",
@@ -298,6 +298,7 @@ const UNAUDITED: [&str; 26] = [
     "GET /api/admin/reconciliation",
     "GET /api/admin/schedules/{id}/attendance",
     "GET /api/admin/schedules/{id}/phases",
+    "GET /api/admin/schedules/{id}/prices",
     "GET /api/admin/schedules/{id}/price-options",
     "GET /api/admin/schedules/{id}/promotions",
     "GET /api/admin/schedules/{id}/attendance.csv",

@@ -1,12 +1,13 @@
 //! Turns a claim on seats into a reservation, for a fan who chose them or for a standby entry.
 
-use crate::sql::booking::reservations::order::{priced, repriced};
+use crate::sql::booking::reservations::order::{json_or_default, priced, repriced};
 use crate::sql::booking::reservations::{Change, json_or_null, tell};
 use crate::sql::engine::tx::{SqlError, Tx};
 use crate::sql::engine::value::{Row, params};
 use podo_app::booking::port::reservations::{Held, ReservedSeat, lines_of};
 use podo_app::{Error, Result};
 use podo_domain::booking::order::options::Fees;
+use podo_domain::booking::order::price_changes::PriceChanges;
 use podo_domain::booking::order::{ChosenSeat, price};
 use podo_domain::booking::reservations::{Reservation, ReservationStatus};
 use podo_domain::booking::seats::SeatPick;
@@ -14,6 +15,7 @@ use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::waiting_room::PlaceNumber;
 use podo_domain::{PhaseId, Refusal, ReservationId, SeatId, Timestamp, UserId, Won};
+use std::collections::BTreeMap;
 
 /// Who claims which seats, and on which entry.
 pub(crate) struct Claim<'a> {
@@ -27,6 +29,8 @@ pub(crate) struct Claim<'a> {
     pub(crate) until: Timestamp,
     /// Charged in addition to what the seats cost.
     pub(crate) fees: Fees,
+    /// What the grades cost now, if that has changed since the seats were created.
+    pub(crate) prices: Option<BTreeMap<String, Won>>,
     pub(crate) now: Timestamp,
 }
 
@@ -72,6 +76,7 @@ pub(crate) async fn store_claimed(
     command: &Claim<'_>,
     mut claimed: Vec<Claimed>,
 ) -> Result<Held> {
+    charge_current_prices(command, &mut claimed);
     let (amount, order_fee) = charge(command, &mut claimed)?;
     let reservation = Reservation {
         id: command.reservation,
@@ -106,6 +111,20 @@ pub(crate) async fn store_claimed(
         amount,
         hold_expires_at: reservation.hold_expires_at,
     })
+}
+
+/// A seat costs what its grade costs at the moment of the claim, and its order keeps that price.
+fn charge_current_prices(command: &Claim<'_>, claimed: &mut [Claimed]) {
+    let Some(prices) = &command.prices else { return };
+    for seat in claimed.iter_mut().map(|claim| &mut claim.seat) {
+        seat.price = prices.get(&seat.grade).copied().unwrap_or(seat.price);
+    }
+}
+
+/// The prices in force, if they have changed.
+pub(crate) fn changed_prices(row: &Row, now: Timestamp) -> Result<Option<BTreeMap<String, Won>>> {
+    let changes: PriceChanges = json_or_default(row, "price_changes")?;
+    Ok(changes.current(now).map(|change| change.prices.clone()))
 }
 
 /// Adds the fees to the seats. Returns the amount of the order and its own fee.

@@ -1,6 +1,8 @@
 //! Holds seats, all or none. The database decides.
 
-use crate::sql::booking::reservations::claim::{Claim, Claimed, read_claim, store_claimed};
+use crate::sql::booking::reservations::claim::{
+    Claim, Claimed, changed_prices, read_claim, store_claimed,
+};
 use crate::sql::booking::reservations::load;
 use crate::sql::booking::reservations::order::json_or_default;
 use crate::sql::booking::reservations::phase::running_phase;
@@ -19,7 +21,8 @@ use podo_domain::booking::reservations::{
 use podo_domain::booking::seats::SeatState;
 use podo_domain::catalog::{EventStatus, SaleWindow, ScheduleStatus};
 use podo_domain::id::SeatIndex;
-use podo_domain::{PhaseId, Refusal, ReservationId, Timestamp};
+use podo_domain::{PhaseId, Refusal, ReservationId, Timestamp, Won};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 pub(super) async fn hold(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Idempotent<Held>> {
@@ -29,11 +32,11 @@ pub(super) async fn hold(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Idempot
     // Serialise one fan's holds of a schedule, so that the seat limit counts all of them.
     let (fan, schedule) = (command.user.uuid(), command.pick.schedule().uuid());
     tx.lock(Uuid::from_u128(fan.as_u128() ^ schedule.as_u128())).await?;
-    let (phase, fees) = check_sale_and_limit(tx, command).await?;
-    check_room(command, phase)?;
+    let terms = check_sale_and_limit(tx, command).await?;
+    check_room(command, terms.phase)?;
     history::check_entry(tx, command).await?;
     let claimed = claim_seats(tx, command).await?;
-    let held = store_claimed(tx, &claim_of(command, phase, fees), claimed).await?;
+    let held = store_claimed(tx, &claim_of(command, terms), claimed).await?;
     idempotency::store(tx, &command.key, None, &held, command.now).await?;
     Ok(Idempotent::Fresh(held))
 }
@@ -44,27 +47,33 @@ fn check_room(command: &HoldSeats, phase: Option<PhaseId>) -> Result<()> {
     if command.room == room { Ok(()) } else { Err(Refusal::EntryRequired.into()) }
 }
 
-fn claim_of(command: &HoldSeats, phase: Option<PhaseId>, fees: Fees) -> Claim<'_> {
+/// What the seats are sold under.
+struct HoldTerms {
+    /// The phase that sells them, on a date with phases.
+    phase: Option<PhaseId>,
+    fees: Fees,
+    /// The prices in force, if they have changed.
+    prices: Option<BTreeMap<String, Won>>,
+}
+
+fn claim_of(command: &HoldSeats, terms: HoldTerms) -> Claim<'_> {
     Claim {
         reservation: command.reservation,
         user: command.user,
         pick: &command.pick,
-        phase,
+        phase: terms.phase,
         place: command.entry.number,
         until: command.until,
-        fees,
+        fees: terms.fees,
+        prices: terms.prices,
         now: command.now,
     }
 }
 
-/// Returns the phase that sells the seats, on a date with phases, and the fees of the date.
-async fn check_sale_and_limit(
-    tx: &mut dyn Tx,
-    command: &HoldSeats,
-) -> Result<(Option<PhaseId>, Fees)> {
+async fn check_sale_and_limit(tx: &mut dyn Tx, command: &HoldSeats) -> Result<HoldTerms> {
     let sql = "select s.sale_starts_at, s.sale_ends_at, s.status, e.status as event_status,
                       s.seats_per_person, s.stopped_at, s.last_phase, s.seats_per_order,
-                      s.price_options
+                      s.price_options, s.price_changes
                  from event_schedules s join events e on e.id = s.event_id
                 where s.id = $1";
     let schedule = command.pick.schedule();
@@ -91,9 +100,10 @@ async fn check_sale_and_limit(
     check_order_size(n_more, of_phase.map_or_else(|| row.get("seats_per_order"), Ok)?)?;
     check_seat_limit(past.n_active, n_more, row.get("seats_per_person")?)?;
     let fees = json_or_default::<PriceOptions>(&row, "price_options")?.fees;
-    let Some(phase) = phase else { return Ok((None, fees)) };
+    let prices = changed_prices(&row, command.now)?;
+    let Some(phase) = phase else { return Ok(HoldTerms { phase: None, fees, prices }) };
     check_seat_limit(past.n_active_in(phase.id), n_more, phase.terms.seats_per_person)?;
-    Ok((Some(phase.id), fees))
+    Ok(HoldTerms { phase: Some(phase.id), fees, prices })
 }
 
 /// The fan's earlier activity on this schedule.
