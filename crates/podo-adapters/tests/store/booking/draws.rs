@@ -1,5 +1,6 @@
 //! Draw sales: applications within their window, the drawn order, and offers in that order.
 
+use crate::identity::support::{has, lines};
 use crate::world::{Fan, Plan, SALE_S, World, at, broken, refusal};
 use futures::future::join_all;
 use podo_adapters::sql::Guard;
@@ -10,6 +11,7 @@ use podo_app::catalog::phases::draws_port::{
 };
 use podo_app::catalog::phases::port::{Phases, SetPhases};
 use podo_app::catalog::port::{Catalog, Remove, Unwanted};
+use podo_app::identity::support::port::{SupportSubject, TimelineKind};
 use podo_app::messaging::port::messages::Messages;
 use podo_app::{Error, Result};
 use podo_domain::booking::draws::{ApplicationState, DrawTerms};
@@ -20,7 +22,7 @@ use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::payments::PaymentMethod;
 use podo_domain::waiting_room::draw::permutation;
-use podo_domain::{PhaseId, Refusal, ReservationId, ScheduleId, Timestamp};
+use podo_domain::{PhaseId, Refusal, ReservationId, ScheduleId, Timestamp, UserId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fans apply between these moments; the phase begins with the sale.
@@ -145,7 +147,7 @@ async fn offer(
 }
 
 /// A date of its own whose first winner bought, for the damage to invariants.
-pub(crate) async fn drawn_date(world: &World) {
+pub(crate) async fn drawn_date(world: &World) -> UserId {
     let schedule = ScheduleId::with_room_for_seats(world.id());
     world.store.create_schedule(world.schedule_command(schedule, 4)).await.unwrap();
     let phase = sale_on(world, schedule, 2).await;
@@ -156,6 +158,7 @@ pub(crate) async fn drawn_date(world: &World) {
     let reservation = offer(world, phase, &order[0], FIRST_R, at(2)).await.unwrap();
     buy(world, &fans, order[0].user, reservation).await;
     assert_eq!(world.store.settle_drawn(at(4), 10).await.unwrap(), 1);
+    order[0].user
 }
 
 async fn in_order(world: &World, phase: PhaseId) -> Vec<ApplicationRecord> {
@@ -313,11 +316,21 @@ async fn offers_go_in_the_drawn_order_and_a_lapsed_one_passes_to_the_next() {
     world.finish().await;
 }
 
-async fn buy(world: &World, fans: &[Fan], user: podo_domain::UserId, reservation: ReservationId) {
+async fn buy(world: &World, fans: &[Fan], user: UserId, reservation: ReservationId) {
     let fan = fans.iter().find(|fan| fan.id == user).unwrap();
     world.charge(fan, 1_000_000).await;
     let ready = world.request(fan, reservation, PaymentMethod::Wallet, at(3)).await.unwrap();
     world.confirm(fan, &ready, at(3)).await.unwrap();
+}
+
+#[tokio::test]
+async fn support_sees_what_became_of_an_application() {
+    let world = World::new().await;
+    let winner = drawn_date(&world).await;
+    let told = lines(&world, SupportSubject::Person(winner)).await;
+    assert!(has(&told, TimelineKind::Phase, "TAKEN"), "{told:?}");
+    assert!(has(&told, TimelineKind::Phase, "VERIFIED"), "{told:?}");
+    world.finish().await;
 }
 
 #[tokio::test]

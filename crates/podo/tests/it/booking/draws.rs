@@ -12,16 +12,15 @@ use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A date whose sale opens in an hour, with a phase for winners from then on, and its draw of two
-/// seats in ten minutes.
+/// A date whose sale opens in four minutes, with a phase for winners from then on, and its draw of
+/// two seats in two minutes.
 struct Sale {
     show: Show,
     phase: String,
-    now: Timestamp,
 }
 
 async fn show(world: &World) -> (Show, Timestamp, String) {
-    let plan = Plan { opens_in: MINUTE * 60, ..Plan::default() };
+    let plan = Plan { opens_in: MINUTE * 4, ..Plan::default() };
     let show = world.show(plan).await;
     let view = world.stranger.get(&format!("/api/schedules/{}", show.schedule)).await.expect(200);
     let opens_at: Timestamp = serde_json::from_value(view["saleStartsAt"].clone()).unwrap();
@@ -30,11 +29,11 @@ async fn show(world: &World) -> (Show, Timestamp, String) {
     let path = format!("/api/admin/schedules/{}/phases", show.schedule);
     let made = world.organiser.put(&path, &json!({ "phases": [phase] })).await.expect(200);
     let id = text(&made["items"][0], "id");
-    (show, opens_at.minus(MINUTE * 60), id)
+    (show, opens_at.minus(MINUTE * 4), id)
 }
 
 fn terms(from: Timestamp, until: Timestamp) -> Value {
-    json!({ "applyFrom": from, "applyUntil": until, "seatsMax": 2, "offerMinutes": 60,
+    json!({ "applyFrom": from, "applyUntil": until, "seatsMax": 2, "offerMinutes": 10,
         "quantities": { "VIP": 2 } })
 }
 
@@ -44,8 +43,8 @@ async fn put_draw(world: &World, phase: &str, terms: &Value) -> Answer {
 
 async fn sale(world: &World) -> Sale {
     let (show, now, phase) = show(world).await;
-    put_draw(world, &phase, &terms(now.minus(MINUTE), now.plus(MINUTE * 10))).await.expect(200);
-    Sale { show, phase, now }
+    put_draw(world, &phase, &terms(now.minus(MINUTE), now.plus(MINUTE * 2))).await.expect(200);
+    Sale { show, phase }
 }
 
 fn application(phase: &str) -> String {
@@ -84,7 +83,7 @@ async fn in_order(fans: Vec<Fan>, phase: &str) -> Vec<Fan> {
 #[tokio::test(flavor = "multi_thread")]
 async fn winners_of_a_draw_buy_in_its_order_and_anybody_can_check_it() {
     let world = World::start().await;
-    let Sale { show, phase, .. } = sale(&world).await;
+    let Sale { show, phase } = sale(&world).await;
     let fans = world.fans(3).await;
     for fan in &fans {
         fan.api.get(&application(&phase)).await.refused(404, "NOT_FOUND");
@@ -104,7 +103,7 @@ async fn winners_of_a_draw_buy_in_its_order_and_anybody_can_check_it() {
     let list = format!("{proof}/applications");
     world.stranger.get(&list).await.refused(409, "DRAW_PENDING");
 
-    world.clock.advance(MINUTE * 11);
+    world.clock.advance(MINUTE * 2);
     for fan in &fans {
         wait_for(fan, &phase, "DRAWN").await;
     }
@@ -112,7 +111,7 @@ async fn winners_of_a_draw_buy_in_its_order_and_anybody_can_check_it() {
     let mut order = in_order(fans, &phase).await;
     assert_eq!(mine(&order[0], &phase).await["wins"], true);
     assert_eq!(mine(&order[1], &phase).await["wins"], false);
-    world.clock.advance(MINUTE * 50);
+    world.clock.advance(MINUTE * 2);
     let offered = wait_for(&order[0], &phase, "OFFERED").await;
     let offer = &offered["offer"];
     assert_eq!((&offer["status"], &offer["seats"].as_array().unwrap().len()), (&json!("HELD"), &2));
@@ -122,7 +121,7 @@ async fn winners_of_a_draw_buy_in_its_order_and_anybody_can_check_it() {
     order[1].enter(&show).await.refused(403, "DRAW_ONLY");
 
     // The first lets the offer lapse; the second takes it; nothing is left for the third.
-    world.clock.advance(MINUTE * 61);
+    world.clock.advance(MINUTE * 11);
     wait_for(&order[0], &phase, "LAPSED").await;
     let offered = wait_for(&order[1], &phase, "OFFERED").await;
     order[1].charge(1_000_000).await;
@@ -177,19 +176,19 @@ async fn check_proof(world: &World, proof: &str) {
 async fn an_application_for_more_seats_than_are_left_waits_and_is_then_passed_over() {
     let world = World::start().await;
     let (_, now, phase) = show(&world).await;
-    let mut three = terms(now.minus(MINUTE), now.plus(MINUTE * 10));
+    let mut three = terms(now.minus(MINUTE), now.plus(MINUTE * 2));
     three["quantities"] = json!({ "VIP": 3 });
     put_draw(&world, &phase, &three).await.expect(200);
     let fans = world.fans(3).await;
     for fan in &fans {
         apply(fan, &phase, 2).await.expect(200);
     }
-    world.clock.advance(MINUTE * 11);
+    world.clock.advance(MINUTE * 2);
     for fan in &fans {
         wait_for(fan, &phase, "DRAWN").await;
     }
     let order = in_order(fans, &phase).await;
-    world.clock.advance(MINUTE * 50);
+    world.clock.advance(MINUTE * 2);
     let offered = wait_for(&order[0], &phase, "OFFERED").await;
     // One seat is left; the offer may come back, so the second keeps its turn.
     assert_eq!(mine(&order[1], &phase).await["state"], "DRAWN");
@@ -207,7 +206,7 @@ async fn bad_terms_and_applications_name_their_field_and_change_nothing() {
     let fan = world.fan().await;
     world.stranger.get(&format!("/api/booking/draws/{phase}")).await.refused(404, "NOT_FOUND");
     apply(&fan, &phase, 1).await.refused(404, "NOT_FOUND");
-    let good = terms(now.plus(MINUTE), now.plus(MINUTE * 10));
+    let good = terms(now.plus(MINUTE), now.plus(MINUTE * 3));
     let with = |field: &str, value: Value| {
         let mut changed = good.clone();
         changed[field] = value;
@@ -215,7 +214,7 @@ async fn bad_terms_and_applications_name_their_field_and_change_nothing() {
     };
     for (terms, field) in [
         (with("applyUntil", json!(now)), "applyUntil"),
-        (with("applyUntil", json!(now.plus(MINUTE * 61))), "applyUntil"),
+        (with("applyUntil", json!(now.plus(MINUTE * 5))), "applyUntil"),
         (with("seatsMax", json!(3)), "seatsMax"),
         (with("offerMinutes", json!(5)), "offerMinutes"),
         (with("quantities", json!({})), "quantities"),
@@ -228,7 +227,7 @@ async fn bad_terms_and_applications_name_their_field_and_change_nothing() {
     put_draw(&world, &phase, &good).await.expect(200);
     let problem = apply(&fan, &phase, 1).await.refused(409, "DRAW_NOT_OPEN");
     assert_eq!(problem["opensAt"], json!(now.plus(MINUTE)));
-    world.clock.advance(MINUTE * 2);
+    world.clock.advance(MINUTE);
     apply(&fan, &phase, 3).await.refused(422, "TOO_MANY_SEATS");
     apply(&fan, &phase, 0).await.refused(422, "NO_SEATS");
     let body = json!({ "grade": "S", "count": 1 });
@@ -247,7 +246,7 @@ async fn bad_terms_and_applications_name_their_field_and_change_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fan_without_scripts_applies_changes_and_sees_the_offer() {
     let world = World::start().await;
-    let Sale { show, phase, .. } = sale(&world).await;
+    let Sale { show, phase } = sale(&world).await;
     let event = world.stranger.get(&format!("/events/{}", show.event)).await;
     let address = format!("/queue/{phase}/apply");
     assert!(event.text.contains(&address), "{}", event.text);
@@ -267,7 +266,7 @@ async fn a_fan_without_scripts_applies_changes_and_sees_the_offer() {
     assert!(withdrawn.contains("응모를 취소했어요"), "{withdrawn}");
     submit(&[("grade", "VIP"), ("count", "1")]).await;
     assert_eq!(mine(&fan, &phase).await["count"], 1);
-    world.clock.advance(MINUTE * 61);
+    world.clock.advance(MINUTE * 5);
     let offered = wait_for(&fan, &phase, "OFFERED").await;
     let page = world.stranger.call(Method::GET, &address).header("Cookie", &cookie);
     let page = send(page).await.text;
