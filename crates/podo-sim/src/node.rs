@@ -60,7 +60,7 @@ struct Duty {
     round: for<'p> fn(&'p AppContext, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
 }
 
-const DUTIES: [Duty; 12] = [
+const DUTIES: [Duty; 10] = [
     Duty {
         name: "admit",
         pause_s: (1, 3),
@@ -94,16 +94,6 @@ const DUTIES: [Duty; 12] = [
         name: "offer",
         pause_s: (2, 10),
         round: |context, now| podo_app::booking::jobs::offer::offer_seats(context, now).boxed(),
-    },
-    Duty {
-        name: "draw",
-        pause_s: (2, 10),
-        round: |context, now| podo_app::booking::jobs::draw::draw(context, now).boxed(),
-    },
-    Duty {
-        name: "offer-drawn",
-        pause_s: (2, 10),
-        round: |context, now| podo_app::booking::jobs::draw::offer_drawn(context, now).boxed(),
     },
     Duty {
         name: "resell",

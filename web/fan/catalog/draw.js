@@ -11,7 +11,7 @@ import { t } from "../../shared/ui/i18n.js";
 const REFRESH_MS = 5_000;
 
 /** States in which something will happen without the fan. */
-const PENDING = ["APPLIED", "DRAWN"];
+const PENDING = ["APPLIED", "DRAWN", "OFFERED"];
 
 /** The draw of a phase; nothing until an organiser has set it up. */
 export function drawBox(page, phase) {
@@ -52,7 +52,7 @@ function parts(page, { phase, terms, mine, again }) {
 /** What became of the application. */
 function status(phase, mine, { isOpen, again }) {
   const words = mine.state === "DRAWN" ? t(mine.wins ? "drawWon" : "drawNotYet") : t(`draw${mine.state}`);
-  const pay = mine.state === "OFFERED" && mine.offer
+  const pay = mine.state === "OFFERED" && mine.offer?.status === "HELD"
     ? el("a", { class: "btn primary small", href: `#/checkout/${mine.offer.id}` }, icon("ticket"), t("drawPay", moment(mine.offer.holdExpiresAt)))
     : null;
   return el("div", { class: "stack tight" },

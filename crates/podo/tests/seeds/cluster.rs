@@ -217,7 +217,7 @@ struct Duty {
     round: for<'p> fn(&'p AppContext, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
 }
 
-const DUTIES: [Duty; 11] = [
+const DUTIES: [Duty; 9] = [
     Duty {
         name: "admit",
         pause_ms: (20, 60),
@@ -251,16 +251,6 @@ const DUTIES: [Duty; 11] = [
         name: "offer",
         pause_ms: (30, 100),
         round: |context, now| podo_app::booking::jobs::offer::offer_seats(context, now).boxed(),
-    },
-    Duty {
-        name: "draw",
-        pause_ms: (30, 100),
-        round: |context, now| podo_app::booking::jobs::draw::draw(context, now).boxed(),
-    },
-    Duty {
-        name: "offer-drawn",
-        pause_ms: (30, 100),
-        round: |context, now| podo_app::booking::jobs::draw::offer_drawn(context, now).boxed(),
     },
     Duty {
         name: "relay",
