@@ -29,8 +29,12 @@ async function dividePhases(world, { eventId, scheduleId }) {
   await world.admin.call("PUT", `/api/admin/schedules/${scheduleId}/phases`, { phases: [
     phase("팬클럽 선예매", "Fan club presale", "MEMBERS", saleStartsAt, at(1)),
     phase("카드사 선예매", "Card presale", "CODE", at(1), at(2)),
+    phase("추첨 판매", "Sale by draw", "DRAWN", at(2), at(3)),
     phase("일반예매", "General sale", "EVERYBODY", at(3), saleEndsAt),
   ] });
+  const { items } = await world.admin.call("GET", `/api/admin/schedules/${scheduleId}/phases`);
+  await world.admin.call("PUT", `/api/admin/phases/${items[2].id}/draw`, {
+    applyFrom: at(-1), applyUntil: at(1), seatsMax: 2, offerMinutes: 1_440, quantities: { VIP: 10, S: 20 } });
 }
 
 async function visit({ page, go }, path, ready) {
@@ -75,7 +79,7 @@ async function strangersPages(world, show, options, look) {
 async function fanPages(world, { show, closed, later, gone, phased }, options, look) {
   const fan = await world.fan(options);
   const { page, words } = fan;
-  await visit(fan, `/#/events/${phased.eventId}`, ".phases form");
+  await visit(fan, `/#/events/${phased.eventId}`, ".phases .draw form");
   await look(page, "event-phases");
   await visit(fan, `/#/queue/${later.scheduleId}`, "main .btn.primary");
   await look(page, "door");

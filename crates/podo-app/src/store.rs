@@ -3,6 +3,7 @@
 use crate::booking::port::reconciliation::Reconciliation;
 use crate::booking::port::reservations::Reservations;
 use crate::booking::port::standby::Standbys;
+use crate::catalog::phases::draws_port::Draws;
 use crate::catalog::phases::port::Phases;
 use crate::catalog::port::Catalog;
 use crate::catalog::pricing_port::Pricing;
@@ -64,6 +65,7 @@ union_trait! {
     AuditLog,
     Catalog,
     DeadLetters,
+    Draws,
     Invariants,
     JobFailures,
     JobRuns,

@@ -1,6 +1,7 @@
 //! Seats, holds and reservations: who may take which seat, and until when.
 
 pub mod best;
+pub mod draws;
 pub mod order;
 pub mod reconciliation;
 pub mod reservations;

@@ -145,6 +145,24 @@ pub enum Refusal {
     MemberTaken,
     /// The first line of a member list doesn't name its columns.
     InvalidMemberList,
+    /// The terms of a draw sale; names the field.
+    InvalidDraw {
+        field: String,
+    },
+    /// Fans rely on a draw from the moment they can apply.
+    DrawBegun,
+    /// The phase sells to the winners of its draw only, each by an offer.
+    DrawOnly,
+    /// Applications aren't accepted yet.
+    DrawNotOpen {
+        opens_at: Timestamp,
+    },
+    /// Applications aren't accepted any more.
+    DrawClosed,
+    /// The draw hasn't taken place, so its list can't be published.
+    DrawPending,
+    /// Seats are held for this application: give them back by releasing them.
+    DrawOffered,
 
     // Seats and reservations
     NoSeats,
@@ -341,6 +359,13 @@ impl Refusal {
             Refusal::MemberUnknown => "MEMBER_UNKNOWN",
             Refusal::MemberTaken => "MEMBER_TAKEN",
             Refusal::InvalidMemberList => "INVALID_MEMBER_LIST",
+            Refusal::InvalidDraw { .. } => "INVALID_DRAW",
+            Refusal::DrawBegun => "DRAW_BEGUN",
+            Refusal::DrawOnly => "DRAW_ONLY",
+            Refusal::DrawNotOpen { .. } => "DRAW_NOT_OPEN",
+            Refusal::DrawClosed => "DRAW_CLOSED",
+            Refusal::DrawPending => "DRAW_PENDING",
+            Refusal::DrawOffered => "DRAW_OFFERED",
             Refusal::NoSeats => "NO_SEATS",
             Refusal::TooManySeats { .. } => "TOO_MANY_SEATS",
             Refusal::SeatRepeated => "SEAT_REPEATED",

@@ -44,6 +44,8 @@ pub enum Job {
     AdmitFans,
     ExpireHolds,
     OfferSeats,
+    Draw,
+    OfferDrawn,
     RelayMessages,
     ReplayDeadLetters,
     SendNotices,
@@ -66,10 +68,12 @@ pub enum Job {
 }
 
 impl Job {
-    pub const ALL: [Job; 22] = [
+    pub const ALL: [Job; 24] = [
         Job::AdmitFans,
         Job::ExpireHolds,
         Job::OfferSeats,
+        Job::Draw,
+        Job::OfferDrawn,
         Job::RelayMessages,
         Job::ReplayDeadLetters,
         Job::SendNotices,
@@ -96,6 +100,8 @@ impl Job {
             Job::AdmitFans => "admit",
             Job::ExpireHolds => "expire",
             Job::OfferSeats => "offer",
+            Job::Draw => "draw",
+            Job::OfferDrawn => "offer-drawn",
             Job::RelayMessages => "relay",
             Job::ReplayDeadLetters => "replay",
             Job::SendNotices => "notify",
@@ -123,6 +129,8 @@ impl Job {
             Job::AdmitFans => "admits waiting fans",
             Job::ExpireHolds => "frees seats whose hold has expired",
             Job::OfferSeats => "offers returned seats to the standby list",
+            Job::Draw => "draws the applications of draw sales",
+            Job::OfferDrawn => "offers seats to winners of draws, in the drawn order",
             Job::RelayMessages => "publishes the outbox",
             Job::ReplayDeadLetters => "retries dead letters that an organiser replays",
             Job::SendNotices => "sends notifications by e-mail, SMS and push",
@@ -157,6 +165,8 @@ impl Job {
         match self {
             Job::RelayMessages
             | Job::ReplayDeadLetters
+            | Job::Draw
+            | Job::OfferDrawn
             | Job::RefundCanceled
             | Job::ReconcileSeats
             | Job::IndexNames
@@ -191,6 +201,8 @@ impl Job {
             Job::AdmitFans => podo_app::waiting_room::jobs::admit_fans(context, now).await,
             Job::ExpireHolds => podo_app::booking::jobs::expire::expire_holds(context, now).await,
             Job::OfferSeats => podo_app::booking::jobs::offer::offer_seats(context, now).await,
+            Job::Draw => podo_app::booking::jobs::draw::draw(context, now).await,
+            Job::OfferDrawn => podo_app::booking::jobs::draw::offer_drawn(context, now).await,
             Job::RelayMessages => {
                 podo_app::messaging::jobs::relay::relay_messages(context, now).await
             }

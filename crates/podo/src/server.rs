@@ -241,7 +241,11 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
     Job::ALL.map(|job| {
         let timing = match job {
             Job::AdmitFans => every(config.admit_every_ms),
-            Job::ExpireHolds | Job::OfferSeats | Job::OfferResales => every(config.sweep_every_ms),
+            Job::ExpireHolds
+            | Job::OfferSeats
+            | Job::Draw
+            | Job::OfferDrawn
+            | Job::OfferResales => every(config.sweep_every_ms),
             Job::RelayMessages => every(config.bus.relay_every_ms),
             Job::SettlePayments
             | Job::MakeRefunds

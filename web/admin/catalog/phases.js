@@ -6,9 +6,10 @@ import { moment } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { card, choice, field, heading, tick } from "../form.js";
 import { fromLocal, toLocal } from "./dates.js";
+import { drawCard } from "./phase_draw.js";
 import { peopleCard } from "./phase_people.js";
 
-const AUDIENCES = ["EVERYBODY", "CODE", "MEMBERS", "VERIFIED_IDENTITY"];
+const AUDIENCES = ["EVERYBODY", "CODE", "MEMBERS", "VERIFIED_IDENTITY", "DRAWN"];
 
 export async function phases(page) {
   const path = `/api/admin/schedules/${page.id}/phases`;
@@ -21,7 +22,8 @@ export async function phases(page) {
     heading(t("phases"), `${schedule.eventTitle} · ${moment(schedule.startsAt)}`,
       el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("phasesBack"))),
     card(t("phases"), null, phasesForm(page, { path, schedule, items })),
-    ...items.filter((phase) => ["CODE", "MEMBERS"].includes(phase.audience)).map((phase) => peopleCard(page, phase)));
+    ...items.filter((phase) => ["CODE", "MEMBERS"].includes(phase.audience)).map((phase) => peopleCard(page, phase)),
+    ...items.filter((phase) => phase.audience === "DRAWN").map((phase) => drawCard(page, schedule, phase)));
 }
 
 /** An event in preparation is invisible to the public API, so the date comes with its event. */

@@ -90,6 +90,8 @@ function enterLink(page, schedule, { isOver, isGone }) {
   if (isOver || schedule.status === "CANCELLED") {
     return el("span", { class: "badge" }, schedule.status === "CANCELLED" ? t("dateCanceled") : t("saleOver"));
   }
+  // Winners get offers, so there is no waiting room to enter.
+  if (currentPhase(schedule)?.audience === "DRAWN") return el("span", { class: "badge warn" }, t("drawPhase"));
   // Held seats may come back, so the link stays, but is no longer the primary action.
   const link = el("a", { class: isGone ? "btn" : "btn primary", href: `#/queue/${schedule.id}` });
   every(1_000, page.signal, () => {

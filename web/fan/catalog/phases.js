@@ -7,6 +7,7 @@ import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.j
 import { moment } from "../../shared/ui/format.js";
 import { language, t } from "../../shared/ui/i18n.js";
 import { user } from "../../shared/app/session.js";
+import { drawBox } from "./draw.js";
 
 /** The running phase or the next one; undefined after the last, or without phases. */
 export const currentPhase = (schedule) => schedule.phases?.find((phase) => serverNow() < Date.parse(phase.endsAt));
@@ -36,12 +37,12 @@ function phaseItem(page, schedule, { phase, again }) {
       badgeOf(phase)),
     el("p", { class: "quiet num" }, moment(phase.startsAt), " – ", moment(phase.endsAt)),
     el("p", { class: "quiet" }, [t(`audience${phase.audience}`), t("perPerson", phase.seatsPerPerson), ...limits].join(" · ")),
-    phase.status === "ENDED" ? null : proofOf(page, phase, again));
+    phase.audience === "DRAWN" ? drawBox(page, phase) : phase.status === "ENDED" ? null : proofOf(page, phase, again));
 }
 
 function badgeOf(phase) {
   if (phase.status === "ENDED") return el("span", { class: "badge" }, t("saleOver"));
-  if (phase.eligible && phase.audience !== "EVERYBODY") return el("span", { class: "badge ok" }, t("phaseVerified"));
+  if (phase.eligible && !["EVERYBODY", "DRAWN"].includes(phase.audience)) return el("span", { class: "badge ok" }, t("phaseVerified"));
   return phase.status === "ONGOING" ? el("span", { class: "badge ok" }, t("phaseOpen")) : el("span", { class: "badge warn" }, t("phaseSoon"));
 }
 

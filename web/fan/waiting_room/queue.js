@@ -26,7 +26,7 @@ export async function waitingRoom(page) {
   const answer = await enter(page).catch((error) => {
     // The queue is closed for new fans, or the phase is for others: a retry would not help, so the
     // page shows the alternatives.
-    if (!["QUEUE_CLOSED", "SALE_CLOSED", "SCHEDULE_CANCELED", "NOT_ELIGIBLE"].includes(error.code)) throw error;
+    if (!["QUEUE_CLOSED", "SALE_CLOSED", "SCHEDULE_CANCELED", "NOT_ELIGIBLE", "DRAW_ONLY"].includes(error.code)) throw error;
     return shutPage(page, schedule, error);
   });
   if (!answer) return;

@@ -28,6 +28,7 @@ export function fullPanel(page, schedule) {
 export function shutPage(page, schedule, { code, message }) {
   const isCanceled = code === "SCHEDULE_CANCELED";
   const isForOthers = code === "NOT_ELIGIBLE";
+  const isDraw = code === "DRAW_ONLY";
   const isGone = gradesOf(schedule).every(({ left }) => left === 0);
   page.main.className = "narrow";
   page.main.replaceChildren(
@@ -39,6 +40,6 @@ export function shutPage(page, schedule, { code, message }) {
           el("p", { class: "quiet num" }, moment(schedule.startsAt)))),
       el("div", { class: "pad stack" },
         el("p", { class: "note warn", role: "alert" }, message),
-        isCanceled ? null : isForOthers ? el("p", {}, t("phaseVerifyWords")) : isGone ? standbyBox(page, schedule, gradesOf(schedule)) : el("p", {}, t("shutWords")),
+        isCanceled ? null : isDraw ? el("p", {}, t("drawOnlyWords")) : isForOthers ? el("p", {}, t("phaseVerifyWords")) : isGone ? standbyBox(page, schedule, gradesOf(schedule)) : el("p", {}, t("shutWords")),
         el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("toEvent")))));
 }

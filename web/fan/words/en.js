@@ -1,5 +1,6 @@
 // English, with the same keys as Korean.
 
+import { en as draws } from "./draws.js";
 import { en as event } from "./event.js";
 import { en as home } from "./home.js";
 import { en as order } from "./order.js";
@@ -13,6 +14,7 @@ function seat(number) {
 }
 
 export default {
+  ...draws,
   ...event,
   ...home,
   ...order,

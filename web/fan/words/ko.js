@@ -1,5 +1,6 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
+import { ko as draws } from "./draws.js";
 import { ko as event } from "./event.js";
 import { ko as home } from "./home.js";
 import { ko as order } from "./order.js";
@@ -20,6 +21,7 @@ function object(word) {
 }
 
 export default {
+  ...draws,
   ...event,
   ...home,
   ...order,

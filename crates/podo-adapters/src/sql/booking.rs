@@ -1,5 +1,6 @@
-//! Reservations, the standby list, and the seats that the filter is reconciled with.
+//! Reservations, draw sales, the standby list, and the seats that the filter is reconciled with.
 
+pub(crate) mod draws;
 pub(crate) mod reconciliation;
 pub(crate) mod reservations;
 pub(crate) mod standby;

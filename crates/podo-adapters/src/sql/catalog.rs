@@ -1,6 +1,6 @@
 //! Venues, halls, events, schedules and seats.
 
-mod announce;
+pub(crate) mod announce;
 mod change;
 mod create;
 mod events;

@@ -2,12 +2,16 @@
 //! them scans a whole table. The server logs every statement that the store runs, so a new one is
 //! checked without being listed here.
 
+#[path = "plans/draws.rs"]
+mod draws;
+#[path = "plans/presale.rs"]
+mod presale;
+
 use crate::engine::alone;
 use crate::world::{Fan, World, at};
 use podo_app::booking::port::reconciliation::Reconciliation;
-use podo_app::booking::port::reservations::{HoldSeats, ReleaseSeats, Reservations};
+use podo_app::booking::port::reservations::{ReleaseSeats, Reservations};
 use podo_app::booking::port::standby::Standbys;
-use podo_app::catalog::phases::port::{AddCodes, PhaseProof, Phases, SetPhases, Verify};
 use podo_app::catalog::port::{Catalog, EventFilter};
 use podo_app::identity::port::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
 use podo_app::identity::support::port::{Support, SupportSubject, TimelineAsk};
@@ -35,9 +39,7 @@ use podo_app::tickets::resale_port::Resales;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::port::history::{HistoryCursor, Places, QueueHistory};
 use podo_app::waiting_room::port::queue::{Admission, Survivors};
-use podo_domain::booking::seats::SeatPick;
-use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
-use podo_domain::catalog::{EventStatus, SaleWindow};
+use podo_domain::catalog::EventStatus;
 use podo_domain::payments::Outcome;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::waiting_room::Need;
@@ -69,7 +71,8 @@ async fn full_world(plan_mode: &str) -> World {
     let world = alone().await;
     world.engine.server.psql("postgres", FILL).unwrap();
     world.engine.let_records_go();
-    prepare_presale(&world).await;
+    presale::prepare(&world).await;
+    draws::prepare(&world).await;
     watched(world, plan_mode).await
 }
 
@@ -162,7 +165,8 @@ async fn everything_has_a_good_plan(world: &World) {
     purchases_of_a_crowd(world).await;
     refund(world).await;
     hold_again(world).await;
-    presale(world, &fan).await;
+    presale::play(world, &fan).await;
+    draws::play(world, &world.fan().await).await;
     lists(world, fan.id).await;
     jobs(world).await;
     let plans = plans(&world.engine.server).await;
@@ -319,45 +323,6 @@ async fn hold_again(world: &World) {
     world.hold(&fans[1], &[8], at(1_000)).await.unwrap();
     world.hold(&fans[2], &[9], at(1_000)).await.unwrap();
     assert_eq!(store.expire_holds(at(2_000), 100).await.unwrap().len(), 2);
-}
-
-/// Another date, which is sold in phases.
-fn phased_date() -> ScheduleId {
-    ScheduleId::with_room_for_seats(Uuid::from_u128(0x0192 << 112))
-}
-
-/// What organisers do isn't watched.
-async fn prepare_presale(world: &World) {
-    let (store, actor, schedule) = (&world.store, world.admin, phased_date());
-    store.create_schedule(world.schedule_command(schedule, 4)).await.unwrap();
-    let terms = PhaseTerms {
-        name: "선예매".into(),
-        name_en: "Presale".into(),
-        window: SaleWindow { starts_at: at(0), ends_at: at(600) },
-        audience: PhaseAudience::Code,
-        seats_per_person: 2,
-        seats_per_order: None,
-        inventory: Inventory::default(),
-    };
-    let phases = vec![PhaseAsk { id: None, terms }];
-    let now = at(-10);
-    let made = store.set_phases(SetPhases { actor, schedule, phases, now }).await.unwrap();
-    let (phase, codes, uses_max) = (made[0].id, vec![[1; 32]], 1);
-    store.add_codes(AddCodes { actor, phase, codes, uses_max, now }).await.unwrap();
-}
-
-/// A fan verifies for a phase and holds a seat in it.
-async fn presale(world: &World, fan: &Fan) {
-    let (store, schedule, now) = (&world.store, phased_date(), at(-10));
-    let phase = schedule.phase(1);
-    let (user, proof) = (fan.id, PhaseProof::Code([1; 32]));
-    store.verify(Verify { phase, user, proof, is_asked: true, now }).await.unwrap();
-    store.eligible_phases(user, schedule).await.unwrap();
-    store.schedule(schedule).await.unwrap();
-    let pick = SeatPick::new(schedule, &[schedule.seat(0)]).unwrap();
-    let command = world.hold_command(fan, &[0], at(1));
-    let command = HoldSeats { pick, room: phase.room(), ..command };
-    store.hold_seats(command).await.unwrap();
 }
 
 async fn lists(world: &World, user: UserId) {

@@ -58,6 +58,15 @@ select md5('phase' || i)::uuid, decode(md5('member' || i), 'hex'), gen_random_uu
 insert into phase_eligibilities
 select md5('phase' || i)::uuid, user_id, 'CODE', null, t from n where i <= 5000;
 
+insert into draws (phase_id, apply_from, apply_until, seats_max, offer_minutes, n_applied, closed_at,
+    n_ranked, drawn_at, n_told, told_at, forgotten_at, created_at, updated_at)
+select md5('phase' || i)::uuid, t, t + interval '1 hour', 2, 60, 20000, t, 20000, t, 20000, t, t, t, t
+  from n where i <= 5000;
+insert into draw_grades select md5('phase' || i)::uuid, 'VIP', 100, 50 from n where i <= 5000;
+insert into draw_applications
+select md5('phase' || i % 500)::uuid, md5('fan' || i)::uuid, i / 500, 'VIP', 1, 'LAPSED', i / 500, false,
+       reservation_id, t, t from n;
+
 insert into seats (schedule_id, seat_index, number, grade, price, state, claim, fence)
 select schedule_id, seat_index, 'A-' || seat_index, 'R', 100000, 'SOLD', reservation_id, 1 from n;
 

@@ -61,6 +61,9 @@ async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
     check("select key_hash from event_service.phase_members", &[Event, Sales]);
     check("update event_service.phase_codes set uses_max = uses_max", &[Event]);
     check("delete from event_service.phase_eligibilities where false", &[Event]);
+    check("update event_service.draws set apply_until = apply_until", &[Event, Worker]);
+    check("update event_service.draw_grades set quantity = quantity", &[Event, Worker]);
+    check("delete from event_service.draw_applications where false", &[Event, Worker]);
     check("update event_service.events set title = title", &[Event]);
     check("update event_service.seats set price = price", &[Event]);
     check("update event_service.seats set claim = claim", &[Event, Sales, Worker]);

@@ -1,10 +1,13 @@
 //! Sale phases: what organisers set up, and what fans prove before a phase opens, so that they type
 //! nothing at the opening itself.
 
+pub mod draws;
+pub mod draws_port;
 pub mod members;
 pub mod port;
 
 use crate::cache::Cache;
+use crate::catalog::phases::draws::AdminDrawView;
 use crate::catalog::phases::members::{MemberKey, member_key};
 use crate::catalog::phases::port::{
     AddCodes, ImportView, KeyHash, PhasePeople, PhaseProof, SetPhases, Verify,
@@ -95,6 +98,8 @@ pub enum MissingProof {
     Code,
     Membership,
     Identity,
+    /// An application that wins the draw.
+    Draw,
 }
 
 /// A phase as one fan sees it.
@@ -125,6 +130,9 @@ pub struct AdminPhaseView {
     pub verified: u64,
     /// The latest member lists, newest first.
     pub imports: Vec<ImportView>,
+    /// The draw of a phase for winners, once it is set up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub draw: Option<AdminDrawView>,
 }
 
 impl AdminPhaseView {
@@ -138,6 +146,7 @@ impl AdminPhaseView {
             members: count(|people| people.n_members),
             verified: count(|people| people.n_eligible),
             imports: people.map(|people| people.imports.clone()).unwrap_or_default(),
+            draw: None,
         }
     }
 }
@@ -167,7 +176,13 @@ pub async fn show_phases(
     let view = |phase: &Phase| {
         AdminPhaseView::of(phase, people.iter().find(|people| people.phase == phase.id), now)
     };
-    Ok(record.phases.iter().map(view).collect())
+    let mut views: Vec<AdminPhaseView> = record.phases.iter().map(view).collect();
+    for view in &mut views {
+        if view.phase.audience == PhaseAudience::Drawn {
+            view.draw = draws::show_progress(context, view.phase.id).await?;
+        }
+    }
+    Ok(views)
 }
 
 /// The phases of a date, with what this fan is eligible for and what is missing.
@@ -207,6 +222,7 @@ async fn missing_proof(
         PhaseAudience::VerifiedIdentity => {
             (!is_identified(context, fan).await?).then_some(MissingProof::Identity)
         }
+        PhaseAudience::Drawn => Some(MissingProof::Draw),
     })
 }
 
@@ -252,6 +268,7 @@ pub async fn verify(
             require_identity(context, fan).await?;
             Some(PhaseProof::Identity)
         }
+        (PhaseAudience::Drawn, _) => return Err(Refusal::DrawOnly.into()),
         (PhaseAudience::Code, Proof::Member(_) | Proof::Identity) => {
             return Err(Refusal::WrongPhaseProof { field: "code" }.into());
         }
@@ -265,7 +282,8 @@ pub async fn verify(
     Ok(MyPhaseView { phase: PhaseView::of(found, now), eligible: true, missing: None })
 }
 
-/// Refuses fans who aren't eligible. A verified identity is recorded here, so that the hold finds
+/// Refuses fans who aren't eligible, and everybody in a phase for winners of a draw, who get offers
+/// and need no entry. A verified identity is recorded here, so that the hold finds
 /// every audience in one table.
 pub(crate) async fn require_eligible(
     context: &AppContext,
@@ -273,6 +291,9 @@ pub(crate) async fn require_eligible(
     phase: &Phase,
 ) -> Result<()> {
     let audience = phase.terms.audience;
+    if audience == PhaseAudience::Drawn {
+        return Err(Refusal::DrawOnly.into());
+    }
     let known = &context.catalog.eligible.0;
     if !audience.is_limited() || known.contains(&(phase.id, fan)) {
         return Ok(());

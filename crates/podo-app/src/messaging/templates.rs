@@ -47,6 +47,9 @@ pub enum Template {
     SaleReminder,
     ShowReminder,
     PhaseVerified,
+    DrawApplied,
+    DrawWon,
+    DrawLost,
     OfferSent,
     OfferReceived,
     TicketClaim,
@@ -55,7 +58,7 @@ pub enum Template {
 }
 
 impl Template {
-    pub const ALL: [Template; 27] = [
+    pub const ALL: [Template; 30] = [
         Template::Welcome,
         Template::SignUpCode,
         Template::AlreadySignedUp,
@@ -78,6 +81,9 @@ impl Template {
         Template::SaleReminder,
         Template::ShowReminder,
         Template::PhaseVerified,
+        Template::DrawApplied,
+        Template::DrawWon,
+        Template::DrawLost,
         Template::OfferSent,
         Template::OfferReceived,
         Template::TicketClaim,
@@ -109,6 +115,9 @@ impl Template {
             Template::SaleReminder => "sale-reminder",
             Template::ShowReminder => "show-reminder",
             Template::PhaseVerified => "phase-verified",
+            Template::DrawApplied => "draw-applied",
+            Template::DrawWon => "draw-won",
+            Template::DrawLost => "draw-lost",
             Template::OfferSent => "offer-sent",
             Template::OfferReceived => "offer-received",
             Template::TicketClaim => "ticket-claim",

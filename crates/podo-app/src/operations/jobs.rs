@@ -6,8 +6,10 @@ use uuid::Uuid;
 
 /// The names under which failed items are postponed; the same as in `podo jobs list`.
 pub(crate) const ANNOUNCE: &str = "announce";
+pub(crate) const DRAW: &str = "draw";
 pub(crate) const EXPIRE: &str = "expire";
 pub(crate) const OFFER: &str = "offer";
+pub(crate) const OFFER_DRAWN: &str = "offer-drawn";
 pub(crate) const SETTLE: &str = "settle";
 pub(crate) const REFUND_CANCELED: &str = "refund-canceled";
 pub(crate) const FOLLOW: &str = "webhooks";

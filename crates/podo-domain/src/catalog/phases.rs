@@ -13,7 +13,7 @@ pub const PHASES_MAX: usize = 20;
 /// Highest permitted limit of seats per person, as for a date.
 const SEATS_PER_PERSON_MAX: u32 = 50;
 
-/// Who may buy in a phase. Winners of a draw will be a further audience.
+/// Who may buy in a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
@@ -25,14 +25,18 @@ pub enum PhaseAudience {
     Members,
     /// Fans with a verified identity.
     VerifiedIdentity,
+    /// Winners of a draw among the fans who applied. It has no waiting room: each winner gets an
+    /// offer.
+    Drawn,
 }
 
 impl PhaseAudience {
-    pub const ALL: [PhaseAudience; 4] = [
+    pub const ALL: [PhaseAudience; 5] = [
         PhaseAudience::Everybody,
         PhaseAudience::Code,
         PhaseAudience::Members,
         PhaseAudience::VerifiedIdentity,
+        PhaseAudience::Drawn,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -41,6 +45,7 @@ impl PhaseAudience {
             PhaseAudience::Code => "CODE",
             PhaseAudience::Members => "MEMBERS",
             PhaseAudience::VerifiedIdentity => "VERIFIED_IDENTITY",
+            PhaseAudience::Drawn => "DRAWN",
         }
     }
 
@@ -52,7 +57,10 @@ impl PhaseAudience {
     pub const fn is_limited(self) -> bool {
         match self {
             PhaseAudience::Everybody => false,
-            PhaseAudience::Code | PhaseAudience::Members | PhaseAudience::VerifiedIdentity => true,
+            PhaseAudience::Code
+            | PhaseAudience::Members
+            | PhaseAudience::VerifiedIdentity
+            | PhaseAudience::Drawn => true,
         }
     }
 }

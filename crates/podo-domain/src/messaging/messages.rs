@@ -45,6 +45,12 @@ pub enum MessageKind {
     ResaleOffered,
     /// A fan proved, before a sale phase opens, that they may buy in it.
     PhaseVerified,
+    /// A fan applied for a draw, or changed the application.
+    DrawApplied,
+    /// Seats are held for a fan whose application was drawn.
+    DrawWon,
+    /// The quantity didn't reach a fan's application.
+    DrawLost,
     /// An organiser created, changed or removed something public.
     CatalogChanged,
     /// A worker gave up on a message.
@@ -81,7 +87,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 28] = [
+    pub const ALL: [MessageKind; 31] = [
         MessageKind::UserSignedUp,
         MessageKind::SignUpAsked,
         MessageKind::SessionCopied,
@@ -108,6 +114,9 @@ impl MessageKind {
         MessageKind::ConfirmationResent,
         MessageKind::ResaleOffered,
         MessageKind::PhaseVerified,
+        MessageKind::DrawApplied,
+        MessageKind::DrawWon,
+        MessageKind::DrawLost,
         MessageKind::CatalogChanged,
         MessageKind::DeadLettered,
     ];
@@ -140,6 +149,9 @@ impl MessageKind {
             MessageKind::ConfirmationResent => "ConfirmationResent",
             MessageKind::ResaleOffered => "ResaleOffered",
             MessageKind::PhaseVerified => "PhaseVerified",
+            MessageKind::DrawApplied => "DrawApplied",
+            MessageKind::DrawWon => "DrawWon",
+            MessageKind::DrawLost => "DrawLost",
             MessageKind::CatalogChanged => "CatalogChanged",
             MessageKind::DeadLettered => "DeadLettered",
         }
@@ -167,7 +179,10 @@ impl MessageKind {
             | MessageKind::TicketTransferred
             | MessageKind::ConfirmationResent
             | MessageKind::ResaleOffered
-            | MessageKind::PhaseVerified => Topic::Notification,
+            | MessageKind::PhaseVerified
+            | MessageKind::DrawApplied
+            | MessageKind::DrawWon
+            | MessageKind::DrawLost => Topic::Notification,
             MessageKind::ReservationHeld
             | MessageKind::ReservationExtended
             | MessageKind::ReservationPriced

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+mod draw_sentences;
 mod fields;
 mod order_sentences;
 pub(crate) mod page;
@@ -185,7 +186,9 @@ impl Failure {
             Failure::Refused(Refusal::SeatTaken { taken, alternatives }) => {
                 return Members::Seats { taken, alternatives };
             }
-            Failure::Refused(Refusal::SaleNotOpen { opens_at }) => json!({ "opensAt": opens_at }),
+            Failure::Refused(
+                Refusal::SaleNotOpen { opens_at } | Refusal::DrawNotOpen { opens_at },
+            ) => json!({ "opensAt": opens_at }),
             Failure::Refused(Refusal::ChallengeRequired { salt, bits, expires_at }) => {
                 json!({ "challenge": { "salt": salt, "bits": bits, "expiresAt": expires_at } })
             }
@@ -260,6 +263,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::EntryRequired
         | Refusal::IdentityRequired
         | Refusal::NotEligible { .. }
+        | Refusal::DrawOnly
         | Refusal::PermissionMissing { .. }
         | Refusal::PersonRequired
         | Refusal::GrantTooWide
@@ -286,6 +290,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PhaseCodeWrong
         | Refusal::MemberUnknown
         | Refusal::InvalidMemberList
+        | Refusal::InvalidDraw { .. }
         | Refusal::NoSeats
         | Refusal::TooManySeats { .. }
         | Refusal::SeatRepeated
@@ -326,6 +331,11 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::LastOwner
         | Refusal::CodeOn
         | Refusal::PhaseBegun
+        | Refusal::DrawBegun
+        | Refusal::DrawNotOpen { .. }
+        | Refusal::DrawClosed
+        | Refusal::DrawPending
+        | Refusal::DrawOffered
         | Refusal::PhaseCodeUsed
         | Refusal::MemberTaken
         | Refusal::SeatNotInPhase { .. }
@@ -460,7 +470,7 @@ pub(crate) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
 
 /// Every code with its messages, for the documentation and the test that checks its completeness.
 pub fn problem_codes() -> Vec<(&'static str, &'static str, &'static str)> {
-    [sentences::ALL, order_sentences::ORDERS].concat()
+    [sentences::ALL, order_sentences::ORDERS, draw_sentences::DRAWS].concat()
 }
 
 /// The body of every error response (RFC 9457).

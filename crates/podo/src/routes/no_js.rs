@@ -1,6 +1,7 @@
 //! Pages without JavaScript: the list, an event, the waiting room, the standby list, tickets, and
 //! sign-up and login. With JavaScript, the app takes over at the same addresses.
 
+mod draws;
 mod entrance;
 mod form;
 mod html;
@@ -39,6 +40,7 @@ pub(crate) fn routes() -> Router<App> {
         .route("/", get(list))
         .route("/events/{id}", get(event))
         .route("/queue/{id}", get(waiting::show).post(waiting::enter))
+        .route("/queue/{id}/apply", get(draws::show).post(draws::apply))
         .route("/queue/{id}/verify", get(phases::show).post(phases::verify))
         .route("/standby/{id}", get(standby::show).post(standby::join))
         .route("/tickets", get(my_tickets))

@@ -1,4 +1,4 @@
-//! Holds, races, sale phases, the standby list, canceled dates.
+//! Holds, races, sale phases, draw sales, the standby list, canceled dates.
 
 #[path = "booking/best.rs"]
 pub(crate) mod best;
@@ -6,6 +6,8 @@ pub(crate) mod best;
 pub(crate) mod called_off;
 #[path = "booking/detach.rs"]
 pub(crate) mod detach;
+#[path = "booking/draws.rs"]
+pub(crate) mod draws;
 #[path = "booking/hold.rs"]
 pub(crate) mod hold;
 #[path = "booking/orders.rs"]

@@ -227,7 +227,7 @@ pub(super) async fn remove(tx: &mut dyn Tx, command: &Remove) -> Result<()> {
     }
     if let Unwanted::Schedule(schedule) = command.what {
         for phase in phases_of(tx, schedule).await? {
-            remove_phase(tx, phase.id).await?;
+            remove_phase(tx, phase.id, now).await?;
         }
     }
     let mut n_deleted = 0;

@@ -1,5 +1,6 @@
 //! Sale phases of a date.
 
+use crate::sql::booking::draws::{check_phase, remove_draw};
 use crate::sql::catalog::announce::announce_change;
 use crate::sql::catalog::create::json_text;
 use crate::sql::catalog::phase_people;
@@ -89,6 +90,11 @@ async fn set(tx: &mut dyn Tx, command: &SetPhases) -> Result<Vec<Phase>> {
     let before = phases_of(tx, schedule).await?;
     let seed = || tx.rng().secret();
     let next = change_phases(&date, &before, command.phases.clone(), command.now, seed)?;
+    for phase in &next {
+        if let Some(known) = before.iter().find(|it| it.id == phase.id) {
+            check_phase(tx, known, phase, &plan, command.now).await?;
+        }
+    }
     store(tx, command, &before, &next, date.last_number).await?;
     let shown: Vec<_> = next.iter().map(audited).collect();
     let details = json!({ "phases": shown });
@@ -116,7 +122,7 @@ async fn store(
     last_number: u32,
 ) -> Result<()> {
     for phase in before.iter().filter(|phase| !next.iter().any(|it| it.id == phase.id)) {
-        remove(tx, phase.id).await?;
+        remove(tx, phase.id, command.now).await?;
     }
     for phase in next {
         match before.iter().any(|it| it.id == phase.id) {
@@ -132,7 +138,8 @@ async fn store(
 }
 
 /// A phase that hasn't begun, with its codes, members and verified fans.
-pub(super) async fn remove(tx: &mut dyn Tx, phase: PhaseId) -> Result<()> {
+pub(super) async fn remove(tx: &mut dyn Tx, phase: PhaseId, now: Timestamp) -> Result<()> {
+    remove_draw(tx, phase, now).await?;
     for sql in [
         "delete from phase_eligibilities where phase_id = $1",
         "delete from phase_members where phase_id = $1",

@@ -27,6 +27,12 @@ pub enum Guard {
     CodeUseIsCounted,
     /// A hold looks up whether the fan is eligible for its phase.
     EligibilityIsChecked,
+    /// An offer of a draw counts its seats against the quantity of the grade.
+    DrawQuantityIsCounted,
+    /// An offer of a draw compares the application with the others of its grade.
+    DrawOrderIsCompared,
+    /// An application takes its index only while the window is open.
+    DrawWindowIsCompared,
 }
 
 impl Guard {
@@ -55,6 +61,25 @@ impl Guard {
                 from: "from phase_eligibilities where phase_id = $1 and user_id = $2",
                 to: "from sale_phases where id = $1 and draw_seed is not null or id = $2",
             }],
+            Guard::DrawQuantityIsCounted => {
+                vec![Edit::Replace { from: "n_out = n_out + $3", to: "n_out = n_out + 0 * $3" }]
+            }
+            Guard::DrawOrderIsCompared => vec![Edit::Replace {
+                from: "and e.place < draw_applications.place",
+                to: "and e.place < 0",
+            }],
+            Guard::DrawWindowIsCompared => vec![
+                Edit::ReplaceIn {
+                    command: "Apply",
+                    from: "where phase_id = $1 and closed_at is null",
+                    to: "where phase_id = $1",
+                },
+                Edit::ReplaceIn {
+                    command: "Apply",
+                    from: "d.n_applied, d.closed_at,",
+                    to: "d.n_applied, null as closed_at,",
+                },
+            ],
             Guard::OneClaimPerSeat | Guard::ReplicaIsProven => Vec::new(),
         }
     }

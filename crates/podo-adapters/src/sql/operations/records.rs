@@ -117,6 +117,7 @@ async fn erase_reservation(tx: &mut dyn Tx, command: &EraseReservation) -> Resul
         "delete from tickets where reservation_id = $1",
         "delete from resends where reservation_id = $1",
         "delete from standbys where reservation_id = $1",
+        "delete from draw_applications where reservation_id = $1",
         "delete from booked where reservation_id = $1",
         "delete from accepted_changes where reservation_id = $1",
         "delete from reservation_seats where reservation_id = $1",

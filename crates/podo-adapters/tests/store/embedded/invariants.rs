@@ -1,5 +1,6 @@
 //! Each invariant catches the damage that it is for.
 
+use crate::booking::draws::drawn_date;
 use crate::booking::orders::{add, choose, pay};
 use crate::booking::resales::{on_offer, take_command};
 use crate::world::{FAR, Fan, World, at, broken};
@@ -66,6 +67,10 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update resales set price = price - 1", &["I26"]),
     ("update reservation_seats set list_price = list_price + 1", &["I27"]),
     ("update promotion_codes set n_used = n_used + 1", &["I28"]),
+    ("update draw_grades set n_out = n_out + 1", &["I30"]),
+    ("update draw_applications set place = place + 10 where state = 'TAKEN'", &["I30"]),
+    ("update draw_applications set place = null where state = 'DRAWN'", &["I30"]),
+    ("delete from draw_applications where state = 'TAKEN'", &["I19", "I30"]),
 ];
 
 const NO_BARRIERS: &str = "pragma foreign_keys = off;
@@ -85,6 +90,7 @@ async fn lived_in() -> World {
     write_notification(&world, &buyer).await;
     world.hold(&holder, &[20, 21], at(2)).await.unwrap();
     with_code(&world).await;
+    drawn_date(&world).await;
     let held = world.hold(&payer, &[30], at(3)).await.unwrap();
     let (reservation, card) = (held.reservation_id, PaymentMethod::Card);
     world.request(&payer, reservation, card, at(3)).await.unwrap();

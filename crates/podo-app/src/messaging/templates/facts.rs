@@ -34,6 +34,19 @@ pub struct Facts {
     pub link: Option<String>,
     /// The sale phase that a fan may buy in.
     pub phase: Option<PhaseWords>,
+    /// What a fan applied for in a draw.
+    pub application: Option<ApplicationWords>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApplicationWords {
+    /// Its line in the list that is published after the draw.
+    pub index: u32,
+    pub grade: String,
+    pub count: u32,
+    /// When the draw takes place.
+    pub closes: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

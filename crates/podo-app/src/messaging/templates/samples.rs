@@ -1,7 +1,7 @@
 //! Invented facts, for the preview and the test mail.
 
 use crate::messaging::port::announcements::{BookingFacts, Moved, ShowFacts};
-use crate::messaging::templates::facts::{Facts, PhaseWords};
+use crate::messaging::templates::facts::{ApplicationWords, Facts, PhaseWords};
 use crate::messaging::templates::{Template, words};
 use podo_domain::messaging::announcements::{SecurityChange, ShowPlace};
 use podo_domain::messaging::messages::Language;
@@ -35,10 +35,27 @@ pub fn facts(template: Template, language: Language) -> Facts {
     }
     let recipient = if is_for_another(template) { UserId::new(Uuid::max()) } else { user };
     facts.set_show(&show(user, amount, language), recipient, language);
-    if matches!(template, Template::SaleReminder | Template::PhaseVerified) {
+    if matches!(
+        template,
+        Template::SaleReminder
+            | Template::PhaseVerified
+            | Template::DrawApplied
+            | Template::DrawLost
+    ) {
         facts.booking = None;
     }
-    if template == Template::PhaseVerified {
+    if template == Template::DrawApplied {
+        facts.application = Some(ApplicationWords {
+            index: 4_091,
+            grade: "VIP".to_owned(),
+            count: 2,
+            closes: words::moment(STARTS_AT.minus(HOUR * 1_300), ZONE, language),
+        });
+    }
+    if matches!(
+        template,
+        Template::PhaseVerified | Template::DrawApplied | Template::DrawWon | Template::DrawLost
+    ) {
         facts.phase = Some(PhaseWords {
             name: name("팬클럽 선예매", "Fan club presale", language),
             opens: words::moment(STARTS_AT.minus(HOUR * 1_300), ZONE, language),

@@ -70,6 +70,9 @@ fn has_seats(kind: MessageKind) -> Option<bool> {
         | MessageKind::ConfirmationResent
         | MessageKind::ResaleOffered
         | MessageKind::PhaseVerified
+        | MessageKind::DrawApplied
+        | MessageKind::DrawWon
+        | MessageKind::DrawLost
         | MessageKind::CatalogChanged
         | MessageKind::DeadLettered => None,
     }

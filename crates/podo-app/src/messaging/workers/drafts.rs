@@ -7,7 +7,7 @@ use crate::identity::port::accounts::{PendingPurpose, SignUpRecord};
 use crate::messaging::port::announcements::{ShowFacts, Subject};
 use crate::messaging::port::messages::Message;
 use crate::messaging::port::notifications::NotificationSettings;
-use crate::messaging::templates::facts::{Facts, LINK, PhaseWords};
+use crate::messaging::templates::facts::{ApplicationWords, Facts, LINK, PhaseWords};
 use crate::messaging::templates::{Template, words};
 use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::{Language, MessageKind};
@@ -49,6 +49,7 @@ struct Data {
     until: Option<Timestamp>,
     change: Option<SecurityChange>,
     phase: Option<PhaseData>,
+    application: Option<ApplicationData>,
 }
 
 /// The phase that a fan is verified for.
@@ -60,6 +61,16 @@ struct PhaseData {
     starts_at: Timestamp,
     ends_at: Timestamp,
     seats_per_person: u32,
+}
+
+/// What a fan applied for.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ApplicationData {
+    index: u32,
+    grade: String,
+    count: u32,
+    apply_until: Timestamp,
 }
 
 /// Whether messages of this kind cause a notification.
@@ -86,6 +97,9 @@ fn template_of(kind: MessageKind) -> Option<Template> {
         MessageKind::ShowReminder => Template::ShowReminder,
         MessageKind::ResaleOffered => Template::ResaleOffered,
         MessageKind::PhaseVerified => Template::PhaseVerified,
+        MessageKind::DrawApplied => Template::DrawApplied,
+        MessageKind::DrawWon => Template::DrawWon,
+        MessageKind::DrawLost => Template::DrawLost,
         MessageKind::TicketOffered => Template::OfferSent,
         MessageKind::TicketTransferred => Template::TransferredAway,
         MessageKind::ReservationHeld
@@ -241,6 +255,12 @@ fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
     facts.security = data.change;
     facts.seat = data.seat_number.clone();
     facts.phase = data.phase.as_ref().map(|phase| phase_words(phase, zone, language));
+    facts.application = data.application.as_ref().map(|it| ApplicationWords {
+        index: it.index,
+        grade: it.grade.clone(),
+        count: it.count,
+        closes: words::moment(it.apply_until, zone, language),
+    });
     let Some(show) = show else { return };
     facts.set_show(show, draft.user, language);
     if draft.template == Template::BookingCanceled && show.is_canceled {
@@ -268,7 +288,7 @@ mod tests {
     #[test]
     fn what_only_moves_seats_causes_no_notification() {
         let n_worth = MessageKind::ALL.into_iter().filter(|kind| is_worth_one(*kind)).count();
-        assert_eq!(n_worth, 17);
+        assert_eq!(n_worth, 20);
         assert!(!is_worth_one(MessageKind::ReservationHeld));
     }
 }

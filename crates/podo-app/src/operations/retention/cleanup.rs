@@ -27,8 +27,8 @@ pub async fn forget_messages(context: &AppContext, now: Timestamp) -> Result<Rou
     Ok(round)
 }
 
-/// Removes waiting rooms a day after their concert, and codes and member lists of its phases after a
-/// month; the store keeps the admissions. A failed round
+/// Removes waiting rooms a day after their concert, and codes, member lists and applications
+/// without an offer of its phases after a month; the store keeps the admissions. A failed round
 /// is made up for within a week; after that even Redis has expired the room.
 pub async fn forget_rooms(context: &AppContext, now: Timestamp) -> Result<Round> {
     let mut round = Round::default();
@@ -47,6 +47,8 @@ pub async fn forget_rooms(context: &AppContext, now: Timestamp) -> Result<Round>
     for schedule in context.store.schedules_ended(now.minus(DAY * 38), now.minus(DAY * 30)).await? {
         let forgotten = context.store.forget_phase_people(schedule, ROUND_MAX).await;
         count(&mut round, "codes and members of phases", forgotten);
+        let forgotten = context.store.forget_applications(schedule, ROUND_MAX, now).await;
+        count(&mut round, "applications for draws", forgotten);
     }
     Ok(round)
 }

@@ -13,6 +13,7 @@ pub(crate) fn wrong_field(refusal: &Refusal) -> Option<(&str, Value)> {
         | Refusal::InvalidPriceChange { field }
         | Refusal::InvalidPromotion { field } => (field, json!({})),
         Refusal::InvalidPhase { field }
+        | Refusal::InvalidDraw { field }
         | Refusal::InvalidPriceOptions { field }
         | Refusal::TicketTypeUnknown { field }
         | Refusal::TicketTypeOtherGrade { field }

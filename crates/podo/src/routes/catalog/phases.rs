@@ -9,15 +9,18 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use podo_app::catalog::phases;
+use podo_app::catalog::phases::draws;
+use podo_app::catalog::phases::draws::AdminDrawView;
 use podo_app::catalog::phases::members::MemberImport;
 use podo_app::catalog::phases::port::ImportView;
 use podo_app::catalog::phases::{AdminPhaseView, CodesView, NewCodes};
+use podo_domain::booking::draws::DrawTerms;
 use podo_domain::catalog::SaleWindow;
 use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
 use podo_domain::catalog::text::{FieldError, Line};
 use podo_domain::{PhaseId, Refusal, ScheduleId, Timestamp};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -27,6 +30,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .routes(guarded!(set_phases))
         .routes(guarded!(create_codes))
         .routes(guarded!(import_members))
+        .routes(guarded!(set_phase_draw))
 }
 
 #[derive(Serialize, ToSchema)]
@@ -188,4 +192,39 @@ pub(crate) async fn import_members(
         import.feed(&bytes).await?;
     }
     Ok(Json(import.finish().await?))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct DrawBody {
+    apply_from: Timestamp,
+    /// The draw follows at once; not after the phase begins.
+    apply_until: Timestamp,
+    /// Most seats of one application.
+    #[schema(minimum = 1, maximum = 10)]
+    seats_max: u32,
+    /// How long a winner may take to pay.
+    #[schema(minimum = 10, maximum = 10_080)]
+    offer_minutes: u32,
+    /// Seats to give away, by grade.
+    quantities: BTreeMap<String, u32>,
+}
+
+/// Sets up the draw of a phase whose audience is `DRAWN`. Fans apply before the phase; while it
+/// runs, winners get offers in the drawn order. From the beginning of its window a draw may only
+/// become longer and its quantities greater.
+#[utoipa::path(put, path = "/api/admin/phases/{id}/draw", tag = "admin",
+    security(("accessToken" = [])), params(("id" = PhaseId, Path)), request_body = DrawBody,
+    responses((status = 200, body = AdminDrawView), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn set_phase_draw(
+    State(app): State<App>,
+    Audited { actor, .. }: Audited<ManageEvents, OfPhase>,
+    Id(phase): Id<PhaseId>,
+    body: Body<DrawBody>,
+) -> ApiResult<Json<AdminDrawView>> {
+    let DrawBody { apply_from, apply_until, seats_max, offer_minutes, quantities } = body.value;
+    let terms = DrawTerms { apply_from, apply_until, seats_max, offer_minutes, quantities };
+    Ok(Json(draws::set_draw(&app.context, actor, phase, terms).await?))
 }

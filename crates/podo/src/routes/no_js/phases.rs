@@ -30,12 +30,17 @@ pub(crate) fn lines(language: Language, phases: &[PhaseView]) -> String {
 }
 
 fn line(language: Language, phase: &PhaseView) -> String {
-    let verify = match phase.audience.is_limited() && phase.status != ScheduleStatus::Ended {
-        true => link(
+    let verify = match phase.audience {
+        PhaseAudience::Everybody => String::new(),
+        PhaseAudience::Drawn => link(
+            &format!("/queue/{}/apply", phase.id),
+            language.choose("추첨 응모", "Apply for the draw"),
+        ),
+        _ if phase.status == ScheduleStatus::Ended => String::new(),
+        PhaseAudience::Code | PhaseAudience::Members | PhaseAudience::VerifiedIdentity => link(
             &format!("/queue/{}/verify", phase.id),
             language.choose("구매 자격 인증", "Verify"),
         ),
-        false => String::new(),
     };
     format!(
         "<li>{} · {} – {} · {} {verify}</li>",
@@ -54,6 +59,7 @@ fn audience(language: Language, audience: PhaseAudience) -> &'static str {
         PhaseAudience::VerifiedIdentity => {
             language.choose("본인 인증을 마친 분", "Verified identity")
         }
+        PhaseAudience::Drawn => language.choose("추첨에 당첨된 분", "Winners of a draw"),
     }
 }
 
@@ -161,6 +167,13 @@ fn state(language: Language, mine: &MyPhaseView) -> String {
             let ko = "본인 인증에는 자바스크립트가 필요해요.";
             format!("<p>{}</p>", language.choose(ko, "Verifying your identity needs JavaScript."))
         }
+        Some(MissingProof::Draw) => format!(
+            "<p>{}</p>",
+            link(
+                &format!("/queue/{}/apply", mine.phase.id),
+                language.choose("추첨 응모", "Apply for the draw")
+            )
+        ),
         Some(MissingProof::Code) => {
             form(language, mine.phase.id, &input("code", language.choose("코드", "Code")))
         }

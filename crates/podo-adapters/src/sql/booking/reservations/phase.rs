@@ -6,7 +6,7 @@ use crate::sql::engine::value::params;
 use podo_app::Result;
 use podo_app::booking::port::reservations::HoldSeats;
 use podo_domain::Refusal;
-use podo_domain::catalog::phases::{Phase, phase_at};
+use podo_domain::catalog::phases::{Phase, PhaseAudience, phase_at};
 use podo_domain::id::SeatIndex;
 
 /// Refuses a fan who isn't eligible, and seats that the phase doesn't sell. `None` if all phases of the date were removed.
@@ -18,6 +18,9 @@ pub(super) async fn running_phase(tx: &mut dyn Tx, command: &HoldSeats) -> Resul
         return Ok(None);
     }
     let phase = phase_at(&phases, command.now).running()?;
+    if phase.terms.audience == PhaseAudience::Drawn {
+        return Err(Refusal::DrawOnly.into());
+    }
     if phase.terms.audience.is_limited() {
         check_eligible(tx, command, phase).await?;
     }

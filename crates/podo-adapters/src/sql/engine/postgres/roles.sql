@@ -89,12 +89,21 @@ grant update (n_used) on event_service.phase_codes to podo_sales;
 -- An order uses a promotion code, or gives the use back.
 grant select, update (n_used, updated_at) on event_service.promotion_codes to podo_sales;
 grant select, insert on event_service.phase_eligibilities to podo_sales;
+-- Fans apply for a draw; an offer to a winner counts against the quantity.
+grant select, insert, update on event_service.draw_applications to podo_sales;
+grant select on event_service.draws, event_service.draw_grades to podo_sales;
+grant update (n_applied, updated_at) on event_service.draws to podo_sales;
+grant update (n_out) on event_service.draw_grades to podo_sales;
 
 -- ── worker: what the jobs do ────────────────────────────────────────────────────────────────────
 
 grant usage on schema event_service, reservation_service, payment_service to podo_worker;
 grant select on event_service.events, event_service.event_schedules, event_service.seats,
     event_service.sale_phases to podo_worker;
+-- The draw itself, and what becomes of its offers.
+grant select, update on event_service.draws, event_service.draw_grades,
+    event_service.draw_applications to podo_worker;
+grant delete on event_service.draw_applications to podo_worker;
 -- Only the monthly partitions of log-ins, which the worker creates and drops.
 grant usage on schema user_service to podo_worker;
 grant execute on function user_service.keep_login_months(timestamptz, timestamptz, bigint)

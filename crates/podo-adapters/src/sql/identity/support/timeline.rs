@@ -39,7 +39,7 @@ macro_rules! source {
     };
 }
 
-const SOURCES: [Source; 21] = [
+const SOURCES: [Source; 22] = [
     source!(
         Phase,
         "'VERIFIED' as state, cast(null as bigint) as amount, p.name as detail,
@@ -49,6 +49,16 @@ const SOURCES: [Source; 21] = [
         "e.user_id = $1",
         "(e.phase_id, e.user_id) in (select phase_id, user_id from reservations where id = $1)",
         "e.created_at"
+    ),
+    source!(
+        Phase,
+        "a.state, cast(null as bigint) as amount, a.grade as detail,
+         cast(null as text) as channel, p.schedule_id as id, a.reservation_id,
+         cast(null as uuid) as actor_id
+         from draw_applications a join sale_phases p on p.id = a.phase_id",
+        "a.user_id = $1",
+        "a.reservation_id = $1",
+        "a.updated_at"
     ),
     source!(
         Queue,

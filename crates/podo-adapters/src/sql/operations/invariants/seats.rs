@@ -1,4 +1,4 @@
-//! I1–I6, I14, I19, I21 and I25: seats, reservations and the entries behind them.
+//! I1–I6, I14, I19, I21, I25 and I30: seats, reservations and the entries behind them.
 
 use crate::sql::engine::tx::Tx;
 use crate::sql::operations::invariants::{Check, EXAMPLES_MAX, Names};
@@ -84,7 +84,8 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         id: "I19",
         names: Names::Other,
-        rule: "every hold was allowed by a live entry of the same fan, or by the standby list",
+        rule: "every hold was allowed by a live entry of the same fan, by the standby list or by a \
+               draw",
         population: "select count(*) as n from reservations",
         broken: "select r.id, r.place_number
                    from reservations r
@@ -92,7 +93,9 @@ pub(crate) const CHECKS: &[Check] = &[
                      on q.schedule_id = coalesce(r.phase_id, r.schedule_id)
                     and q.place_number = r.place_number
                    left join standbys w on w.reservation_id = r.id and w.user_id = r.user_id
-                  where w.id is null
+                   left join draw_applications d
+                     on d.reservation_id = r.id and d.user_id = r.user_id
+                  where w.id is null and d.user_id is null
                     and (q.user_id is null or q.user_id <> r.user_id
                          or r.created_at >= q.expires_at)",
     },
@@ -118,6 +121,43 @@ pub(crate) const CHECKS: &[Check] = &[
                      or (r.status = 'HELD' and r.hold_expires_at > $1)
                   group by r.user_id, r.phase_id, p.seats_per_person
                  having sum(r.n_seats) > p.seats_per_person",
+    },
+    Check {
+        id: "I30",
+        names: Names::Other,
+        rule: "a draw offers seats in its order, to its winners only, and within the quantities",
+        population: "select count(*) as n from draw_applications",
+        broken: "select g.phase_id, g.grade, g.n_out
+                   from draw_grades g join draws d on d.phase_id = g.phase_id
+                  where g.n_out > g.quantity
+                     or (d.forgotten_at is null
+                         and g.n_out <> coalesce((select cast(sum(a.n_seats) as bigint)
+                                                    from draw_applications a
+                                                   where a.phase_id = g.phase_id
+                                                     and a.grade = g.grade
+                                                     and a.state in ('OFFERED', 'TAKEN')), 0))
+                  union all
+                 select e.phase_id, e.grade, e.place
+                   from draw_applications e
+                  where e.state = 'DRAWN'
+                    and exists (select 1 from draw_applications a
+                                 where a.phase_id = e.phase_id and a.grade = e.grade
+                                   and a.state in ('OFFERED', 'TAKEN', 'LAPSED')
+                                   and e.place < a.place)
+                  union all
+                 select r.phase_id, r.status, r.n_seats
+                   from reservations r join sale_phases p on p.id = r.phase_id
+                  where p.audience = 'DRAWN'
+                    and not exists (select 1 from draw_applications a
+                                     where a.reservation_id = r.id and a.user_id = r.user_id
+                                       and a.phase_id = r.phase_id)
+                  union all
+                 select d.phase_id, 'late', d.n_applied
+                   from draws d
+                  where d.n_ranked > d.n_applied
+                     or (d.drawn_at is not null
+                         and exists (select 1 from draw_applications a
+                                      where a.phase_id = d.phase_id and a.place is null))",
     },
     Check {
         id: "I21",
