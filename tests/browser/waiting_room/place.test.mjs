@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after, before, test } from "node:test";
-import { blocks, openWorld, watch } from "./world.mjs";
+import { blocks, openWorld, watch } from "../support/world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));

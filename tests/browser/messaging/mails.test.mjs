@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { violations } from "./axe.mjs";
+import { violations } from "../support/axe.mjs";
 import { everyMail } from "./mails.mjs";
-import { openWorld } from "./world.mjs";
+import { openWorld } from "../support/world.mjs";
 
 let world;
 before(async () => (world = await openWorld({ env: { PODO_PUBLIC_URL: "https://tickets.podo.example", PODO_MAIL_REPLY_TO: "help@podo.example" } })));

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { blocks, openWorld } from "./world.mjs";
+import { blocks, openWorld } from "../support/world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));

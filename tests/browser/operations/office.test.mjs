@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { enterRoom, openBrowser, openTab, openWorld } from "./world.mjs";
+import { enterRoom, openBrowser, openTab, openWorld } from "../support/world.mjs";
 
 let world;
 let show;

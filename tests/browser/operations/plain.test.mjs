@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { violations } from "./axe.mjs";
-import { blocks, openWorld, watch } from "./world.mjs";
+import { violations } from "../support/axe.mjs";
+import { blocks, openWorld, watch } from "../support/world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));

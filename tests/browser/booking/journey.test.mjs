@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openWorld, pick, pressPay } from "./world.mjs";
+import { openWorld, pick, pressPay } from "../support/world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));

@@ -8,7 +8,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { blocks, openWorld, pressPay } from "./world.mjs";
+import { blocks, openWorld, pressPay } from "../support/world.mjs";
 
 /** What each company's script does once its fan said yes in its window; `asked` is noted for the test. */
 const SCRIPTS = {

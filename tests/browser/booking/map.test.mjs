@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { blocks, openWorld, pick } from "./world.mjs";
+import { blocks, openWorld, pick } from "../support/world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));

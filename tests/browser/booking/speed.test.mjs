@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { blocks, openWorld } from "./world.mjs";
+import { blocks, openWorld } from "../support/world.mjs";
 
 const CHANGES_PER_SECOND = 500;
 const SECONDS = 4;

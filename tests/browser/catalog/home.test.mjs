@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { blocks, openWorld, watch } from "./world.mjs";
+import { blocks, openWorld, watch } from "../support/world.mjs";
 
 const LONG = "머스캣 오케스트라와 함께하는 겨울밤의 재즈, 그리고 아주 긴 이름의 앙코르 공연";
 

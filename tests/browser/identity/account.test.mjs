@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { violations } from "./axe.mjs";
-import { openWorld } from "./world.mjs";
+import { violations } from "../support/axe.mjs";
+import { openWorld } from "../support/world.mjs";
 
 const PHONE = { language: "ko", width: 390, height: 844 };
 const NEW_PASSWORD = "purple-grapes-2027";

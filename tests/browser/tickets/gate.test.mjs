@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { violations } from "./axe.mjs";
-import { blocks, enterRoom, openTab, openWorld, read } from "./world.mjs";
+import { violations } from "../support/axe.mjs";
+import { blocks, enterRoom, openTab, openWorld, read } from "../support/world.mjs";
 
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1280, height: 860 };

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { everyMail } from "./mails.mjs";
+import { everyMail } from "../messaging/mails.mjs";
 import { everyPage } from "./pages.mjs";
 import { arena, setStage } from "./stage.mjs";
 import { openWorld } from "./world.mjs";

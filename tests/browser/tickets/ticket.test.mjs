@@ -5,8 +5,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { violations } from "./axe.mjs";
-import { openWorld } from "./world.mjs";
+import { violations } from "../support/axe.mjs";
+import { openWorld } from "../support/world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));

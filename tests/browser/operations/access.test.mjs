@@ -3,9 +3,9 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { violations } from "./axe.mjs";
-import { everyPage } from "./pages.mjs";
-import { openWorld } from "./world.mjs";
+import { violations } from "../support/axe.mjs";
+import { everyPage } from "../support/pages.mjs";
+import { openWorld } from "../support/world.mjs";
 
 const SIZE = { width: 1280, height: 860 };
 

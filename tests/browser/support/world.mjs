@@ -46,7 +46,7 @@ export function openBrowser(args = []) {
 }
 
 function startServer(data, settings, port) {
-  const binary = process.env.PODO ?? new URL("../../target/debug/podo", import.meta.url).pathname;
+  const binary = process.env.PODO ?? new URL("../../../target/debug/podo", import.meta.url).pathname;
   const env = {
     ...process.env,
     PODO_LIMITS: "off",
@@ -119,7 +119,7 @@ export async function openTab({ url, browser, broken }, { language = "ko", width
   if (!keepsChoice) await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
   const page = await context.newPage();
   watch(page, url, broken, mayAsk);
-  const words = (await import(new URL(`./words/${language}.js`, import.meta.url))).default;
+  const words = (await import(new URL(`../words/${language}.js`, import.meta.url))).default;
   return { context, page, words, go: (path) => page.goto(url + path) };
 }
 

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { openWorld } from "./world.mjs";
+import { openWorld } from "../support/world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { after, before, test } from "node:test";
-import { openWorld } from "./world.mjs";
+import { openWorld } from "../support/world.mjs";
 
 const SDK = "https://cdn.portone.io/v2/browser-sdk.js";
 

@@ -3,8 +3,8 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { violations } from "./axe.mjs";
-import { openWorld } from "./world.mjs";
+import { violations } from "../support/axe.mjs";
+import { openWorld } from "../support/world.mjs";
 
 let world;
 before(async () => (world = await openWorld()));
