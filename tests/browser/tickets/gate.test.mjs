@@ -48,6 +48,15 @@ const refused = ({ page }, words) => page.locator(".verdict.no", { hasText: word
 const keptPage = ({ page }) => page.waitForFunction(async () =>
   (await caches.match("/gate/")) && (await (await caches.open("podo-gate-1")).keys()).some(({ url }) => url.endsWith("/gate/scan/screen.js")) && (await navigator.serviceWorker.ready).active);
 
+/** What the device keeps: tickets, lists and scans to send. */
+const kept = ({ page }) => page.evaluate(async () => {
+  const database = await new Promise((resolve) => (indexedDB.open("podo-gate").onsuccess = ({ target }) => resolve(target.result)));
+  const count = (name) => new Promise((resolve) => (database.transaction(name).objectStore(name).count().onsuccess = ({ target }) => resolve(target.result)));
+  const found = [await count("tickets"), await count("lists"), await count("scans")];
+  database.close();
+  return found;
+});
+
 async function undo({ page }, reason) {
   await page.getByRole("button", { name: "Undo the last check-in" }).click();
   await page.locator("dialog input[name=reason]").fill(reason);
@@ -219,12 +228,7 @@ test("a ticket of another date, a list that was tampered with, and a list after 
   await page.getByText("Online", { exact: true }).waitFor({ timeout: 20_000 });
   await page.getByRole("button", { name: "Log out" }).click();
   await page.locator("input[name=email]").waitFor();
-  const kept = await page.evaluate(async () => {
-    const database = await new Promise((resolve) => (indexedDB.open("podo-gate").onsuccess = ({ target }) => resolve(target.result)));
-    const count = (name) => new Promise((resolve) => (database.transaction(name).objectStore(name).count().onsuccess = ({ target }) => resolve(target.result)));
-    return [await count("tickets"), await count("lists"), await count("scans")];
-  });
-  assert.deepEqual(kept, [0, 0, 0]);
+  assert.deepEqual(await kept(gate), [0, 0, 0]);
   await context.close();
 });
 
@@ -291,4 +295,51 @@ test("codes that rotate are checked by the server's clock, not the device's, als
   } finally {
     await rotating.close();
   }
+});
+
+test("the list of a show that isn't near is not given to a device, and one that it has is deleted", async () => {
+  const far = await world.show({ days: 3 });
+  await world.buy(far, [0]);
+  const gate = await openTab(world, { language: "en", ...PHONE });
+  await enterRoom(gate, world.admin, "#/team");
+  await gate.page.locator(".rows li").first().waitFor();
+  await gate.go(`/gate/#/scan/${far.scheduleId}?gate=1`);
+  await gate.page.getByText("from 36 hours before its start").waitFor();
+  assert.deepEqual(await violations(gate.page), [], "axe on the refusal");
+  assert.deepEqual(await kept(gate), [0, 0, 0]);
+  await gate.context.close();
+
+  // A show that is put off while the device has its list.
+  const show = await world.show(TONIGHT);
+  await world.buy(show, [0]);
+  const other = await device(show, "1", 1);
+  assert.deepEqual(await kept(other), [1, 1, 0]);
+  const { startsAt, endsAt } = await world.admin.call("GET", `/api/schedules/${show.scheduleId}`);
+  const later = (at) => new Date(Date.parse(at) + 3 * 86_400_000).toISOString();
+  await world.admin.call("PATCH", `/api/admin/schedules/${show.scheduleId}`, { startsAt: later(startsAt), endsAt: later(endsAt) });
+  await other.page.getByText("from 36 hours before its start").waitFor({ timeout: 40_000 });
+  assert.deepEqual(await kept(other), [0, 0, 0]);
+  await other.context.close();
+});
+
+test("a list whose show has no known end is deleted without a network", async () => {
+  const show = await world.show(TONIGHT);
+  await world.buy(show, [0]);
+  const gate = await device(show, "1", 1);
+  await keptPage(gate);
+  await gate.context.setOffline(true);
+  // As an earlier version of the page stored it, half a day ago.
+  await gate.page.evaluate(async (scheduleId) => {
+    const database = await new Promise((resolve) => (indexedDB.open("podo-gate").onsuccess = ({ target }) => resolve(target.result)));
+    const store = database.transaction("lists", "readwrite").objectStore("lists");
+    store.put({ scheduleId, cursor: "", currentAt: Date.now() - 13 * 3_600_000, endsAt: null });
+    await new Promise((resolve) => (store.transaction.oncomplete = resolve));
+    database.close();
+  }, show.scheduleId);
+  await gate.page.reload();
+  await gate.page.locator("input.scan").waitFor();
+  for (let tries = 0; tries < 100 && (await kept(gate))[0]; tries += 1) await gate.page.waitForTimeout(100);
+  assert.deepEqual(await kept(gate), [0, 0, 0]);
+  await gate.context.setOffline(false);
+  await gate.context.close();
 });
