@@ -123,6 +123,26 @@ async fn an_undone_check_in_opens_the_gate_again_and_is_counted() {
     world.finish().await;
 }
 
+/// The name of a gate is whatever the device sends.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gate_with_the_name_of_a_formula_runs_nothing_in_a_spreadsheet() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let names = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "동문 \"1\""];
+    for (seat, name) in (0..).zip(names) {
+        let fan = world.fan_inside(&show).await;
+        let ticket = fan.buy(&show, seat).await.ticket;
+        let code = code_of(&world, &fan, &ticket).await;
+        world.organiser.post("/api/admin/checkin", &scan(&show, name, &code)).await.expect(200);
+    }
+    let path = format!("/api/admin/schedules/{}/attendance.csv", show.schedule);
+    let file = world.organiser.get(&path).await;
+    for cell in ["'=cmd|' /C calc'!A0", "'+1", "'-1", "'@SUM(A1)", "동문 \"\"1\"\""] {
+        assert!(file.text.contains(&format!("gate,\"{cell}\",,1,0,0\r\n")), "{}", file.text);
+    }
+    world.finish().await;
+}
+
 /// The shows that this caller's gate offers.
 async fn shows_of(api: &Api) -> Vec<String> {
     let found = api.get("/api/admin/gate/shows").await.expect(200);
