@@ -1,23 +1,28 @@
-// An account from the phone, in Korean: another address, and a forgotten password.
+// An account from the phone, in Korean: another address, a forgotten password, and a first one for an
+// account of another service.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { violations } from "../support/axe.mjs";
+import { CLIENT, openIdentityProvider } from "../support/identity_provider.mjs";
 import { openWorld } from "../support/world.mjs";
 
 const PHONE = { language: "ko", width: 390, height: 844 };
+const RESET = "비밀번호를 다시 설정해 주세요";
 const NEW_PASSWORD = "purple-grapes-2027";
 
 let world;
 before(async () => (world = await openWorld()));
 after(() => world.close());
 
-/** The newest notification with this subject. */
-async function mailed(subject) {
+const allMailed = async (subject) =>
+  (await world.admin.call("GET", "/api/admin/mailbox?limit=100")).items.filter((it) => it.subject === subject);
+
+/** The newest of at least `n` notifications with this subject. */
+async function mailed(subject, n = 1) {
   for (let tries = 0; tries < 100; tries += 1) {
-    const { items } = await world.admin.call("GET", "/api/admin/mailbox?limit=100");
-    const found = items.find((it) => it.subject === subject);
-    if (found) return found.body;
+    const found = await allMailed(subject);
+    if (n <= found.length) return found[0].body;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`no notification "${subject}"`);
@@ -81,7 +86,7 @@ test("a forgotten password is set again by the link, which works once", async ()
   await fitsAndIsAccessible(page);
   await page.getByRole("button", { name: words.resetSend }).click();
   await page.getByRole("status").filter({ hasText: account.email }).waitFor();
-  const token = (await mailed("비밀번호를 다시 설정해 주세요")).trim().split(/\s+/).at(-1).split("/").at(-1);
+  const token = (await mailed(RESET)).trim().split(/\s+/).at(-1).split("/").at(-1);
   await fan.go(`/#/reset/${token}`);
   const password = page.locator("input[name=password]");
   await password.fill(NEW_PASSWORD);
@@ -99,4 +104,44 @@ test("a forgotten password is set again by the link, which works once", async ()
   await page.getByRole("button", { name: words.saveIt }).click();
   await page.locator("[role=alert]").filter({ hasText: /\S/ }).waitFor();
   await fan.context.close();
+});
+
+test("an account of another service gets a password by the link for a forgotten one", async () => {
+  const email = `kakao.${Date.now()}@podo.kr`;
+  const person = { sub: "42", email, email_verified: true, nickname: "포도팬", kakao_account: { email, is_email_valid: true, is_email_verified: true } };
+  const provider = await openIdentityProvider(person);
+  await world.restart({ PODO_CONFIRM_EMAIL: "off", PODO_PUBLIC_URL: world.url, PODO_KAKAO_ISSUER: provider.url, PODO_KAKAO_CLIENT_ID: CLIENT.id, PODO_KAKAO_CLIENT_SECRET: CLIENT.secret });
+  const first = await world.open({ ...PHONE, mayAsk: provider.url });
+  await first.go("/#/login");
+  await first.page.getByRole("link", { name: first.words.loginkakao }).click();
+  await first.page.waitForFunction(() => localStorage.getItem("podo.known") === "yes" && !location.pathname.startsWith("/api/") && location.hash !== "#/login");
+  await first.go("/#/me");
+  await first.page.getByText(email).first().waitFor();
+  await first.context.close();
+
+  const fan = await world.open(PHONE);
+  const { page, words } = fan;
+  await logIn(fan, { email, password: NEW_PASSWORD });
+  await page.locator("[role=alert]").filter({ hasText: /\S/ }).waitFor();
+  await page.getByRole("link", { name: words.forgotPassword }).click();
+  await page.locator("input[name=email]").fill(email);
+  const nBefore = (await allMailed(RESET)).length;
+  await page.getByRole("button", { name: words.resetSend }).click();
+  await page.getByRole("status").filter({ hasText: email }).waitFor();
+  const token = (await mailed(RESET, nBefore + 1)).trim().split(/\s+/).at(-1).split("/").at(-1);
+  await fan.go(`/#/reset/${token}`);
+  await page.locator("input[name=password]").fill(NEW_PASSWORD);
+  await fitsAndIsAccessible(page);
+  await page.getByRole("button", { name: words.saveIt }).click();
+  await page.waitForURL(/#\/login/);
+  await logIn(fan, { email, password: NEW_PASSWORD });
+  await page.getByText(email).first().waitFor();
+  const again = await world.open({ ...PHONE, mayAsk: provider.url });
+  await again.go("/#/login");
+  await again.page.getByRole("link", { name: again.words.loginkakao }).click();
+  await again.page.waitForFunction(() => localStorage.getItem("podo.known") === "yes" && !location.pathname.startsWith("/api/") && location.hash !== "#/login");
+  await again.go("/#/me");
+  await again.page.getByText(email).first().waitFor();
+  await Promise.all([fan.context.close(), again.context.close()]);
+  provider.close();
 });

@@ -27,48 +27,54 @@ async function tokenOf(subject, n = 1) {
   throw new Error(`no notification "${subject}"`);
 }
 
-test("an invited gate accepts, scans a ticket, and sees the check-in and nothing else", async () => {
-  const show = await world.show({ days: 1.2, title: "오늘의 공연" });
-  const { tickets: [ticket], code } = await world.buy(show, [0]);
-  const { page, context } = await world.room("#/team");
-  await page.getByRole("button", { name: "Invite" }).click();
-  await page.locator("dialog input[name=email]").fill("gate@podo.kr");
-  await page.locator("dialog select[name=role]").selectOption("GATE");
-  assert.deepEqual(await violations(page), [], "axe on the dialog");
-  await page.locator("dialog .btn.brand").click();
-  await page.locator(".rows li", { hasText: "gate@podo.kr" }).waitFor();
-  await context.close();
-  const token = await tokenOf(INVITED);
-  const guest = await world.open({ language: "en", width: 390, height: 800 });
-  await guest.go(`/admin#/invitation/${token}`);
-  await guest.page.getByText("gate@podo.kr is invited as Gate.").waitFor();
-  assert.deepEqual(await violations(guest.page), [], "axe on the invitation");
-  await guest.page.locator("input[name=name]").fill("게이트");
-  await guest.page.locator("input[name=password]").fill(PASSWORD);
-  await guest.page.getByRole("button", { name: "Show" }).click();
-  assert.equal(await guest.page.locator("input[name=password]").getAttribute("type"), "text");
-  await guest.page.getByRole("button", { name: "Accept the invitation" }).click();
-  await guest.page.getByRole("heading", { name: "Choose the show and the gate" }).waitFor();
-  await guest.page.locator("section.card", { hasText: "오늘의 공연" }).locator("input[name=gate]").fill("동문");
-  await guest.page.locator("section.card", { hasText: "오늘의 공연" }).getByRole("button", { name: "Open" }).click();
-  await guest.page.getByText("1 tickets on this device").waitFor();
-  await guest.page.locator("input.scan").fill(await read(guest.page, await code(ticket)));
-  await guest.page.keyboard.press("Enter");
-  await guest.page.locator(".verdict.ok", { hasText: ticket.seatNumber }).waitFor();
-  const reached = await guest.page.evaluate(async (paths) => {
-    const statuses = await Promise.all(paths.map(async (path) => (await fetch(path)).status));
-    return paths.filter((_, i) => statuses[i] !== 403);
-  }, ["users", "reservations", "payments", "team", "audit", "events", "venues", `schedules/${show.scheduleId}/live`, `schedules/${show.scheduleId}/attendance.csv`]
-    .map((path) => `/api/admin/${path}`));
-  assert.deepEqual(reached, [], "a gate reaches nothing else");
-  await guest.go("/admin#/nowhere");
-  await guest.page.locator("#nav a[href='#/checkin']").waitFor();
-  const menu = await guest.page.locator("#nav a[href^='#/']").allInnerTexts();
-  assert.deepEqual(menu.map((it) => it.trim()), ["Check-in"]);
-  await guest.go(`/admin#/invitation/${token}`);
-  await guest.page.getByText("The invitation has expired or was already used.").waitFor();
-  await guest.context.close();
-});
+for (const { device, email, ...size } of [
+  { device: "a phone", email: "gate@podo.kr", width: 390, height: 800 },
+  { device: "a desktop", email: "desk@podo.kr", width: 1280, height: 860 },
+]) {
+  test(`an invited gate accepts, scans a ticket, and sees the check-in and nothing else, on ${device}`, async () => {
+    const show = await world.show({ days: 1.2, title: `오늘의 공연 ${email}` });
+    const { tickets: [ticket], code } = await world.buy(show, [0]);
+    const before = await mailed(INVITED);
+    const { page, context } = await world.room("#/team");
+    await page.getByRole("button", { name: "Invite" }).click();
+    await page.locator("dialog input[name=email]").fill(email);
+    await page.locator("dialog select[name=role]").selectOption("GATE");
+    assert.deepEqual(await violations(page), [], "axe on the dialog");
+    await page.locator("dialog .btn.brand").click();
+    await page.locator(".rows li", { hasText: email }).waitFor();
+    await context.close();
+    const token = await tokenOf(INVITED, before.length + 1);
+    const guest = await world.open({ language: "en", ...size });
+    await guest.go(`/admin#/invitation/${token}`);
+    await guest.page.getByText(`${email} is invited as Gate.`).waitFor();
+    assert.deepEqual(await violations(guest.page), [], "axe on the invitation");
+    await guest.page.locator("input[name=name]").fill("게이트");
+    await guest.page.locator("input[name=password]").fill(PASSWORD);
+    await guest.page.getByRole("button", { name: "Show" }).click();
+    assert.equal(await guest.page.locator("input[name=password]").getAttribute("type"), "text");
+    await guest.page.getByRole("button", { name: "Accept the invitation" }).click();
+    await guest.page.getByRole("heading", { name: "Choose the show and the gate" }).waitFor();
+    await guest.page.locator("section.card", { hasText: `오늘의 공연 ${email}` }).locator("input[name=gate]").fill("동문");
+    await guest.page.locator("section.card", { hasText: `오늘의 공연 ${email}` }).getByRole("button", { name: "Open" }).click();
+    await guest.page.getByText("1 tickets on this device").waitFor();
+    await guest.page.locator("input.scan").fill(await read(guest.page, await code(ticket)));
+    await guest.page.keyboard.press("Enter");
+    await guest.page.locator(".verdict.ok", { hasText: ticket.seatNumber }).waitFor();
+    const reached = await guest.page.evaluate(async (paths) => {
+      const statuses = await Promise.all(paths.map(async (path) => (await fetch(path)).status));
+      return paths.filter((_, i) => statuses[i] !== 403);
+    }, ["users", "reservations", "payments", "team", "audit", "events", "venues", `schedules/${show.scheduleId}/live`, `schedules/${show.scheduleId}/attendance.csv`]
+      .map((path) => `/api/admin/${path}`));
+    assert.deepEqual(reached, [], "a gate reaches nothing else");
+    await guest.go("/admin#/nowhere");
+    await guest.page.locator("#nav a[href='#/checkin']").waitFor();
+    const menu = await guest.page.locator("#nav a[href^='#/']").allInnerTexts();
+    assert.deepEqual(menu.map((it) => it.trim()), ["Check-in"]);
+    await guest.go(`/admin#/invitation/${token}`);
+    await guest.page.getByText("The invitation has expired or was already used.").waitFor();
+    await guest.context.close();
+  });
+}
 
 test("a steward who is removed from the team loses the list of the device", async () => {
   const show = await world.show({ days: 1.2, title: "내일의 공연" });
@@ -94,6 +100,47 @@ test("a steward who is removed from the team loses the list of the device", asyn
     return new Promise((resolve) => (database.transaction("tickets").objectStore("tickets").count().onsuccess = ({ target }) => resolve(target.result)));
   });
   assert.equal(kept, 0);
+  await context.close();
+});
+
+test("an owner changes a member's role, removes them and withdraws an invitation by clicks", async () => {
+  const email = "changing@podo.kr";
+  const before = await mailed(INVITED_KO);
+  await world.admin.call("POST", "/api/admin/team/invitations", { email, role: "GATE" });
+  const token = await tokenOf(INVITED_KO, before.length + 1);
+  await world.admin.call("POST", "/api/auth/invitation/accept", { token, name: "바뀌는이", password: PASSWORD });
+  await world.admin.call("POST", "/api/admin/team/invitations", { email: "never@podo.kr", role: "VIEWER" });
+  const { accessToken } = await (await fetch(`${world.url}/api/auth/login`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ email, password: PASSWORD }) })).json();
+  const status = async () => (await fetch(`${world.url}/api/admin/gate/shows`, { headers: { Authorization: `Bearer ${accessToken}` } })).status;
+  assert.equal(await status(), 200);
+
+  const { page, context } = await world.room("#/team");
+  const row = page.locator(".rows li", { hasText: email });
+  const dialog = page.locator("dialog");
+  await row.getByText("Gate").waitFor();
+  await row.getByRole("button", { name: "Role" }).click();
+  await dialog.locator("select[name=role]").selectOption("SUPPORT");
+  assert.deepEqual(await violations(page), [], "axe on the dialog");
+  await dialog.locator(".btn.stop").click();
+  await row.getByText("Support").waitFor();
+  assert.ok([401, 403].includes(await status()), "the old role's session is over");
+
+  await row.getByRole("button", { name: "Remove" }).click();
+  await dialog.getByText(email).waitFor();
+  // Closing the dialog changes nothing.
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await row.getByRole("button", { name: "Remove" }).click();
+  await dialog.locator(".btn.stop").click();
+  await row.waitFor({ state: "detached" });
+
+  const invited = page.locator(".rows li", { hasText: "never@podo.kr" });
+  await invited.getByRole("button").click();
+  await dialog.locator(".btn.stop").click();
+  await invited.waitFor({ state: "detached" });
+  const team = await world.admin.call("GET", "/api/admin/team");
+  assert.ok(!team.members.some((it) => it.email === email) && !team.invitations.some((it) => it.email === "never@podo.kr"));
+  assert.deepEqual(await violations(page), [], "axe on the page");
   await context.close();
 });
 
@@ -141,6 +188,19 @@ test("published pages are in the footer and have to be agreed to", async () => {
   await page.locator("#footer a", { hasText: "Terms of use" }).click();
   await page.locator("article h2", { hasText: "Terms" }).waitFor();
   assert.deepEqual(await violations(page), [], "axe on the terms");
+  for (const [language, words] of [["ko", "이용약관"], ["en", "Terms"]]) {
+    for (const theme of ["light", "dark"]) {
+      const tab = await world.open({ language, theme, width: 390, height: 844 });
+      await tab.go(new URL(page.url()).pathname + new URL(page.url()).hash);
+      await tab.page.locator("article h2", { hasText: words }).waitFor();
+      assert.deepEqual(await violations(tab.page), [], `axe on the terms, ${language} ${theme}`);
+      assert.ok(await tab.page.evaluate(() => document.documentElement.scrollWidth) <= 390);
+      await tab.go("/#/login?new=yes");
+      await tab.page.locator("input[name=terms]").waitFor();
+      assert.deepEqual(await violations(tab.page), [], `axe on the boxes, ${language} ${theme}`);
+      await tab.context.close();
+    }
+  }
   await go("/#/login?new=yes");
   await page.locator("input[name=terms]").waitFor();
   const account = { email: `consent.${Date.now()}@podo.kr`, password: PASSWORD, name: "김동의" };
