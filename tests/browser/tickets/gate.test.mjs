@@ -297,6 +297,31 @@ test("codes that rotate are checked by the server's clock, not the device's, als
   }
 });
 
+test("a gate that is left alone for longer than an idle session lives goes on scanning", async () => {
+  const strict = await openWorld({ env: { PODO_ADMIN_IDLE_MINUTES: "1" } });
+  try {
+    const show = await strict.show(TONIGHT);
+    const { tickets: [ticket], code } = await strict.buy(show, [0]);
+    const gate = await openTab(strict, { language: "en", ...PHONE });
+    await enterRoom(gate, strict.admin, "#/team");
+    await gate.page.locator(".rows li").first().waitFor();
+    await gate.go(`/gate/#/scan/${show.scheduleId}?gate=1`);
+    await gate.page.getByText("1 tickets on this device").waitFor();
+    const text = await read(gate.page, await code(ticket));
+    const begunAt = Date.now();
+    // No guest comes; the page's only calls are its own.
+    while (Date.now() - begunAt < 70_000) await gate.page.waitForResponse(/api\/auth\/refresh/, { timeout: 40_000 });
+    await type(gate.page, text);
+    await admitted(gate, ticket);
+    await gate.page.getByText("Online", { exact: true }).waitFor();
+    assert.equal(await gate.page.locator("input[name=password]").count(), 0, "no login in between");
+    assert.equal((await kept(gate))[2], 0, "the server admitted the guest, so nothing is to send");
+    await gate.context.close();
+  } finally {
+    await strict.close();
+  }
+});
+
 test("the list of a show that isn't near is not given to a device, and one that it has is deleted", async () => {
   const far = await world.show({ days: 3 });
   await world.buy(far, [0]);
@@ -342,4 +367,29 @@ test("a list whose show has no known end is deleted without a network", async ()
   assert.deepEqual(await kept(gate), [0, 0, 0]);
   await gate.context.setOffline(false);
   await gate.context.close();
+});
+
+test("the gate is an app that a phone installs", async () => {
+  const { page, context, go } = await openTab(world, { language: "en", ...PHONE });
+  await go("/gate/");
+  await page.locator("input[name=email]").waitFor();
+  await page.evaluate(async () => (await navigator.serviceWorker.ready).active);
+  await page.reload();
+  await page.locator("input[name=email]").waitFor();
+  const session = await context.newCDPSession(page);
+  const { url, errors, data } = await session.send("Page.getAppManifest");
+  assert.match(new URL(url).pathname, /\/gate\/manifest\.webmanifest$/);
+  assert.deepEqual(errors, []);
+  const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
+  assert.deepEqual(installabilityErrors.map(({ errorId }) => errorId).filter((id) => id !== "in-incognito"), []);
+  const { icons } = JSON.parse(data);
+  for (const size of [192, 512]) {
+    const { src } = icons.find(({ type, sizes }) => type === "image/png" && sizes === `${size}x${size}`);
+    const drawn = await page.evaluate(async (src) => {
+      const picture = await createImageBitmap(await (await fetch(src)).blob());
+      return [picture.width, picture.height];
+    }, src);
+    assert.deepEqual(drawn, [size, size]);
+  }
+  await context.close();
 });
