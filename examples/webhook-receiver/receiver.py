@@ -12,7 +12,7 @@ import os
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# An older request may be a replay by somebody who recorded it.
+# An older request may be a replay of a recorded one.
 AGE_MAX_S = 5 * 60
 BODY_MAX = 1024 * 1024
 

@@ -201,8 +201,9 @@ async function fallBehind(state, view, error) {
   }
   // The steward was removed from the team, or from this event.
   if (error.status === 403) await forgetLists();
-  if (error.status === 404) await forgetList(state.scheduleId);
-  if (error.status === 403 || error.status === 404) view.problem.show(error.message);
+  const isGone = error.status === 404 || error.code === "GATES_CLOSED";
+  if (isGone) await forgetList(state.scheduleId);
+  if (error.status === 403 || isGone) view.problem.show(error.message);
   view.showList(await listOf(state.scheduleId), await countTickets(state.scheduleId));
   view.showLine((await scansOf()).length);
 }

@@ -116,6 +116,16 @@ pub(crate) fn file_names(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(files.collect())
 }
 
+pub(crate) fn folder_names(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{}", folder.display()))?;
+    let folders = entries.filter_map(|entry| {
+        let entry = entry.ok().filter(|entry| entry.path().is_dir())?;
+        let name = entry.file_name().into_string().ok()?;
+        (name != "node_modules").then_some(name)
+    });
+    Ok(folders.collect())
+}
+
 fn show(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")

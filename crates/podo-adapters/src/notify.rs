@@ -2,6 +2,7 @@
 
 mod alimtalk;
 mod aws_credentials;
+mod aws_profile;
 mod fcm;
 mod http;
 mod sigv4;
@@ -11,7 +12,8 @@ mod sns;
 mod webhook_client;
 
 pub use alimtalk::{AlimtalkSettings, TEMPLATE_CODE_MAX, code};
-pub use aws_credentials::AwsSource;
+pub use aws_credentials::{AwsSource, WebIdentity};
+pub use aws_profile::{AwsProfile, ProfileCredentials};
 pub use fcm::FcmSettings;
 pub use smtp::SmtpSettings;
 pub use sns::SnsSettings;

@@ -249,6 +249,8 @@ pub enum Refusal {
     // Tickets
     TicketInvalid,
     TicketElsewhere,
+    /// The date begins later than the next day and a half, or began more than half a day ago.
+    GatesClosed,
     /// The section belongs to these gates.
     TicketOtherGate {
         gates: Vec<String>,
@@ -410,6 +412,7 @@ impl Refusal {
             Refusal::WebhookInvalid => "WEBHOOK_INVALID",
             Refusal::TicketInvalid => "TICKET_INVALID",
             Refusal::TicketElsewhere => "TICKET_ELSEWHERE",
+            Refusal::GatesClosed => "GATES_CLOSED",
             Refusal::TicketOtherGate { .. } => "TICKET_OTHER_GATE",
             Refusal::TicketUsed { .. } => "TICKET_USED",
             Refusal::TicketNotUsed => "TICKET_NOT_USED",

@@ -1,4 +1,5 @@
 //! Stand-ins for services that tests can't reach.
 
+pub mod aws;
 pub mod identity_provider;
 pub mod post_box;

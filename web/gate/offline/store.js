@@ -10,6 +10,9 @@ const SHOWS = "podo.gate.shows";
 /** A list stays this long after the end. */
 const KEPT_AFTER_END_MS = 6 * 3_600_000;
 
+/** If the end isn't known, a list stays this long after its last update. */
+const KEPT_WITHOUT_END_MS = 12 * 3_600_000;
+
 let opened = null;
 
 function database() {
@@ -125,7 +128,9 @@ export async function forgetLists() {
 /** Deletes the lists of shows that are over; needs no network. */
 export async function forgetOver(now) {
   const lists = await run("lists", "readonly", (store) => store.getAll());
-  const over = lists.filter(({ endsAt }) => Date.parse(endsAt) + KEPT_AFTER_END_MS < now);
+  const keptUntil = ({ endsAt, currentAt }) =>
+    (endsAt ? Date.parse(endsAt) + KEPT_AFTER_END_MS : currentAt + KEPT_WITHOUT_END_MS);
+  const over = lists.filter((list) => keptUntil(list) < now);
   for (const { scheduleId } of over) await forgetList(scheduleId);
 }
 

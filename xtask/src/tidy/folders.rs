@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const ENTRIES_MAX: usize = 12;
 
-/// Folders of Rust modules and of pages. `x.rs` and its folder `x/` are one entry, a crate's root is
+/// The tests of the pages.
+const BROWSER: &str = "tests/browser";
+
+/// Folders of Rust modules, of pages and of their tests. `x.rs` and its folder `x/` are one entry, a crate's root is
 /// none.
 pub(super) fn check(files: &[File]) -> Vec<Violation> {
     let mut folders: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -26,7 +29,8 @@ pub(super) fn check(files: &[File]) -> Vec<Violation> {
 }
 
 fn judge(folder: &str, n_entries: usize) -> Option<Violation> {
-    let is_root = folder == "web" || ["/src", "/tests"].iter().any(|end| folder.ends_with(end));
+    let is_root = [BROWSER, "web"].contains(&folder)
+        || ["/src", "/tests"].iter().any(|end| folder.ends_with(end));
     let what = match n_entries {
         1 if !is_root => "one entry: put it beside the folder".to_owned(),
         n if ENTRIES_MAX < n => format!("{n} entries, at most {ENTRIES_MAX}: group them by room"),
@@ -36,12 +40,16 @@ fn judge(folder: &str, n_entries: usize) -> Option<Violation> {
 }
 
 fn is_module(path: &str) -> bool {
-    path.starts_with("web/") || (path.ends_with(".rs") && is_source(path))
+    let is_script = path.starts_with(BROWSER) && path.ends_with(".mjs");
+    path.starts_with("web/") || is_script || (path.ends_with(".rs") && is_source(path))
 }
 
 fn is_source(path: &str) -> bool {
     let inside = |part: &str| path.contains(&format!("/{part}/")) || path.ends_with(part);
-    path.starts_with("web") || inside("src") || path.contains("/tests/")
+    path.starts_with("web")
+        || path.starts_with(BROWSER)
+        || inside("src")
+        || path.contains("/tests/")
 }
 
 #[cfg(test)]
@@ -80,6 +88,20 @@ fn folders_of_pages_count_too() {
         &[
             "web/admin:1: one entry: put it beside the folder",
             "web/fan:1: 13 entries, at most 12: group them by room",
+        ],
+    );
+}
+
+#[test]
+fn folders_of_browser_tests_count_too() {
+    let thirteen: Vec<String> = (0..13).map(|n| format!("tests/browser/r{n}.test.mjs")).collect();
+    let mut paths: Vec<&str> = thirteen.iter().map(String::as_str).collect();
+    paths.extend(["tests/browser/tickets/gate.test.mjs", "tests/browser/package.json"]);
+    folders(
+        &paths,
+        &[
+            "tests/browser:1: 14 entries, at most 12: group them by room",
+            "tests/browser/tickets:1: one entry: put it beside the folder",
         ],
     );
 }

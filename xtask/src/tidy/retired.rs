@@ -66,14 +66,18 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("씨", "앗"), "시드"),
 ];
 
-const EXTENSIONS: &[&str] = &["rs", "js", "mjs", "lua", "css", "html", "toml", "md"];
+const EXTENSIONS: &[&str] = &[
+    "rs", "js", "mjs", "lua", "css", "html", "toml", "md", "sql", "yml", "yaml", "py", "cfg",
+    "conf", "sh",
+];
 
 /// Generated clients know a schema by its first name, so the name stays when the type's changes.
 const SCHEMA_NAME: &str = "schema(as = ";
 
 /// Decision records and the changelog tell what things were called before; the style guide quotes
-/// words to avoid.
-const HISTORY: &[&str] = &["docs/adr/", "CHANGELOG.md", "STYLE.md"];
+/// words to avoid; released migrations are never edited.
+const HISTORY: &[&str] =
+    &["docs/adr/", "CHANGELOG.md", "STYLE.md", "crates/podo-adapters/migrations/"];
 
 pub(super) fn check(file: &File) -> Vec<Violation> {
     let is_history = HISTORY.iter().any(|path| file.path.starts_with(path));
@@ -104,11 +108,17 @@ fn a_retired_word_is_found_with_its_replacement() {
     let text = concat!("a\nlet w", "eather = 1;\n");
     let printed = concat!("a.rs:2: `w", "eather`: say `faults`");
     crate::tidy::expect(check, "a.rs", text, &[printed]);
+    for path in ["a.sql", "a.yml", "a.yaml", "a.py", "a.cfg", "a.lua", "a.sh", "a.conf"] {
+        let printed = format!("{path}:2: `w{}`: say `faults`", "eather");
+        crate::tidy::expect(check, path, text, &[&printed]);
+    }
 }
 
 #[test]
 fn parts_of_words_and_history_are_left_alone() {
     crate::tidy::expect(check, "a.rs", concat!("let w", "eathered = 1;\n"), &[]);
     crate::tidy::expect(check, "CHANGELOG.md", concat!("the w", "eather\n"), &[]);
+    let migration = "crates/podo-adapters/migrations/sqlite/V1__podo.sql";
+    crate::tidy::expect(check, migration, concat!("-- w", "eather\n"), &[]);
     crate::tidy::expect(check, "a.rs", concat!("#[schema(as = L", "etter)]\n"), &[]);
 }

@@ -1,6 +1,8 @@
 //! AWS credentials, from the first source that is configured, in the order of AWS's own programs:
-//! fixed keys, a web identity token (EKS), the container endpoint (ECS), the instance's role (EC2).
+//! fixed keys, a profile of the shared files, a web identity token (EKS), the container endpoint (ECS),
+//! the instance's role (EC2).
 
+use crate::notify::aws_profile::{AwsProfile, ProfileCredentials};
 use crate::notify::http::{Reply, call, client, short};
 use podo_domain::Timestamp;
 use reqwest::Client;
@@ -17,10 +19,34 @@ const METADATA_TOKEN_SECONDS: &str = "21600";
 
 /// Where credentials come from.
 pub enum AwsSource {
-    Fixed { access_key: String, secret_key: String, session_token: String },
-    WebIdentity { url: String, role_arn: String, session_name: String, token_file: PathBuf },
-    Container { url: String, token: Option<String>, token_file: Option<PathBuf> },
-    Instance { url: String },
+    Fixed {
+        access_key: String,
+        secret_key: String,
+        session_token: String,
+    },
+    /// Read again when AWS rejects its keys, which another program may have replaced.
+    Profile {
+        profile: AwsProfile,
+        sts_url: String,
+    },
+    WebIdentity(WebIdentity),
+    Container {
+        url: String,
+        token: Option<String>,
+        token_file: Option<PathBuf>,
+    },
+    Instance {
+        url: String,
+    },
+}
+
+/// A role that is assumed with the token in a file.
+pub struct WebIdentity {
+    /// STS.
+    pub url: String,
+    pub role_arn: String,
+    pub session_name: String,
+    pub token_file: PathBuf,
 }
 
 #[derive(Clone)]
@@ -73,25 +99,11 @@ impl CredentialChain {
 
     async fn fetch(&self) -> Result<Credentials, String> {
         match &self.source {
-            AwsSource::Fixed { access_key, secret_key, session_token } => Ok(Credentials {
-                access_key: access_key.clone(),
-                secret_key: secret_key.clone(),
-                session_token: session_token.clone(),
-                expires_at: None,
-            }),
-            AwsSource::WebIdentity { url, role_arn, session_name, token_file } => {
-                // Kubernetes replaces the file before its token expires.
-                let token = read(token_file)?;
-                let form = [
-                    ("Action", "AssumeRoleWithWebIdentity"),
-                    ("Version", "2011-06-15"),
-                    ("RoleArn", role_arn),
-                    ("RoleSessionName", session_name),
-                    ("WebIdentityToken", &token),
-                ];
-                let reply = answer(call(self.http.post(url).form(&form)).await)?;
-                assumed(&reply.text)
+            AwsSource::Fixed { access_key, secret_key, session_token } => {
+                Ok(fixed(access_key.clone(), secret_key.clone(), session_token.clone()))
             }
+            AwsSource::Profile { profile, sts_url } => self.of_profile(profile, sts_url).await,
+            AwsSource::WebIdentity(identity) => self.assume(identity).await,
             AwsSource::Container { url, token, token_file } => {
                 let from_file = token_file.as_ref().map(read).transpose()?;
                 let request = self.http.get(url);
@@ -103,6 +115,34 @@ impl CredentialChain {
             }
             AwsSource::Instance { url } => self.ask_instance(url).await,
         }
+    }
+
+    async fn of_profile(&self, profile: &AwsProfile, sts_url: &str) -> Result<Credentials, String> {
+        match profile.credentials()? {
+            Some(ProfileCredentials::Keys { access_key, secret_key, session_token }) => {
+                Ok(fixed(access_key, secret_key, session_token))
+            }
+            Some(ProfileCredentials::WebIdentity { role_arn, session_name, token_file }) => {
+                let session_name = session_name.unwrap_or_else(|| "podo".to_owned());
+                let url = sts_url.to_owned();
+                self.assume(&WebIdentity { url, role_arn, session_name, token_file }).await
+            }
+            None => Err(format!("no AWS credentials: the profile {} is gone", profile.name)),
+        }
+    }
+
+    async fn assume(&self, identity: &WebIdentity) -> Result<Credentials, String> {
+        // Kubernetes replaces the file before its token expires.
+        let token = read(&identity.token_file)?;
+        let form = [
+            ("Action", "AssumeRoleWithWebIdentity"),
+            ("Version", "2011-06-15"),
+            ("RoleArn", identity.role_arn.as_str()),
+            ("RoleSessionName", identity.session_name.as_str()),
+            ("WebIdentityToken", token.as_str()),
+        ];
+        let reply = answer(call(self.http.post(&identity.url).form(&form)).await)?;
+        assumed(&reply.text)
     }
 
     /// Version 2 of the metadata service: first a token, then the role, then its credentials.
@@ -117,6 +157,10 @@ impl CredentialChain {
         let role = roles.lines().next().unwrap_or_default().trim();
         granted(&answer(call(get(format!("{path}{role}"))).await)?.text)
     }
+}
+
+fn fixed(access_key: String, secret_key: String, session_token: String) -> Credentials {
+    Credentials { access_key, secret_key, session_token, expires_at: None }
 }
 
 fn read(file: &PathBuf) -> Result<String, String> {

@@ -21,20 +21,17 @@ use podo_domain::catalog::hall::Hall;
 use podo_domain::catalog::text::{FieldError, Line};
 use podo_domain::identity::permissions::EventScope;
 use podo_domain::tickets::CodeStep;
-use podo_domain::tickets::gate::{GATES_MAX, Gate, check_gate, check_sections};
+use podo_domain::tickets::gate::{
+    GATES_MAX, Gate, OPEN_AFTER_START, OPEN_BEFORE_START, check_gate, check_sections,
+};
 use podo_domain::{HallId, Refusal, ScheduleId, TicketId, Timestamp, UserId};
 use serde::Serialize;
 use std::collections::BTreeSet;
-use std::time::Duration;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// Bytes of the signature in a code.
 pub(crate) const SIGNATURE_BYTES: usize = 16;
-
-/// How long before and after its start a show is offered at the gate.
-const SHOWN_BEFORE_START: Duration = Duration::from_secs(36 * 3_600);
-const SHOWN_AFTER_START: Duration = Duration::from_secs(12 * 3_600);
 
 /// The name of a gate.
 pub type GateName = Line<40>;
@@ -228,7 +225,7 @@ pub async fn sync(
 /// Dates that a gate may admit: from half a day ago to a day and a half ahead.
 pub async fn shows_near(context: &AppContext, events: &EventScope) -> Result<Vec<GateShow>> {
     let now = context.now();
-    let (from, to) = (now.minus(SHOWN_AFTER_START), now.plus(SHOWN_BEFORE_START));
+    let (from, to) = (now.minus(OPEN_AFTER_START), now.plus(OPEN_BEFORE_START));
     let shows = context.store.shows_between(from, to).await?;
     let is_theirs = |show: &GateShow| match events {
         EventScope::All => true,

@@ -3,10 +3,24 @@
 use crate::Refusal;
 use crate::catalog::text::{FieldError, Line};
 use crate::tickets::TicketStatus;
+use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Most gates of a hall.
 pub const GATES_MAX: usize = 50;
+
+/// How long before and after its start the gates of a date are open: the gate offers it, and devices
+/// may download its list.
+pub const OPEN_BEFORE_START: Duration = Duration::from_secs(36 * 3_600);
+pub const OPEN_AFTER_START: Duration = Duration::from_secs(12 * 3_600);
+
+/// Refuses the names of guests to devices that don't need them yet, or no longer.
+pub fn check_open(starts_at: Timestamp, now: Timestamp) -> Result<(), Refusal> {
+    let is_open =
+        now <= starts_at.plus(OPEN_AFTER_START) && starts_at.minus(OPEN_BEFORE_START) <= now;
+    if is_open { Ok(()) } else { Err(Refusal::GatesClosed) }
+}
 
 /// An entrance of a hall.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +114,17 @@ mod tests {
         assert_eq!(check_gate(&gates, "1", Some("C")), other(&["2", "VIP"]));
         assert_eq!(check_gate(&gates, "9", Some("A")), other(&["1", "VIP"]));
         assert_eq!(check_gate(&gates, "1", None), other(&["VIP"]));
+    }
+
+    #[test]
+    fn gates_are_open_from_a_day_and_a_half_before_the_start_to_half_a_day_after() {
+        let starts_at = Timestamp::from_ms(1_000_000_000_000);
+        let (first, last) = (starts_at.minus(OPEN_BEFORE_START), starts_at.plus(OPEN_AFTER_START));
+        let moment = Duration::from_millis(1);
+        assert_eq!(check_open(starts_at, first), Ok(()));
+        assert_eq!(check_open(starts_at, last), Ok(()));
+        assert_eq!(check_open(starts_at, first.minus(moment)), Err(Refusal::GatesClosed));
+        assert_eq!(check_open(starts_at, last.plus(moment)), Err(Refusal::GatesClosed));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::thread;
 /// A received request.
 #[derive(Clone, Debug)]
 pub struct Received {
+    pub method: String,
     pub path: String,
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
@@ -80,7 +81,9 @@ fn read(stream: &TcpStream) -> Result<Received> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line)?;
-    let path = line.split(' ').nth(1).unwrap_or("/").to_owned();
+    let mut words = line.split(' ').map(str::to_owned);
+    let method = words.next().unwrap_or_default();
+    let path = words.next().unwrap_or_else(|| "/".to_owned());
     let mut headers = Vec::new();
     loop {
         let mut header = String::new();
@@ -92,7 +95,7 @@ fn read(stream: &TcpStream) -> Result<Received> {
     let length = length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok(Received { path, headers, body: String::from_utf8_lossy(&body).into_owned() })
+    Ok(Received { method, path, headers, body: String::from_utf8_lossy(&body).into_owned() })
 }
 
 /// A mail received over SMTP.

@@ -1,6 +1,7 @@
 //! What AWS's own programs read from the environment to find credentials.
 
-use podo_adapters::notify::AwsSource;
+use anyhow::{Result, anyhow, bail};
+use podo_adapters::notify::{AwsProfile, AwsSource, WebIdentity};
 use secrecy::{ExposeSecret, SecretString};
 use std::path::PathBuf;
 
@@ -10,12 +11,20 @@ const INSTANCE: &str = "http://169.254.169.254";
 /// The credential endpoint of an ECS task.
 const CONTAINER: &str = "http://169.254.170.2";
 
+/// Gives the credentials of a role for a token.
+const STS: &str = "https://sts.amazonaws.com";
+
 /// The variables, as far as they are set.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AwsEnvironment {
     access_key: String,
     secret_key: SecretString,
     session_token: SecretString,
+    /// Empty for the default one.
+    profile: String,
+    credentials_file: String,
+    config_file: String,
+    home: String,
     role_arn: String,
     session_name: String,
     token_file: String,
@@ -34,6 +43,10 @@ impl AwsEnvironment {
             access_key: text("AWS_ACCESS_KEY_ID"),
             secret_key: text("AWS_SECRET_ACCESS_KEY").into(),
             session_token: text("AWS_SESSION_TOKEN").into(),
+            profile: text("AWS_PROFILE"),
+            credentials_file: text("AWS_SHARED_CREDENTIALS_FILE"),
+            config_file: text("AWS_CONFIG_FILE"),
+            home: text("HOME"),
             role_arn: text("AWS_ROLE_ARN"),
             session_name: text("AWS_ROLE_SESSION_NAME"),
             token_file: text("AWS_WEB_IDENTITY_TOKEN_FILE"),
@@ -46,45 +59,77 @@ impl AwsEnvironment {
         }
     }
 
-    /// Our own settings first, then the order of AWS's programs.
-    pub(super) fn source(&self, access_key: &str, secret_key: &str) -> AwsSource {
+    /// Our own settings first, then the order of AWS's programs. Fails if the chosen profile has no
+    /// credentials.
+    pub(super) fn source(&self, access_key: &str, secret_key: &str) -> Result<AwsSource> {
         let fixed = |access_key: &str, secret_key: &str, session_token: &str| AwsSource::Fixed {
             access_key: access_key.to_owned(),
             secret_key: secret_key.to_owned(),
             session_token: session_token.to_owned(),
         };
-        let or = |text: &String, other: &str| match text.is_empty() {
-            true => other.to_owned(),
-            false => text.trim_end_matches('/').to_owned(),
-        };
         if !access_key.is_empty() {
-            return fixed(access_key, secret_key, "");
+            return Ok(fixed(access_key, secret_key, ""));
         }
         if !self.access_key.is_empty() {
             let (secret, token) = (&self.secret_key, &self.session_token);
-            return fixed(&self.access_key, secret.expose_secret(), token.expose_secret());
+            return Ok(fixed(&self.access_key, secret.expose_secret(), token.expose_secret()));
+        }
+        if let Some(profile) = self.profile()? {
+            return Ok(AwsSource::Profile { profile, sts_url: or(&self.sts_url, STS) });
         }
         if !self.token_file.is_empty() && !self.role_arn.is_empty() {
-            return AwsSource::WebIdentity {
-                url: or(&self.sts_url, "https://sts.amazonaws.com"),
+            return Ok(AwsSource::WebIdentity(WebIdentity {
+                url: or(&self.sts_url, STS),
                 role_arn: self.role_arn.clone(),
                 session_name: or(&self.session_name, "podo"),
                 token_file: PathBuf::from(&self.token_file),
-            };
+            }));
         }
+        Ok(self
+            .container()
+            .unwrap_or_else(|| AwsSource::Instance { url: or(&self.instance_url, INSTANCE) }))
+    }
+
+    /// The profile, if it has credentials. The default profile often has only a region.
+    fn profile(&self) -> Result<Option<AwsProfile>> {
+        let in_home = |file: &String, name: &str| match file.is_empty() {
+            true => PathBuf::from(&self.home).join(".aws").join(name),
+            false => PathBuf::from(file),
+        };
+        let profile = AwsProfile {
+            name: or(&self.profile, "default"),
+            credentials_file: in_home(&self.credentials_file, "credentials"),
+            config_file: in_home(&self.config_file, "config"),
+        };
+        let has_home = !self.home.is_empty() || !self.credentials_file.is_empty();
+        let has_credentials =
+            has_home && profile.credentials().map_err(|error| anyhow!("AWS: {error}"))?.is_some();
+        if !has_credentials && !self.profile.is_empty() {
+            bail!("AWS_PROFILE: the profile {} has no credentials", self.profile);
+        }
+        Ok(has_credentials.then_some(profile))
+    }
+
+    fn container(&self) -> Option<AwsSource> {
         let file = &self.container_token_file;
         let url = match (self.relative_uri.is_empty(), self.full_uri.is_empty()) {
             (false, _) => format!("{CONTAINER}{}", self.relative_uri),
             (true, false) => self.full_uri.clone(),
-            (true, true) => {
-                return AwsSource::Instance { url: or(&self.instance_url, INSTANCE) };
-            }
+            (true, true) => return None,
         };
-        AwsSource::Container {
+        Some(AwsSource::Container {
             url,
             token: self.container_token.as_ref().map(|it| it.expose_secret().to_owned()),
             token_file: (!file.is_empty()).then(|| PathBuf::from(file)),
-        }
+        })
+    }
+}
+
+/// The text, or another if it is empty.
+fn or(text: &str, other: &str) -> String {
+    match text.is_empty() {
+        true => other.to_owned(),
+        false => text.trim_end_matches('/').to_owned(),
     }
 }
 
@@ -97,7 +142,7 @@ mod tests {
             let found = variables.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        AwsEnvironment::read(read).source(own, "secret")
+        AwsEnvironment::read(read).source(own, "secret").unwrap()
     }
 
     #[test]
@@ -113,10 +158,44 @@ mod tests {
             matches!(source(&all, ""), AwsSource::Fixed { access_key, .. } if access_key == "A")
         );
         let later = [web.as_slice(), &ecs].concat();
-        assert!(matches!(source(&later, ""), AwsSource::WebIdentity { .. }));
+        assert!(matches!(source(&later, ""), AwsSource::WebIdentity(_)));
         assert!(
             matches!(source(&ecs, ""), AwsSource::Container { url, .. } if url.ends_with("/v2/x"))
         );
         assert!(matches!(source(&[], ""), AwsSource::Instance { url } if url == INSTANCE));
+    }
+
+    /// A folder with the shared files.
+    fn files(credentials: &str) -> tempfile::TempDir {
+        let folder = tempfile::TempDir::with_prefix("podo-aws-").unwrap();
+        std::fs::create_dir(folder.path().join(".aws")).unwrap();
+        std::fs::write(folder.path().join(".aws/credentials"), credentials).unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_profile_comes_after_the_keys_of_the_environment_and_before_a_web_identity() {
+        let folder = files("[default]\naws_access_key_id = A\naws_secret_access_key = S\n");
+        let home = [("HOME", folder.path().to_str().unwrap())];
+        let web = [("AWS_ROLE_ARN", "arn"), ("AWS_WEB_IDENTITY_TOKEN_FILE", "/token")];
+        let both = [home.as_slice(), &web].concat();
+        assert!(matches!(source(&both, ""), AwsSource::Profile { .. }));
+        let keys = [("AWS_ACCESS_KEY_ID", "A"), ("AWS_SECRET_ACCESS_KEY", "S")];
+        let all = [both.as_slice(), &keys].concat();
+        assert!(matches!(source(&all, ""), AwsSource::Fixed { .. }));
+    }
+
+    #[test]
+    fn a_default_profile_without_credentials_is_passed_over_and_a_chosen_one_is_not() {
+        let folder = files("[default]\nregion = ap-northeast-2\n");
+        let home = [("HOME", folder.path().to_str().unwrap())];
+        assert!(matches!(source(&home, ""), AwsSource::Instance { .. }));
+        let chosen = |name: &str| match name {
+            "AWS_PROFILE" => Some("concert".to_owned()),
+            "HOME" => Some(folder.path().display().to_string()),
+            _ => None,
+        };
+        let refused = AwsEnvironment::read(chosen).source("", "").err().unwrap();
+        assert!(refused.to_string().contains("AWS_PROFILE: the profile concert"), "{refused}");
     }
 }

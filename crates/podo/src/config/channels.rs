@@ -82,12 +82,16 @@ impl Channels {
         let smtp_url = self.smtp_url.expose_secret();
         let smtp = (!smtp_url.is_empty())
             .then(|| SmtpSettings { url: smtp_url.to_owned(), from: self.smtp_from.clone() });
-        let sns = (!self.sns_region.is_empty()).then(|| SnsSettings {
-            url: self.sns_url.clone(),
-            region: self.sns_region.clone(),
-            credentials: aws.source(&self.sns_access_key, self.sns_secret_key.expose_secret()),
-            sender: self.sns_sender.clone(),
-        });
+        let sns = match self.sns_region.is_empty() {
+            true => None,
+            false => Some(SnsSettings {
+                url: self.sns_url.clone(),
+                region: self.sns_region.clone(),
+                credentials: aws
+                    .source(&self.sns_access_key, self.sns_secret_key.expose_secret())?,
+                sender: self.sns_sender.clone(),
+            }),
+        };
         let file = &self.fcm_account_file;
         let fcm = match file.as_os_str().is_empty() {
             true => None,

@@ -373,6 +373,7 @@ fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::NotStuck
         | Refusal::CancelClosed
         | Refusal::TicketElsewhere
+        | Refusal::GatesClosed
         | Refusal::TicketOtherGate { .. }
         | Refusal::TicketUsed { .. }
         | Refusal::TicketNotUsed

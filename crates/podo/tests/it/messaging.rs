@@ -1,5 +1,7 @@
 //! The outbox and notifications.
 
+#[path = "messaging/aws.rs"]
+mod aws;
 #[path = "messaging/mails.rs"]
 pub(crate) mod mails;
 #[path = "messaging/messages.rs"]

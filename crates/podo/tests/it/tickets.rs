@@ -15,6 +15,9 @@ mod gate_list;
 #[path = "tickets/offline.rs"]
 mod offline;
 
+#[path = "tickets/pdf.rs"]
+mod pdf;
+
 #[path = "tickets/passes.rs"]
 mod passes;
 

@@ -32,6 +32,20 @@ fn check_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A mutant that is worded differently would not be found.
+#[test]
+fn the_unguarded_statements_are_those_of_the_mutants() {
+    let path = "crates/podo-adapters/src/sql/engine/mutants.rs";
+    let text = fs::read_to_string(crate::shell::root().join(path)).unwrap();
+    for statement in UNGUARDED {
+        assert!(text.contains(statement), "{path} has no `{statement}`");
+    }
+    // Each edit that changes a statement, the fence in its first part, and the dropped index. One
+    // edit only removes words, so the guarded statement is looked for in its place.
+    let n_worded = text.matches("to: \"").count() - 1;
+    assert_eq!(n_worded + 1, UNGUARDED.len(), "a mutant of {path} is not looked for");
+}
+
 #[test]
 fn a_program_with_an_unguarded_statement_is_refused() {
     let program = |more: &str| format!("\0ELF update … where {GUARDED} … {more}\0").into_bytes();

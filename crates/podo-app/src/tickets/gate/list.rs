@@ -17,6 +17,7 @@ use podo_domain::booking::order::options::TypeMark;
 use podo_domain::catalog::hall::Hall;
 use podo_domain::catalog::text::FieldError;
 use podo_domain::tickets::TicketStatus;
+use podo_domain::tickets::gate::check_open;
 use podo_domain::{Refusal, ScheduleId, TicketId, Timestamp, UserId};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -150,9 +151,12 @@ fn signed(asked: &AskForList, body: &[u8]) -> Vec<u8> {
     [actor.as_bytes().as_slice(), schedule.as_bytes(), body].concat()
 }
 
-/// A page of the list. Refuses a cursor that isn't ours, or has expired: the device begins again.
+/// A page of the list. Refuses a date whose gates are closed: the device deletes its list. Refuses a
+/// cursor that isn't ours, or has expired: the device begins again.
 pub async fn gate_list(context: &AppContext, asked: AskForList) -> Result<GateList> {
     let now = context.now();
+    let date = context.store.schedule(asked.schedule).await?.ok_or(Refusal::NotFound)?;
+    check_open(date.times.starts_at, now)?;
     let position = match &asked.cursor {
         None => Position::start(now),
         Some(text) => Position::read(context, &asked, text, now)

@@ -54,6 +54,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ("EVENT_NOT_OPEN", "아직 공개되지 않은 공연이에요.", "This event isn't published yet."),
     ("FOREIGN_SEAT", "다른 회차의 좌석이에요.", "One of the seats belongs to a different date."),
     (
+        "GATES_CLOSED",
+        "입장 명단은 공연 시작 36시간 전부터 시작 12시간 뒤까지만 받을 수 있어요.",
+        "The list of a date is available from 36 hours before its start until 12 hours after.",
+    ),
+    (
         "GRANT_TOO_WIDE",
         "내가 가진 것보다 넓은 권한은 줄 수 없어요.",
         "You can't give more permissions or events than you have.",

@@ -62,7 +62,7 @@ where
 }
 
 /// Without it, spreadsheets don't read the file as UTF-8.
-const BYTE_ORDER_MARK: &str = "\u{feff}";
+pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// A file of all pages, streamed while they are read. `columns` are the fields of a row, in order.
 async fn file<T, C, F>(
@@ -109,11 +109,11 @@ fn lines<T: Serialize>(page: &Page<T>, columns: &[&str]) -> String {
     text
 }
 
-/// Quotes text, and escapes a leading formula character, because a spreadsheet would run it.
+/// A value as a cell.
 fn cell(value: Option<&Value>) -> String {
     let text = match value {
         None | Some(Value::Null) => return String::new(),
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => return text_cell(text),
         Some(Value::Array(items)) => {
             let items = items.iter().map(|item| item.as_str().unwrap_or_default());
             items.collect::<Vec<_>>().join(" ")
@@ -121,6 +121,11 @@ fn cell(value: Option<&Value>) -> String {
         Some(members @ Value::Object(_)) => members.to_string(),
         Some(other @ (Value::Bool(_) | Value::Number(_))) => return other.to_string(),
     };
+    text_cell(&text)
+}
+
+/// Quotes a text, and escapes a leading formula character, because a spreadsheet would run it.
+pub(crate) fn text_cell(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let mark = if is_formula { "'" } else { "" };
     format!("\"{mark}{}\"", text.replace('"', "\"\""))

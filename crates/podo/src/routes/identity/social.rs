@@ -114,7 +114,7 @@ pub(crate) async fn callback(
             headers.extend(cookies::of_session(&logged_in));
             Ok((StatusCode::SEE_OTHER, AppendHeaders(headers)).into_response())
         }
-        Err(error) => tell(error.into(), &headers, done),
+        Err(error) => tell(error.into(), &headers),
     }
 }
 
@@ -187,12 +187,13 @@ pub(crate) async fn unlink(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A browser is redirected to a page that shows the problem; a program gets the problem itself.
-fn tell(error: ApiError, asked: &HeaderMap, done: (HeaderName, String)) -> ApiResult<Response> {
+/// A browser is redirected to a page that shows the problem, without the cookie of the flow; a
+/// program gets the problem itself.
+fn tell(error: ApiError, asked: &HeaderMap) -> ApiResult<Response> {
     let is_browser = text_of(asked, "accept").is_some_and(|it| it.contains("text/html"));
     if !is_browser {
         return Err(error);
     }
     let to = (header::LOCATION, format!("/?problem={}", error.code()));
-    Ok((StatusCode::SEE_OTHER, AppendHeaders([done, to])).into_response())
+    Ok((StatusCode::SEE_OTHER, AppendHeaders([flow_cookie("", 0), to])).into_response())
 }

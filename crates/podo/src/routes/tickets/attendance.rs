@@ -4,6 +4,7 @@ use crate::http::extract::permissions::{ViewAttendance, ViewSales};
 use crate::http::extract::scope::OfSchedule;
 use crate::http::extract::{Allowed, Id, guarded};
 use crate::http::problem::{ApiResult, Problem};
+use crate::http::respond::csv::{BYTE_ORDER_MARK, text_cell};
 use crate::routes::App;
 use axum::Json;
 use axum::extract::State;
@@ -49,31 +50,24 @@ pub(crate) async fn attendance_file(
     Ok(([kind, saved], text(&found)).into_response())
 }
 
-/// Starts with a byte order mark, without which spreadsheets don't read the file as UTF-8.
 fn text(found: &Attendance) -> String {
-    let mut text = String::from("\u{feff}by,name,tickets,admitted,undone,doubles\r\n");
+    let mut text = format!("{BYTE_ORDER_MARK}by,name,tickets,admitted,undone,doubles\r\n");
     for grade in &found.grades {
         let _ = write!(
             text,
             "grade,{},{},{},,\r\n",
-            quoted(&grade.grade),
+            text_cell(&grade.grade),
             grade.tickets,
             grade.admitted
         );
     }
     for section in &found.sections {
-        let (name, tickets) = (quoted(&section.section), section.tickets);
+        let (name, tickets) = (text_cell(&section.section), section.tickets);
         let _ = write!(text, "section,{name},{tickets},{},,\r\n", section.admitted);
     }
     for gate in &found.gates {
-        let (name, admitted) = (quoted(&gate.gate), gate.admitted);
+        let (name, admitted) = (text_cell(&gate.gate), gate.admitted);
         let _ = write!(text, "gate,{name},,{admitted},{},{}\r\n", gate.undone, gate.doubles);
     }
     text
-}
-
-/// Spreadsheets run a cell that begins like a formula.
-fn quoted(cell: &str) -> String {
-    let guard = if cell.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
-    format!("\"{guard}{}\"", cell.replace('"', "\"\""))
 }

@@ -186,12 +186,13 @@ impl Continues for GateListParams {
 /// The tickets of a date, for a device that must check them without a network. Contains the name of
 /// each holder and no other personal data. The last page has a `refreshCursor`, which later gives
 /// the tickets that changed since; those that were canceled have the status `VOID`. The audit log
-/// records each download once; a cursor works for its organiser and its date, for 18 hours.
+/// records each download once; a cursor works for its organiser and its date, for 18 hours. Refused
+/// with `GATES_CLOSED` for a date that `GET /api/admin/gate/shows` wouldn't list.
 #[utoipa::path(get, path = "/api/admin/schedules/{id}/gate-list", tag = "admin",
     security(("accessToken" = [])), params(("id" = ScheduleId, Path), GateListParams),
     responses((status = 200, body = GateList), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem),
-              (status = 422, body = Problem)))]
+              (status = 409, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn gate_list(
     State(app): State<App>,
     AuditedStart { actor, query, .. }: AuditedStart<GateListParams, CheckInTickets, OfSchedule>,

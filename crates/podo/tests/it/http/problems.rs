@@ -155,6 +155,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::WebhookInvalid,
         Refusal::TicketInvalid,
         Refusal::TicketElsewhere,
+        Refusal::GatesClosed,
         Refusal::TicketOtherGate { gates: Vec::new() },
         Refusal::TicketUsed { at: None, gate: None },
         Refusal::TicketNotUsed,

@@ -3,6 +3,8 @@
 
 #[path = "policy/events.rs"]
 mod events;
+#[path = "policy/own_events.rs"]
+mod own_events;
 #[path = "policy/roles.rs"]
 mod roles;
 

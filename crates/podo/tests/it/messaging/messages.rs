@@ -115,7 +115,7 @@ async fn a_poisoned_message_is_dead_lettered_and_the_others_go_on() {
         bus.publish(&envelope).await.unwrap();
     }
     wait_for_sold(&world.organiser, show.schedule, 1).await;
-    let dead = until("what was set aside", async || {
+    let dead = until("the dead letters", async || {
         let dead = open_dead_letters(&world).await;
         // Two workers cannot decode the garbage, and one of them fails on the poison message; the
         // third has no subscriber.

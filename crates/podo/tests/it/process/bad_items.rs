@@ -4,6 +4,7 @@ use crate::booking::standby::{sold_out, stand_by, wait_for};
 use crate::support::client::text;
 use crate::support::fan::Fan;
 use crate::support::world::{PRICE, Plan, Show, World, until};
+use podo::jobs::{Job, run_by_hand};
 use podo_testbed::{MailServer, PostBox};
 use rusqlite::{Connection, types::FromSql};
 use serde_json::json;
@@ -297,4 +298,91 @@ async fn an_account_that_cannot_be_erased_keeps_no_other_from_being_erased() {
                       and next_at > updated_at";
     assert_eq!(look::<i64>(&world, put_off), 1);
     assert_eq!(run().await["failed"], 0, "it is not tried again at once");
+}
+
+/// Makes changes of the first row fail.
+fn break_first(world: &World, verb: &str, table: &str) {
+    let broken = format!(
+        "create trigger first_is_broken before {verb} on {table}
+         when old.id = (select min(id) from {table}) begin select json('broken'); end"
+    );
+    open(world).execute_batch(&broken).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_announcement_that_cannot_be_made_stops_no_other() {
+    let world = World::start().await;
+    for show in [world.show(Plan::tonight()).await, world.show(Plan::tonight()).await] {
+        world.fan_inside(&show).await.buy(&show, 0).await;
+    }
+    break_first(&world, "update", "announcements");
+    // Fans are reminded of both shows a day before.
+    world.clock.advance(Duration::from_secs(7 * 3_600));
+    let reminded = "select count(*) from outbox where kind = 'ShowReminder'";
+    until("the other show is announced", async || {
+        (look::<i64>(&world, reminded) == 1).then_some(())
+    })
+    .await;
+    wait_until_put_off(&world, "announce").await;
+    assert_eq!(look::<i64>(&world, reminded), 1);
+    let waiting = "select count(*) from announcements where done_at is null";
+    assert_eq!(look::<i64>(&world, waiting), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_cannot_be_decrypted_keeps_no_other_from_being_indexed() {
+    let world = World::start().await;
+    let fans = world.fans(2).await;
+    let [bad, good] = [0, 1].map(|it: usize| fans[it].id.uuid().simple().to_string());
+    let is = |id: &str| format!("where hex(id) = '{}'", id.to_uppercase());
+    spoil(&world, &format!("update users set name = x'00', name_indexed = 0 {}", is(&bad)));
+    spoil(&world, &format!("update users set name_indexed = 0 {}", is(&good)));
+    let is_indexed =
+        |id: &str| look::<bool>(&world, &format!("select name_indexed from users {}", is(id)));
+    until("the good one is indexed", async || is_indexed(&good).then_some(())).await;
+    wait_until_put_off(&world, "names").await;
+    assert!(!is_indexed(&bad));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listing_that_cannot_be_offered_stops_no_other() {
+    let world = World::start().await;
+    let mut waiting = Vec::new();
+    break_first(&world, "update", "resales");
+    for _ in 0..2 {
+        let show = world.show(Plan { n_seats: 1, ..Plan::default() }).await;
+        let buyer = world.fan_inside(&show).await;
+        let bought = buyer.buy(&show, 0).await;
+        let fan = world.fan().await;
+        stand_by(&fan, &show, 1).await;
+        let path = format!("/api/tickets/{}/resale", bought.ticket);
+        buyer.api.post(&path, &json!({})).await.expect(200);
+        waiting.push(fan);
+    }
+    let offered = async |fan: &Fan| {
+        let mine = fan.api.get("/api/users/me/resales").await.expect(200);
+        !mine["offered"].as_array().unwrap().is_empty()
+    };
+    until("the good one is offered", async || offered(&waiting[1]).await.then_some(())).await;
+    wait_until_put_off(&world, "resell").await;
+    assert!(!offered(&waiting[0]).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_purchase_that_cannot_be_erased_keeps_no_other_from_being_erased() {
+    let world = World::with(&[("PODO_PAYMENT_RETENTION_YEARS", "6")]).await;
+    let show = world.show(Plan::default()).await;
+    for seat in 0..2 {
+        world.fan_inside(&show).await.buy(&show, seat).await;
+    }
+    break_first(&world, "delete", "reservations");
+    world.clock.advance(Duration::from_secs(7 * 366 * 24 * 3_600));
+    let run = async || run_by_hand(world.context(), Job::EraseOldRecords).await.unwrap();
+    run().await;
+    // The daily round may interfere, so only what is left counts.
+    assert_eq!(look::<i64>(&world, "select count(*) from reservations"), 1);
+    let put_off = "select count(*) from job_failures where job = 'payment-retention'
+                      and attempts = 1 and next_at > updated_at";
+    assert_eq!(look::<i64>(&world, put_off), 1);
+    assert_eq!(run().await.failed, 0, "it is not tried again at once");
 }

@@ -11,7 +11,7 @@ async fn a_rehearsal_keeps_every_invariant_advises_a_rate_and_touches_nothing() 
     let folder = TempDir::with_prefix("podo-").unwrap();
     let config = config(folder.path(), &[]);
     let world = World::on(&config, bootstrap::context(&config).await.unwrap()).await;
-    let show = world.show(Plan { n_seats: 40, ..Plan::default() }).await;
+    let show = world.show(Plan { n_seats: 100, ..Plan::default() }).await;
     let fan = world.fan_inside(&show).await;
     fan.buy(&show, 0).await;
     show.wait_for_letter(&world.stranger, 0, 'S').await;
@@ -20,10 +20,11 @@ async fn a_rehearsal_keeps_every_invariant_advises_a_rate_and_touches_nothing() 
 
     let data = folder.path().to_str().unwrap();
     let id = show.schedule.to_string();
-    let arguments = ["rehearse", "--schedule", &id, "--fans", "30", "--data", data];
-    let played = podo(&[&arguments[..], &["--chaos", "gateway,webhooks"]].concat());
+    let arguments = ["rehearse", "--schedule", &id, "--fans", "60", "--data", data];
+    let played = podo(&[&arguments[..], &["--chaos", "store,gateway,webhooks"]].concat());
     let said = String::from_utf8(played.stdout).unwrap();
     assert!(played.status.success(), "{said}");
+    assert!(said.contains("The server was killed and restarted."), "{said}");
     assert!(said.contains("PASS  every acknowledged purchase exists"), "{said}");
     assert!(said.contains("Configure  admitPerSecond"), "{said}");
     assert!(!said.contains("FAIL"), "{said}");

@@ -31,6 +31,9 @@ pub(crate) const PRICE: i64 = 50_000;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// From the opening of the sale to the show.
+pub(crate) const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// The system's clock, advanced by the test.
 #[derive(Default)]
 pub(crate) struct MovedClock {
@@ -210,9 +213,10 @@ impl World {
 
     fn schedule_body(&self, plan: &Plan) -> Value {
         let opens_at = self.context().now().plus(plan.opens_in);
+        let starts_at = opens_at.plus(plan.starts_in);
         json!({
-            "startsAt": opens_at.plus(DAY * 30), "endsAt": opens_at.plus(DAY * 31),
-            "saleStartsAt": opens_at, "saleEndsAt": opens_at.plus(DAY * 29),
+            "startsAt": starts_at, "endsAt": starts_at.plus(DAY),
+            "saleStartsAt": opens_at, "saleEndsAt": starts_at.minus(DAY),
             "queue": plan.queue("AUTO"),
         })
     }
@@ -291,17 +295,30 @@ pub(crate) async fn accounts(
 pub(crate) struct Plan {
     pub(crate) n_seats: u32,
     pub(crate) opens_in: Duration,
+    /// From the opening of the sale to the start of the show.
+    pub(crate) starts_in: Duration,
     pub(crate) max_active: u32,
     pub(crate) entry_ttl_seconds: u32,
 }
 
 impl Default for Plan {
     fn default() -> Plan {
-        Plan { n_seats: 20, opens_in: Duration::ZERO, max_active: 1_000, entry_ttl_seconds: 600 }
+        Plan {
+            n_seats: 20,
+            opens_in: Duration::ZERO,
+            starts_in: MONTH,
+            max_active: 1_000,
+            entry_ttl_seconds: 600,
+        }
     }
 }
 
 impl Plan {
+    /// A show that begins so soon that its gates are open.
+    pub(crate) fn tonight() -> Plan {
+        Plan { starts_in: Duration::from_secs(30 * 3_600), ..Plan::default() }
+    }
+
     /// The settings of the queue in this mode.
     pub(crate) fn queue(&self, mode: &str) -> Value {
         json!({ "mode": mode, "maxActive": self.max_active, "admitPerSecond": 100_000,

@@ -3,8 +3,10 @@
 use super::{check_in, code_of, scan};
 use crate::support::client::{Answer, Api, send, text};
 use crate::support::world::{Plan, Show, World};
+use podo_domain::identity::permissions::{Membership, TeamRole};
 use reqwest::Method;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// A hall with the sections A and B, of ten seats each.
 async fn two_sections(world: &World) -> Show {
@@ -119,4 +121,51 @@ async fn an_undone_check_in_opens_the_gate_again_and_is_counted() {
     let file = world.organiser.get(&format!("{path}.csv")).await;
     assert!(file.text.contains("gate,\"1\",,2,1,0"), "{}", file.text);
     world.finish().await;
+}
+
+/// The name of a gate is whatever the device sends.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gate_with_the_name_of_a_formula_runs_nothing_in_a_spreadsheet() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let names = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "동문 \"1\""];
+    for (seat, name) in (0..).zip(names) {
+        let fan = world.fan_inside(&show).await;
+        let ticket = fan.buy(&show, seat).await.ticket;
+        let code = code_of(&world, &fan, &ticket).await;
+        world.organiser.post("/api/admin/checkin", &scan(&show, name, &code)).await.expect(200);
+    }
+    let path = format!("/api/admin/schedules/{}/attendance.csv", show.schedule);
+    let file = world.organiser.get(&path).await;
+    for cell in ["'=cmd|' /C calc'!A0", "'+1", "'-1", "'@SUM(A1)", "동문 \"\"1\"\""] {
+        assert!(file.text.contains(&format!("gate,\"{cell}\",,1,0,0\r\n")), "{}", file.text);
+    }
+    world.finish().await;
+}
+
+/// The shows that this caller's gate offers.
+async fn shows_of(api: &Api) -> Vec<String> {
+    let found = api.get("/api/admin/gate/shows").await.expect(200);
+    found["items"].as_array().unwrap().iter().map(|it| text(it, "scheduleId")).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gate_offers_shows_from_a_day_and_a_half_before_to_half_a_day_after_their_start() {
+    let world = World::start().await;
+    let starts_in =
+        |hours: u64| Plan { starts_in: Duration::from_secs(hours * 3_600), ..Plan::default() };
+    let (soon, later) = (world.show(starts_in(35)).await, world.show(starts_in(37)).await);
+    let (soon, later) = (soon.schedule.to_string(), later.schedule.to_string());
+    let owner = || world.member(Membership::preset(TeamRole::Owner));
+    assert_eq!(shows_of(&owner().await).await, [soon.clone()]);
+    let hours = |n: u64| world.clock.advance(Duration::from_secs(n * 3_600));
+    hours(2);
+    assert_eq!(shows_of(&owner().await).await, [soon.clone(), later.clone()]);
+    // The first began 11 hours ago, then 13.
+    hours(44);
+    assert_eq!(shows_of(&owner().await).await, [soon, later.clone()]);
+    hours(2);
+    assert_eq!(shows_of(&owner().await).await, [later]);
+    hours(2);
+    assert_eq!(shows_of(&owner().await).await, Vec::<String>::new());
 }

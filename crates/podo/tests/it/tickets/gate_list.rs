@@ -39,7 +39,7 @@ async fn n_downloads(world: &World, show: &Show) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_download_has_every_ticket_and_is_recorded_once() {
     let world = World::start().await;
-    let show = world.show(Plan::default()).await;
+    let show = world.show(Plan::tonight()).await;
     let mut bought = Vec::new();
     for seat in 0..5 {
         bought.push(world.fan_inside(&show).await.buy(&show, seat).await.ticket);
@@ -68,7 +68,7 @@ async fn a_download_has_every_ticket_and_is_recorded_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refresh_tells_what_changed_at_other_gates_and_by_fans() {
     let world = World::start().await;
-    let show = world.show(Plan::default()).await;
+    let show = world.show(Plan::tonight()).await;
     let fans = [world.fan_inside(&show).await, world.fan_inside(&show).await];
     let (used, canceled) = (fans[0].buy(&show, 0).await, fans[1].buy(&show, 1).await);
     world.clock.advance(Duration::from_secs(60));
@@ -106,7 +106,7 @@ async fn a_refresh_tells_what_changed_at_other_gates_and_by_fans() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cursor_works_for_its_organiser_and_date_and_not_for_ever() {
     let world = World::start().await;
-    let (show, other) = (world.show(Plan::default()).await, world.show(Plan::default()).await);
+    let (show, other) = (world.show(Plan::tonight()).await, world.show(Plan::tonight()).await);
     let list = page(&world.organiser, &show, "").await;
     let cursor = text(&list, "refreshCursor");
     let ask = async |api: &Api, show: &Show, cursor: &str| {
@@ -126,4 +126,29 @@ async fn a_cursor_works_for_its_organiser_and_date_and_not_for_ever() {
     }
     let path = format!("/api/admin/schedules/{}/gate-list?limit=2001", show.schedule);
     world.organiser.get(&path).await.refused(422, "INVALID");
+}
+
+/// Names of guests leave the server only around the show, also to a device that continues its list.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_of_a_date_is_given_while_its_gates_are_open() {
+    let world = World::start().await;
+    let later = Plan { starts_in: Duration::from_secs(37 * 3_600), ..Plan::default() };
+    let (far, show) = (world.show(later).await, world.show(Plan::tonight()).await);
+    let ask = async |api: &Api, show: &Show, query: &str| {
+        api.get(&format!("/api/admin/schedules/{}/gate-list?{query}", show.schedule)).await
+    };
+    let refused = ask(&world.organiser, &far, "").await.refused(409, "GATES_CLOSED");
+    assert!(refused["items"].is_null(), "{refused}");
+    let owner = Membership::preset(TeamRole::Owner);
+
+    world.clock.advance(Duration::from_secs(2 * 3_600));
+    let api = world.member(owner.clone()).await;
+    ask(&api, &far, "").await.expect(200);
+    // 30 hours to the start, and 12 from it.
+    world.clock.advance(Duration::from_secs(40 * 3_600 - 60));
+    let api = world.member(owner).await;
+    let cursor = text(&ask(&api, &show, "").await.expect(200), "refreshCursor");
+    world.clock.advance(Duration::from_secs(120));
+    ask(&api, &show, "").await.refused(409, "GATES_CLOSED");
+    ask(&api, &show, &format!("cursor={cursor}")).await.refused(409, "GATES_CLOSED");
 }

@@ -15,7 +15,7 @@ fn offline_scan(id: u128, ticket: &str, gate: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_list_verifies_codes_without_the_server() {
     let world = World::start().await;
-    let show = world.show(Plan::default()).await;
+    let show = world.show(Plan::tonight()).await;
     let (fan, other) = (world.fan_inside(&show).await, world.fan_inside(&show).await);
     let (ticket, canceled) = (fan.buy(&show, 0).await, other.buy(&show, 1).await);
     other.cancel(&canceled.reservation).await.expect(200);

@@ -2,13 +2,18 @@
 
 use crate::support::client::{Answer, Api, send, text};
 use crate::support::fan::Fan;
-use crate::support::world::{Plan, Show, World, until};
+use crate::support::world::{MONTH, Plan, Show, World, until};
 use podo_testbed::Redis;
 use serde_json::Value;
 use std::time::Duration;
 
-const ONE_INSIDE: Plan =
-    Plan { n_seats: 20, opens_in: Duration::ZERO, max_active: 1, entry_ttl_seconds: 600 };
+const ONE_INSIDE: Plan = Plan {
+    n_seats: 20,
+    opens_in: Duration::ZERO,
+    starts_in: MONTH,
+    max_active: 1,
+    entry_ttl_seconds: 600,
+};
 
 async fn world_on(redis: &Redis) -> World {
     World::with(&[("PODO_LIVE_URL", redis.url().as_str())]).await

@@ -4,7 +4,7 @@
 
 use crate::support::client::{Answer, send, text};
 use crate::support::fan::Fan;
-use crate::support::world::{Plan, Show, World, until, until_within};
+use crate::support::world::{MONTH, Plan, Show, World, until, until_within};
 use podo_domain::waiting_room::RETURN_WINDOW;
 use podo_testbed::{Redis, RedisCluster};
 use serde_json::Value;
@@ -13,8 +13,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::task::block_in_place;
 
-const PLAN: Plan =
-    Plan { n_seats: 40, opens_in: Duration::ZERO, max_active: 2, entry_ttl_seconds: 600 };
+const PLAN: Plan = Plan {
+    n_seats: 40,
+    opens_in: Duration::ZERO,
+    starts_in: MONTH,
+    max_active: 2,
+    entry_ttl_seconds: 600,
+};
 
 const PATIENCE: Duration = Duration::from_secs(40);
 

@@ -86,7 +86,7 @@ async fn what_comes_again_acts_once_and_what_cannot_act_waits_for_its_replay() {
     let table = "alter table reservation_service.sales_by_grade";
     system.ask(&format!("{table} add constraint a_mistake check (sold <= {N_BOUGHT})"));
     buy_at(&shop, &fans[3], &show, N_BOUGHT).await;
-    wait_for(&system, "it is set aside", DEAD, 1).await;
+    wait_for(&system, "it is a dead letter", DEAD, 1).await;
     wait_for(&system, "its notification is written all the same", NOTIFICATIONS, N_BOUGHT + 1)
         .await;
     let (is_fine, listed) = system.podo(&["admin", "dlq", "list"]);

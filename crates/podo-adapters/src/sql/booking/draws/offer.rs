@@ -86,6 +86,7 @@ pub(super) async fn offer(tx: &mut dyn Tx, command: &OfferDrawn) -> Result<()> {
         place: PLACE_OF_OFFER,
         until: *until,
         fees: terms.fees,
+        prices: terms.prices,
         now: *now,
     };
     let claimed = take_free_seats(tx, &claim).await?;

@@ -6,8 +6,8 @@ use crate::identity::policy::{Route, routes};
 use crate::support::client::{Api, text};
 use crate::support::fan::Bought;
 use crate::support::world::{PRICE, Plan, Show, World, until};
-use podo_domain::EventId;
 use podo_domain::identity::permissions::{Membership, Permission, TeamRole};
+use podo_domain::{EventId, UserId};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,19 +15,30 @@ use std::time::Duration;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// An event with a purchase, and with a later date that is sold in phases.
-struct Side {
-    show: Show,
-    bought: Bought,
+pub(super) struct Side {
+    pub(super) show: Show,
+    /// The buyer.
+    pub(super) fan: UserId,
+    pub(super) bought: Bought,
     phase: String,
 }
 
 impl Side {
     async fn of(world: &World) -> Side {
-        let show = world.show(Plan::default()).await;
+        Side::with(world, Plan::default()).await
+    }
+
+    /// With a show whose gates are open.
+    pub(super) async fn tonight(world: &World) -> Side {
+        Side::with(world, Plan::tonight()).await
+    }
+
+    async fn with(world: &World, plan: Plan) -> Side {
+        let show = world.show(plan).await;
         let fan = world.fan_inside(&show).await;
         let bought = fan.buy(&show, 0).await;
         let phase = phase_of(world, &show).await;
-        Side { show, bought, phase }
+        Side { show, fan: fan.id, bought, phase }
     }
 
     /// The event and its dates, without the moment of the answer.
@@ -78,14 +89,14 @@ const BEGINS_LATER: &str = "GET /api/admin/schedules/{id}/refunds";
 const SECOND_ID: &str = "/{promotion}";
 
 /// A caller whose grant is limited to an event.
-struct Limited {
-    name: String,
-    api: Api,
-    permissions: BTreeSet<Permission>,
+pub(super) struct Limited {
+    pub(super) name: String,
+    pub(super) api: Api,
+    pub(super) permissions: BTreeSet<Permission>,
 }
 
 /// A member with every permission, a key with every permission, and a member of each preset role.
-async fn limited_callers(world: &World, event: &str) -> Vec<Limited> {
+pub(super) async fn limited_callers(world: &World, event: &str) -> Vec<Limited> {
     let all: BTreeSet<Permission> = Permission::ALL.iter().copied().collect();
     let events: BTreeSet<EventId> = BTreeSet::from([event.parse().unwrap()]);
     let body = json!({ "name": "all", "role": "CUSTOM", "permissions": all, "events": events,

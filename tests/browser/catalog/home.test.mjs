@@ -1,0 +1,112 @@
+// What a visitor sees first: the list, a long title, the language, the waiting room, my page.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { blocks, openWorld, watch } from "../support/world.mjs";
+
+const LONG = "머스캣 오케스트라와 함께하는 겨울밤의 재즈, 그리고 아주 긴 이름의 앙코르 공연";
+
+let world;
+before(async () => (world = await openWorld()));
+after(() => world.close());
+
+test("a card says sold out or when it opens, and nothing is clipped", async () => {
+  const gone = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 }, title: "매진된 밤" });
+  await world.buy(gone, [0, 1]);
+  await world.show({ title: LONG, opensInMs: 6 * 86_400_000 });
+  for (const width of [1280, 390, 320]) {
+    const { page, words, go, context } = await world.open({ width, language: "ko" });
+    await go("/#/");
+    await page.locator(".event-card", { hasText: "매진된 밤" }).locator(".badge", { hasText: words.soldOut }).waitFor();
+    await page.locator(".event-card", { hasText: LONG }).locator(".badge", { hasText: "오픈" }).waitFor();
+    const clipped = await page.locator(".event-card").evaluateAll((cards) => cards.filter((card) => {
+      const [edge, badge] = [card.getBoundingClientRect(), card.querySelector(".badge")?.getBoundingClientRect()];
+      return badge && (edge.right < badge.right || badge.left < edge.left);
+    }).length);
+    assert.equal(clipped, 0, `${width} px`);
+    await context.close();
+  }
+});
+
+test("a search without a match says so and leads back", async () => {
+  await world.show({ title: "찾을 수 있는 밤" });
+  const { page, words, go, context } = await world.open();
+  await go("/#/");
+  await page.getByRole("searchbox").fill("없는 공연");
+  await page.getByText(words.noneFound("없는 공연")).waitFor();
+  await page.getByRole("button", { name: words.clearSearch }).click();
+  await page.locator(".event-card", { hasText: "찾을 수 있는 밤" }).waitFor();
+  assert.equal(await page.getByRole("searchbox").inputValue(), "");
+  await context.close();
+});
+
+test("a long title stands beside its poster", async () => {
+  const show = await world.show({ title: LONG });
+  const { page, go, context } = await world.open({ width: 1440 });
+  await go(`/#/events/${show.eventId}`);
+  await page.locator(".hall-preview seat-map[drawn]").waitFor();
+  const title = await page.locator(".billing h1").boundingBox();
+  const poster = await page.locator(".poster.tall").boundingBox();
+  assert.ok(poster.x + poster.width < title.x, "beside it");
+  assert.ok(title.y < poster.y + poster.height, "not below it");
+  await context.close();
+});
+
+test("the browser's language decides until the visitor does", async () => {
+  for (const [locale, language] of [["en-US", "en"], ["ko-KR", "ko"], ["fr-FR", "ko"]]) {
+    const context = await world.browser.newContext({ locale });
+    const page = await context.newPage();
+    watch(page, world.url, world.broken);
+    await page.goto(`${world.url}/#/`);
+    await page.locator("#nav a").first().waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), language, locale);
+    if (language === "en") {
+      await page.getByRole("button", { name: "한국어" }).click();
+      await page.getByRole("link", { name: "내 티켓" }).waitFor();
+      await page.reload();
+      await page.getByRole("link", { name: "내 티켓" }).waitFor();
+      assert.equal(await page.evaluate(() => document.documentElement.lang), "ko", "the choice is kept");
+    }
+    await context.close();
+  }
+});
+
+test("the waiting room keeps its foot inside the page", async () => {
+  const show = await world.show({ queue: { mode: "PAUSED" } });
+  for (const width of [1440, 390]) {
+    const fan = await world.fan({ width, language: "en" });
+    await fan.join(show);
+    await fan.page.locator(".hero b").waitFor();
+    const card = await fan.page.locator(".waiting .card").first().boundingBox();
+    const leave = await fan.page.getByRole("button", { name: fan.words.leaveQueue }).boundingBox();
+    const note = await fan.page.getByText(fan.words.updatesItself).boundingBox();
+    assert.ok(card.y + card.height + 8 <= note.y, `${width}: the text has room below the card`);
+    assert.ok(leave.x + leave.width <= card.x + card.width + 1, `${width}: the button ends with the card`);
+    await fan.context.close();
+  }
+});
+
+test("the draw is verified once it is made, without another visit", async () => {
+  const show = await world.show({ opensInMs: 6_000, queue: { maxActive: 1, admitPerSecond: 1 } });
+  const [first, second] = [await world.fan(), await world.fan()];
+  for (const fan of [first, second]) {
+    await fan.join(show);
+    await fan.page.getByRole("heading", { name: fan.words.drawTitle }).waitFor();
+  }
+  // One of them is admitted at once; the other still waits and sees the result.
+  const seen = [first, second].map(({ page, words }) => page.getByRole("heading", { name: words.drawVerified }).waitFor({ timeout: 30_000 }));
+  await Promise.any(seen);
+  await Promise.all([first.context.close(), second.context.close()]);
+});
+
+test("my page tells who is inside from who still waits", async () => {
+  const [open, closed] = [await world.show({ title: "지금" }), await world.show({ title: "나중", queue: { mode: "PAUSED" } })];
+  const fan = await world.fan();
+  await fan.join(closed);
+  await fan.page.locator(".hero b").waitFor();
+  await fan.enter(open);
+  await fan.go("/#/me");
+  await fan.page.getByText(fan.words.stillInside("지금")).waitFor();
+  await fan.page.getByText(fan.words.stillInLine("나중")).waitFor();
+  await fan.context.close();
+});

@@ -1,0 +1,163 @@
+// Cards through real payment companies: their script on a page of its own, their window, the way back.
+// The companies are played: their scripts by what the driver serves in their name, their servers here.
+
+import assert from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { blocks, openWorld, pressPay } from "../support/world.mjs";
+
+/** What each company's script does once its fan said yes in its window; `asked` is noted for the test. */
+const SCRIPTS = {
+  toss: ["https://js.tosspayments.com/v2/standard", `
+    window.TossPayments = (clientKey) => ({ payment: ({ customerKey }) => ({ requestPayment: async (order) => {
+      note({ clientKey, customerKey, ...order });
+      if (window.name === "no") throw Object.assign(new Error("closed"), { code: "USER_CANCEL" });
+      location.assign(order.successUrl + "?paymentKey=tk_" + order.orderId + "&orderId=" + order.orderId + "&amount=" + order.amount.value);
+    } }) });`],
+  portone: ["https://cdn.portone.io/v2/browser-sdk.js", `
+    window.PortOne = { requestPayment: async (order) => {
+      note(order);
+      location.assign(order.redirectUrl + "?paymentId=" + order.paymentId + "&paymentToken=tok_" + order.paymentId);
+    } };`],
+  inicis: ["https://stdpay.inicis.com/stdjs/INIStdPay.js", `
+    window.INIStdPay = { pay: (id) => {
+      const form = document.getElementById(id);
+      const { oid, price } = Object.fromEntries(new FormData(form));
+      note(Object.fromEntries(new FormData(form)));
+      back(form, { resultCode: "0000", orderNumber: oid, idc_name: "fc", authToken: oid + "." + price });
+      form.submit();
+    } };`],
+  kcp: ["https://spay.kcp.co.kr/plugin/kcp_spay_hub.js", `
+    window.GetField = (form, answer) => { for (const [name, value] of Object.entries(answer)) form.elements[name].value = value; };
+    window.KCP_Pay_Execute_Web = (form) => {
+      note(Object.fromEntries(new FormData(form)));
+      m_Completepayment({ res_cd: "0000", tran_cd: "00100000", enc_info: "info", enc_data: form.elements.ordr_idxx.value }, () => null);
+    };`],
+};
+const HELP = `
+  const note = (asked) => sessionStorage.setItem("asked", JSON.stringify(asked));
+  const back = (form, fields) => { for (const [name, value] of Object.entries(fields)) {
+    const input = document.createElement("input");
+    Object.assign(input, { type: "hidden", name, value });
+    form.append(input);
+  } };`;
+
+let world;
+let companies;
+let keys;
+before(async () => {
+  companies = await openCompanies();
+  keys = mkdtempSync(join(tmpdir(), "podo-kcp-"));
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  writeFileSync(join(keys, "key.pem"), privateKey.export({ type: "pkcs8", format: "pem" }));
+  writeFileSync(join(keys, "certificate.pem"), "-----BEGIN CERTIFICATE-----\npodo\n-----END CERTIFICATE-----\n");
+  const port = await freePort();
+  world = await openWorld({ port, env: {
+    PODO_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    PODO_SANDBOX: "off",
+    PODO_TOSS_URL: companies.url, PODO_TOSS_CLIENT_KEY: "test_ck", PODO_TOSS_SECRET_KEY: "test_sk",
+    PODO_PORTONE_URL: companies.url, PODO_PORTONE_STORE_ID: "store", PODO_PORTONE_CHANNEL_KEY: "channel",
+    PODO_PORTONE_SECRET: "secret", PODO_PORTONE_WEBHOOK_SECRETS: "whsec_c2VjcmV0", PODO_PORTONE_CHANNEL: "test",
+    PODO_INICIS_URL: companies.url, PODO_INICIS_PAY_URL: companies.url, PODO_INICIS_MID: "INIpayTest",
+    PODO_INICIS_SIGN_KEY: "sign", PODO_INICIS_API_KEY: "api",
+    PODO_KCP_URL: companies.url, PODO_KCP_SITE_CD: "T0000", PODO_KCP_CERTIFICATE: join(keys, "certificate.pem"),
+    PODO_KCP_PRIVATE_KEY: join(keys, "key.pem"),
+  } });
+});
+after(async () => {
+  await world.close();
+  companies.server.close();
+  rmSync(keys, { recursive: true, force: true });
+});
+
+async function openBuyer() {
+  const fan = await world.fan({ language: "en", mayAsk: Object.values(SCRIPTS).map(([address]) => address) });
+  for (const [address, body] of Object.values(SCRIPTS)) {
+    await fan.page.route(address, (route) => route.fulfill({ contentType: "text/javascript", body: HELP + body }));
+  }
+  return fan;
+}
+
+test("a card goes through each company's own window, and the way back leads to the ticket", async () => {
+  const show = await world.show({ template: blocks(1, 6, 10), prices: { VIP: 150_000 } });
+  const fan = await openBuyer();
+  const { page, words } = fan;
+  for (const [i, company] of Object.keys(SCRIPTS).entries()) {
+    await fan.enter(show);
+    await page.getByRole("button", { name: words.oneLess }).click();
+    await page.getByRole("button", { name: words.best }).click();
+    await page.waitForURL(/#\/checkout\//);
+    await page.locator(`input[data-gateway=${company}]`).check();
+    await pressPay(page);
+    await page.getByRole("heading", { name: words.paidTitle }).waitFor();
+    const asked = await page.evaluate(() => JSON.parse(sessionStorage.getItem("asked")));
+    const amount = asked.amount?.value ?? Number(asked.totalAmount ?? asked.price ?? asked.good_mny);
+    assert.equal(amount, 150_000, company);
+    assert.equal((await show.live()).sold, i + 1, company);
+  }
+  await fan.context.close();
+});
+
+test("a window that was closed costs nothing, and the wallet is filled through a company too", async () => {
+  const show = await world.show({ template: blocks(1, 6, 10), prices: { VIP: 150_000 } });
+  const fan = await openBuyer();
+  const { page, words } = fan;
+  await fan.enter(show);
+  await page.getByRole("button", { name: words.best }).click();
+  await page.waitForURL(/#\/checkout\//);
+  await page.locator("input[data-gateway=toss]").check();
+  // The page of the company opens its window again only when asked to.
+  await page.evaluate(() => (window.name = "no"));
+  await pressPay(page);
+  await page.getByRole("alert").filter({ hasText: "You have not been charged" }).waitFor();
+  assert.equal(new URL(page.url()).pathname, "/pay/gateway/toss");
+  await page.getByRole("link", { name: "Back" }).click();
+  await page.getByRole("heading", { name: words.notPaidYet }).waitFor();
+  await page.evaluate(() => (window.name = ""));
+  await page.getByRole("link", { name: words.backToCheckout }).click();
+
+  await page.getByRole("button", { name: words.chargeWallet("₩300,000") }).click();
+  await page.getByRole("heading", { name: words.chargedTitle }).waitFor();
+  await page.getByRole("link", { name: words.goOn }).click();
+  await page.locator(".choice .quiet").filter({ hasText: /300,000/ }).waitFor();
+  await fan.context.close();
+});
+
+/** The companies' servers: each says of every charge that it was made. */
+async function openCompanies() {
+  const charged = new Map();
+  const answers = [
+    [/^\/v1\/payments\/confirm$/, ({ orderId, paymentKey, amount }) => ({ orderId, paymentKey, status: "DONE", totalAmount: amount, balanceAmount: amount, currency: "KRW", method: "카드" })],
+    [/^\/v1\/payments\/orders\//, () => null],
+    [/^\/payments\/(\w+)\/pre-register$/, () => ({})],
+    [/^\/payments\/(\w+)\/confirm$/, ({ totalAmount }, id) => (charged.set(id, totalAmount), { payment: { pgTxId: "1", paidAt: new Date().toISOString() } })],
+    [/^\/payments\/(\w+)$/, (_, id) => charged.has(id) && ({ status: "PAID", id, currency: "KRW", channel: { type: "TEST" }, method: {}, amount: { total: charged.get(id), paid: charged.get(id), cancelled: 0 } })],
+    [/^\/api\/payAuth$/, ({ authToken }) => ({ resultCode: "0000", tid: "tid1", MOID: authToken.split(".")[0], TotPrice: authToken.split(".")[1], payMethod: "Card" })],
+    [/^\/gw\/enc\/v1\/payment$/, ({ ordr_no: order, ordr_mony: amount }) => ({ res_cd: "0000", tno: `tno${order}`, order_no: order, amount, rem_mny: amount })],
+  ];
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const part of request) text += part;
+    const isForm = /form/.test(request.headers["content-type"] ?? "");
+    const body = isForm ? Object.fromEntries(new URLSearchParams(text)) : JSON.parse(text || "{}");
+    const path = request.url.split("?")[0];
+    const [pattern, answer] = answers.find(([it]) => it.test(path)) ?? [/()/, () => null];
+    const said = answer(body, path.match(pattern)[1]);
+    response.writeHead(said ? 200 : 404, { "Content-Type": "application/json" });
+    response.end(JSON.stringify(said || { code: "NOT_FOUND_PAYMENT", type: "PAYMENT_NOT_FOUND" }));
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, url: `http://127.0.0.1:${server.address().port}` };
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
