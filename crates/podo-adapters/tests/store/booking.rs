@@ -2,6 +2,8 @@
 
 #[path = "booking/called_off.rs"]
 pub(crate) mod called_off;
+#[path = "booking/draw_races.rs"]
+pub(crate) mod draw_races;
 #[path = "booking/draws.rs"]
 pub(crate) mod draws;
 #[path = "booking/hold.rs"]

@@ -23,7 +23,7 @@ impl FromStr for Quantity {
 
     fn from_str(text: &str) -> Result<Quantity, String> {
         let (grade, seats) = text.rsplit_once('=').ok_or("such as VIP=100")?;
-        let seats = seats.parse().map_err(|_| "such as VIP=100")?;
+        let seats = seats.parse().map_err(|_error| "such as VIP=100")?;
         Ok(Quantity { grade: grade.to_owned(), seats })
     }
 }

@@ -124,15 +124,20 @@ async fn winners_of_a_draw_buy_in_its_order_and_anybody_can_check_it() {
     world.clock.advance(MINUTE * 11);
     wait_for(&order[0], &phase, "LAPSED").await;
     let offered = wait_for(&order[1], &phase, "OFFERED").await;
-    order[1].charge(1_000_000).await;
-    let reservation = text(&offered["offer"], "id");
-    order[1].pay_from_wallet(&reservation).await.expect(200);
+    pay(&order[1], &offered["offer"]).await;
     wait_for(&order[1], &phase, "TAKEN").await;
     assert_eq!(mine(&order[2], &phase).await["state"], "DRAWN");
     check_progress(&world, &show).await;
     check_proof(&world, &proof).await;
     order.clear();
     world.finish().await;
+}
+
+/// Pays for an offer of any size from the wallet.
+async fn pay(fan: &Fan, offer: &Value) {
+    fan.charge(1_000_000).await;
+    let body = json!({ "reservationId": offer["id"], "amount": offer["amount"] });
+    fan.api.post_new("/api/payment/wallet", &body).await.expect(200);
 }
 
 async fn check_progress(world: &World, show: &Show) {
@@ -192,8 +197,7 @@ async fn an_application_for_more_seats_than_are_left_waits_and_is_then_passed_ov
     let offered = wait_for(&order[0], &phase, "OFFERED").await;
     // One seat is left; the offer may come back, so the second keeps its turn.
     assert_eq!(mine(&order[1], &phase).await["state"], "DRAWN");
-    order[0].charge(1_000_000).await;
-    order[0].pay_from_wallet(&text(&offered["offer"], "id")).await.expect(200);
+    pay(&order[0], &offered["offer"]).await;
     wait_for(&order[1], &phase, "PASSED").await;
     wait_for(&order[2], &phase, "PASSED").await;
     world.finish().await;

@@ -76,7 +76,7 @@ pub(super) async fn offer(tx: &mut dyn Tx, command: &OfferDrawn) -> Result<()> {
     let in_phase = active.iter().filter(|(phase, _)| *phase == Some(running.id));
     check_seat_limit(in_phase.map(|(_, n)| n).sum(), n_more, running.terms.seats_per_person)?;
     check_seat_limit(active.iter().map(|(_, n)| n).sum(), n_more, terms.seats_per_person)?;
-    let application = take_turn(tx, command, n_more).await?;
+    let application = claim_turn(tx, command, n_more).await?;
     take_quantity(tx, &application).await?;
     let claim = Claim {
         reservation: *reservation,
@@ -125,7 +125,7 @@ async fn seats_of(tx: &mut dyn Tx, command: &OfferDrawn) -> Result<Vec<(Option<P
 }
 
 /// Only the first of its grade in the drawn order gets an offer.
-async fn take_turn(
+async fn claim_turn(
     tx: &mut dyn Tx,
     command: &OfferDrawn,
     n_seats: u32,
