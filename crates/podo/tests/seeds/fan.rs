@@ -2,6 +2,7 @@
 
 mod buying;
 mod call;
+pub(crate) mod choosing;
 mod other_tab;
 mod tickets;
 

@@ -32,6 +32,8 @@ pub(crate) struct Plan {
     /// Calls that their node drops midway.
     pub(crate) drops: u64,
     pub(crate) is_called_off: bool,
+    /// The date has ticket types, fees and a promotion code.
+    pub(crate) has_options: bool,
 }
 
 const GOOD_CARDS: &[Choice] = &[Choice::Approve];
@@ -70,6 +72,8 @@ impl Plan {
             tabs: rng.one_of(&[0, 20, 60]),
             drops: rng.one_of(&[0, 5, 20]),
             is_called_off,
+            // The last draw, so that a seed's other choices stay as they were.
+            has_options: rng.happens(33),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cluster::Cluster;
 use crate::coverage::Moment;
-use crate::fan::Fan;
+use crate::fan::{Fan, choosing};
 use crate::plan::Plan;
 use crate::rng::Rng;
 use futures::future::{join, join_all};
@@ -106,6 +106,9 @@ impl Sale {
         let closing = now.plus(plan.sale);
         let asked = schedule(&plan, (now, closing));
         let (schedule, _) = create_schedule(context, actor, event, asked).await?;
+        if plan.has_options {
+            choosing::offer(context, actor, schedule).await?;
+        }
         change_event(context, actor, event, EventVerb::Open).await?;
         Ok(Sale {
             cluster: cluster.clone(),
