@@ -62,6 +62,7 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("w", "hoever"), "the fan, the organiser or the process that does it"),
     (concat!("s", "omebody"), "the fan, the organiser or the process that does it"),
     (concat!("n", "obody"), "no fan, no process, none"),
+    (concat!("W", "ish"), "SeatRequest"),
     (concat!("편", "지"), "알림"),
     (concat!("씨", "앗"), "시드"),
 ];
