@@ -37,7 +37,7 @@
 //! commands! {
 //!     impl BotSignals for SqlStore {
 //!         write note_signal(NoteSignal) -> () as Sales => keep;
-//!         read signals(SignalsAsk) -> Vec<SignalRecord> as Sales => list;
+//!         read signals(SignalQuery) -> Vec<SignalRecord> as Sales => list;
 //!     }
 //! }
 //!

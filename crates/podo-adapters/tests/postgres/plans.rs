@@ -10,7 +10,7 @@ use podo_app::booking::port::standby::Standbys;
 use podo_app::catalog::phases::port::{AddCodes, PhaseProof, Phases, SetPhases, Verify};
 use podo_app::catalog::port::{Catalog, EventFilter};
 use podo_app::identity::port::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
-use podo_app::identity::support::port::{Support, SupportSubject, TimelineAsk};
+use podo_app::identity::support::port::{Support, SupportSubject, TimelineQuery};
 use podo_app::messaging::port::announcements::{Announcements, Subject};
 use podo_app::messaging::port::dead_letters::DeadLetters;
 use podo_app::messaging::port::messages::{Consume, Messages, Notification};
@@ -36,7 +36,7 @@ use podo_app::waiting_room::port::blocks::QueueBlocks;
 use podo_app::waiting_room::port::history::{HistoryCursor, Places, QueueHistory};
 use podo_app::waiting_room::port::queue::{Admission, Survivors};
 use podo_domain::booking::seats::SeatPick;
-use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
+use podo_domain::catalog::phases::{Inventory, PhaseAudience, PhaseInput, PhaseTerms};
 use podo_domain::catalog::{EventStatus, SaleWindow};
 use podo_domain::payments::Outcome;
 use podo_domain::payments::refunds::RefundTo;
@@ -339,7 +339,7 @@ async fn prepare_presale(world: &World) {
         seats_per_order: None,
         inventory: Inventory::default(),
     };
-    let phases = vec![PhaseAsk { id: None, terms }];
+    let phases = vec![PhaseInput { id: None, terms }];
     let now = at(-10);
     let made = store.set_phases(SetPhases { actor, schedule, phases, now }).await.unwrap();
     let (phase, codes, uses_max) = (made[0].id, vec![[1; 32]], 1);
@@ -392,7 +392,7 @@ async fn support(world: &World, user: UserId) {
     let store = &world.store;
     let booking = store.reservations_of(user, PAGE).await.unwrap()[0].id;
     for subject in [SupportSubject::Person(user), SupportSubject::Booking(booking)] {
-        store.timeline(TimelineAsk { subject, until: at(0), limit: 20 }).await.unwrap();
+        store.timeline(TimelineQuery { subject, until: at(0), limit: 20 }).await.unwrap();
         store.notes_about(subject, 20).await.unwrap();
     }
     store.booking_tickets(booking).await.unwrap();

@@ -4,7 +4,7 @@ use crate::cache::Cache;
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::port::bot_signals::{
-    Appeal, DecideAppeal, NoteSignal, SignalRecord, SignalsAsk,
+    Appeal, DecideAppeal, NoteSignal, SignalQuery, SignalRecord,
 };
 use crate::store::{Page, PageAsk};
 use podo_domain::catalog::text::Prose;
@@ -85,11 +85,11 @@ pub async fn my_signals(
     user: UserId,
     page: PageAsk,
 ) -> Result<Page<SignalView>> {
-    list(context, SignalsAsk { user: Some(user), only_open: false, page }).await
+    list(context, SignalQuery { user: Some(user), only_open: false, page }).await
 }
 
 /// The signals of all fans, for organisers.
-pub async fn list(context: &AppContext, asked: SignalsAsk) -> Result<Page<SignalView>> {
+pub async fn list(context: &AppContext, asked: SignalQuery) -> Result<Page<SignalView>> {
     let limit = asked.page.limit;
     let rows = context.store.signals(asked).await?;
     let views: Result<Vec<SignalView>> = rows.into_iter().map(|row| view(context, row)).collect();

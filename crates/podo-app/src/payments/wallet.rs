@@ -26,7 +26,7 @@ pub async fn charge(
 }
 
 /// A request to charge a wallet through a gateway.
-pub struct AskToCharge<'a> {
+pub struct ChargeRequest<'a> {
     pub key: IdempotencyKey,
     pub fan: UserId,
     pub amount: Won,
@@ -36,7 +36,7 @@ pub struct AskToCharge<'a> {
 /// Prepares a charge, which the fan approves on the gateway's page.
 pub async fn request_charge(
     context: &AppContext,
-    asked: AskToCharge<'_>,
+    asked: ChargeRequest<'_>,
 ) -> Result<Idempotent<ChargeReady>> {
     let now = context.now();
     let gateway = context.gateway(asked.gateway)?;

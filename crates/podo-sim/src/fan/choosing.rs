@@ -6,7 +6,7 @@ use crate::world::PRICE;
 use futures::FutureExt;
 use podo_app::booking::order::choose;
 use podo_app::catalog::pricing_port::{AddPromotion, SetOptions};
-use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TypeAsk};
+use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TicketTypeInput};
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer};
 use podo_domain::{PromotionId, Refusal, ScheduleId, SeatId, Timestamp, UserId, Won};
 use uuid::Uuid;
@@ -26,7 +26,7 @@ fn won(amount: i64) -> Won {
 
 /// Two ticket types, one of them free, and both fees.
 pub(crate) fn options(actor: UserId, schedule: ScheduleId, now: Timestamp) -> SetOptions {
-    let ticket_type = |name: &str, discount| TypeAsk {
+    let ticket_type = |name: &str, discount| TicketTypeInput {
         id: None,
         name: name.to_owned(),
         name_en: name.to_owned(),

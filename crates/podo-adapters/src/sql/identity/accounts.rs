@@ -18,9 +18,9 @@ use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::{Outgoing, security_changed};
 use podo_app::Result;
 use podo_app::identity::port::accounts::{
-    Accounts, AskSignUp, ChangePassword, ChangeProfile, ChangeTotp, ConfirmSignUp,
-    CreateSocialUser, CreateUser, EncryptedTotp, LinkSocial, LinkedView, LoginAttempt, LoginView,
-    LoginsKept, ProveEmail, ProveIdentity, RenewHash, RotateRefresh, Rotation, SessionView,
+    Accounts, ChangePassword, ChangeProfile, ChangeTotp, ConfirmSignUp, CreateSocialUser,
+    CreateUser, EncryptedTotp, LinkSocial, LinkedView, LoginAttempt, LoginView, LoginsKept,
+    ProveEmail, ProveIdentity, RenewHash, RequestSignUp, RotateRefresh, Rotation, SessionView,
     SignUpRecord, SocialAccount, StartSession, UserRecord,
 };
 use podo_app::store::PageAsk;
@@ -66,7 +66,7 @@ commands! {
             -> bool as User => sessions::note_proof;
         read proven_at(ProvenAt { session: SessionId })
             -> Option<Timestamp> as User => sessions::proven_at;
-        write ask_sign_up(AskSignUp) -> () as User => sign_ups::ask;
+        write ask_sign_up(RequestSignUp) -> () as User => sign_ups::ask;
         write confirm_sign_up(ConfirmSignUp) -> bool as User => sign_ups::confirm;
         write prove_email(ProveEmail) -> bool as User => sign_ups::prove;
         write mark_email_proven(MarkEmailProven {

@@ -36,7 +36,7 @@ pub struct SignalRecord {
 
 /// Selects signals, newest first.
 #[derive(Clone, Copy, Debug)]
-pub struct SignalsAsk {
+pub struct SignalQuery {
     pub user: Option<UserId>,
     /// Only appealed signals that wait for a verdict.
     pub only_open: bool,
@@ -64,7 +64,7 @@ pub trait BotSignals: Send + Sync {
     /// A repeated signal increments its count.
     async fn note_signal(&self, note: NoteSignal) -> Result<()>;
 
-    async fn signals(&self, asked: SignalsAsk) -> Result<Vec<SignalRecord>>;
+    async fn signals(&self, asked: SignalQuery) -> Result<Vec<SignalRecord>>;
 
     /// Refusals: `NotFound` for another fan's signal, or one that was decided.
     async fn appeal(&self, appeal: Appeal) -> Result<()>;

@@ -17,7 +17,7 @@ use podo_app::booking::reservations::{BestSeats, BookingSeat, SelectSeats};
 use podo_app::operations::idempotency::{BEST, CANCEL_RESERVATION, SELECT, idempotency_key};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments;
-use podo_app::payments::AskToCancel;
+use podo_app::payments::CancellationRequest;
 use podo_app::payments::port::payments::Canceled;
 use podo_app::store::Page;
 use podo_domain::booking::best::Orphans;
@@ -242,6 +242,6 @@ pub(crate) async fn cancel(
     let key = key_of(&headers, caller.user, CANCEL_RESERVATION, &content)?;
     let CancelReservationBody { reason, seat_ids: seats, refund_to: to } = body.value;
     let reason = reason.map_or_else(|| "BY_FAN".to_owned(), String::from);
-    let asked = AskToCancel { key, fan: caller.user, reason, seats, to };
+    let asked = CancellationRequest { key, fan: caller.user, reason, seats, to };
     once(payments::cancel_reservation(&app.context, reservation, asked).await?)
 }

@@ -11,8 +11,8 @@ use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::gateway_webhooks;
 use podo_app::payments::port::gateway::Delivery;
 use podo_app::payments::{
-    AskToCancel, AskToConfirm, AskToPay, ConfirmOutcome, cancel_reservation, confirm_payment,
-    request_payment,
+    CancellationRequest, ConfirmOutcome, ConfirmationRequest, PaymentRequest, cancel_reservation,
+    confirm_payment, request_payment,
 };
 use podo_domain::payments::PaymentMethod;
 use podo_domain::payments::refunds::RefundTo;
@@ -95,7 +95,7 @@ impl Fan {
             let key = key.clone();
             async move {
                 let gateway = (method == PaymentMethod::Card).then_some(SANDBOX);
-                let asked = AskToPay { key, fan, reservation, method, gateway };
+                let asked = PaymentRequest { key, fan, reservation, method, gateway };
                 request_payment(&node, asked).await.map(body_of)
             }
             .boxed()
@@ -144,7 +144,7 @@ impl Fan {
         let asked = self.ask("confirm", Saw::Answers, move |node| {
             let (key, payment_key) = (key.clone(), approval.clone());
             let (asked, watcher) =
-                (AskToConfirm { key, fan, payment, payment_key, amount }, watcher.clone());
+                (ConfirmationRequest { key, fan, payment, payment_key, amount }, watcher.clone());
             async move {
                 match confirm_payment(&node, asked).await? {
                     Idempotent::Fresh(ConfirmOutcome::Paid(paid)) => {
@@ -179,7 +179,7 @@ impl Fan {
         let (fan, key) = (self.user, self.key(CANCEL_RESERVATION, &reservation.to_string()));
         self.ask("cancel", Saw::Answers, move |node| {
             let (key, reason, seats) = (key.clone(), "changed my mind".to_owned(), Vec::new());
-            let asked = AskToCancel { key, fan, reason, seats, to };
+            let asked = CancellationRequest { key, fan, reason, seats, to };
             async move { cancel_reservation(&node, reservation, asked).await.map(body_of) }.boxed()
         })
         .await;

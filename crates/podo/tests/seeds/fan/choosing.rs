@@ -9,7 +9,7 @@ use podo_app::AppContext;
 use podo_app::booking::order::choose;
 use podo_app::booking::reservations::my_reservation;
 use podo_app::catalog::pricing::{add_promotion, set_options};
-use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TypeAsk};
+use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TicketTypeInput};
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer};
 use podo_domain::{PromotionId, Refusal, ScheduleId, UserId, Won};
 use uuid::Uuid;
@@ -34,7 +34,7 @@ pub(crate) async fn offer(
     schedule: ScheduleId,
 ) -> podo_app::Result<()> {
     let won = |amount: i64| Won::new(amount).unwrap();
-    let ticket_type = |name: &str, discount| TypeAsk {
+    let ticket_type = |name: &str, discount| TicketTypeInput {
         id: None,
         name: name.to_owned(),
         name_en: name.to_owned(),
