@@ -78,6 +78,7 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("A", "skToCharge"), "ChargeRequest"),
     (concat!("A", "skForList"), "GateListRequest"),
     (concat!("A", "skToUndo"), "UndoRequest"),
+    (concat!("P", "ageAsk"), "PageRequest"),
     (concat!("편", "지"), "알림"),
     (concat!("씨", "앗"), "시드"),
 ];

@@ -29,7 +29,7 @@ use podo_app::payments::port::reports::Reports;
 use podo_app::payments::port::resolutions::Resolutions;
 use podo_app::payments::port::sales::Sales;
 use podo_app::payments::port::wallets::Wallets;
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_app::tickets::port::Tickets;
 use podo_app::tickets::resale_port::Resales;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
@@ -62,7 +62,7 @@ const WASTE_MAX: f64 = 200.0;
 /// After five runs PostgreSQL considers a generic plan.
 const RUNS: u32 = 8;
 
-const PAGE: PageAsk = PageAsk { limit: 20, after: None };
+const PAGE: PageRequest = PageRequest { limit: 20, after: None };
 
 /// A full database whose server logs the plan of every statement.
 async fn full_world(plan_mode: &str) -> World {
@@ -362,7 +362,7 @@ async fn presale(world: &World, fan: &Fan) {
 
 async fn lists(world: &World, user: UserId) {
     let store = &world.store;
-    let later = PageAsk { limit: 20, after: Some(Uuid::max()) };
+    let later = PageRequest { limit: 20, after: Some(Uuid::max()) };
     store.reservations_of(user, PAGE).await.unwrap();
     store.reservations_of(user, later).await.unwrap();
     store.tickets_of(user, PAGE).await.unwrap();

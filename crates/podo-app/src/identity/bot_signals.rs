@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::identity::port::bot_signals::{
     Appeal, DecideAppeal, NoteSignal, SignalQuery, SignalRecord,
 };
-use crate::store::{Page, PageAsk};
+use crate::store::{Page, PageRequest};
 use podo_domain::catalog::text::Prose;
 use podo_domain::identity::bot_signals::{AppealVerdict, SignalKind};
 use podo_domain::{ScheduleId, SignalId, Timestamp, UserId};
@@ -83,7 +83,7 @@ pub async fn note(
 pub async fn my_signals(
     context: &AppContext,
     user: UserId,
-    page: PageAsk,
+    page: PageRequest,
 ) -> Result<Page<SignalView>> {
     list(context, SignalQuery { user: Some(user), only_open: false, page }).await
 }

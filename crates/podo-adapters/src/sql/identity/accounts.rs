@@ -23,7 +23,7 @@ use podo_app::identity::port::accounts::{
     ProveEmail, ProveIdentity, RenewHash, RequestSignUp, RotateRefresh, Rotation, SessionView,
     SignUpRecord, SocialAccount, StartSession, UserRecord,
 };
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::identity::{Failures, SocialProvider};
 use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::MessageKind;
@@ -56,7 +56,7 @@ commands! {
             -> Vec<SessionView> as User => sessions::list;
         read sessions_ended_since(EndedSince { since: Timestamp })
             -> Vec<SessionId> as User => sessions::ended_since;
-        read logins_of(LoginsOf { user: UserId, page: PageAsk })
+        read logins_of(LoginsOf { user: UserId, page: PageRequest })
             -> Vec<LoginView> as User => profile::logins;
         write change_profile(ChangeProfile) -> () as User => profile::change;
         write change_password(ChangePassword) -> Vec<SessionId> as User => profile::change_password;

@@ -368,8 +368,8 @@ async fn a_fans_seats_count_in_each_phase_and_over_all() {
     world.finish().await;
 }
 
-fn page() -> podo_app::store::PageAsk {
-    podo_app::store::PageAsk { limit: 10, after: None }
+fn page() -> podo_app::store::PageRequest {
+    podo_app::store::PageRequest { limit: 10, after: None }
 }
 
 #[tokio::test]

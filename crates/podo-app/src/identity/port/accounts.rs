@@ -1,7 +1,7 @@
 //! Accounts, sessions and log-ins in the store.
 
 use crate::error::Result;
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use async_trait::async_trait;
 use podo_domain::identity::consents::Consent;
 use podo_domain::identity::{Failures, Role, SocialProvider};
@@ -415,7 +415,7 @@ pub trait Accounts: Send + Sync {
     async fn sessions_ended_since(&self, since: Timestamp) -> Result<Vec<SessionId>>;
 
     /// Log-ins, newest first.
-    async fn logins_of(&self, user: UserId, page: PageAsk) -> Result<Vec<LoginView>>;
+    async fn logins_of(&self, user: UserId, page: PageRequest) -> Result<Vec<LoginView>>;
 
     async fn change_profile(&self, command: ChangeProfile) -> Result<()>;
 

@@ -2,7 +2,7 @@
 //! and open to appeal.
 
 use crate::error::Result;
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use async_trait::async_trait;
 use podo_domain::identity::bot_signals::{AppealVerdict, SignalKind};
 use podo_domain::{ScheduleId, SignalId, Timestamp, UserId};
@@ -40,7 +40,7 @@ pub struct SignalQuery {
     pub user: Option<UserId>,
     /// Only appealed signals that wait for a verdict.
     pub only_open: bool,
-    pub page: PageAsk,
+    pub page: PageRequest,
 }
 
 #[derive(Clone, Debug)]
