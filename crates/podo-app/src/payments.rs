@@ -16,7 +16,7 @@ use crate::operations::failpoints;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use crate::payments::port::gateway::{Answered, Order};
 use crate::payments::port::payments::{
-    AskGateway, CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed,
+    CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed, GatewayQuery,
     PayFromWallet, PaymentReady, PaymentView, RequestPayment, Requested, SettlePayment, Settled,
     Sold,
 };
@@ -198,7 +198,11 @@ pub fn not_paid(reason: String) -> Refusal {
 }
 
 /// Applies a gateway's answer. The confirm call, webhooks and the settling job all end here.
-pub async fn settle(context: &AppContext, ask: &AskGateway, answered: Answered) -> Result<Settled> {
+pub async fn settle(
+    context: &AppContext,
+    ask: &GatewayQuery,
+    answered: Answered,
+) -> Result<Settled> {
     let command = SettlePayment {
         payment: ask.payment,
         outcome: answered.outcome,

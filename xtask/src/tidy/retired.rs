@@ -79,6 +79,7 @@ const RETIRED: &[(&str, &str)] = &[
     (concat!("A", "skForList"), "GateListRequest"),
     (concat!("A", "skToUndo"), "UndoRequest"),
     (concat!("P", "ageAsk"), "PageRequest"),
+    (concat!("A", "skGateway"), "GatewayQuery"),
     (concat!("편", "지"), "알림"),
     (concat!("씨", "앗"), "시드"),
 ];
