@@ -1,7 +1,7 @@
 //! Payments: by wallet or card, at the last moment, twice, and sometimes canceled.
 
 use crate::check::coverage::Coverage;
-use crate::fan::{Fan, Promise, body_of, uuid_in};
+use crate::fan::{Fan, HeldSeats, body_of, uuid_in};
 use crate::time::Owner;
 use futures::FutureExt;
 use podo_app::Error;
@@ -35,16 +35,16 @@ enum Paid {
 
 impl Fan {
     /// Pays; after a declined card perhaps with another one.
-    pub(super) async fn pay(&mut self, promise: Promise) {
-        let reservation = promise.reservation;
-        let mut until = promise.until;
+    pub(super) async fn pay(&mut self, held_seats: HeldSeats) {
+        let reservation = held_seats.reservation;
+        let mut until = held_seats.until;
         for _ in 0..3 {
             self.wait_for_the_edge(until).await;
             // A gateway has nothing to charge for a free order.
-            let in_one_call = promise.amount.is_zero()
+            let in_one_call = held_seats.amount.is_zero()
                 || self.world.rng.happens(self.world.swarm.from_wallet / 2);
             let paid = if in_one_call {
-                self.pay_from_wallet(&promise).await
+                self.pay_from_wallet(&held_seats).await
             } else {
                 let Some(prepared) = self.request(reservation).await else { return };
                 until = prepared.until;
@@ -83,12 +83,12 @@ impl Fan {
     }
 
     /// Pays in one call instead of a request and its confirmation.
-    async fn pay_from_wallet(&mut self, promise: &Promise) -> Paid {
+    async fn pay_from_wallet(&mut self, held_seats: &HeldSeats) -> Paid {
         if self.world.rng.happens(80) {
             self.charge().await;
         }
-        self.note_moment(promise.until);
-        let (fan, reservation, amount) = (self.user, promise.reservation, promise.amount);
+        self.note_moment(held_seats.until);
+        let (fan, reservation, amount) = (self.user, held_seats.reservation, held_seats.amount);
         if self.world.rng.happens(self.world.swarm.repeats) {
             self.meddle(reservation);
         }

@@ -2,7 +2,7 @@
 
 use crate::coverage::Moment;
 use crate::fan::call::Saw;
-use crate::fan::{Fan, Promise, body_of, uuid_in};
+use crate::fan::{Fan, HeldSeats, body_of, uuid_in};
 use futures::FutureExt;
 use futures::future::join;
 use podo_app::Error;
@@ -39,9 +39,9 @@ enum Paid {
 
 impl Fan {
     /// Pays; after a declined card perhaps with another one.
-    pub(super) async fn pay(&mut self, promise: Promise) {
-        let (reservation, mut until) = (promise.reservation, promise.until);
-        let is_free = self.choose(promise).await;
+    pub(super) async fn pay(&mut self, held_seats: HeldSeats) {
+        let (reservation, mut until) = (held_seats.reservation, held_seats.until);
+        let is_free = self.choose(held_seats).await;
         for _ in 0..3 {
             self.wait_for_the_edge(until).await;
             let Some(prepared) = self.request(reservation, is_free).await else { return };

@@ -2,7 +2,7 @@
 
 use crate::coverage::Moment;
 use crate::fan::call::Saw;
-use crate::fan::{Fan, Promise};
+use crate::fan::{Fan, HeldSeats};
 use crate::sale::PRICE;
 use futures::FutureExt;
 use podo_app::AppContext;
@@ -72,14 +72,14 @@ pub(crate) async fn offer(
 impl Fan {
     /// Chooses types and perhaps the code; a refusal leaves the order as it is. Returns whether
     /// nothing is left to pay.
-    pub(super) async fn choose(&mut self, promise: Promise) -> bool {
+    pub(super) async fn choose(&mut self, held_seats: HeldSeats) -> bool {
         if !self.sale.plan.has_options || self.rng.happens(30) {
             return false;
         }
         let kinds = [None, Some(YOUTH), Some(YOUTH), Some(GUEST)];
         let chosen = [(); SEATS_PER_ORDER_MAX].map(|()| self.rng.one_of(&kinds));
         let code = self.rng.happens(60).then_some(CODE);
-        let (fan, reservation) = (self.user, promise.reservation);
+        let (fan, reservation) = (self.user, held_seats.reservation);
         let asked = self.ask("choose", Saw::Views, move |node| {
             async move {
                 let seats = my_reservation(&node, fan, reservation).await?.seats;
