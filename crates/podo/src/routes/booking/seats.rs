@@ -4,7 +4,7 @@ use crate::http::extract::{
     Bearer, Body, ClientHeaders, Fan, Id, PageParams, Params, key_of, page, text_of,
 };
 use crate::http::problem::{ApiResult, Problem};
-use crate::http::respond::answer::Answer;
+use crate::http::respond::answer::HotResponse;
 use crate::http::respond::idempotent::once;
 use crate::routes::{App, AppState};
 use axum::Json;
@@ -79,9 +79,9 @@ pub(crate) async fn select(
     bearer: Bearer,
     headers: HeaderMap,
     body: Body<SelectBody>,
-) -> ApiResult<Answer> {
+) -> ApiResult<HotResponse> {
     let headers = ClientHeaders::of(&headers);
-    select_seats(&app, &bearer, &body.value, &body.bytes, &headers).await.map(Answer::Held)
+    select_seats(&app, &bearer, &body.value, &body.bytes, &headers).await.map(HotResponse::Held)
 }
 
 /// Holds seats, on either transport; the idempotency key covers the bytes of the body. That a seat
