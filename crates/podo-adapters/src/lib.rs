@@ -68,7 +68,7 @@ pub mod kafka;
 pub mod live;
 pub mod notify;
 pub mod otlp;
-pub mod papers;
 pub mod passes;
+pub mod pdf;
 mod service_account;
 pub mod sql;
