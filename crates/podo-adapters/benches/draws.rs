@@ -16,7 +16,7 @@ use podo_app::catalog::phases::port::{Phases, SetPhases};
 use podo_domain::PhaseId;
 use podo_domain::booking::draws::{Application, DrawTerms, winners};
 use podo_domain::catalog::SaleWindow;
-use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
+use podo_domain::catalog::phases::{Inventory, PhaseAudience, PhaseInput, PhaseTerms};
 use podo_domain::waiting_room::draw::permutation;
 use rusqlite::Connection;
 use std::collections::BTreeMap;
@@ -84,7 +84,7 @@ async fn sale(world: &World) -> PhaseId {
         inventory: Inventory::default(),
     };
     let (actor, schedule, now) = (world.admin, world.schedule, at(-100));
-    let phases = vec![PhaseAsk { id: None, terms }];
+    let phases = vec![PhaseInput { id: None, terms }];
     let made = world.store.set_phases(SetPhases { actor, schedule, phases, now }).await;
     let phase = made.expect("a phase")[0].id;
     let terms = DrawTerms {

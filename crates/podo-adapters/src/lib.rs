@@ -37,7 +37,7 @@
 //! commands! {
 //!     impl BotSignals for SqlStore {
 //!         write note_signal(NoteSignal) -> () as Sales => keep;
-//!         read signals(SignalsAsk) -> Vec<SignalRecord> as Sales => list;
+//!         read signals(SignalQuery) -> Vec<SignalRecord> as Sales => list;
 //!     }
 //! }
 //!
@@ -68,7 +68,7 @@ pub mod kafka;
 pub mod live;
 pub mod notify;
 pub mod otlp;
-pub mod papers;
 pub mod passes;
+pub mod pdf;
 mod service_account;
 pub mod sql;

@@ -26,7 +26,7 @@ use crate::catalog::port::{
 };
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::store::{Page, PageAsk};
+use crate::store::{Page, PageRequest};
 use podo_domain::booking::order::options::{Fees, TicketType};
 use podo_domain::booking::order::price_changes::PriceChange;
 use podo_domain::catalog::text::Line;
@@ -275,7 +275,7 @@ pub async fn change_queue(
 pub async fn list_events(
     context: &AppContext,
     filter: EventFilter,
-    page: PageAsk,
+    page: PageRequest,
 ) -> Result<Page<EventView>> {
     let only = Some(filter.only.filter(is_public).unwrap_or(EventStatus::Open));
     let filter = EventFilter { only, ..filter };

@@ -30,7 +30,7 @@ use crate::operations::throttling::rate_limits::RateLimits;
 use crate::operations::traces::Spans;
 use crate::payments::port::gateway::Gateway;
 use crate::store::Store;
-use crate::tickets::papers::TicketPress;
+use crate::tickets::documents::TicketPress;
 use crate::tickets::passes::Passes;
 use crate::waiting_room::jobs::Visits;
 use crate::waiting_room::port::queue::Queue;

@@ -10,7 +10,7 @@
 //! [`Refusal`] turns into an [`Error`] with `?`.
 //!
 //! ```
-//! use podo_app::store::{Page, PageAsk};
+//! use podo_app::store::{Page, PageRequest};
 //! use podo_app::tickets::port::TicketView;
 //! use podo_app::{AppContext, Result};
 //! use podo_domain::UserId;
@@ -20,7 +20,7 @@
 //! pub async fn my_tickets(
 //!     context: &AppContext,
 //!     user: UserId,
-//!     ask: PageAsk,
+//!     ask: PageRequest,
 //! ) -> Result<Page<TicketView>> {
 //!     let rows = context.store.tickets_of(user, ask).await?;
 //!     Ok(Page::cut(rows, ask.limit, |ticket| ticket.id.uuid()))

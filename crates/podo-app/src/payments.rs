@@ -16,7 +16,7 @@ use crate::operations::failpoints;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use crate::payments::port::gateway::{Answered, Order};
 use crate::payments::port::payments::{
-    AskGateway, CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed,
+    CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed, GatewayQuery,
     PayFromWallet, PaymentReady, PaymentView, RequestPayment, Requested, SettlePayment, Settled,
     Sold,
 };
@@ -30,7 +30,7 @@ use podo_domain::{
 };
 use std::sync::atomic::Ordering;
 
-pub struct AskToPay<'a> {
+pub struct PaymentRequest<'a> {
     pub key: IdempotencyKey,
     pub fan: UserId,
     pub reservation: ReservationId,
@@ -42,7 +42,7 @@ pub struct AskToPay<'a> {
 /// entry that ends while the fan pays must not cost the seats.
 pub async fn request_payment(
     context: &AppContext,
-    asked: AskToPay<'_>,
+    asked: PaymentRequest<'_>,
 ) -> Result<Idempotent<PaymentReady>> {
     let now = context.now();
     let payment = PaymentId::new(context.rng.id(now));
@@ -98,7 +98,7 @@ async fn note_haste(
     }
 }
 
-pub struct AskToPayFromWallet {
+pub struct WalletPaymentRequest {
     pub key: IdempotencyKey,
     pub fan: UserId,
     pub reservation: ReservationId,
@@ -109,7 +109,7 @@ pub struct AskToPayFromWallet {
 /// Pays a hold from the wallet in one call.
 pub async fn pay_from_wallet(
     context: &AppContext,
-    asked: AskToPayFromWallet,
+    asked: WalletPaymentRequest,
 ) -> Result<Idempotent<Confirmed>> {
     let now = context.now();
     let command = PayFromWallet {
@@ -138,7 +138,7 @@ pub enum ConfirmOutcome {
     Unknown(PaymentId),
 }
 
-pub struct AskToConfirm {
+pub struct ConfirmationRequest {
     pub key: IdempotencyKey,
     pub fan: UserId,
     pub payment: PaymentId,
@@ -150,7 +150,7 @@ pub struct AskToConfirm {
 /// known.
 pub async fn confirm_payment(
     context: &AppContext,
-    asked: AskToConfirm,
+    asked: ConfirmationRequest,
 ) -> Result<Idempotent<ConfirmOutcome>> {
     let (payment, key) = (asked.payment, asked.key.clone());
     let command = ConfirmPayment {
@@ -198,7 +198,11 @@ pub fn not_paid(reason: String) -> Refusal {
 }
 
 /// Applies a gateway's answer. The confirm call, webhooks and the settling job all end here.
-pub async fn settle(context: &AppContext, ask: &AskGateway, answered: Answered) -> Result<Settled> {
+pub async fn settle(
+    context: &AppContext,
+    ask: &GatewayQuery,
+    answered: Answered,
+) -> Result<Settled> {
     let command = SettlePayment {
         payment: ask.payment,
         outcome: answered.outcome,
@@ -238,7 +242,7 @@ pub(crate) async fn after_sale(context: &AppContext, sold: &Sold) {
 }
 
 /// A fan's cancellation: some seats, or all if none is named.
-pub struct AskToCancel {
+pub struct CancellationRequest {
     pub key: IdempotencyKey,
     pub fan: UserId,
     pub reason: String,
@@ -250,11 +254,11 @@ pub struct AskToCancel {
 pub async fn cancel_payment(
     context: &AppContext,
     payment: PaymentId,
-    asked: AskToCancel,
+    asked: CancellationRequest,
 ) -> Result<Idempotent<Canceled>> {
     let now = context.now();
     let refund = RefundId::new(context.rng.id(now));
-    let AskToCancel { key, fan: user, reason, seats, to } = asked;
+    let CancellationRequest { key, fan: user, reason, seats, to } = asked;
     let command = CancelPayment { key, payment, user, refund, reason, seats, to, now };
     match context.store.cancel_payment(command).await? {
         Idempotent::Replay(answer) => Ok(Idempotent::Replay(answer)),
@@ -269,7 +273,7 @@ pub async fn cancel_payment(
 pub async fn cancel_reservation(
     context: &AppContext,
     reservation: ReservationId,
-    asked: AskToCancel,
+    asked: CancellationRequest,
 ) -> Result<Idempotent<Canceled>> {
     let fan = asked.fan;
     if let Some(payment) = context.store.payment_of(reservation, fan).await? {

@@ -107,7 +107,7 @@ pub const PAGE_MAX: u32 = 100;
 
 /// The requested page: at most `limit` rows after `after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PageAsk {
+pub struct PageRequest {
     pub limit: u32,
     pub after: Option<Uuid>,
 }

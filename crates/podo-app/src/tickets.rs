@@ -2,10 +2,10 @@
 
 pub mod calendar;
 pub mod claims;
+pub mod documents;
 pub mod gate;
 pub mod gate_port;
 pub mod holders;
-pub mod papers;
 pub mod passes;
 pub mod port;
 pub mod resale_port;

@@ -48,7 +48,7 @@ pub(crate) struct Fan {
 }
 
 /// Seats that the fan holds, by the server's answer.
-struct Promise {
+struct HeldSeats {
     reservation: ReservationId,
     seats: Vec<SeatId>,
     amount: Won,
@@ -114,16 +114,16 @@ impl Fan {
             None if world.rng.happens(world.swarm.stands_by) => self.wait_for_offer().await,
             held => held,
         };
-        let Some(promise) = held else { return };
+        let Some(held_seats) = held else { return };
         if world.rng.happens(world.swarm.gives_back) {
-            return self.give_back(promise.reservation).await;
+            return self.give_back(held_seats.reservation).await;
         }
         if world.rng.happens(10) {
             // Leaves without a request; the sweeper or the next fan ends the hold.
             return;
         }
-        let promise = self.choose(promise).await;
-        self.pay(promise).await;
+        let held_seats = self.choose(held_seats).await;
+        self.pay(held_seats).await;
     }
 
     fn key(&self, endpoint: &'static str, body: &str) -> IdempotencyKey {
@@ -141,11 +141,11 @@ impl Fan {
     }
 
     /// Tries a few seats with one entry.
-    async fn hold_seats(&mut self) -> Option<Promise> {
+    async fn hold_seats(&mut self) -> Option<HeldSeats> {
         for _ in 0..3 {
             let seats = self.wish();
             match self.select(seats).await? {
-                Ok(promise) => return Some(promise),
+                Ok(held_seats) => return Some(held_seats),
                 Err(Refusal::SeatTaken { .. }) => {
                     self.world.saw(Coverage::RaceLost);
                     self.pause(100, 20_000).await;
@@ -169,7 +169,7 @@ impl Fan {
         None
     }
 
-    async fn select(&mut self, seats: Vec<SeatId>) -> Option<Result<Promise, Refusal>> {
+    async fn select(&mut self, seats: Vec<SeatId>) -> Option<Result<HeldSeats, Refusal>> {
         let (caller, schedule) = (self.caller, self.world.schedule);
         let key = self.key(SELECT, &format!("{seats:?}"));
         let token = self.entry_token.clone();
@@ -186,7 +186,7 @@ impl Fan {
         let answer = asked.await?;
         Some(answer.map(move |body| {
             let (amount, until) = (body["amount"].clone(), body["holdExpiresAt"].clone());
-            Promise {
+            HeldSeats {
                 reservation: ReservationId::new(uuid_in(&body["reservationId"])),
                 seats,
                 amount: serde_json::from_value(amount).expect("a hold has an amount"),

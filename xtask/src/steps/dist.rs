@@ -26,7 +26,7 @@ const SETTINGS: &str = "deploy/systemd/podo.toml";
 const MANUAL: &str = "crates/podo/src/config.default.toml";
 
 /// What the tarball holds beside the program.
-const PAPERS: [&str; 5] =
+const DOCS: [&str; 5] =
     ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "LICENSE-OFL"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,8 +127,8 @@ impl Release {
         let stage = Stage::empty()?;
         let inside = |name: &str| format!("{}/{name}", self.name());
         stage.program(&self.binary, &inside("podo"))?;
-        for paper in PAPERS {
-            stage.file(paper, &inside(paper))?;
+        for doc in DOCS {
+            stage.file(doc, &inside(doc))?;
         }
         stage.file(UNIT, &inside("podo.service"))?;
         stage.file(SETTINGS, &inside("podo.toml"))?;

@@ -7,7 +7,7 @@ use crate::gateways::protocol::{
 use crate::gateways::settings::InicisSettings;
 use aws_lc_rs::digest::{SHA256, SHA512};
 use podo_app::payments::port::gateway::{Order, Returned};
-use podo_app::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::{PaymentId, Timestamp, Won};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -153,12 +153,12 @@ impl GatewayProtocol for Inicis {
         Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) }
     }
 
-    fn capture(&self, ask: &AskGateway, now: Timestamp) -> Result<Call, String> {
+    fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Result<Call, String> {
         let approval = ask.payment_key.as_deref().and_then(Approval::read);
         Ok(self.window(&approval.ok_or("INVALID_APPROVAL")?, "/api/payAuth", now))
     }
 
-    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> CaptureReply {
+    fn read_capture(&self, ask: &GatewayQuery, reply: &Reply) -> CaptureReply {
         let value = reply.json();
         match text(&value, "resultCode") {
             "0000" if text(&value, "MOID") == ask.payment.order_id() => {
@@ -171,7 +171,7 @@ impl GatewayProtocol for Inicis {
     }
 
     /// They can be queried only by the charge's transaction id, which a lost answer didn't tell us.
-    fn find(&self, ask: &AskGateway, now: Timestamp) -> Option<Call> {
+    fn find(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Call> {
         let tid = charge(ask.payment_key.as_deref())?;
         Some(self.api("inquiry", &json!({ "tid": tid }), now, true))
     }
@@ -191,7 +191,7 @@ impl GatewayProtocol for Inicis {
     }
 
     /// netCancel cancels a charge whose answer was lost; it isn't a refund.
-    fn void(&self, ask: &AskGateway, _book: Option<&Book>, now: Timestamp) -> Option<Call> {
+    fn void(&self, ask: &GatewayQuery, _book: Option<&Book>, now: Timestamp) -> Option<Call> {
         let approval = ask.payment_key.as_deref().and_then(Approval::read)?;
         Some(self.window(&approval, "/api/netCancel", now))
     }
@@ -267,8 +267,8 @@ mod tests {
         Inicis::new(settings, "https://podo.example")
     }
 
-    fn ask(key: &str) -> AskGateway {
-        AskGateway {
+    fn ask(key: &str) -> GatewayQuery {
+        GatewayQuery {
             payment: PaymentId::new(Uuid::from_u128(0xC)),
             gateway: "inicis".into(),
             payment_key: Some(key.into()),

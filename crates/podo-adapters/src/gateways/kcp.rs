@@ -10,7 +10,7 @@ use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use podo_app::payments::port::gateway::{Order, Returned};
-use podo_app::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::{PaymentId, Timestamp, Won};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject;
@@ -114,7 +114,7 @@ impl GatewayProtocol for Kcp {
         Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) }
     }
 
-    fn capture(&self, ask: &AskGateway, _now: Timestamp) -> Result<Call, String> {
+    fn capture(&self, ask: &GatewayQuery, _now: Timestamp) -> Result<Call, String> {
         let key = ask.payment_key.as_deref().unwrap_or_default();
         let approval: Value =
             serde_json::from_str(key).map_err(|_error| "INVALID_APPROVAL".to_owned())?;
@@ -127,7 +127,7 @@ impl GatewayProtocol for Kcp {
         Ok(self.call("/gw/enc/v1/payment", body, false))
     }
 
-    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> CaptureReply {
+    fn read_capture(&self, ask: &GatewayQuery, reply: &Reply) -> CaptureReply {
         let value = reply.json();
         match text(&value, "res_cd") {
             "0000" if text(&value, "order_no") == ask.payment.order_id() => {
@@ -139,7 +139,7 @@ impl GatewayProtocol for Kcp {
         }
     }
 
-    fn find(&self, ask: &AskGateway, _now: Timestamp) -> Option<Call> {
+    fn find(&self, ask: &GatewayQuery, _now: Timestamp) -> Option<Call> {
         let order = ask.payment.order_id();
         let body = json!({
             "site_cd": self.site_cd, "kcp_cert_info": self.certificate,
@@ -166,7 +166,7 @@ impl GatewayProtocol for Kcp {
         Book { state, captured: amount, refunded, kept: keep(&value, KEPT), reference }
     }
 
-    fn void(&self, ask: &AskGateway, book: Option<&Book>, _now: Timestamp) -> Option<Call> {
+    fn void(&self, ask: &GatewayQuery, book: Option<&Book>, _now: Timestamp) -> Option<Call> {
         let known = book.and_then(|book| book.reference.as_deref());
         let tno = charge(known.or(ask.payment_key.as_deref()))?;
         self.cancel(tno, "VOID", None)
@@ -233,8 +233,8 @@ mod tests {
         }
     }
 
-    fn ask() -> AskGateway {
-        AskGateway {
+    fn ask() -> GatewayQuery {
+        GatewayQuery {
             payment: PaymentId::new(Uuid::from_u128(0xD)),
             gateway: "kcp".into(),
             payment_key: Some(r#"{"tran_cd":"00100000","enc_data":"d","enc_info":"i"}"#.into()),
@@ -320,7 +320,7 @@ mod tests {
         };
         let kcp = kcp();
         let approval = kcp.returned(&fields("0000")).unwrap().approval.unwrap();
-        let with = AskGateway { payment_key: Some(approval), ..ask() };
+        let with = GatewayQuery { payment_key: Some(approval), ..ask() };
         assert!(kcp.capture(&with, Timestamp::from_ms(0)).is_ok());
         assert_eq!(kcp.returned(&fields("3001")).unwrap().approval, Err("3001".into()));
     }

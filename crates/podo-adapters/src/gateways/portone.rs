@@ -7,7 +7,7 @@ use crate::gateways::protocol::{
 use crate::gateways::settings::PortOneSettings;
 use crate::gateways::webhooks;
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
-use podo_app::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -108,7 +108,7 @@ impl GatewayProtocol for PortOne {
         Some(self.call(order.payment, "/pre-register", Some(key), Content::Json(body)))
     }
 
-    fn capture(&self, ask: &AskGateway, _now: Timestamp) -> Result<Call, String> {
+    fn capture(&self, ask: &GatewayQuery, _now: Timestamp) -> Result<Call, String> {
         let token = ask.payment_key.as_deref().ok_or("INVALID_PAYMENT_TOKEN")?;
         let body = json!({
             "paymentToken": token, "currency": "KRW", "totalAmount": ask.amount,
@@ -118,7 +118,7 @@ impl GatewayProtocol for PortOne {
         Ok(self.call(ask.payment, "/confirm", Some(key), Content::Json(body)))
     }
 
-    fn read_capture(&self, _ask: &AskGateway, reply: &Reply) -> CaptureReply {
+    fn read_capture(&self, _ask: &GatewayQuery, reply: &Reply) -> CaptureReply {
         let value = reply.json();
         let kind = text(&value, "type");
         match reply.status {
@@ -134,7 +134,7 @@ impl GatewayProtocol for PortOne {
         }
     }
 
-    fn find(&self, ask: &AskGateway, _now: Timestamp) -> Option<Call> {
+    fn find(&self, ask: &GatewayQuery, _now: Timestamp) -> Option<Call> {
         let path = format!("?storeId={}", self.settings.store_id);
         Some(self.call(ask.payment, &path, None, Content::None))
     }
@@ -148,7 +148,7 @@ impl GatewayProtocol for PortOne {
         }
     }
 
-    fn void(&self, ask: &AskGateway, _book: Option<&Book>, _now: Timestamp) -> Option<Call> {
+    fn void(&self, ask: &GatewayQuery, _book: Option<&Book>, _now: Timestamp) -> Option<Call> {
         let body = json!({ "storeId": self.settings.store_id, "reason": "VOID" });
         let key = format!("{}void", ask.payment.order_id());
         Some(self.call(ask.payment, "/cancel", Some(key), Content::Json(body)))
@@ -237,8 +237,8 @@ mod tests {
         PortOne::new(settings, "https://podo.example")
     }
 
-    fn ask() -> AskGateway {
-        AskGateway {
+    fn ask() -> GatewayQuery {
+        GatewayQuery {
             payment: PaymentId::new(Uuid::from_u128(0xB)),
             gateway: "portone".into(),
             payment_key: Some("token".into()),

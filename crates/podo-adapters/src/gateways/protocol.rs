@@ -2,7 +2,7 @@
 
 use aws_lc_rs::digest::{Algorithm, digest};
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
-use podo_app::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::{Refusal, Timestamp, Won};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -116,17 +116,17 @@ pub(super) trait GatewayProtocol: Send + Sync + 'static {
     }
 
     /// `Err` for an approval that can't be valid, without a call.
-    fn capture(&self, ask: &AskGateway, now: Timestamp) -> Result<Call, String>;
+    fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Result<Call, String>;
 
-    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> CaptureReply;
+    fn read_capture(&self, ask: &GatewayQuery, reply: &Reply) -> CaptureReply;
 
     /// `None` if the gateway can't be queried with what we know.
-    fn find(&self, ask: &AskGateway, now: Timestamp) -> Option<Call>;
+    fn find(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Call>;
 
     fn read_book(&self, reply: &Reply) -> Book;
 
     /// Requests that nothing be charged. `None` if there is no such call.
-    fn void(&self, ask: &AskGateway, book: Option<&Book>, now: Timestamp) -> Option<Call>;
+    fn void(&self, ask: &GatewayQuery, book: Option<&Book>, now: Timestamp) -> Option<Call>;
 
     fn read_void(&self, reply: &Reply) -> Void;
 

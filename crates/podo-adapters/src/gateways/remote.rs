@@ -8,7 +8,7 @@ use podo_app::operations::port::clock::Rng;
 use podo_app::payments::port::gateway::{
     Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome, Returned,
 };
-use podo_app::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_app::{Error, Result};
 use podo_domain::payments::Outcome;
 use podo_domain::payments::refunds::RefundStep;
@@ -26,7 +26,7 @@ impl<W: GatewayProtocol> Remote<W> {
     }
 
     /// The payment in the gateway's records; `None` if it can't be queried or doesn't answer.
-    async fn look(&self, ask: &AskGateway, now: Timestamp) -> Option<Book> {
+    async fn look(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Book> {
         let call = self.protocol.find(ask, now)?;
         match self.client.send(&call, now).await {
             Sent::Answered(reply) => Some(self.protocol.read_book(&reply)),
@@ -34,7 +34,7 @@ impl<W: GatewayProtocol> Remote<W> {
         }
     }
 
-    async fn void_unless_captured(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn void_unless_captured(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         let can_look = self.protocol.find(ask, now).is_some();
         let book = self.look(ask, now).await;
         match book.as_ref().map(|book| &book.state) {
@@ -59,7 +59,7 @@ impl<W: GatewayProtocol> Remote<W> {
     }
 
     /// The gateway's records after a refused void. A payment missing by now was never charged.
-    async fn found_out(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn found_out(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         match self.look(ask, now).await {
             Some(book) if book.state == State::Missing => refused("NOT_FOUND"),
             book => outcome_of(book),
@@ -141,7 +141,7 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
         }
     }
 
-    async fn capture(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         let call = match self.protocol.capture(ask, now) {
             Ok(call) => call,
             Err(reason) => return refused(reason),
@@ -159,11 +159,11 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
         }
     }
 
-    async fn find(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn find(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         outcome_of(self.look(ask, now).await)
     }
 
-    async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn void(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         self.void_unless_captured(ask, now).await
     }
 
@@ -171,7 +171,7 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
         self.make_refund(refund, now).await
     }
 
-    async fn booked(&self, ask: &AskGateway, now: Timestamp) -> Option<Booked> {
+    async fn booked(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Booked> {
         let book = self.look(ask, now).await?;
         match book.state {
             State::Captured | State::Closed(_) | State::Open | State::Missing => {

@@ -7,7 +7,7 @@ use podo_app::Result;
 use podo_app::payments::port::gateway::{
     Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome,
 };
-use podo_app::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::payments::Outcome;
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ impl Sandbox {
         Ok(payment_key)
     }
 
-    async fn try_capture(&self, ask: &AskGateway, now: Timestamp) -> Result<Outcome> {
+    async fn try_capture(&self, ask: &GatewayQuery, now: Timestamp) -> Result<Outcome> {
         let Some(page) = self.book.page(ask.payment).await? else {
             return Ok(declined("NOT_FOUND"));
         };
@@ -130,7 +130,7 @@ impl Sandbox {
         })
     }
 
-    async fn try_find(&self, ask: &AskGateway) -> Result<Outcome> {
+    async fn try_find(&self, ask: &GatewayQuery) -> Result<Outcome> {
         let page = self.book.page(ask.payment).await?;
         Ok(match page {
             None => declined("NOT_FOUND"),
@@ -145,7 +145,7 @@ impl Sandbox {
         })
     }
 
-    async fn try_void(&self, ask: &AskGateway, now: Timestamp) -> Result<Outcome> {
+    async fn try_void(&self, ask: &GatewayQuery, now: Timestamp) -> Result<Outcome> {
         match self.book.page(ask.payment).await? {
             Some(page) if !page.captured.is_zero() => {
                 Ok(Outcome::Captured { amount: page.captured })
@@ -199,15 +199,15 @@ impl Gateway for Sandbox {
         Checkout { gateway: Some(NAME.into()), url, data: None }
     }
 
-    async fn capture(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         answered(self.try_capture(ask, now).await)
     }
 
-    async fn find(&self, ask: &AskGateway, _now: Timestamp) -> Answered {
+    async fn find(&self, ask: &GatewayQuery, _now: Timestamp) -> Answered {
         answered(self.try_find(ask).await)
     }
 
-    async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn void(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         answered(self.try_void(ask, now).await)
     }
 
@@ -229,7 +229,7 @@ impl Gateway for Sandbox {
         })
     }
 
-    async fn booked(&self, ask: &AskGateway, _now: Timestamp) -> Option<Booked> {
+    async fn booked(&self, ask: &GatewayQuery, _now: Timestamp) -> Option<Booked> {
         let page = self.book.page(ask.payment).await.ok()?;
         let nothing = Booked { captured: Won::ZERO, refunded: Won::ZERO };
         Some(

@@ -9,7 +9,7 @@ use aws_lc_rs::digest::SHA256;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
-use podo_app::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -112,7 +112,7 @@ impl GatewayProtocol for Toss {
         Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) }
     }
 
-    fn capture(&self, ask: &AskGateway, _now: Timestamp) -> Result<Call, String> {
+    fn capture(&self, ask: &GatewayQuery, _now: Timestamp) -> Result<Call, String> {
         let key = ask.payment_key.as_deref().filter(|key| is_key(key));
         let key = key.ok_or("INVALID_PAYMENT_KEY")?;
         let order = ask.payment.order_id();
@@ -120,7 +120,7 @@ impl GatewayProtocol for Toss {
         Ok(self.call("/v1/payments/confirm", Some(order), Content::Json(body)))
     }
 
-    fn read_capture(&self, ask: &AskGateway, reply: &Reply) -> CaptureReply {
+    fn read_capture(&self, ask: &GatewayQuery, reply: &Reply) -> CaptureReply {
         let value = reply.json();
         if reply.is_ok() {
             let book = read_payment(&value);
@@ -141,7 +141,7 @@ impl GatewayProtocol for Toss {
         CaptureReply::Refused(code.to_owned())
     }
 
-    fn find(&self, ask: &AskGateway, _now: Timestamp) -> Option<Call> {
+    fn find(&self, ask: &GatewayQuery, _now: Timestamp) -> Option<Call> {
         let path = format!("/v1/payments/orders/{}", ask.payment.order_id());
         Some(self.call(&path, None, Content::None))
     }
@@ -155,7 +155,7 @@ impl GatewayProtocol for Toss {
         }
     }
 
-    fn void(&self, ask: &AskGateway, _book: Option<&Book>, _now: Timestamp) -> Option<Call> {
+    fn void(&self, ask: &GatewayQuery, _book: Option<&Book>, _now: Timestamp) -> Option<Call> {
         let key = ask.payment_key.as_deref().filter(|key| is_key(key))?;
         let body = json!({ "cancelReason": "VOID" });
         Some(self.cancel(key, format!("{}void", ask.payment.order_id()), body))
@@ -237,8 +237,8 @@ mod tests {
         Toss::new(settings, "https://podo.example")
     }
 
-    fn ask() -> AskGateway {
-        AskGateway {
+    fn ask() -> GatewayQuery {
+        GatewayQuery {
             payment: PaymentId::new(Uuid::from_u128(0xA)),
             gateway: "toss".into(),
             payment_key: Some("tgen_20261116abc".into()),
@@ -264,7 +264,7 @@ mod tests {
         assert!(call.headers.contains(&("idempotency-key", order)));
         let login = "Basic dGVzdF9za194Og==".to_owned();
         assert!(call.headers.contains(&("authorization", login)), "padded, with the colon");
-        let odd = AskGateway { payment_key: Some("../x".into()), ..ask() };
+        let odd = GatewayQuery { payment_key: Some("../x".into()), ..ask() };
         assert!(toss().capture(&odd, Timestamp::from_ms(0)).is_err());
     }
 
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!((book.state, book.captured.get()), (State::Captured, 150_000));
         let kept = book.kept.unwrap();
         assert!(kept.contains("card.issuerCode") && !kept.contains("433012"), "{kept}");
-        let foreign = AskGateway { payment: PaymentId::new(Uuid::from_u128(9)), ..ask() };
+        let foreign = GatewayQuery { payment: PaymentId::new(Uuid::from_u128(9)), ..ask() };
         assert_eq!(toss().read_capture(&foreign, &reply(200, DONE)), CaptureReply::Look);
     }
 

@@ -20,7 +20,7 @@ use podo_app::catalog::port::{
     CreateSchedule, CreateVenue, EditEvent, EditHall, EditVenue, EventFilter, GradeSales, Remove,
     ScheduleRecord, VenueRecord,
 };
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::booking::seats::{Seat, SeatStanding};
 use podo_domain::catalog::{EventStatus, ScheduleTerms, SeatTemplate};
 use podo_domain::id::SeatIndex;
@@ -40,11 +40,11 @@ commands! {
         write change_schedule(ChangeSchedule) -> ScheduleTerms as Event => change::change_schedule;
         write cancel_schedule(CancelSchedule) -> () as Event => change::cancel_schedule;
         write remove(Remove) -> () as Event => change::remove;
-        read venues(Venues { page: PageAsk })
+        read venues(Venues { page: PageRequest })
             -> Vec<VenueRecord> as Event or_replica => read::venues;
         read hall_template(HallTemplate { hall: HallId })
             -> Option<SeatTemplate> as Event or_replica => read::hall_template;
-        read events(Events { filter: EventFilter, page: PageAsk })
+        read events(Events { filter: EventFilter, page: PageRequest })
             -> Vec<EventView> as Event or_replica => events::events;
         read event(EventById { event: EventId })
             -> Option<EventView> as Event or_replica => events::event;

@@ -8,7 +8,7 @@ pub(crate) mod resales;
 
 use crate::sql::engine::commands::commands;
 use podo_app::operations::port::idempotency::Idempotent;
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_app::tickets::port::{
     AcceptTicket, ClaimRecord, OfferTicket, OfferView, Offered, TicketView, Tickets, Transferred,
 };
@@ -16,7 +16,7 @@ use podo_domain::{ClaimId, ReservationId, TicketId, Timestamp, UserId};
 
 commands! {
     impl Tickets for SqlStore {
-        read tickets_of(TicketsOf { user: UserId, page: PageAsk })
+        read tickets_of(TicketsOf { user: UserId, page: PageRequest })
             -> Vec<TicketView> as Sales or_replica => holders::list;
         read ticket(TicketOf { ticket: TicketId, user: UserId })
             -> Option<TicketView> as Sales or_replica => holders::one;

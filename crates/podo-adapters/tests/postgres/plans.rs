@@ -14,7 +14,7 @@ use podo_app::booking::port::reservations::{ReleaseSeats, Reservations};
 use podo_app::booking::port::standby::Standbys;
 use podo_app::catalog::port::{Catalog, EventFilter};
 use podo_app::identity::port::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
-use podo_app::identity::support::port::{Support, SupportSubject, TimelineAsk};
+use podo_app::identity::support::port::{Support, SupportSubject, TimelineQuery};
 use podo_app::messaging::port::announcements::{Announcements, Subject};
 use podo_app::messaging::port::dead_letters::DeadLetters;
 use podo_app::messaging::port::messages::{Consume, Messages, Notification};
@@ -33,7 +33,7 @@ use podo_app::payments::port::reports::Reports;
 use podo_app::payments::port::resolutions::Resolutions;
 use podo_app::payments::port::sales::Sales;
 use podo_app::payments::port::wallets::Wallets;
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_app::tickets::port::Tickets;
 use podo_app::tickets::resale_port::Resales;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
@@ -64,7 +64,7 @@ const WASTE_MAX: f64 = 200.0;
 /// After five runs PostgreSQL considers a generic plan.
 const RUNS: u32 = 8;
 
-const PAGE: PageAsk = PageAsk { limit: 20, after: None };
+const PAGE: PageRequest = PageRequest { limit: 20, after: None };
 
 /// A full database whose server logs the plan of every statement.
 async fn full_world(plan_mode: &str) -> World {
@@ -327,7 +327,7 @@ async fn hold_again(world: &World) {
 
 async fn lists(world: &World, user: UserId) {
     let store = &world.store;
-    let later = PageAsk { limit: 20, after: Some(Uuid::max()) };
+    let later = PageRequest { limit: 20, after: Some(Uuid::max()) };
     store.reservations_of(user, PAGE).await.unwrap();
     store.reservations_of(user, later).await.unwrap();
     store.tickets_of(user, PAGE).await.unwrap();
@@ -357,7 +357,7 @@ async fn support(world: &World, user: UserId) {
     let store = &world.store;
     let booking = store.reservations_of(user, PAGE).await.unwrap()[0].id;
     for subject in [SupportSubject::Person(user), SupportSubject::Booking(booking)] {
-        store.timeline(TimelineAsk { subject, until: at(0), limit: 20 }).await.unwrap();
+        store.timeline(TimelineQuery { subject, until: at(0), limit: 20 }).await.unwrap();
         store.notes_about(subject, 20).await.unwrap();
     }
     store.booking_tickets(booking).await.unwrap();

@@ -11,13 +11,13 @@ use podo_app::payments::port::refunds::Refunds;
 use podo_app::payments::port::reports::Reports;
 use podo_app::payments::port::resolutions::Resolutions;
 use podo_app::payments::port::sales::{Booked, GradeShare, Sales};
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::id::SeatIndex;
 use podo_domain::{MessageId, PaymentId, ReservationId};
 use podo_testbed::Postgres;
 use std::time::Duration;
 
-const PAGE: PageAsk = PageAsk { limit: 20, after: None };
+const PAGE: PageRequest = PageRequest { limit: 20, after: None };
 
 /// A line of the statement behind `reservations_of` and of no other.
 const LIST: &str = "from reservations where user_id = $1 and id < $2 order by id desc limit $3";

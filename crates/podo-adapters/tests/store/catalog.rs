@@ -5,13 +5,13 @@ use podo_app::catalog::port::{
     CancelSchedule, Catalog, ChangeEvent, ChangeQueue, CreateEvent, CreateHall, EventFilter,
     EventVerb,
 };
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::catalog::{EventStatus, NewEvent, ScheduleStatus};
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
 use podo_domain::{EventId, HallId, Refusal, ScheduleId, VenueId};
 use std::collections::BTreeMap;
 
-const ALL: PageAsk = PageAsk { limit: 100, after: None };
+const ALL: PageRequest = PageRequest { limit: 100, after: None };
 
 fn change(world: &World, verb: EventVerb) -> ChangeEvent {
     ChangeEvent { actor: world.admin, event: world.event, verb, now: at(0) }

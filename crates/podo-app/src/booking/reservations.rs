@@ -10,7 +10,7 @@ use crate::booking::port::reservations::{Freed, ReleaseSeats, ReservationView, R
 use crate::booking::seat_map::Snapshot;
 use crate::context::AppContext;
 use crate::error::{Error, Result};
-use crate::store::{Page, PageAsk};
+use crate::store::{Page, PageRequest};
 use podo_domain::booking::seats::{SeatPick, SeatView};
 use podo_domain::id::SeatIndex;
 use podo_domain::{Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
@@ -67,7 +67,7 @@ pub(crate) async fn tell_filter_sold(context: &AppContext, sold: &Freed) -> Resu
 pub async fn my_reservations(
     context: &AppContext,
     fan: UserId,
-    page: PageAsk,
+    page: PageRequest,
 ) -> Result<Page<ReservationView>> {
     let views = context.store.reservations_of(fan, page).await?;
     Ok(Page::cut(views, page.limit, |view| view.id.uuid()))

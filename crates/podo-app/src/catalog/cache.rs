@@ -5,7 +5,7 @@ use crate::catalog::EventView;
 use crate::catalog::port::{EventFilter, ScheduleRecord};
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use podo_domain::payments::refunds::RefundPolicy;
 use podo_domain::{EventId, Refusal, Timestamp};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) struct EventRecords {
 }
 
 pub struct CatalogCache {
-    lists: Cache<(EventFilter, PageAsk), Expiring<Arc<Vec<EventView>>>>,
+    lists: Cache<(EventFilter, PageRequest), Expiring<Arc<Vec<EventView>>>>,
     events: Cache<EventId, Expiring<Arc<EventRecords>>>,
     seen: AtomicU64,
     asked_at_ms: AtomicI64,
@@ -57,7 +57,7 @@ impl CatalogCache {
         &self,
         context: &AppContext,
         filter: EventFilter,
-        page: PageAsk,
+        page: PageRequest,
     ) -> Result<Arc<Vec<EventView>>> {
         let now = context.now();
         self.check_version(context, now).await;

@@ -5,7 +5,7 @@ use crate::catalog::port::{EventFilter, ScheduleRecord};
 use crate::catalog::{EventView, list_events};
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::store::{Page, PageAsk};
+use crate::store::{Page, PageRequest};
 use podo_domain::catalog::ScheduleStatus;
 use podo_domain::{ScheduleId, Timestamp, Won};
 use serde::Serialize;
@@ -63,7 +63,7 @@ pub struct Opening {
 pub async fn list_cards(
     context: &AppContext,
     filter: EventFilter,
-    page: PageAsk,
+    page: PageRequest,
 ) -> Result<Page<EventCard>> {
     let now = context.now();
     let Page { items, next_cursor } = list_events(context, filter, page).await?;

@@ -8,7 +8,7 @@ use crate::catalog::port::{
 use crate::catalog::{EventDetail, EventView, ScheduleView, view_layout, view_schedule};
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::store::{Page, PageAsk};
+use crate::store::{Page, PageRequest};
 use podo_domain::catalog::text::{FieldError, Line};
 use podo_domain::catalog::{EventEdit, ScheduleChange, SeatTemplate};
 use podo_domain::{EventId, HallId, Refusal, ScheduleId, UserId, VenueId};
@@ -38,7 +38,7 @@ pub struct HallView {
 }
 
 /// Venues with their halls, newest first.
-pub async fn list_venues(context: &AppContext, page: PageAsk) -> Result<Page<VenueView>> {
+pub async fn list_venues(context: &AppContext, page: PageRequest) -> Result<Page<VenueView>> {
     let venues = context.store.venues(page).await?;
     let views = venues.into_iter().map(view_venue).collect();
     Ok(Page::cut(views, page.limit, |venue: &VenueView| venue.id.uuid()))
@@ -69,7 +69,7 @@ pub async fn hall_template(context: &AppContext, hall: HallId) -> Result<SeatTem
 pub async fn list_all_events(
     context: &AppContext,
     filter: EventFilter,
-    page: PageAsk,
+    page: PageRequest,
 ) -> Result<Page<EventView>> {
     let events = context.store.events(filter, page).await?;
     Ok(Page::cut(events, page.limit, |event: &EventView| event.id.uuid()))

@@ -15,7 +15,7 @@ use crate::catalog::phases::port::{
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::identity::accounts::require_identity;
-use podo_domain::catalog::phases::{Phase, PhaseAsk, PhaseAudience};
+use podo_domain::catalog::phases::{Phase, PhaseAudience, PhaseInput};
 use podo_domain::catalog::text::FieldError;
 use podo_domain::catalog::{SaleWindow, ScheduleStatus};
 use podo_domain::{PhaseId, Refusal, ScheduleId, Timestamp, UserId};
@@ -156,7 +156,7 @@ pub async fn set_phases(
     context: &AppContext,
     actor: UserId,
     schedule: ScheduleId,
-    phases: Vec<PhaseAsk>,
+    phases: Vec<PhaseInput>,
 ) -> Result<Vec<AdminPhaseView>> {
     let command = SetPhases { actor, schedule, phases, now: context.now() };
     context.store.set_phases(command).await?;

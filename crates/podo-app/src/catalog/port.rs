@@ -2,7 +2,7 @@
 
 use crate::catalog::EventView;
 use crate::error::Result;
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use async_trait::async_trait;
 use podo_domain::booking::order::options::PriceOptions;
 use podo_domain::booking::order::price_changes::PriceChanges;
@@ -302,11 +302,11 @@ pub trait Catalog: Send + Sync {
     async fn remove(&self, command: Remove) -> Result<()>;
 
     /// Venues with their halls, newest first.
-    async fn venues(&self, page: PageAsk) -> Result<Vec<VenueRecord>>;
+    async fn venues(&self, page: PageRequest) -> Result<Vec<VenueRecord>>;
 
     async fn hall_template(&self, hall: HallId) -> Result<Option<SeatTemplate>>;
 
-    async fn events(&self, filter: EventFilter, page: PageAsk) -> Result<Vec<EventView>>;
+    async fn events(&self, filter: EventFilter, page: PageRequest) -> Result<Vec<EventView>>;
 
     async fn event(&self, event: EventId) -> Result<Option<EventView>>;
 

@@ -6,7 +6,7 @@ use crate::catalog::pricing_port::{
 };
 use crate::context::AppContext;
 use crate::error::Result;
-use podo_domain::booking::order::options::{Fees, PriceOptions, TypeAsk};
+use podo_domain::booking::order::options::{Fees, PriceOptions, TicketTypeInput};
 use podo_domain::booking::order::price_changes::PriceChanges;
 use podo_domain::booking::order::promotions::{Promotion, clean_code};
 use podo_domain::catalog::text::FieldError;
@@ -22,7 +22,7 @@ pub async fn set_options(
     context: &AppContext,
     actor: UserId,
     schedule: ScheduleId,
-    ticket_types: Vec<TypeAsk>,
+    ticket_types: Vec<TicketTypeInput>,
     fees: Fees,
 ) -> Result<PriceOptions> {
     let command = SetOptions { actor, schedule, ticket_types, fees, now: context.now() };

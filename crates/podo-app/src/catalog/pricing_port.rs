@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use async_trait::async_trait;
-use podo_domain::booking::order::options::{Discount, Fees, PriceOptions, TypeAsk};
+use podo_domain::booking::order::options::{Discount, Fees, PriceOptions, TicketTypeInput};
 use podo_domain::booking::order::price_changes::PriceChanges;
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer};
 use podo_domain::{PromotionId, ScheduleId, Timestamp, UserId, Won};
@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 pub struct SetOptions {
     pub actor: UserId,
     pub schedule: ScheduleId,
-    pub ticket_types: Vec<TypeAsk>,
+    pub ticket_types: Vec<TicketTypeInput>,
     pub fees: Fees,
     pub now: Timestamp,
 }

@@ -4,9 +4,9 @@ use crate::cache::Cache;
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::port::bot_signals::{
-    Appeal, DecideAppeal, NoteSignal, SignalRecord, SignalsAsk,
+    Appeal, DecideAppeal, NoteSignal, SignalQuery, SignalRecord,
 };
-use crate::store::{Page, PageAsk};
+use crate::store::{Page, PageRequest};
 use podo_domain::catalog::text::Prose;
 use podo_domain::identity::bot_signals::{AppealVerdict, SignalKind};
 use podo_domain::{ScheduleId, SignalId, Timestamp, UserId};
@@ -83,13 +83,13 @@ pub async fn note(
 pub async fn my_signals(
     context: &AppContext,
     user: UserId,
-    page: PageAsk,
+    page: PageRequest,
 ) -> Result<Page<SignalView>> {
-    list(context, SignalsAsk { user: Some(user), only_open: false, page }).await
+    list(context, SignalQuery { user: Some(user), only_open: false, page }).await
 }
 
 /// The signals of all fans, for organisers.
-pub async fn list(context: &AppContext, asked: SignalsAsk) -> Result<Page<SignalView>> {
+pub async fn list(context: &AppContext, asked: SignalQuery) -> Result<Page<SignalView>> {
     let limit = asked.page.limit;
     let rows = context.store.signals(asked).await?;
     let views: Result<Vec<SignalView>> = rows.into_iter().map(|row| view(context, row)).collect();

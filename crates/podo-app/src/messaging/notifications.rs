@@ -11,7 +11,7 @@ use crate::messaging::port::notifications::{
 use crate::messaging::templates::facts::{Facts, LINK};
 use crate::messaging::templates::{Rendered, Template, Values, render, samples};
 use crate::tickets::claims;
-use crate::tickets::papers::attachments;
+use crate::tickets::documents::attachments;
 use podo_domain::catalog::text::{FieldError, Line};
 use podo_domain::messaging::messages::Language;
 use podo_domain::{ClaimId, DeviceId, Refusal, Timestamp, UserId};

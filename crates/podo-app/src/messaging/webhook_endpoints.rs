@@ -6,7 +6,7 @@ use crate::messaging::port::webhook_client::{Post, Posted};
 use crate::messaging::port::webhook_endpoints::{
     Delivery, DeliveryStatus, Endpoint, EndpointStatus, Tried,
 };
-use crate::store::{Page, PageAsk};
+use crate::store::{Page, PageRequest};
 use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -117,7 +117,7 @@ pub async fn remove(context: &AppContext, actor: UserId, id: EndpointId) -> Resu
 pub async fn deliveries(
     context: &AppContext,
     id: EndpointId,
-    page: PageAsk,
+    page: PageRequest,
 ) -> Result<Page<Delivery>> {
     context.store.endpoint(id).await?.ok_or(Refusal::NotFound)?;
     let rows = context.store.deliveries(id, page).await?;

@@ -3,15 +3,15 @@
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::team::api_keys;
-use crate::operations::port::audit::{AuditAsk, AuditNote, AuditView};
+use crate::operations::port::audit::{AuditNote, AuditQuery, AuditView};
 use crate::store::Page;
 use podo_domain::UserId;
 use serde_json::Value;
 
 /// A page of entries, newest first.
-pub async fn entries(context: &AppContext, asked: AuditAsk) -> Result<Page<AuditView>> {
+pub async fn entries(context: &AppContext, asked: AuditQuery) -> Result<Page<AuditView>> {
     let limit = asked.limit;
-    let mut rows = context.store.audit_entries(AuditAsk { limit: limit + 1, ..asked }).await?;
+    let mut rows = context.store.audit_entries(AuditQuery { limit: limit + 1, ..asked }).await?;
     let has_more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     let keys = api_keys::names(context).await?;

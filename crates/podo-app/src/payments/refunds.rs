@@ -26,7 +26,7 @@ pub async fn preview(
 }
 
 /// An organiser's refund request.
-pub struct AskToRefund {
+pub struct RefundRequest {
     pub key: IdempotencyKey,
     pub actor: UserId,
     pub reason: String,
@@ -47,7 +47,7 @@ pub enum RefundAnswer {
 pub async fn refund_by_organiser(
     context: &AppContext,
     payment: PaymentId,
-    asked: AskToRefund,
+    asked: RefundRequest,
 ) -> Result<Idempotent<RefundAnswer>> {
     let now = context.now();
     let command = RefundByOrganiser {

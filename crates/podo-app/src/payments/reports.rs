@@ -155,7 +155,7 @@ fn compare(row: &DayRow, booked: Option<Booked>) -> Vec<(DifferenceKind, i64, i6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payments::port::payments::AskGateway;
+    use crate::payments::port::payments::GatewayQuery;
     use uuid::Uuid;
 
     fn won(amount: i64) -> Won {
@@ -166,7 +166,7 @@ mod tests {
         let payment = PaymentId::new(Uuid::nil());
         let (gateway, amount) = ("toss".to_owned(), won(100));
         DayRow {
-            ask: AskGateway { payment, gateway, payment_key: None, amount },
+            ask: GatewayQuery { payment, gateway, payment_key: None, amount },
             status,
             captured: won(captured),
             refunded: won(refunded),

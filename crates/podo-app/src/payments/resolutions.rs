@@ -9,7 +9,7 @@ use podo_domain::payments::resolutions::Verdict;
 use podo_domain::{PaymentId, RefundId, Refusal, UserId, Won};
 
 /// Who resolves it, and on what evidence.
-pub struct AskToResolve {
+pub struct ResolutionRequest {
     pub key: IdempotencyKey,
     pub actor: UserId,
     pub evidence: String,
@@ -21,9 +21,9 @@ pub async fn resolve_payment(
     payment: PaymentId,
     verdict: Verdict,
     amount: Option<Won>,
-    asked: AskToResolve,
+    asked: ResolutionRequest,
 ) -> Result<Idempotent<Resolution>> {
-    let AskToResolve { key, actor, evidence } = asked;
+    let ResolutionRequest { key, actor, evidence } = asked;
     let now = context.now();
     let command = ResolvePayment { key, actor, payment, verdict, amount, evidence, now };
     let resolution = context.store.resolve_payment(command).await?;
@@ -38,9 +38,9 @@ pub async fn resolve_refund(
     context: &AppContext,
     payment: PaymentId,
     refund: RefundId,
-    asked: AskToResolve,
+    asked: ResolutionRequest,
 ) -> Result<Idempotent<Resolution>> {
-    let AskToResolve { key, actor, evidence } = asked;
+    let ResolutionRequest { key, actor, evidence } = asked;
     let now = context.now();
     let command = ResolveRefund { key, actor, payment, refund, evidence, now };
     context.store.resolve_refund(command).await

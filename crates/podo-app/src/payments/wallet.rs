@@ -4,7 +4,7 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use crate::payments::port::gateway::{Answered, Order};
-use crate::payments::port::payments::AskGateway;
+use crate::payments::port::payments::GatewayQuery;
 use crate::payments::port::wallets::{
     AdjustWallet, Adjustment, ChargeReady, ChargeView, ChargeWallet, Charged, ConfirmCharge,
     Movement, RequestCharge, SettleCharge, SettledCharge,
@@ -26,7 +26,7 @@ pub async fn charge(
 }
 
 /// A request to charge a wallet through a gateway.
-pub struct AskToCharge<'a> {
+pub struct ChargeRequest<'a> {
     pub key: IdempotencyKey,
     pub fan: UserId,
     pub amount: Won,
@@ -36,7 +36,7 @@ pub struct AskToCharge<'a> {
 /// Prepares a charge, which the fan approves on the gateway's page.
 pub async fn request_charge(
     context: &AppContext,
-    asked: AskToCharge<'_>,
+    asked: ChargeRequest<'_>,
 ) -> Result<Idempotent<ChargeReady>> {
     let now = context.now();
     let gateway = context.gateway(asked.gateway)?;
@@ -90,7 +90,7 @@ pub async fn confirm_charge(
 /// Applies a gateway's answer. The confirm call, webhooks and the settling job all end here.
 pub async fn settle_charge(
     context: &AppContext,
-    ask: &AskGateway,
+    ask: &GatewayQuery,
     answered: Answered,
 ) -> Result<SettledCharge> {
     let command = SettleCharge {

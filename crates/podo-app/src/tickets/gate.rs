@@ -4,7 +4,7 @@ mod attendance;
 mod list;
 
 pub use attendance::attendance;
-pub use list::{AskForList, GateLine, GateList, LINES_MAX, gate_list};
+pub use list::{GateLine, GateList, GateListRequest, LINES_MAX, gate_list};
 
 use crate::context::AppContext;
 use crate::error::Result;
@@ -177,7 +177,7 @@ async fn is_within(
     }
 }
 
-pub struct AskToUndo {
+pub struct UndoRequest {
     pub actor: UserId,
     pub events: EventScope,
     pub schedule: ScheduleId,
@@ -187,7 +187,7 @@ pub struct AskToUndo {
 }
 
 /// Makes a used ticket valid again, for a guest who was scanned by mistake.
-pub async fn undo(context: &AppContext, asked: AskToUndo) -> Result<()> {
+pub async fn undo(context: &AppContext, asked: UndoRequest) -> Result<()> {
     if !is_within(context, &asked.events, asked.schedule).await? {
         return Err(Refusal::NotFound.into());
     }

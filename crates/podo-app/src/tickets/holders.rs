@@ -4,7 +4,7 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::identity::accounts::{require_identity, short_hash};
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
-use crate::store::{Page, PageAsk};
+use crate::store::{Page, PageRequest};
 use crate::tickets::claims::new_claim;
 use crate::tickets::gate::{SIGNATURE_BYTES, step_signature, ticket_key};
 use crate::tickets::port::{
@@ -22,7 +22,7 @@ use uuid::Uuid;
 pub async fn my_tickets(
     context: &AppContext,
     fan: UserId,
-    page: PageAsk,
+    page: PageRequest,
 ) -> Result<Page<TicketView>> {
     let views = context.store.tickets_of(fan, page).await?;
     Ok(Page::cut(views, page.limit, |view| view.id.uuid()))

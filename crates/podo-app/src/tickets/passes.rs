@@ -4,8 +4,8 @@
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::messaging::templates::words;
+use crate::tickets::documents::{cut, holder, language_of, show_of};
 use crate::tickets::holders::{my_ticket, qr_text};
-use crate::tickets::papers::{cut, holder, language_of, show_of};
 use crate::tickets::port::TicketView;
 use crate::tickets::turns::Turns;
 use podo_domain::messaging::messages::Language;

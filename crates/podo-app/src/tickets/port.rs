@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use async_trait::async_trait;
 use podo_domain::booking::order::options::TypeMark;
 use podo_domain::messaging::messages::Language;
@@ -123,7 +123,7 @@ impl IdempotentAnswer for Transferred {
 
 #[async_trait]
 pub trait Tickets: Send + Sync {
-    async fn tickets_of(&self, user: UserId, page: PageAsk) -> Result<Vec<TicketView>>;
+    async fn tickets_of(&self, user: UserId, page: PageRequest) -> Result<Vec<TicketView>>;
 
     /// `None` both for another fan's ticket and for one that doesn't exist.
     async fn ticket(&self, ticket: TicketId, user: UserId) -> Result<Option<TicketView>>;

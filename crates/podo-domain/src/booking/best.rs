@@ -21,7 +21,7 @@ pub enum Orphans {
 
 /// The requested seats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct SeatRequest {
     /// Number of seats, one to four.
     pub count: usize,
     pub grade: Option<u16>,
@@ -32,10 +32,10 @@ pub struct Wish {
     pub wheelchairs: usize,
 }
 
-impl Wish {
-    pub fn new(count: usize) -> Wish {
+impl SeatRequest {
+    pub fn new(count: usize) -> SeatRequest {
         let orphans = Orphans::Lenient;
-        Wish { count, grade: None, orphans, across_rows: false, wheelchairs: 0 }
+        SeatRequest { count, grade: None, orphans, across_rows: false, wheelchairs: 0 }
     }
 }
 
@@ -43,7 +43,7 @@ impl Wish {
 pub fn best_seats(
     hall: &Hall,
     is_free: impl Fn(SeatIndex) -> bool,
-    wish: &Wish,
+    wish: &SeatRequest,
 ) -> Option<Vec<SeatIndex>> {
     if !(1..=SEATS_PER_PICK_MAX).contains(&wish.count) || wish.wheelchairs > wish.count {
         return None;
@@ -68,7 +68,7 @@ pub fn alternatives(
 ) -> Vec<Vec<SeatIndex>> {
     let Some(first) = lost.first() else { return Vec::new() };
     let Some(place) = hall.place(*first) else { return Vec::new() };
-    let wish = Wish { grade: Some(place.grade), ..Wish::new(lost.len()) };
+    let wish = SeatRequest { grade: Some(place.grade), ..SeatRequest::new(lost.len()) };
     let is_open = |seat: SeatIndex| !lost.contains(&seat) && is_free(seat);
     let search = Search { hall, is_free: &is_open, focus: (place.x, place.y) };
     let mut found = Vec::new();
@@ -120,7 +120,7 @@ impl Cost {
 }
 
 impl Search<'_> {
-    fn together(&self, wish: &Wish, blocks: &[Range<SeatIndex>]) -> Option<Vec<SeatIndex>> {
+    fn together(&self, wish: &SeatRequest, blocks: &[Range<SeatIndex>]) -> Option<Vec<SeatIndex>> {
         let mut best: Option<(Cost, Vec<SeatIndex>)> = None;
         for block in blocks {
             for (cost, seats) in self.choices(block, wish, 1) {
@@ -137,7 +137,7 @@ impl Search<'_> {
     /// the cost of another, and each cost is computed once.
     fn disjoint(
         &self,
-        wish: &Wish,
+        wish: &SeatRequest,
         blocks: &[Range<SeatIndex>],
         n_max: usize,
     ) -> Vec<Vec<SeatIndex>> {
@@ -159,7 +159,7 @@ impl Search<'_> {
     fn choices<'s>(
         &'s self,
         block: &'s Range<SeatIndex>,
-        wish: &'s Wish,
+        wish: &'s SeatRequest,
         n_crowds: usize,
     ) -> impl Iterator<Item = (Cost, Choice)> + 's {
         let is_zone = self.place(block.start).kind == PlaceKind::Standing;
@@ -174,7 +174,12 @@ impl Search<'_> {
     }
 
     /// The lowest free entry numbers of a standing zone, `n_max` times.
-    fn crowds(&self, block: &Range<SeatIndex>, wish: &Wish, n_max: usize) -> Vec<(Cost, Choice)> {
+    fn crowds(
+        &self,
+        block: &Range<SeatIndex>,
+        wish: &SeatRequest,
+        n_max: usize,
+    ) -> Vec<(Cost, Choice)> {
         let place = self.place(block.start);
         let is_other_grade = wish.grade.is_some_and(|grade| grade != place.grade);
         if wish.wheelchairs > 0 || is_other_grade {
@@ -195,7 +200,7 @@ impl Search<'_> {
         &self,
         block: &Range<SeatIndex>,
         seats: &Range<SeatIndex>,
-        wish: &Wish,
+        wish: &SeatRequest,
     ) -> Option<Cost> {
         let grade = wish.grade.unwrap_or(self.place(seats.start).grade);
         let (mut n_accessible, mut n_companion) = (0, 0);
@@ -235,14 +240,15 @@ impl Search<'_> {
 
     /// Splits a party that doesn't fit into one row, as little as possible: the larger part is
     /// placed first, the rest as near to it as possible.
-    fn split(&self, wish: &Wish) -> Option<Vec<SeatIndex>> {
+    fn split(&self, wish: &SeatRequest) -> Option<Vec<SeatIndex>> {
         for n_first in (1..wish.count).rev() {
-            let part = Wish { count: n_first, ..*wish };
+            let part = SeatRequest { count: n_first, ..*wish };
             let Some(first) = self.together(&part, &self.hall.blocks) else { continue };
             let place = self.place(first[0]);
             let is_left = |seat: SeatIndex| !first.contains(&seat) && (self.is_free)(seat);
             let rest = Search { hall: self.hall, is_free: &is_left, focus: (place.x, place.y) };
-            let other = Wish { count: wish.count - n_first, grade: Some(place.grade), ..*wish };
+            let other =
+                SeatRequest { count: wish.count - n_first, grade: Some(place.grade), ..*wish };
             let found = rest.together(&other, &self.hall.blocks);
             if let Some(second) = found.or_else(|| rest.split(&other)) {
                 let mut seats = [first, second].concat();
@@ -288,7 +294,7 @@ impl Choice {
 }
 
 /// Reserves wheelchair and companion seats for their purpose; `None` if the choice violates that.
-fn misuse(wish: &Wish, n_accessible: usize, n_companion: usize) -> Option<usize> {
+fn misuse(wish: &SeatRequest, n_accessible: usize, n_companion: usize) -> Option<usize> {
     if wish.wheelchairs == 0 {
         return (n_accessible + n_companion == 0).then_some(0);
     }

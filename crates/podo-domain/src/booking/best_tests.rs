@@ -19,14 +19,14 @@ fn grid(rows: &[&str], seats_per_row: u32) -> Hall {
 }
 
 /// Free seats as a picture of the hall: `.` is free.
-fn best(hall: &Hall, picture: &str, wish: &Wish) -> Option<Vec<SeatIndex>> {
+fn best(hall: &Hall, picture: &str, wish: &SeatRequest) -> Option<Vec<SeatIndex>> {
     let letters: Vec<char> = picture.chars().filter(|letter| !letter.is_whitespace()).collect();
     assert_eq!(letters.len(), hall.places.len());
     best_seats(hall, |seat| letters[seat as usize] == '.', wish)
 }
 
-fn wish(count: usize) -> Wish {
-    Wish::new(count)
+fn wish(count: usize) -> SeatRequest {
+    SeatRequest::new(count)
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn a_party_sits_together_even_when_it_is_further_away() {
 #[test]
 fn a_grade_that_was_asked_for_is_kept() {
     let hall = grid(&["A", "B"], 4);
-    let second = Wish { grade: hall.grade("S"), ..wish(2) };
+    let second = SeatRequest { grade: hall.grade("S"), ..wish(2) };
     assert_eq!(best(&hall, ".... ....", &second), Some(vec![4, 5]));
     assert_eq!(hall.grade("R"), None);
 }
@@ -57,9 +57,9 @@ fn no_single_seat_is_left_over_where_it_can_be_avoided() {
     assert_eq!(best(&hall, ".....", &wish(3)), Some(vec![0, 1, 2]), "two are left beside it");
     let hall = grid(&["A"], 4);
     assert_eq!(best(&hall, "....", &wish(3)), Some(vec![0, 1, 2]), "it cannot be avoided");
-    let strict = Wish { orphans: Orphans::Strict, ..wish(3) };
+    let strict = SeatRequest { orphans: Orphans::Strict, ..wish(3) };
     assert_eq!(best(&hall, "....", &strict), None);
-    let strict = Wish { orphans: Orphans::Strict, ..wish(2) };
+    let strict = SeatRequest { orphans: Orphans::Strict, ..wish(2) };
     assert_eq!(best(&hall, "....", &strict), Some(vec![0, 1]));
 }
 
@@ -68,7 +68,7 @@ fn a_party_is_split_over_rows_only_when_it_asks_for_it() {
     let hall = grid(&["B", "C"], 4);
     let picture = "x..x x..x";
     assert_eq!(best(&hall, picture, &wish(4)), None);
-    let split = Wish { across_rows: true, ..wish(4) };
+    let split = SeatRequest { across_rows: true, ..wish(4) };
     assert_eq!(best(&hall, picture, &split), Some(vec![1, 2, 5, 6]));
     assert_eq!(best(&hall, "x..x x.xx", &split), None, "there are not enough");
 }
@@ -94,10 +94,10 @@ fn seats_for_wheelchairs_are_kept_for_wheelchairs() {
                   "accessible": [3, 4], "companion": [2, 5]}]}]}));
     assert_eq!(best(&hall, "......", &wish(1)), Some(vec![0]));
     assert_eq!(best(&hall, "......", &wish(2)), None);
-    let chair = Wish { wheelchairs: 1, ..wish(2) };
+    let chair = SeatRequest { wheelchairs: 1, ..wish(2) };
     assert_eq!(best(&hall, "......", &chair), Some(vec![1, 2]), "with a companion beside it");
     assert_eq!(best(&hall, ".x....", &chair), Some(vec![3, 4]));
-    let two = Wish { wheelchairs: 2, ..wish(4) };
+    let two = SeatRequest { wheelchairs: 2, ..wish(4) };
     assert_eq!(best(&hall, "......", &two), Some(vec![1, 2, 3, 4]));
 }
 
@@ -170,7 +170,7 @@ proptest! {
     ) {
         let hall = grid(&["A", "B", "C", "D"], 10);
         let orphans = if strict { Orphans::Strict } else { Orphans::Lenient };
-        let wish = Wish { orphans, across_rows, ..wish(count) };
+        let wish = SeatRequest { orphans, across_rows, ..wish(count) };
         let found = best_seats(&hall, |seat| free[seat as usize], &wish);
         if let Some(seats) = &found {
             prop_assert_eq!(seats.len(), count);

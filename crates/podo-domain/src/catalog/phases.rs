@@ -166,7 +166,7 @@ impl Phase {
 
 /// A phase that an organiser asks for: an existing one by its id, or a new one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PhaseAsk {
+pub struct PhaseInput {
     pub id: Option<PhaseId>,
     pub terms: PhaseTerms,
 }
@@ -230,7 +230,7 @@ pub struct PhasedDate<'d> {
 pub fn change_phases(
     date: &PhasedDate<'_>,
     before: &[Phase],
-    asked: Vec<PhaseAsk>,
+    asked: Vec<PhaseInput>,
     now: Timestamp,
     mut seed: impl FnMut() -> [u8; 32],
 ) -> Result<Vec<Phase>, Refusal> {
@@ -239,7 +239,7 @@ pub fn change_phases(
     }
     let mut number = date.last_number;
     let mut next: Vec<(usize, Phase)> = Vec::with_capacity(asked.len());
-    for (at, PhaseAsk { id, terms }) in asked.into_iter().enumerate() {
+    for (at, PhaseInput { id, terms }) in asked.into_iter().enumerate() {
         let seats = check_terms(date, at, &terms)?;
         let known = id.map(|id| {
             let unknown = || Refusal::InvalidPhase { field: format!("phases[{at}].id") };

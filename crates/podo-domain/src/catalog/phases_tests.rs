@@ -47,11 +47,11 @@ fn terms(starts: i64, ends: i64) -> PhaseTerms {
     }
 }
 
-fn ask(terms: PhaseTerms) -> PhaseAsk {
-    PhaseAsk { id: None, terms }
+fn ask(terms: PhaseTerms) -> PhaseInput {
+    PhaseInput { id: None, terms }
 }
 
-fn change(before: &[Phase], asked: Vec<PhaseAsk>, now: i64) -> Result<Vec<Phase>, Refusal> {
+fn change(before: &[Phase], asked: Vec<PhaseInput>, now: i64) -> Result<Vec<Phase>, Refusal> {
     let plan = plan();
     let last_number = before.iter().map(|phase| phase.id.number()).max().unwrap_or(0);
     let sale = SaleWindow { starts_at: at(100), ends_at: at(900) };
@@ -70,8 +70,11 @@ fn two() -> Vec<Phase> {
     change(&[], vec![ask(terms(300, 900)), ask(terms(100, 200))], 0).unwrap()
 }
 
-fn same(phases: &[Phase]) -> Vec<PhaseAsk> {
-    phases.iter().map(|phase| PhaseAsk { id: Some(phase.id), terms: phase.terms.clone() }).collect()
+fn same(phases: &[Phase]) -> Vec<PhaseInput> {
+    phases
+        .iter()
+        .map(|phase| PhaseInput { id: Some(phase.id), terms: phase.terms.clone() })
+        .collect()
 }
 
 fn names(grades: &[&str]) -> Option<BTreeSet<String>> {
@@ -126,7 +129,7 @@ fn bad_phases_are_refused_by_field() {
     }
     let many = (0..21).map(|nr| terms(100 + nr, 101 + nr)).collect();
     assert_eq!(refused(many), invalid("phases"));
-    let stranger = PhaseAsk { id: Some(schedule().phase(9)), terms: terms(100, 200) };
+    let stranger = PhaseInput { id: Some(schedule().phase(9)), terms: terms(100, 200) };
     assert_eq!(change(&[], vec![stranger], 0), Err(invalid("phases[0].id")));
     let twice = [same(&two()[..1]), same(&two()[..1])].concat();
     assert_eq!(change(&two(), twice, 0), Err(invalid("phases[1].id")));

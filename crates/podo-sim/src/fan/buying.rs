@@ -1,7 +1,7 @@
 //! Payments: by wallet or card, at the last moment, twice, and sometimes canceled.
 
 use crate::check::coverage::Coverage;
-use crate::fan::{Fan, Promise, body_of, uuid_in};
+use crate::fan::{Fan, HeldSeats, body_of, uuid_in};
 use crate::time::Owner;
 use futures::FutureExt;
 use podo_app::Error;
@@ -11,8 +11,8 @@ use podo_app::operations::port::clock::Clock;
 use podo_app::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use podo_app::payments::gateway_webhooks::take_return;
 use podo_app::payments::{
-    AskToCancel, AskToConfirm, AskToPay, AskToPayFromWallet, ConfirmOutcome, cancel_reservation,
-    confirm_payment, pay_from_wallet, request_payment,
+    CancellationRequest, ConfirmOutcome, ConfirmationRequest, PaymentRequest, WalletPaymentRequest,
+    cancel_reservation, confirm_payment, pay_from_wallet, request_payment,
 };
 use podo_domain::payments::PaymentMethod;
 use podo_domain::payments::refunds::RefundTo;
@@ -35,16 +35,16 @@ enum Paid {
 
 impl Fan {
     /// Pays; after a declined card perhaps with another one.
-    pub(super) async fn pay(&mut self, promise: Promise) {
-        let reservation = promise.reservation;
-        let mut until = promise.until;
+    pub(super) async fn pay(&mut self, held_seats: HeldSeats) {
+        let reservation = held_seats.reservation;
+        let mut until = held_seats.until;
         for _ in 0..3 {
             self.wait_for_the_edge(until).await;
             // A gateway has nothing to charge for a free order.
-            let in_one_call = promise.amount.is_zero()
+            let in_one_call = held_seats.amount.is_zero()
                 || self.world.rng.happens(self.world.swarm.from_wallet / 2);
             let paid = if in_one_call {
-                self.pay_from_wallet(&promise).await
+                self.pay_from_wallet(&held_seats).await
             } else {
                 let Some(prepared) = self.request(reservation).await else { return };
                 until = prepared.until;
@@ -83,18 +83,18 @@ impl Fan {
     }
 
     /// Pays in one call instead of a request and its confirmation.
-    async fn pay_from_wallet(&mut self, promise: &Promise) -> Paid {
+    async fn pay_from_wallet(&mut self, held_seats: &HeldSeats) -> Paid {
         if self.world.rng.happens(80) {
             self.charge().await;
         }
-        self.note_moment(promise.until);
-        let (fan, reservation, amount) = (self.user, promise.reservation, promise.amount);
+        self.note_moment(held_seats.until);
+        let (fan, reservation, amount) = (self.user, held_seats.reservation, held_seats.amount);
         if self.world.rng.happens(self.world.swarm.repeats) {
             self.meddle(reservation);
         }
         let key = self.key(PAY_FROM_WALLET, &reservation.to_string());
         let asked = self.insist("pay from wallet", move |context| {
-            let asked = AskToPayFromWallet { key: key.clone(), fan, reservation, amount };
+            let asked = WalletPaymentRequest { key: key.clone(), fan, reservation, amount };
             async move { pay_from_wallet(&context, asked).await.map(body_of) }.boxed()
         });
         match asked.await {
@@ -122,7 +122,7 @@ impl Fan {
             let key = key.clone();
             async move {
                 let gateway = (method == PaymentMethod::Card).then_some(name);
-                let asked = AskToPay { key, fan, reservation, method, gateway };
+                let asked = PaymentRequest { key, fan, reservation, method, gateway };
                 request_payment(&context, asked).await.map(body_of)
             }
             .boxed()
@@ -187,7 +187,7 @@ impl Fan {
         let approval = self.world.swarm.company.payment_key(payment);
         let asked = self.insist("confirm", move |context| {
             let (key, payment_key) = (key.clone(), approval.clone());
-            let asked = AskToConfirm { key, fan, payment, payment_key, amount };
+            let asked = ConfirmationRequest { key, fan, payment, payment_key, amount };
             async move { confirm_payment(&context, asked).await }.boxed()
         });
         match asked.await {
@@ -226,7 +226,7 @@ impl Fan {
         let (fan, payment, amount) = (self.user, prepared.payment, prepared.amount);
         let asked = self.insist("confirm with another body", move |context| {
             let (key, payment_key) = (other.clone(), Some("approval".to_owned()));
-            let asked = AskToConfirm { key, fan, payment, payment_key, amount };
+            let asked = ConfirmationRequest { key, fan, payment, payment_key, amount };
             async move { confirm_payment(&context, asked).await.map(drop) }.boxed()
         });
         match asked.await {
@@ -252,7 +252,7 @@ impl Fan {
                     watcher.saw(Coverage::ReleaseRefused);
                 }
                 let (method, gateway) = (PaymentMethod::Card, Some(watcher.swarm.company.name()));
-                let asked = AskToPay { key, fan, reservation, method, gateway };
+                let asked = PaymentRequest { key, fan, reservation, method, gateway };
                 let requested = request_payment(&context, asked).await;
                 if let Err(Error::Refused(Refusal::PaymentRunning)) = requested {
                     watcher.saw(Coverage::SecondTabRefused);
@@ -266,7 +266,7 @@ impl Fan {
         let (fan, key) = (self.user, self.key(CANCEL_RESERVATION, &reservation.to_string()));
         let asked = self.insist("cancel", move |context| {
             let (key, reason, seats) = (key.clone(), "changed my mind".to_owned(), Vec::new());
-            let asked = AskToCancel { key, fan, reason, seats, to };
+            let asked = CancellationRequest { key, fan, reason, seats, to };
             async move { cancel_reservation(&context, reservation, asked).await.map(drop) }.boxed()
         });
         asked.await;

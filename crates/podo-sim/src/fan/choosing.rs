@@ -1,12 +1,12 @@
 //! At checkout: a ticket type for each seat, and a promotion code that many want.
 
 use crate::check::coverage::Coverage;
-use crate::fan::{Fan, Promise};
+use crate::fan::{Fan, HeldSeats};
 use crate::world::PRICE;
 use futures::FutureExt;
 use podo_app::booking::order::choose;
 use podo_app::catalog::pricing_port::{AddPromotion, SetOptions};
-use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TypeAsk};
+use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TicketTypeInput};
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer};
 use podo_domain::{PromotionId, Refusal, ScheduleId, SeatId, Timestamp, UserId, Won};
 use uuid::Uuid;
@@ -26,7 +26,7 @@ fn won(amount: i64) -> Won {
 
 /// Two ticket types, one of them free, and both fees.
 pub(crate) fn options(actor: UserId, schedule: ScheduleId, now: Timestamp) -> SetOptions {
-    let ticket_type = |name: &str, discount| TypeAsk {
+    let ticket_type = |name: &str, discount| TicketTypeInput {
         id: None,
         name: name.to_owned(),
         name_en: name.to_owned(),
@@ -66,16 +66,16 @@ pub(crate) fn promotion(actor: UserId, schedule: ScheduleId, now: Timestamp) -> 
 
 impl Fan {
     /// Chooses types and perhaps the code; a refusal leaves the order as it is.
-    pub(super) async fn choose(&self, promise: Promise) -> Promise {
+    pub(super) async fn choose(&self, held_seats: HeldSeats) -> HeldSeats {
         let rng = &self.world.rng;
         if !self.world.swarm.has_options || rng.happens(30) {
-            return promise;
+            return held_seats;
         }
         let one =
             |seat: &SeatId| (*seat, rng.one_of(&[None, Some(YOUTH), Some(YOUTH), Some(GUEST)]));
-        let types: Vec<_> = promise.seats.iter().map(one).collect();
+        let types: Vec<_> = held_seats.seats.iter().map(one).collect();
         let code = rng.happens(60).then_some(CODE);
-        let (fan, reservation) = (self.user, promise.reservation);
+        let (fan, reservation) = (self.user, held_seats.reservation);
         let asked = self.insist("choose", move |context| {
             let types = types.clone();
             async move { choose(&context, fan, reservation, types, code).await }.boxed()
@@ -89,13 +89,13 @@ impl Fan {
                 if view.amount.is_zero() {
                     self.world.saw(Coverage::FreeOrder);
                 }
-                Promise { amount: view.amount, ..promise }
+                HeldSeats { amount: view.amount, ..held_seats }
             }
             Some(Err(Refusal::PromotionUsedUp)) => {
                 self.world.saw(Coverage::CodeUsedUp);
-                promise
+                held_seats
             }
-            Some(Err(_)) | None => promise,
+            Some(Err(_)) | None => held_seats,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The standby list.
 
 use crate::check::coverage::Coverage;
-use crate::fan::{Fan, Promise};
+use crate::fan::{Fan, HeldSeats};
 use futures::FutureExt;
 use podo_app::booking::port::reservations::ReservationView;
 use podo_app::booking::standby::{my_standby, stand_by};
@@ -12,7 +12,7 @@ const LOOKS_MAX: u32 = 20;
 
 impl Fan {
     /// Joins the standby list and waits a while. Returns the offered seats.
-    pub(super) async fn wait_for_offer(&mut self) -> Option<Promise> {
+    pub(super) async fn wait_for_offer(&mut self) -> Option<HeldSeats> {
         let (fan, schedule) = (self.user, self.world.schedule);
         let joined = self.insist("standby", move |context| {
             async move { stand_by(&context, fan, schedule, "R".to_owned(), 1).await }.boxed()
@@ -41,9 +41,9 @@ impl Fan {
         None
     }
 
-    fn offered(&self, offer: &ReservationView) -> Promise {
+    fn offered(&self, offer: &ReservationView) -> HeldSeats {
         self.world.saw(Coverage::Offered);
-        Promise {
+        HeldSeats {
             reservation: offer.id,
             seats: offer.seats.iter().map(|seat| seat.id).collect(),
             amount: offer.amount,

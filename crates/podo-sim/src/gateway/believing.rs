@@ -6,7 +6,7 @@ use podo_app::Result;
 use podo_app::payments::port::gateway::{
     Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome, Returned,
 };
-use podo_app::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::payments::Outcome;
 use podo_domain::{Refusal, Timestamp};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) struct Believing {
 }
 
 impl Believing {
-    fn believe(&self, ask: &AskGateway, answered: Answered) -> Answered {
+    fn believe(&self, ask: &GatewayQuery, answered: Answered) -> Answered {
         let outcome = match (answered.outcome, self.mutation) {
             (Outcome::Unknown, Mutation::TimeoutIsFailure) => {
                 Outcome::NotCaptured { reason: "TIMEOUT".to_owned() }
@@ -45,15 +45,15 @@ impl Gateway for Believing {
         self.inner.prepare(order, now).await
     }
 
-    async fn capture(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         self.believe(ask, self.inner.capture(ask, now).await)
     }
 
-    async fn find(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn find(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         self.believe(ask, self.inner.find(ask, now).await)
     }
 
-    async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered {
+    async fn void(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
         self.believe(ask, self.inner.void(ask, now).await)
     }
 
@@ -61,7 +61,7 @@ impl Gateway for Believing {
         self.inner.refund(refund, now).await
     }
 
-    async fn booked(&self, ask: &AskGateway, now: Timestamp) -> Option<Booked> {
+    async fn booked(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Booked> {
         self.inner.booked(ask, now).await
     }
 

@@ -22,7 +22,7 @@ use crate::http::extract::text_of;
 use crate::http::listener::{Connection, HeldBack, Patience};
 use crate::http::problem::{ApiError, ApiResult, Failure, render};
 use crate::http::proxies::ForwardedHeader;
-use crate::http::respond::answer::Answer;
+use crate::http::respond::answer::HotResponse;
 use crate::routes::{App, AppState};
 use axum::Router;
 use axum::extract::ConnectInfo;
@@ -243,7 +243,7 @@ impl Edge {
             Err(error) => (Err(error), Some(0)),
         };
         let mut room = None;
-        if let Ok(Answer::Events(_)) = answer {
+        if let Ok(HotResponse::Events(_)) = answer {
             match self.find_room(OF_STREAM, client, connection) {
                 Ok(found) => room = found,
                 Err(error) => answer = Err(error),
@@ -277,7 +277,7 @@ impl Edge {
         request: &FastRequest<'_>,
         client: IpAddr,
         trace: Option<TraceParent>,
-    ) -> ApiResult<Answer> {
+    ) -> ApiResult<HotResponse> {
         let work = request.answer(&self.state, network_of(client));
         match trace {
             Some(trace) => Box::pin(within(trace, work)).await,

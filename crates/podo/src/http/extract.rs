@@ -19,7 +19,7 @@ use podo_app::identity::team::api_keys;
 use podo_app::operations::idempotency::idempotency_key;
 use podo_app::operations::port::idempotency::IdempotencyKey;
 use podo_app::operations::throttling::rate_limits::UserRoute;
-use podo_app::store::{PAGE_MAX, PageAsk};
+use podo_app::store::{PAGE_MAX, PageRequest};
 use podo_domain::{Refusal, SessionId, Timestamp, UserId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -439,8 +439,8 @@ pub(crate) struct PageParams {
     pub(crate) cursor: Option<Uuid>,
 }
 
-pub(crate) fn page(limit: Option<u32>, cursor: Option<Uuid>) -> Result<PageAsk, ApiError> {
-    Ok(PageAsk { limit: page_limit(limit)?, after: cursor })
+pub(crate) fn page(limit: Option<u32>, cursor: Option<Uuid>) -> Result<PageRequest, ApiError> {
+    Ok(PageRequest { limit: page_limit(limit)?, after: cursor })
 }
 
 pub(crate) fn page_limit(limit: Option<u32>) -> Result<u32, ApiError> {

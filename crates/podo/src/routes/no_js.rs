@@ -29,7 +29,7 @@ use podo_app::Error;
 use podo_app::catalog;
 use podo_app::catalog::EventDetail;
 use podo_app::catalog::port::EventFilter;
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_app::tickets::holders;
 use podo_app::tickets::port::TicketView;
 use podo_domain::booking::order::options::{Fee, Fees};
@@ -59,7 +59,7 @@ const LISTED: u32 = 50;
 
 async fn list(State(app): State<App>, headers: HeaderMap) -> Response {
     let language = Language::of(&headers);
-    let page = PageAsk { limit: LISTED, after: None };
+    let page = PageRequest { limit: LISTED, after: None };
     let title = language.choose("공연", "Concerts");
     let events = match catalog::list_events(&app.context, EventFilter::default(), page).await {
         Ok(page) => page.items,
@@ -167,7 +167,7 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
     let Some(visitor) = session::visitor(&app, &headers).await else {
         return to_form(language, "/tickets");
     };
-    let page = PageAsk { limit: LISTED, after: None };
+    let page = PageRequest { limit: LISTED, after: None };
     let owned = match holders::my_tickets(&app.context, visitor.caller.user, page).await {
         Ok(page) => page.items,
         Err(error) => return trouble(language, error),

@@ -18,10 +18,10 @@ use axum::response::{IntoResponse, Response};
 use podo_app::messaging::port::messages::Notification;
 use podo_app::operations::idempotency::{ACCEPT, TRANSFER};
 use podo_app::store::Page;
+use podo_app::tickets::documents;
+use podo_app::tickets::documents::PageSize;
 use podo_app::tickets::holders;
 use podo_app::tickets::holders::Recipient;
-use podo_app::tickets::papers;
-use podo_app::tickets::papers::PaperSize;
 use podo_app::tickets::port::{OfferView, Offered, TicketView, Transferred};
 use podo_domain::TicketId;
 use podo_domain::identity::Email;
@@ -136,10 +136,10 @@ pub(crate) async fn ticket_pdf(
     Params(params): Params<TicketPdfParams>,
 ) -> ApiResult<Response> {
     let size = match params.size {
-        TicketPageSize::A4 => PaperSize::A4,
-        TicketPageSize::Mobile => PaperSize::Mobile,
+        TicketPageSize::A4 => PageSize::A4,
+        TicketPageSize::Mobile => PageSize::Mobile,
     };
-    let pdf = papers::ticket_pdf(&app.context, caller.user, ticket, size).await?;
+    let pdf = documents::ticket_pdf(&app.context, caller.user, ticket, size).await?;
     Ok(file("application/pdf", &format!("{ticket}.pdf"), pdf))
 }
 
@@ -153,7 +153,7 @@ pub(crate) async fn ticket_calendar(
     Fan(caller): Fan,
     Id(ticket): Id<TicketId>,
 ) -> ApiResult<Response> {
-    let text = papers::ticket_calendar(&app.context, caller.user, ticket).await?;
+    let text = documents::ticket_calendar(&app.context, caller.user, ticket).await?;
     Ok(file("text/calendar; charset=utf-8", &format!("{ticket}.ics"), text.into_bytes()))
 }
 

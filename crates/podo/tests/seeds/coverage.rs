@@ -32,6 +32,13 @@ moments! {
     OutcomeUnknown,
     /// An unknown payment was found to be charged by a job or a webhook.
     FoundPaid,
+    /// Ticket types and perhaps a code were chosen for an order.
+    TypesChosen,
+    CodeUsed,
+    /// Other orders had all uses of the code.
+    CodeUsedUp,
+    /// An order without a price, which no gateway charges.
+    FreeOrder,
     Canceled,
     Transferred,
     CheckedIn,

@@ -2,6 +2,7 @@
 
 mod buying;
 mod call;
+pub(crate) mod choosing;
 mod other_tab;
 mod tickets;
 
@@ -55,7 +56,7 @@ pub(crate) struct Fan {
 
 /// Seats acknowledged as held.
 #[derive(Clone, Copy)]
-struct Promise {
+struct HeldSeats {
     reservation: ReservationId,
     until: Timestamp,
 }
@@ -99,16 +100,16 @@ impl Fan {
             None if self.rng.happens(plan.stands_by) => self.wait_for_offer().await,
             held => held,
         };
-        let Some(promise) = held else { return };
+        let Some(held_seats) = held else { return };
         if self.rng.happens(plan.gives_back) {
-            let (fan, reservation) = (self.user, promise.reservation);
+            let (fan, reservation) = (self.user, held_seats.reservation);
             self.ask("release", Saw::Views, move |node| {
                 async move { release_seats(&node, fan, reservation).await.map(|()| Value::Null) }
                     .boxed()
             })
             .await;
         } else if !self.rng.happens(plan.walks_away) {
-            self.pay(promise).await;
+            self.pay(held_seats).await;
         }
     }
 
@@ -173,13 +174,13 @@ impl Fan {
     }
 
     /// Tries a few seats with one entry.
-    async fn hold_seats(&mut self) -> Option<Promise> {
+    async fn hold_seats(&mut self) -> Option<HeldSeats> {
         for _ in 0..3 {
             let seats = self.wish();
             let elsewhere = self.select_elsewhere();
             let (held, ()) = join(self.select(seats), elsewhere).await;
             match held? {
-                Ok(promise) => return Some(promise),
+                Ok(held_seats) => return Some(held_seats),
                 Err(Refusal::SeatTaken { .. }) => self.sale.saw(Moment::RaceLost),
                 Err(Refusal::SeatLimit { .. }) => self.sale.saw(Moment::LimitReached),
                 Err(Refusal::EntryExpired | Refusal::EntryRequired) => {
@@ -194,7 +195,7 @@ impl Fan {
         None
     }
 
-    async fn select(&mut self, seats: Vec<SeatId>) -> Option<Result<Promise, Refusal>> {
+    async fn select(&mut self, seats: Vec<SeatId>) -> Option<Result<HeldSeats, Refusal>> {
         let (caller, schedule) = (self.caller, self.sale.schedule);
         let key = self.key(SELECT, &format!("{seats:?}"));
         let token = self.entry_token.clone();
@@ -207,14 +208,14 @@ impl Fan {
             }
             .boxed()
         });
-        Some(asked.await?.map(|body| Promise {
+        Some(asked.await?.map(|body| HeldSeats {
             reservation: ReservationId::new(uuid_in(&body["reservationId"])),
             until: serde_json::from_value(body["holdExpiresAt"].clone()).unwrap(),
         }))
     }
 
     /// Joins the standby list and waits a while; returns the offered seats.
-    async fn wait_for_offer(&mut self) -> Option<Promise> {
+    async fn wait_for_offer(&mut self) -> Option<HeldSeats> {
         let (fan, schedule) = (self.user, self.sale.schedule);
         let joined = self.ask("stand by", Saw::Views, move |node| {
             async move {
@@ -240,7 +241,7 @@ impl Fan {
                 "WAITING" => {}
                 "OFFERED" => {
                     let offer = &view["offer"];
-                    return Some(Promise {
+                    return Some(HeldSeats {
                         reservation: ReservationId::new(uuid_in(offer.get("id")?)),
                         until: serde_json::from_value(offer["holdExpiresAt"].clone()).unwrap(),
                     });

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Percentages unless the name says otherwise.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct SalePlan {
     pub(crate) n_fans: usize,
     pub(crate) n_seats: u32,
     pub(crate) seats_per_fan: u32,
@@ -32,6 +32,8 @@ pub(crate) struct Plan {
     /// Calls that their node drops midway.
     pub(crate) drops: u64,
     pub(crate) is_called_off: bool,
+    /// The date has ticket types, fees and a promotion code.
+    pub(crate) has_options: bool,
 }
 
 const GOOD_CARDS: &[Choice] = &[Choice::Approve];
@@ -40,12 +42,12 @@ const MIXED_CARDS: &[Choice] = &[Choice::Approve, Choice::Approve, Choice::Decli
 const LATE_CARDS: &[Choice] = &[Choice::Late, Choice::Late, Choice::Approve];
 const ALL_CARDS: &[Choice] = &Choice::ALL;
 
-impl Plan {
-    pub(crate) fn drawn(rng: &mut Rng) -> Plan {
+impl SalePlan {
+    pub(crate) fn drawn(rng: &mut Rng) -> SalePlan {
         let n_away = rng.one_of(&[0, 1]);
         let first = rng.below(N_NODES as u64) as usize;
         let is_called_off = rng.happens(20);
-        Plan {
+        SalePlan {
             n_fans: 3 + rng.below(10) as usize,
             n_seats: 1 + rng.below(8) as u32,
             seats_per_fan: rng.one_of(&[1, 2, 4]),
@@ -70,6 +72,8 @@ impl Plan {
             tabs: rng.one_of(&[0, 20, 60]),
             drops: rng.one_of(&[0, 5, 20]),
             is_called_off,
+            // The last draw, so that a seed's other choices stay as they were.
+            has_options: rng.happens(33),
         }
     }
 }

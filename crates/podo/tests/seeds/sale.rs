@@ -2,8 +2,8 @@
 
 use crate::cluster::Cluster;
 use crate::coverage::Moment;
-use crate::fan::Fan;
-use crate::plan::Plan;
+use crate::fan::{Fan, choosing};
+use crate::plan::SalePlan;
 use crate::rng::Rng;
 use futures::future::{join, join_all};
 use podo_app::catalog::port::EventVerb;
@@ -36,7 +36,7 @@ pub(crate) const ATTEMPTS_MAX: u32 = 20;
 pub(crate) struct Sale {
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) seed: u64,
-    pub(crate) plan: Plan,
+    pub(crate) plan: SalePlan,
     pub(crate) event: EventId,
     pub(crate) schedule: ScheduleId,
     pub(crate) closing: Timestamp,
@@ -50,7 +50,7 @@ pub(crate) struct Sale {
 impl Sale {
     pub(crate) async fn play(cluster: Arc<Cluster>, seed: u64) {
         let mut rng = Rng::new(seed);
-        let plan = Plan::drawn(&mut rng);
+        let plan = SalePlan::drawn(&mut rng);
         let sale = match Sale::open_on_busy_engines(&cluster, seed, &plan).await {
             Ok(sale) => Arc::new(sale),
             Err(error) => return cluster.note_problem(format!("seed {seed}: {error}, {plan:?}")),
@@ -72,7 +72,7 @@ impl Sale {
     async fn open_on_busy_engines(
         cluster: &Arc<Cluster>,
         seed: u64,
-        plan: &Plan,
+        plan: &SalePlan,
     ) -> podo_app::Result<Sale> {
         let mut attempt = 1;
         loop {
@@ -86,7 +86,7 @@ impl Sale {
     async fn open(
         cluster: &Arc<Cluster>,
         (seed, attempt): (u64, u32),
-        plan: Plan,
+        plan: SalePlan,
     ) -> podo_app::Result<Sale> {
         let (context, actor) = (&*cluster.nodes[plan.nodes[0]].context, cluster.organiser);
         let fans = fans(context, &format!("{seed}.{attempt}"), plan.n_fans).await?;
@@ -106,6 +106,9 @@ impl Sale {
         let closing = now.plus(plan.sale);
         let asked = schedule(&plan, (now, closing));
         let (schedule, _) = create_schedule(context, actor, event, asked).await?;
+        if plan.has_options {
+            choosing::offer(context, actor, schedule).await?;
+        }
         change_event(context, actor, event, EventVerb::Open).await?;
         Ok(Sale {
             cluster: cluster.clone(),
@@ -215,7 +218,7 @@ impl Sale {
     }
 }
 
-fn schedule(plan: &Plan, (opening, closing): (Timestamp, Timestamp)) -> NewSchedule {
+fn schedule(plan: &SalePlan, (opening, closing): (Timestamp, Timestamp)) -> NewSchedule {
     NewSchedule {
         times: ScheduleTimes {
             starts_at: opening.plus(DAY * 30),

@@ -1,6 +1,6 @@
 //! The Debian package, made by `dpkg-deb` from a laid-out folder.
 
-use super::{MANUAL, PAPERS, Profile, Release, SETTINGS, Stage, UNIT};
+use super::{DOCS, MANUAL, Profile, Release, SETTINGS, Stage, UNIT};
 use crate::shell::{command, read, root, run};
 use anyhow::{Context, bail, ensure};
 use std::collections::BTreeSet;
@@ -42,8 +42,8 @@ pub(super) fn write(release: &Release, folder: &Path) -> anyhow::Result<()> {
     stage.file(SETTINGS, "etc/podo/podo.toml")?;
     stage.file(MANUAL, &format!("{DOCUMENTS}/podo.manual.toml"))?;
     stage.file("deploy/debian/copyright", &format!("{DOCUMENTS}/copyright"))?;
-    for paper in PAPERS {
-        stage.file(paper, &format!("{DOCUMENTS}/{paper}"))?;
+    for doc in DOCS {
+        stage.file(doc, &format!("{DOCUMENTS}/{doc}"))?;
     }
     for script in SCRIPTS {
         let from = root().join("deploy/debian").join(script);

@@ -1,6 +1,6 @@
 //! `cargo xtask test --only dist`: makes the packages, unpacks them, and runs the program from them.
 
-use super::{CHECKSUMS, PAPERS, Profile, Release, UNIT, debian, guards};
+use super::{CHECKSUMS, DOCS, Profile, Release, UNIT, debian, guards};
 use crate::podo;
 use crate::shell::{built, command, read, root, run, succeeds};
 use anyhow::{Context, ensure};
@@ -59,7 +59,7 @@ fn check_tarball(release: &Release, folder: &Path) -> anyhow::Result<()> {
         format!("{mode} {owner} {}", words.last().unwrap_or_default())
     };
     let found: BTreeSet<String> = list.lines().map(entry).collect();
-    let files = ["podo.manual.toml", "podo.service", "podo.toml"].into_iter().chain(PAPERS);
+    let files = ["podo.manual.toml", "podo.service", "podo.toml"].into_iter().chain(DOCS);
     let name = release.name();
     let mut expected: BTreeSet<String> =
         files.map(|file| format!("-rw-r--r-- 0/0 {name}/{file}")).collect();

@@ -23,7 +23,7 @@ use podo_app::booking::port::reservations::{
 };
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::sales::GradeShare;
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::booking::reservations::{Reservation, ReservationStatus};
 use podo_domain::booking::seats::SeatState;
 use podo_domain::booking::standby::KEPT_FOR;
@@ -44,7 +44,7 @@ commands! {
             -> Vec<ReservationId> as Worker => release::holds_over;
         write expire_hold(ExpireHold { reservation: ReservationId, now: Timestamp })
             -> Option<Freed> as Worker => release::expire_one;
-        read reservations_of(ReservationsOf { user: UserId, page: PageAsk })
+        read reservations_of(ReservationsOf { user: UserId, page: PageRequest })
             -> Vec<ReservationView> as Sales or_replica => read::list;
         read reservation(ReservationOf { reservation: ReservationId, user: UserId })
             -> Option<ReservationView> as Sales or_replica => read::one;

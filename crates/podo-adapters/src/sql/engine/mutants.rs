@@ -155,8 +155,8 @@ impl EditedTx<'_> {
 
 /// Engines find statements by their address, so each edited one is created once and kept.
 fn replaced(sql: &'static str, from: &'static str, to: &'static str) -> &'static str {
-    type Kept = HashMap<(&'static str, &'static str), &'static str>;
-    static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
+    type EditedStatements = HashMap<(&'static str, &'static str), &'static str>;
+    static KEPT: Mutex<Option<EditedStatements>> = Mutex::new(None);
     if !sql.contains(from) {
         return sql;
     }

@@ -18,12 +18,12 @@ use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::{Outgoing, security_changed};
 use podo_app::Result;
 use podo_app::identity::port::accounts::{
-    Accounts, AskSignUp, ChangePassword, ChangeProfile, ChangeTotp, ConfirmSignUp,
-    CreateSocialUser, CreateUser, EncryptedTotp, LinkSocial, LinkedView, LoginAttempt, LoginView,
-    LoginsKept, ProveEmail, ProveIdentity, RenewHash, RotateRefresh, Rotation, SessionView,
+    Accounts, ChangePassword, ChangeProfile, ChangeTotp, ConfirmSignUp, CreateSocialUser,
+    CreateUser, EncryptedTotp, LinkSocial, LinkedView, LoginAttempt, LoginView, LoginsKept,
+    ProveEmail, ProveIdentity, RenewHash, RequestSignUp, RotateRefresh, Rotation, SessionView,
     SignUpRecord, SocialAccount, StartSession, UserRecord,
 };
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::identity::{Failures, SocialProvider};
 use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::MessageKind;
@@ -56,7 +56,7 @@ commands! {
             -> Vec<SessionView> as User => sessions::list;
         read sessions_ended_since(EndedSince { since: Timestamp })
             -> Vec<SessionId> as User => sessions::ended_since;
-        read logins_of(LoginsOf { user: UserId, page: PageAsk })
+        read logins_of(LoginsOf { user: UserId, page: PageRequest })
             -> Vec<LoginView> as User => profile::logins;
         write change_profile(ChangeProfile) -> () as User => profile::change;
         write change_password(ChangePassword) -> Vec<SessionId> as User => profile::change_password;
@@ -66,7 +66,7 @@ commands! {
             -> bool as User => sessions::note_proof;
         read proven_at(ProvenAt { session: SessionId })
             -> Option<Timestamp> as User => sessions::proven_at;
-        write ask_sign_up(AskSignUp) -> () as User => sign_ups::ask;
+        write ask_sign_up(RequestSignUp) -> () as User => sign_ups::ask;
         write confirm_sign_up(ConfirmSignUp) -> bool as User => sign_ups::confirm;
         write prove_email(ProveEmail) -> bool as User => sign_ups::prove;
         write mark_email_proven(MarkEmailProven {

@@ -6,7 +6,7 @@ use crate::sql::engine::value::{Row, params};
 use crate::sql::operations::audit::note;
 use podo_app::Result;
 use podo_app::identity::port::bot_signals::{
-    Appeal, BotSignals, DecideAppeal, NoteSignal, SignalRecord, SignalsAsk,
+    Appeal, BotSignals, DecideAppeal, NoteSignal, SignalQuery, SignalRecord,
 };
 use podo_domain::Refusal;
 use podo_domain::identity::bot_signals::{AppealVerdict, SignalKind};
@@ -16,7 +16,7 @@ use uuid::Uuid;
 commands! {
     impl BotSignals for SqlStore {
         write note_signal(NoteSignal) -> () as Sales => keep;
-        read signals(SignalsAsk) -> Vec<SignalRecord> as Sales => list;
+        read signals(SignalQuery) -> Vec<SignalRecord> as Sales => list;
         write appeal(Appeal) -> () as Sales => appeal;
         write decide_appeal(DecideAppeal) -> () as Sales => decide;
     }
@@ -33,7 +33,7 @@ async fn keep(tx: &mut dyn Tx, it: &NoteSignal) -> Result<()> {
     Ok(())
 }
 
-async fn list(tx: &mut dyn Tx, asked: &SignalsAsk) -> Result<Vec<SignalRecord>> {
+async fn list(tx: &mut dyn Tx, asked: &SignalQuery) -> Result<Vec<SignalRecord>> {
     let all = "select id, user_id, schedule_id, kind, reason, n_seen, appeal, appealed_at, verdict,
                       created_at, updated_at
                  from bot_signals where id < $1 order by id desc limit $2";

@@ -12,8 +12,8 @@ use crate::sql::messaging::outbox::Outgoing;
 use crate::sql::operations::audit::note;
 use podo_app::Result;
 use podo_app::identity::support::port::{
-    AddNote, BookingTicket, IndexName, NoteRow, Resend, Support, SupportSubject, TimelineAsk,
-    TimelineEntry, UnindexedName,
+    AddNote, BookingTicket, IndexName, NoteRow, Resend, Support, SupportSubject, TimelineEntry,
+    TimelineQuery, UnindexedName,
 };
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::messaging::resends::{RESEND_PERIOD, check_resend};
@@ -23,7 +23,7 @@ use serde_json::json;
 
 commands! {
     impl Support for SqlStore {
-        read timeline(TimelineAsk) -> Vec<TimelineEntry> as ReadOnly or_replica => timeline::read;
+        read timeline(TimelineQuery) -> Vec<TimelineEntry> as ReadOnly or_replica => timeline::read;
         read booking_tickets(BookingTickets { reservation: ReservationId })
             -> Vec<BookingTicket> as ReadOnly or_replica => booking_tickets;
         write add_note(AddNote) -> () as User => add_note;

@@ -10,7 +10,7 @@ use podo_app::Result;
 use podo_app::messaging::port::dead_letters::{
     DeadLetter, DeadLetterStatus, DeadLetterVerb, DeadLetters, NewDeadLetter, RELAY,
 };
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::{DeadLetterId, Refusal, Timestamp, UserId};
 use serde_json::json;
@@ -19,7 +19,7 @@ use uuid::Uuid;
 commands! {
     impl DeadLetters for SqlStore {
         write add_dead_letter(NewDeadLetter) -> () as Worker => add;
-        read dead_letters(ListDead { status: Option<DeadLetterStatus>, page: PageAsk })
+        read dead_letters(ListDead { status: Option<DeadLetterStatus>, page: PageRequest })
             -> Vec<DeadLetter> as Worker => list;
         read dead_letter(ShowDead { id: DeadLetterId }) -> Option<DeadLetter> as Worker => show;
         write close_dead_letter(Close {

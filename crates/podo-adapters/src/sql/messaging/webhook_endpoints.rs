@@ -9,7 +9,7 @@ use podo_app::Result;
 use podo_app::messaging::port::webhook_endpoints::{
     Delivery, DeliveryStatus, Endpoint, EndpointStatus, ToTell, Tried, WebhookEndpoints,
 };
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::{DeliveryId, EndpointId, Refusal, Timestamp, UserId};
 use serde_json::json;
@@ -32,7 +32,7 @@ commands! {
         write take_deliveries(TakeDeliveries { now: Timestamp, until: Timestamp, limit: u32 })
             -> Vec<Delivery> as Worker => take;
         write note_delivery(NoteDelivery { tried: Tried, now: Timestamp }) -> () as Worker => note;
-        read deliveries(DeliveriesOf { endpoint: EndpointId, page: PageAsk })
+        read deliveries(DeliveriesOf { endpoint: EndpointId, page: PageRequest })
             -> Vec<Delivery> as Event => deliveries;
         write replay_delivery(ReplayDelivery {
             endpoint: EndpointId, delivery: DeliveryId, actor: UserId, now: Timestamp,

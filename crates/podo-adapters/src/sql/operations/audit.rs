@@ -6,7 +6,7 @@ use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use aws_lc_rs::digest::{SHA256, digest};
 use podo_app::Result;
-use podo_app::operations::port::audit::{AuditAsk, AuditLog, AuditNote, AuditView};
+use podo_app::operations::port::audit::{AuditLog, AuditNote, AuditQuery, AuditView};
 use podo_domain::{Timestamp, UserId};
 use serde::Serialize;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 commands! {
     impl AuditLog for SqlStore {
         write note(AuditNote) -> () as Sales => keep;
-        read audit_entries(AuditAsk) -> Vec<AuditView> as ReadOnly or_replica => list;
+        read audit_entries(AuditQuery) -> Vec<AuditView> as ReadOnly or_replica => list;
     }
 }
 
@@ -22,7 +22,7 @@ async fn keep(tx: &mut dyn Tx, it: &AuditNote) -> Result<()> {
     note(tx, it.actor, it.action, &it.subject, it.details.clone(), it.now).await
 }
 
-async fn list(tx: &mut dyn Tx, asked: &AuditAsk) -> Result<Vec<AuditView>> {
+async fn list(tx: &mut dyn Tx, asked: &AuditQuery) -> Result<Vec<AuditView>> {
     let sql = "select seq, actor_id, action, subject, details, created_at from audit_log
                 where seq < $1 and $2 <= created_at and created_at < $3
                   and (cast($4 as uuid) is null or actor_id = $4)

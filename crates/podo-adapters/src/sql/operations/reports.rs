@@ -4,7 +4,7 @@ use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, first_at, params};
 use podo_app::Result;
-use podo_app::payments::port::payments::AskGateway;
+use podo_app::payments::port::payments::GatewayQuery;
 use podo_app::payments::port::reports::{DayRow, Reports};
 use podo_domain::payments::PaymentStatus;
 use podo_domain::{PaymentId, Timestamp};
@@ -54,7 +54,7 @@ async fn day_rows(tx: &mut dyn Tx, question: &DayRows) -> Result<Vec<DayRow>> {
 fn read(row: &Row) -> Result<DayRow> {
     let gateway: Option<String> = row.get("gateway")?;
     Ok(DayRow {
-        ask: AskGateway {
+        ask: GatewayQuery {
             payment: row.get("id")?,
             gateway: gateway.unwrap_or_default(),
             payment_key: row.get("gateway_ref")?,

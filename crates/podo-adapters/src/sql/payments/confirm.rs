@@ -12,7 +12,7 @@ use crate::sql::payments::wallets::Move;
 use crate::sql::payments::{PaymentRow, Purchase, cancel_ready, insert, load_purchase, store};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::payments::{
-    AskGateway, Capture, ConfirmPayment, PayFromWallet, Sold,
+    Capture, ConfirmPayment, GatewayQuery, PayFromWallet, Sold,
 };
 use podo_app::{Error, Result};
 use podo_domain::booking::reservations::Reservation;
@@ -138,7 +138,7 @@ async fn start_capture(
     let values = params![row.payment.id, &payment_key, &command.key.key, command.now];
     tx.execute(sql, values).await?;
     idempotency::start(tx, &command.key, command.payment.uuid(), command.now).await?;
-    Ok(Capture::Ask(AskGateway {
+    Ok(Capture::Ask(GatewayQuery {
         payment: row.payment.id,
         gateway,
         payment_key: Some(payment_key),

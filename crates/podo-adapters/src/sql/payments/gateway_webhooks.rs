@@ -6,7 +6,7 @@ use crate::sql::engine::value::{Row, params};
 use podo_app::Result;
 use podo_app::payments::port::gateway::Hint;
 use podo_app::payments::port::gateway_webhooks::{StoredWebhook, Subject, Webhooks};
-use podo_app::payments::port::payments::AskGateway;
+use podo_app::payments::port::payments::GatewayQuery;
 use podo_domain::payments::PaymentStatus;
 use podo_domain::{PaymentId, Timestamp};
 
@@ -106,7 +106,7 @@ async fn subject(tx: &mut dyn Tx, question: &SubjectOf) -> Result<Option<Subject
         None => (tx.row(charge, params![question.payment]).await?, true),
     };
     let Some(row) = row else { return Ok(None) };
-    let ask = AskGateway {
+    let ask = GatewayQuery {
         payment: question.payment,
         gateway: row.get("gateway")?,
         payment_key: row.get("gateway_ref")?,

@@ -5,7 +5,7 @@ use crate::sql::engine::value::{Row, params};
 use crate::sql::payments::{CapturedPaymentOf, PaymentOf, TakeUnsettled};
 use podo_app::Result;
 use podo_app::payments::port::payments::{
-    AskGateway, NeverMade, PaymentStep, PaymentView, RefundView, Unsettled,
+    GatewayQuery, NeverMade, PaymentStep, PaymentView, RefundView, Unsettled,
 };
 use podo_domain::PaymentId;
 use podo_domain::payments::refunds::{RefundStatus, RefundTo};
@@ -48,7 +48,7 @@ pub(super) async fn take_never_made(tx: &mut dyn Tx, asked: &NeverMade) -> Resul
 fn read_unsettled(row: &Row) -> Result<Unsettled> {
     let gateway: Option<String> = row.get("gateway")?;
     Ok(Unsettled {
-        ask: AskGateway {
+        ask: GatewayQuery {
             payment: row.get("id")?,
             gateway: gateway.unwrap_or_default(),
             payment_key: row.get("gateway_ref")?,

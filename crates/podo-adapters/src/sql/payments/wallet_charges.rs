@@ -7,7 +7,7 @@ use crate::sql::operations::idempotency;
 use crate::sql::payments::wallets::{ChargeOf, Move, TakeUnsettledCharges, apply};
 use podo_app::operations::idempotency::CONFIRM_CHARGE;
 use podo_app::operations::port::idempotency::{Idempotent, IdempotentAnswer, StoredAnswer};
-use podo_app::payments::port::payments::{AskGateway, Unsettled};
+use podo_app::payments::port::payments::{GatewayQuery, Unsettled};
 use podo_app::payments::port::wallets::{
     ChargeReady, ChargeView, Charged, ConfirmCharge, RequestCharge, SettleCharge, SettledCharge,
 };
@@ -73,7 +73,7 @@ pub(super) async fn request(
 pub(super) async fn confirm(
     tx: &mut dyn Tx,
     command: &ConfirmCharge,
-) -> Result<Idempotent<AskGateway>> {
+) -> Result<Idempotent<GatewayQuery>> {
     if let Some(answer) = idempotency::find(tx, &command.key).await? {
         return Ok(Idempotent::Replay(answer));
     }
@@ -107,7 +107,7 @@ pub(super) async fn confirm(
     idempotency::start(tx, &command.key, command.charge.uuid(), command.now).await?;
     let (payment, amount) = (command.charge, row.amount);
     let payment_key = Some(payment_key);
-    Ok(Idempotent::Fresh(AskGateway { payment, gateway: row.gateway, payment_key, amount }))
+    Ok(Idempotent::Fresh(GatewayQuery { payment, gateway: row.gateway, payment_key, amount }))
 }
 
 pub(crate) async fn settle(tx: &mut dyn Tx, command: &SettleCharge) -> Result<SettledCharge> {
@@ -208,7 +208,7 @@ pub(super) async fn take_unsettled(
     let values = params![command.asked_before, command.now, command.limit];
     let read = |row: &Row| {
         Ok(Unsettled {
-            ask: AskGateway {
+            ask: GatewayQuery {
                 payment: row.get("id")?,
                 gateway: row.get("gateway")?,
                 payment_key: row.get("gateway_ref")?,

@@ -9,7 +9,7 @@ use crate::sql::payments::by_hand::approvals::{Decision, Subject, may_go_ahead};
 use crate::sql::payments::wallet_charges;
 use podo_app::Result;
 use podo_app::operations::port::idempotency::Idempotent;
-use podo_app::payments::port::payments::{AskGateway, Unsettled};
+use podo_app::payments::port::payments::{GatewayQuery, Unsettled};
 use podo_app::payments::port::wallets::{
     AdjustWallet, Adjusted, Adjustment, AdjustmentWaits, ChargeReady, ChargeView, ChargeWallet,
     Charged, ConfirmCharge, Movement, RequestCharge, SettleCharge, SettledCharge, Wallets,
@@ -27,7 +27,7 @@ commands! {
         write request_charge(RequestCharge)
             -> Idempotent<ChargeReady> as Sales => wallet_charges::request;
         write confirm_charge(ConfirmCharge)
-            -> Idempotent<AskGateway> as Sales => wallet_charges::confirm;
+            -> Idempotent<GatewayQuery> as Sales => wallet_charges::confirm;
         write settle_charge(SettleCharge) -> SettledCharge as Sales => wallet_charges::settle;
         write take_unsettled_charges(TakeUnsettledCharges {
             asked_before: Timestamp, now: Timestamp, limit: u32,

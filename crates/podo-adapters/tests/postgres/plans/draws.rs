@@ -9,7 +9,7 @@ use podo_app::catalog::port::Catalog;
 use podo_domain::booking::draws::DrawTerms;
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::catalog::SaleWindow;
-use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
+use podo_domain::catalog::phases::{Inventory, PhaseAudience, PhaseInput, PhaseTerms};
 use podo_domain::{ReservationId, ScheduleId};
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -31,7 +31,7 @@ pub(super) async fn prepare(world: &World) {
         seats_per_order: None,
         inventory: Inventory::default(),
     };
-    let (phases, now) = (vec![PhaseAsk { id: None, terms }], at(-100));
+    let (phases, now) = (vec![PhaseInput { id: None, terms }], at(-100));
     let made = store.set_phases(SetPhases { actor, schedule, phases, now }).await.unwrap();
     let terms = DrawTerms {
         apply_from: at(-90),

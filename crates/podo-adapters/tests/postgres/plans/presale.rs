@@ -7,7 +7,7 @@ use podo_app::catalog::port::Catalog;
 use podo_domain::ScheduleId;
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::catalog::SaleWindow;
-use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
+use podo_domain::catalog::phases::{Inventory, PhaseAudience, PhaseInput, PhaseTerms};
 use uuid::Uuid;
 
 /// Another date, which is sold in phases.
@@ -28,7 +28,7 @@ pub(super) async fn prepare(world: &World) {
         seats_per_order: None,
         inventory: Inventory::default(),
     };
-    let phases = vec![PhaseAsk { id: None, terms }];
+    let phases = vec![PhaseInput { id: None, terms }];
     let now = at(-10);
     let made = store.set_phases(SetPhases { actor, schedule, phases, now }).await.unwrap();
     let (phase, codes, uses_max) = (made[0].id, vec![[1; 32]], 1);

@@ -16,7 +16,7 @@ use podo_app::{Error, Result};
 use podo_domain::booking::draws::{ApplicationState, DrawTerms};
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::catalog::SaleWindow;
-use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
+use podo_domain::catalog::phases::{Inventory, PhaseAudience, PhaseInput, PhaseTerms};
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::payments::PaymentMethod;
@@ -56,7 +56,7 @@ fn terms(vip: u32, r: u32) -> DrawTerms {
 async fn set_phases(
     world: &World,
     schedule: ScheduleId,
-    phases: Vec<PhaseAsk>,
+    phases: Vec<PhaseInput>,
     now: Timestamp,
 ) -> Result<PhaseId> {
     let command = SetPhases { actor: world.admin, schedule, phases, now };
@@ -74,7 +74,7 @@ async fn set_draw(
 
 /// A phase for winners with so many seats of grade R.
 async fn sale_on(world: &World, schedule: ScheduleId, r: u32) -> PhaseId {
-    let asked = vec![PhaseAsk { id: None, terms: phase_terms(PhaseAudience::Drawn) }];
+    let asked = vec![PhaseInput { id: None, terms: phase_terms(PhaseAudience::Drawn) }];
     let phase = set_phases(world, schedule, asked, at(-100)).await.unwrap();
     set_draw(world, phase, terms(10, r), at(-100)).await.unwrap();
     phase
@@ -384,13 +384,13 @@ async fn those_who_were_not_drawn_are_told_once() {
 #[tokio::test]
 async fn fans_can_rely_on_a_draw_from_the_beginning_of_its_window() {
     let world = World::new().await;
-    let everybody = vec![PhaseAsk { id: None, terms: phase_terms(PhaseAudience::Everybody) }];
+    let everybody = vec![PhaseInput { id: None, terms: phase_terms(PhaseAudience::Everybody) }];
     let other = set_phases(&world, world.schedule, everybody, at(-200)).await.unwrap();
     let wrong = set_draw(&world, other, terms(1, 1), at(-150)).await;
     assert_eq!(refusal(wrong), Refusal::InvalidDraw { field: "audience".to_owned() });
     let phase = sale(&world, 5).await;
     let over = DrawTerms { apply_from: at(-98), apply_until: at(-97), ..terms(1, 1) };
-    let ask = |audience| vec![PhaseAsk { id: Some(phase), terms: phase_terms(audience) }];
+    let ask = |audience| vec![PhaseInput { id: Some(phase), terms: phase_terms(audience) }];
     set_phases(&world, world.schedule, ask(PhaseAudience::Everybody), at(-99)).await.unwrap();
     assert!(world.store.draw_of(phase).await.unwrap().is_none(), "another audience has no draw");
     set_phases(&world, world.schedule, ask(PhaseAudience::Drawn), at(-98)).await.unwrap();

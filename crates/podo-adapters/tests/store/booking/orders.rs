@@ -18,7 +18,7 @@ use podo_app::payments::port::wallets::Wallets;
 use podo_app::tickets::port::Tickets;
 use podo_app::{Error, Result};
 use podo_domain::booking::order::LineKind;
-use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TypeAsk};
+use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TicketTypeInput};
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::messaging::messages::MessageKind;
@@ -30,8 +30,8 @@ const BOOKING_FEE: i64 = 2_000;
 const ORDER_FEE: i64 = 3_000;
 
 /// A child's ticket costs half.
-fn child() -> TypeAsk {
-    TypeAsk {
+fn child() -> TicketTypeInput {
+    TicketTypeInput {
         id: None,
         name: "어린이".into(),
         name_en: "Child".into(),
@@ -48,7 +48,7 @@ fn fees(refund: FeeRefund) -> Fees {
     Fees { booking: fee(BOOKING_FEE), order: fee(ORDER_FEE) }
 }
 
-pub(crate) async fn set_options(world: &World, ticket_types: Vec<TypeAsk>, fees: Fees) {
+pub(crate) async fn set_options(world: &World, ticket_types: Vec<TicketTypeInput>, fees: Fees) {
     let (actor, schedule) = (world.admin, world.schedule);
     let command = SetOptions { actor, schedule, ticket_types, fees, now: at(-100) };
     world.store.set_price_options(command).await.unwrap();

@@ -14,7 +14,7 @@ use podo_app::messaging::port::messages::Messages;
 use podo_app::waiting_room::port::history::QueueHistory;
 use podo_app::waiting_room::port::queue::Admission;
 use podo_app::{Error, Result};
-use podo_domain::catalog::phases::{Inventory, Phase, PhaseAsk, PhaseAudience, PhaseTerms};
+use podo_domain::catalog::phases::{Inventory, Phase, PhaseAudience, PhaseInput, PhaseTerms};
 use podo_domain::catalog::{SaleWindow, ScheduleChange};
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
@@ -37,7 +37,7 @@ fn terms(from: i64, to: i64, audience: PhaseAudience) -> PhaseTerms {
     }
 }
 
-async fn set(world: &World, phases: Vec<PhaseAsk>, now: Timestamp) -> Result<Vec<Phase>> {
+async fn set(world: &World, phases: Vec<PhaseInput>, now: Timestamp) -> Result<Vec<Phase>> {
     let (actor, schedule) = (world.admin, world.schedule);
     world.store.set_phases(SetPhases { actor, schedule, phases, now }).await
 }
@@ -46,7 +46,7 @@ async fn set(world: &World, phases: Vec<PhaseAsk>, now: Timestamp) -> Result<Vec
 async fn two_phases(world: &World, audience: PhaseAudience) -> Vec<Phase> {
     let second = terms(SECOND_S, SALE_S, PhaseAudience::Everybody);
     let asked = [terms(0, FIRST_S, audience), second];
-    let asked = asked.map(|terms| PhaseAsk { id: None, terms }).to_vec();
+    let asked = asked.map(|terms| PhaseInput { id: None, terms }).to_vec();
     set(world, asked, at(-100)).await.unwrap()
 }
 
@@ -154,7 +154,8 @@ async fn a_phase_sells_only_its_inventory() {
     let inventory =
         Inventory { grades: Some(BTreeSet::from(["R".to_owned()])), ..Inventory::default() };
     let everybody = PhaseAudience::Everybody;
-    let asked = PhaseAsk { id: None, terms: PhaseTerms { inventory, ..terms(0, 100, everybody) } };
+    let asked =
+        PhaseInput { id: None, terms: PhaseTerms { inventory, ..terms(0, 100, everybody) } };
     let phases = set(&world, vec![asked], at(-1)).await.unwrap();
     let fan = world.fan().await;
     // Row A is VIP.
@@ -186,7 +187,7 @@ async fn an_order_is_as_large_as_the_date_or_the_phase_permits() {
         seats_per_order: Some(6),
         ..terms(0, SALE_S, PhaseAudience::Everybody)
     };
-    let phases = set(&world, vec![PhaseAsk { id: None, terms }], at(-1)).await.unwrap();
+    let phases = set(&world, vec![PhaseInput { id: None, terms }], at(-1)).await.unwrap();
     let fan = world.fan().await;
     let refused = hold(&world, &fan, (&phases[0], &seats[..7]), at(1)).await;
     assert_eq!(refusal(refused), too_many(6));
@@ -367,8 +368,8 @@ async fn a_fans_seats_count_in_each_phase_and_over_all() {
     world.finish().await;
 }
 
-fn page() -> podo_app::store::PageAsk {
-    podo_app::store::PageAsk { limit: 10, after: None }
+fn page() -> podo_app::store::PageRequest {
+    podo_app::store::PageRequest { limit: 10, after: None }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use podo_adapters::clock::{SystemClock, SystemRng};
 use podo_adapters::sql::SqlStore;
 use podo_app::identity::port::accounts::{Accounts, LoginAttempt, LoginsKept};
 use podo_app::operations::port::clock::{Clock, Rng};
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::{LoginId, Timestamp};
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub(crate) async fn log_in_at(store: &SqlStore, fan: &Fan, now: Timestamp) {
 
 /// The times of a fan's stored log-ins, newest first.
 pub(crate) async fn known(store: &SqlStore, fan: &Fan) -> Vec<Timestamp> {
-    let page = PageAsk { limit: 100, after: None };
+    let page = PageRequest { limit: 100, after: None };
     let logins = store.logins_of(fan.id, page).await.unwrap();
     logins.iter().map(|login| login.at).collect()
 }

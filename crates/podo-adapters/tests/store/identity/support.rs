@@ -4,7 +4,7 @@ use crate::world::{World, at, refusal};
 use futures::future::join_all;
 use podo_app::identity::port::accounts::{Accounts, ChangeProfile};
 use podo_app::identity::support::port::{
-    AddNote, IndexName, NoteRow, Resend, Support, SupportSubject, TimelineAsk, TimelineKind,
+    AddNote, IndexName, NoteRow, Resend, Support, SupportSubject, TimelineKind, TimelineQuery,
     UnindexedName,
 };
 use podo_app::operations::port::admin_search::{AdminSearch, Look, PersonSearch};
@@ -15,7 +15,7 @@ use podo_domain::messaging::resends::RESENDS_MAX;
 use podo_domain::{ClaimId, NoteId, Refusal, ReservationId, Timestamp, UserId};
 
 pub(crate) async fn lines(world: &World, subject: SupportSubject) -> Vec<(TimelineKind, String)> {
-    let asked = TimelineAsk { subject, until: at(100_000), limit: 100 };
+    let asked = TimelineQuery { subject, until: at(100_000), limit: 100 };
     let entries = world.store.timeline(asked).await.unwrap();
     entries.into_iter().map(|entry| (entry.kind, entry.state)).collect()
 }
@@ -89,11 +89,11 @@ async fn a_timeline_has_the_way_of_a_ticket_for_everyone_who_had_it() {
     assert_eq!((tickets.len(), tickets[0].user), (1, friend.id));
 
     let earlier =
-        TimelineAsk { subject: SupportSubject::Booking(reservation), until: at(12), limit: 100 };
+        TimelineQuery { subject: SupportSubject::Booking(reservation), until: at(12), limit: 100 };
     let earlier = world.store.timeline(earlier).await.unwrap();
     assert!(earlier.iter().all(|entry| entry.at <= at(12)), "{earlier:?}");
     let first =
-        TimelineAsk { limit: 1, until: at(12), subject: SupportSubject::Booking(reservation) };
+        TimelineQuery { limit: 1, until: at(12), subject: SupportSubject::Booking(reservation) };
     let first = world.store.timeline(first).await.unwrap();
     let transfers: Vec<_> =
         first.iter().filter(|entry| entry.kind == TimelineKind::Transfer).collect();

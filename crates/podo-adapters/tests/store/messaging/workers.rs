@@ -15,13 +15,13 @@ use podo_app::messaging::port::webhook_endpoints::{
 };
 use podo_app::operations::port::job_runs::{JobRun, JobRuns};
 use podo_app::payments::port::sales::{Booked, GradeShare, Sales};
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::messaging::messages::{ATTEMPTS_MAX, Language, MessageKind};
 use podo_domain::{
     DeliveryId, DeviceId, EndpointId, MessageId, NodeId, Refusal, ReservationId, Timestamp,
 };
 
-const PAGE: PageAsk = PageAsk { limit: 20, after: None };
+const PAGE: PageRequest = PageRequest { limit: 20, after: None };
 
 fn share(grade: &str, seats: u32, amount: i64) -> GradeShare {
     GradeShare { grade: grade.to_owned(), seats, amount: won(amount) }

@@ -12,14 +12,14 @@ use podo_app::payments::port::payments::{Checkout, Payments, SettlePayment};
 use podo_app::payments::port::refunds::{RefundByOrganiser, Refunds};
 use podo_app::payments::port::sales::{Booked, GradeShare, Sales};
 use podo_app::payments::port::wallets::{ConfirmCharge, RequestCharge, SettleCharge, Wallets};
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_app::tickets::port::Tickets;
 use podo_domain::catalog::ScheduleTimes;
 use podo_domain::id::SeatIndex;
 use podo_domain::payments::{Outcome, PaymentMethod};
 use podo_domain::{MessageId, PaymentId, ReservationId, ScheduleId, Timestamp};
 
-const PAGE: PageAsk = PageAsk { limit: 20, after: None };
+const PAGE: PageRequest = PageRequest { limit: 20, after: None };
 
 /// The retention period of everything before this moment is over. The date was over long before.
 const BEFORE: Timestamp = Timestamp::from_ms(1_772_362_800_000 + 10 * SALE_S * 1_000);

@@ -6,7 +6,7 @@ use podo_app::booking::port::reservations::Reservations;
 use podo_app::operations::port::idempotency::{IdempotencyKeys, Idempotent};
 use podo_app::payments::port::payments::{Capture, ConfirmPayment, PayFromWallet, Payments};
 use podo_app::payments::port::wallets::Wallets;
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_app::tickets::port::Tickets;
 use podo_app::waiting_room::port::history::QueueHistory;
 use podo_domain::booking::reservations::{PAYMENT_WINDOW, ReservationStatus};
@@ -16,7 +16,7 @@ use podo_domain::payments::{PaymentMethod, PaymentStatus};
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use std::time::Duration;
 
-const ALL: PageAsk = PageAsk { limit: 100, after: None };
+const ALL: PageRequest = PageRequest { limit: 100, after: None };
 
 #[tokio::test]
 async fn a_wallet_pays_for_everything_in_one_go() {
@@ -289,7 +289,7 @@ async fn reservations_and_tickets_come_newest_first_in_pages() {
         booked.push(sold.confirmed.reservation.id);
     }
     booked.reverse();
-    let ask = PageAsk { limit: 1, after: Some(booked[0].uuid()) };
+    let ask = PageRequest { limit: 1, after: Some(booked[0].uuid()) };
     let rows = world.store.reservations_of(fan.id, ask).await.unwrap();
     let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
     assert_eq!(ids, booked[1..], "one more than the limit, behind the cursor");

@@ -8,7 +8,7 @@ use podo_app::payments::port::payments::{
     CancelPayment, Canceled, DueRefund, Payments, PutOffRefund, SettlePayment,
 };
 use podo_app::payments::port::wallets::Wallets;
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_app::tickets::port::Tickets;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::messaging::messages::MessageKind;
@@ -17,7 +17,7 @@ use podo_domain::payments::{Outcome, PaymentMethod, PaymentStatus};
 use podo_domain::tickets::TicketStatus;
 use podo_domain::{PaymentId, RefundId, Refusal};
 
-const ALL: PageAsk = PageAsk { limit: 100, after: None };
+const ALL: PageRequest = PageRequest { limit: 100, after: None };
 
 pub(crate) fn cancel_command(world: &World, fan: &Fan, payment: PaymentId) -> CancelPayment {
     CancelPayment {

@@ -8,7 +8,7 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::operations::jobs::{DRAW, OFFER_DRAWN, Round, put_off};
 use crate::store::Store;
-use podo_domain::booking::best::{Wish, best_seats};
+use podo_domain::booking::best::{SeatRequest, best_seats};
 use podo_domain::booking::draws::{Application, ApplicationState, ListHash, offer_until, winners};
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::id::SeatIndex;
@@ -232,10 +232,10 @@ impl Turn<'_> {
     async fn choose(&self, application: &ApplicationRecord) -> Result<Option<SeatPick>> {
         let schedule = self.draw.phase.schedule();
         let hall = self.context.catalog.layouts.get(&*self.context.store, schedule).await?;
-        let wish = Wish {
+        let wish = SeatRequest {
             grade: hall.grade(self.grade),
             across_rows: true,
-            ..Wish::new(application.count as usize)
+            ..SeatRequest::new(application.count as usize)
         };
         let Some(seats) = best_seats(&hall, |seat| self.free.contains(&seat), &wish) else {
             return Ok(None);

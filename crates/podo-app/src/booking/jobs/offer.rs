@@ -5,7 +5,7 @@ use crate::booking::reservations::tell_held;
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::operations::jobs::{OFFER, Round, put_off};
-use podo_domain::booking::best::{Wish, best_seats};
+use podo_domain::booking::best::{SeatRequest, best_seats};
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::booking::standby::Standby;
 use podo_domain::catalog::phases::is_for_everybody;
@@ -80,10 +80,10 @@ async fn choose(
     left: &BTreeSet<SeatIndex>,
 ) -> Result<Option<SeatPick>> {
     let hall = context.catalog.layouts.get(&*context.store, standby.schedule).await?;
-    let wish = Wish {
+    let wish = SeatRequest {
         grade: hall.grade(&standby.grade),
         across_rows: true,
-        ..Wish::new(standby.count as usize)
+        ..SeatRequest::new(standby.count as usize)
     };
     let Some(seats) = best_seats(&hall, |seat| left.contains(&seat), &wish) else {
         return Ok(None);

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use async_trait::async_trait;
 use podo_domain::booking::order::options::TypeMark;
 use podo_domain::booking::order::{LineSeat, OrderLine, SeatPrice, lines};
@@ -194,7 +194,11 @@ pub trait Reservations: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<Freed>>;
 
-    async fn reservations_of(&self, user: UserId, page: PageAsk) -> Result<Vec<ReservationView>>;
+    async fn reservations_of(
+        &self,
+        user: UserId,
+        page: PageRequest,
+    ) -> Result<Vec<ReservationView>>;
 
     /// `None` both for another fan's reservation and for one that doesn't exist.
     async fn reservation(

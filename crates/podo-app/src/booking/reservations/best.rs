@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::identity::sessions::Caller;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use crate::waiting_room::require_entry;
-use podo_domain::booking::best::{Orphans, Wish, best_seats};
+use podo_domain::booking::best::{Orphans, SeatRequest, best_seats};
 use podo_domain::booking::reservations::check_order_size;
 use podo_domain::booking::seats::{SEATS_PER_PICK_MAX, SeatPick};
 use podo_domain::catalog::phases::Phase;
@@ -86,7 +86,7 @@ fn choose(
         Some(name) => Some(hall.grade(name).ok_or(Refusal::UnknownGrade)?),
         None => None,
     };
-    let wish = Wish {
+    let wish = SeatRequest {
         count: asked.count,
         grade,
         orphans: asked.orphans,

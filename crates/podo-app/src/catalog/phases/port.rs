@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use async_trait::async_trait;
-use podo_domain::catalog::phases::{Phase, PhaseAsk};
+use podo_domain::catalog::phases::{Phase, PhaseInput};
 use podo_domain::{ImportId, PhaseId, ScheduleId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -16,7 +16,7 @@ pub type KeyHash = [u8; 32];
 pub struct SetPhases {
     pub actor: UserId,
     pub schedule: ScheduleId,
-    pub phases: Vec<PhaseAsk>,
+    pub phases: Vec<PhaseInput>,
     pub now: Timestamp,
 }
 

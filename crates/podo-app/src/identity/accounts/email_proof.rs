@@ -7,7 +7,7 @@ use crate::identity::accounts::sign_up::{
     LETTERS_PER, LETTERS_PER_ADDRESS, code_hash, new_code, short_hash,
 };
 use crate::identity::accounts::{field, open};
-use crate::identity::port::accounts::{AskSignUp, CreateUser, PendingPurpose, ProveEmail};
+use crate::identity::port::accounts::{CreateUser, PendingPurpose, ProveEmail, RequestSignUp};
 use crate::identity::sessions::Caller;
 use podo_domain::identity::{Email, Role, SIGN_UP_WITHIN};
 use podo_domain::messaging::messages::Language;
@@ -39,7 +39,7 @@ pub async fn ask_email_proof(
         context.keyring.encrypt(&field(column, proof), value, &*context.rng)
     };
     let code = new_code(context);
-    let command = AskSignUp {
+    let command = RequestSignUp {
         purpose: PendingPurpose::SignUp,
         code: encrypt("code", &code),
         code_hash: code_hash(context, proof, &code),

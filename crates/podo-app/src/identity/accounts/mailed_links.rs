@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::identity::accounts::field;
 use crate::identity::accounts::sign_up::{LETTERS_PER, LETTERS_PER_ADDRESS, short_hash};
 use crate::identity::keyring::Purpose;
-use crate::identity::port::accounts::{AskSignUp, CreateUser, PendingPurpose};
+use crate::identity::port::accounts::{CreateUser, PendingPurpose, RequestSignUp};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use podo_domain::identity::{Email, Role};
@@ -75,13 +75,13 @@ pub(crate) fn pending_link(
     email: &Email,
     language: Language,
     expires_at: Timestamp,
-) -> AskSignUp {
+) -> RequestSignUp {
     let now = context.now();
     let id = UserId::new(context.rng.id(now));
     let encrypt = |column: &str, value: &str| {
         context.keyring.encrypt(&field(column, id), value, &*context.rng)
     };
-    AskSignUp {
+    RequestSignUp {
         purpose,
         code: encrypt("code", ""),
         code_hash: token_hash(context, &token_of(context, purpose, id)),

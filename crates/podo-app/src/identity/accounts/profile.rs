@@ -8,7 +8,7 @@ use crate::identity::port::accounts::{
 };
 use crate::identity::port::passwords::Verdict;
 use crate::identity::sessions::Caller;
-use crate::store::{Page, PageAsk};
+use crate::store::{Page, PageRequest};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::catalog::text::Line;
 use podo_domain::identity::{ACCESS_TOKEN_LENGTH, NewPassword, Phone};
@@ -130,14 +130,14 @@ pub async fn withdraw(context: &AppContext, caller: Caller, password: String) ->
 
 /// Whether a purchase is in progress; its seats would have no owner.
 async fn has_open_reservation(context: &AppContext, user: UserId) -> Result<bool> {
-    let newest = PageAsk { limit: 100, after: None };
+    let newest = PageRequest { limit: 100, after: None };
     let reservations = context.store.reservations_of(user, newest).await?;
     let is_open = |status| matches!(status, ReservationStatus::Held | ReservationStatus::Paying);
     Ok(reservations.iter().any(|reservation| is_open(reservation.status)))
 }
 
 async fn has_tickets_to_come(context: &AppContext, user: UserId, now: Timestamp) -> Result<bool> {
-    let mut page = PageAsk { limit: 100, after: None };
+    let mut page = PageRequest { limit: 100, after: None };
     loop {
         let tickets = context.store.tickets_of(user, page).await?;
         if tickets.iter().any(|it| it.status == TicketStatus::Valid && now < it.starts_at) {
@@ -170,7 +170,7 @@ pub async fn end_session(context: &AppContext, caller: Caller, session: SessionI
 pub async fn logins(
     context: &AppContext,
     caller: Caller,
-    page: PageAsk,
+    page: PageRequest,
 ) -> Result<Page<LoginView>> {
     let rows = context.store.logins_of(caller.user, page).await?;
     Ok(Page::cut(rows, page.limit, |login| login.id.uuid()))

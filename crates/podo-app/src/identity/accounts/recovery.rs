@@ -6,7 +6,7 @@ use crate::identity::accounts::mailed_links::{pending_link, read_token, take_let
 use crate::identity::accounts::profile::{prove, revoke_all};
 use crate::identity::accounts::sign_up::{code_hash, new_code};
 use crate::identity::accounts::{Origin, field, open};
-use crate::identity::port::accounts::{AskSignUp, PendingPurpose};
+use crate::identity::port::accounts::{PendingPurpose, RequestSignUp};
 use crate::identity::port::recovery::{ChangeEmail, ResetPassword};
 use crate::identity::sessions::Caller;
 use podo_domain::identity::{Email, NewPassword, RESET_WITHIN, SIGN_UP_WITHIN};
@@ -42,7 +42,7 @@ pub async fn ask_reset(
     let pending = pending_link(context, PendingPurpose::Reset, email, language, expires_at);
     let known = context.store.user_by_email(pending.account.email_hash).await?;
     let proves = known.map(|it| it.user);
-    context.store.ask_sign_up(AskSignUp { proves, ..pending }).await?;
+    context.store.ask_sign_up(RequestSignUp { proves, ..pending }).await?;
     Ok(expires_at)
 }
 
@@ -91,7 +91,7 @@ pub async fn ask_email_change(
     let change = pending.account.user;
     let known = context.store.user_by_email(pending.account.email_hash).await?;
     let code = new_code(context);
-    let command = AskSignUp {
+    let command = RequestSignUp {
         code: context.keyring.encrypt(&field("code", change), &code, &*context.rng),
         code_hash: code_hash(context, change, &code),
         taken_by: known.map(|it| it.user),

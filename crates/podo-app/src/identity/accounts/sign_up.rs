@@ -5,7 +5,7 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::identity::accounts::{Origin, SignUp, field, new_user};
 use crate::identity::legal::require_consents;
-use crate::identity::port::accounts::{AskSignUp, ConfirmSignUp, CreateUser, PendingPurpose};
+use crate::identity::port::accounts::{ConfirmSignUp, CreateUser, PendingPurpose, RequestSignUp};
 use podo_domain::identity::consents::{Consent, Consents};
 use podo_domain::identity::{Email, SIGN_UP_WITHIN};
 use podo_domain::messaging::messages::Language;
@@ -93,7 +93,7 @@ async fn ask_address(
     let taken_by = context.store.user_by_email(account.email_hash).await?.map(|it| it.user);
     let code = new_code(context);
     let (sign_up, expires_at) = (account.user, now.plus(SIGN_UP_WITHIN));
-    let command = AskSignUp {
+    let command = RequestSignUp {
         purpose: PendingPurpose::SignUp,
         code: context.keyring.encrypt(&field("code", sign_up), &code, &*context.rng),
         code_hash: code_hash(context, sign_up, &code),

@@ -1,7 +1,7 @@
 //! Accounts, sessions and log-ins in the store.
 
 use crate::error::Result;
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use async_trait::async_trait;
 use podo_domain::identity::consents::Consent;
 use podo_domain::identity::{Failures, Role, SocialProvider};
@@ -158,7 +158,7 @@ impl PendingPurpose {
 /// An account to create when its address is confirmed. The code is stored encrypted and as a keyed
 /// hash.
 #[derive(Clone, Debug)]
-pub struct AskSignUp {
+pub struct RequestSignUp {
     pub purpose: PendingPurpose,
     pub account: CreateUser,
     /// The existing owner of the address.
@@ -415,7 +415,7 @@ pub trait Accounts: Send + Sync {
     async fn sessions_ended_since(&self, since: Timestamp) -> Result<Vec<SessionId>>;
 
     /// Log-ins, newest first.
-    async fn logins_of(&self, user: UserId, page: PageAsk) -> Result<Vec<LoginView>>;
+    async fn logins_of(&self, user: UserId, page: PageRequest) -> Result<Vec<LoginView>>;
 
     async fn change_profile(&self, command: ChangeProfile) -> Result<()>;
 
@@ -436,7 +436,7 @@ pub trait Accounts: Send + Sync {
     async fn proven_at(&self, session: SessionId) -> Result<Option<Timestamp>>;
 
     /// Stores a pending account until its address is confirmed, and requests the notification.
-    async fn ask_sign_up(&self, command: AskSignUp) -> Result<()>;
+    async fn ask_sign_up(&self, command: RequestSignUp) -> Result<()>;
 
     /// Creates the account if the code is right; false if it's wrong, was guessed too often, or has
     /// expired. Refusals: `EmailTaken`.

@@ -2,7 +2,7 @@
 //! and open to appeal.
 
 use crate::error::Result;
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use async_trait::async_trait;
 use podo_domain::identity::bot_signals::{AppealVerdict, SignalKind};
 use podo_domain::{ScheduleId, SignalId, Timestamp, UserId};
@@ -36,11 +36,11 @@ pub struct SignalRecord {
 
 /// Selects signals, newest first.
 #[derive(Clone, Copy, Debug)]
-pub struct SignalsAsk {
+pub struct SignalQuery {
     pub user: Option<UserId>,
     /// Only appealed signals that wait for a verdict.
     pub only_open: bool,
-    pub page: PageAsk,
+    pub page: PageRequest,
 }
 
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub trait BotSignals: Send + Sync {
     /// A repeated signal increments its count.
     async fn note_signal(&self, note: NoteSignal) -> Result<()>;
 
-    async fn signals(&self, asked: SignalsAsk) -> Result<Vec<SignalRecord>>;
+    async fn signals(&self, asked: SignalQuery) -> Result<Vec<SignalRecord>>;
 
     /// Refusals: `NotFound` for another fan's signal, or one that was decided.
     async fn appeal(&self, appeal: Appeal) -> Result<()>;

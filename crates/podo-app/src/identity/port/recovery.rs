@@ -1,7 +1,7 @@
 //! Forgotten passwords and changed addresses in the store.
 
 use crate::error::Result;
-use crate::identity::port::accounts::AskSignUp;
+use crate::identity::port::accounts::RequestSignUp;
 use async_trait::async_trait;
 use podo_domain::{SessionId, Timestamp, UserId};
 
@@ -24,7 +24,7 @@ pub struct ChangeEmail {
     pub email: Vec<u8>,
     pub email_hash: [u8; 32],
     /// The notice to the previous address, if there was one.
-    pub notice: Option<AskSignUp>,
+    pub notice: Option<RequestSignUp>,
     pub keep: SessionId,
     pub now: Timestamp,
 }

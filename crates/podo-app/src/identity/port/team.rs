@@ -1,7 +1,7 @@
 //! The organisers and their roles in the store.
 
 use crate::error::Result;
-use crate::identity::port::accounts::{AskSignUp, CreateUser};
+use crate::identity::port::accounts::{CreateUser, RequestSignUp};
 use async_trait::async_trait;
 use podo_domain::identity::permissions::{Grant, Membership};
 use podo_domain::{SessionId, Timestamp, UserId};
@@ -32,7 +32,7 @@ pub struct MemberRecord {
 /// An invitation; its e-mail is requested with it.
 #[derive(Clone, Debug)]
 pub struct Invite {
-    pub pending: AskSignUp,
+    pub pending: RequestSignUp,
     pub membership: Membership,
     pub invited_by: UserId,
 }

@@ -17,7 +17,7 @@ pub enum SupportSubject {
 
 /// What happened until this moment, newest first.
 #[derive(Clone, Copy, Debug)]
-pub struct TimelineAsk {
+pub struct TimelineQuery {
     pub subject: SupportSubject,
     pub until: Timestamp,
     /// Of each kind.
@@ -136,7 +136,7 @@ pub struct IndexName {
 #[async_trait]
 pub trait Support: Send + Sync {
     /// At most `limit` entries of each kind, in no order.
-    async fn timeline(&self, asked: TimelineAsk) -> Result<Vec<TimelineEntry>>;
+    async fn timeline(&self, asked: TimelineQuery) -> Result<Vec<TimelineEntry>>;
 
     /// In the order of their seats.
     async fn booking_tickets(&self, reservation: ReservationId) -> Result<Vec<BookingTicket>>;

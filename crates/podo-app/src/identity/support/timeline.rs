@@ -2,7 +2,7 @@
 
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::identity::support::port::{SupportSubject, TimelineAsk, TimelineEntry};
+use crate::identity::support::port::{SupportSubject, TimelineEntry, TimelineQuery};
 use crate::identity::support::{authors, reservation};
 use crate::store::Page;
 use podo_domain::{Refusal, ReservationId, Timestamp, UserId};
@@ -37,7 +37,7 @@ async fn page(
     limit: u32,
 ) -> Result<Page<TimelineEntry>> {
     let until = until.unwrap_or(Timestamp::FAR_FUTURE);
-    let asked = TimelineAsk { subject, until, limit: limit + 1 };
+    let asked = TimelineQuery { subject, until, limit: limit + 1 };
     let mut page = cut(context.store.timeline(asked).await?, limit as usize);
     let actors = page.items.iter().filter_map(|entry| entry.actor_id).collect();
     let names = authors(context, actors).await?;

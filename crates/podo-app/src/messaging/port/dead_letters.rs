@@ -2,7 +2,7 @@
 //! dropped.
 
 use crate::error::Result;
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use async_trait::async_trait;
 use podo_domain::{DeadLetterId, MessageId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ pub trait DeadLetters: Send + Sync {
     async fn dead_letters(
         &self,
         status: Option<DeadLetterStatus>,
-        page: PageAsk,
+        page: PageRequest,
     ) -> Result<Vec<DeadLetter>>;
 
     async fn dead_letter(&self, id: DeadLetterId) -> Result<Option<DeadLetter>>;

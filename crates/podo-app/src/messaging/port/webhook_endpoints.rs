@@ -1,7 +1,7 @@
 //! Organisers' webhook endpoints, and the deliveries to them.
 
 use crate::error::Result;
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use async_trait::async_trait;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::{DeliveryId, EndpointId, MessageId, Timestamp, UserId};
@@ -155,7 +155,7 @@ pub trait WebhookEndpoints: Send + Sync {
     async fn note_delivery(&self, tried: Tried, now: Timestamp) -> Result<()>;
 
     /// Newest first.
-    async fn deliveries(&self, endpoint: EndpointId, page: PageAsk) -> Result<Vec<Delivery>>;
+    async fn deliveries(&self, endpoint: EndpointId, page: PageRequest) -> Result<Vec<Delivery>>;
 
     /// Sends one again, whatever its status. Refusals: `NotFound`.
     async fn replay_delivery(

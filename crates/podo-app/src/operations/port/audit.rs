@@ -27,7 +27,7 @@ pub struct AuditView {
 
 /// Selects entries, newest first.
 #[derive(Clone, Debug)]
-pub struct AuditAsk {
+pub struct AuditQuery {
     pub actor: Option<UserId>,
     /// The full action, or its prefix up to a dot.
     pub action: Option<String>,
@@ -53,5 +53,5 @@ pub struct AuditNote {
 pub trait AuditLog: Send + Sync {
     async fn note(&self, note: AuditNote) -> Result<()>;
 
-    async fn audit_entries(&self, asked: AuditAsk) -> Result<Vec<AuditView>>;
+    async fn audit_entries(&self, asked: AuditQuery) -> Result<Vec<AuditView>>;
 }

@@ -7,7 +7,7 @@ use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::operations::port::invariants::Finding;
 use crate::operations::verification::{live, live_rooms};
-use crate::store::PageAsk;
+use crate::store::PageRequest;
 use crate::waiting_room::port::queue::Admission;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use podo_domain::booking::reservations::ReservationStatus;
@@ -74,7 +74,7 @@ async fn has_come(
     fan: UserId,
     admitted_at: Timestamp,
 ) -> Result<bool> {
-    let page = PageAsk { limit: RESERVATIONS_MAX, after: None };
+    let page = PageRequest { limit: RESERVATIONS_MAX, after: None };
     let theirs = context.store.reservations_of(fan, page).await?;
     Ok(theirs.iter().any(|it| {
         it.schedule_id == record.schedule.date()

@@ -1,7 +1,7 @@
 //! Payment gateways.
 
 use crate::error::Result;
-use crate::payments::port::payments::{AskGateway, Checkout, DueRefund};
+use crate::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use async_trait::async_trait;
 use podo_domain::payments::Outcome;
 use podo_domain::{PaymentId, Refusal, Timestamp, UserId, Won};
@@ -84,20 +84,20 @@ pub trait Gateway: Send + Sync {
     }
 
     /// Charges what the fan approved.
-    async fn capture(&self, ask: &AskGateway, now: Timestamp) -> Answered;
+    async fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Answered;
 
     /// Queries the gateway about our payment.
-    async fn find(&self, ask: &AskGateway, now: Timestamp) -> Answered;
+    async fn find(&self, ask: &GatewayQuery, now: Timestamp) -> Answered;
 
     /// Makes sure that nothing is or will be charged, or reports that it was.
-    async fn void(&self, ask: &AskGateway, now: Timestamp) -> Answered;
+    async fn void(&self, ask: &GatewayQuery, now: Timestamp) -> Answered;
 
     /// Refunds. The caller has read the gateway's records first, and resends only if they haven't
     /// changed.
     async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome;
 
     /// The payment in the gateway's records; `None` if they can't be read.
-    async fn booked(&self, ask: &AskGateway, now: Timestamp) -> Option<Booked>;
+    async fn booked(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Booked>;
 
     /// Reads a webhook. Refusals: `WebhookInvalid`, `UnknownGateway`.
     fn read_webhook(&self, _delivery: &Delivery<'_>) -> std::result::Result<Hint, Refusal> {

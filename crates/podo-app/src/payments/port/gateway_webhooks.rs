@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::payments::port::gateway::Hint;
-use crate::payments::port::payments::AskGateway;
+use crate::payments::port::payments::GatewayQuery;
 use async_trait::async_trait;
 use podo_domain::payments::PaymentStatus;
 use podo_domain::{PaymentId, Timestamp};
@@ -10,7 +10,7 @@ use podo_domain::{PaymentId, Timestamp};
 /// A payment or wallet charge that a gateway can be asked about.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    pub ask: AskGateway,
+    pub ask: GatewayQuery,
     pub status: PaymentStatus,
     /// A wallet charge instead of a payment for seats.
     pub is_charge: bool,

@@ -133,12 +133,12 @@ pub enum Capture {
     /// The wallet paid, in this very transaction.
     Sold(Box<Sold>),
     /// The intent is stored; the gateway is next.
-    Ask(AskGateway),
+    Ask(GatewayQuery),
 }
 
 /// What the gateway needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AskGateway {
+pub struct GatewayQuery {
     pub payment: PaymentId,
     pub gateway: String,
     /// The gateway's id of what the fan approved on its page.
@@ -178,7 +178,7 @@ pub enum Settled {
 /// A payment with an unknown outcome.
 #[derive(Clone, Debug)]
 pub struct Unsettled {
-    pub ask: AskGateway,
+    pub ask: GatewayQuery,
     /// When a node first queried the gateway about it.
     pub first_asked_at: Timestamp,
 }
@@ -248,8 +248,8 @@ impl DueRefund {
     }
 
     /// The query about the payment.
-    pub fn ask(&self) -> AskGateway {
-        AskGateway {
+    pub fn ask(&self) -> GatewayQuery {
+        GatewayQuery {
             payment: self.payment,
             gateway: self.gateway.clone(),
             payment_key: self.payment_key.clone(),

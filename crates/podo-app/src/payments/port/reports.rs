@@ -1,7 +1,7 @@
 //! Our own records for the daily report.
 
 use crate::error::Result;
-use crate::payments::port::payments::AskGateway;
+use crate::payments::port::payments::GatewayQuery;
 use async_trait::async_trait;
 use podo_domain::payments::PaymentStatus;
 use podo_domain::{PaymentId, Timestamp, Won};
@@ -9,7 +9,7 @@ use podo_domain::{PaymentId, Timestamp, Won};
 /// A payment or wallet charge of one day.
 #[derive(Clone, Debug)]
 pub struct DayRow {
-    pub ask: AskGateway,
+    pub ask: GatewayQuery,
     pub status: PaymentStatus,
     pub captured: Won,
     /// What was refunded through the gateway.

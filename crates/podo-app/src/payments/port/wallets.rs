@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
-use crate::payments::port::payments::{AskGateway, Checkout, Unsettled};
+use crate::payments::port::payments::{Checkout, GatewayQuery, Unsettled};
 use async_trait::async_trait;
 use podo_domain::payments::wallet::LedgerKind;
 use podo_domain::payments::{Outcome, PaymentStatus};
@@ -171,7 +171,7 @@ pub trait Wallets: Send + Sync {
 
     /// Stores the intent, so that the gateway can be asked. Refusals: `NotFound`, `AmountMismatch`,
     /// `PaymentKeyMissing`, `PaymentRunning`, `AlreadyPaid`, `PaymentOver`.
-    async fn confirm_charge(&self, command: ConfirmCharge) -> Result<Idempotent<AskGateway>>;
+    async fn confirm_charge(&self, command: ConfirmCharge) -> Result<Idempotent<GatewayQuery>>;
 
     /// Credits what the gateway charged, however late and whatever the amount; idempotent.
     async fn settle_charge(&self, command: SettleCharge) -> Result<SettledCharge>;

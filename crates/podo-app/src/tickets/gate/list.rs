@@ -79,7 +79,7 @@ pub struct GateList {
     pub total: Option<u64>,
 }
 
-pub struct AskForList {
+pub struct GateListRequest {
     pub actor: UserId,
     pub schedule: ScheduleId,
     /// Absent to begin.
@@ -112,7 +112,7 @@ impl Position {
         Position { since, began_at, is_refresh: true, ends_at: now.plus(CURSOR_LENGTH) }
     }
 
-    fn text(self, context: &AppContext, asked: &AskForList) -> String {
+    fn text(self, context: &AppContext, asked: &GateListRequest) -> String {
         let mut bytes = self.since.at.ms().to_be_bytes().to_vec();
         bytes.extend(self.since.ticket.as_bytes());
         bytes.extend(self.began_at.ms().to_be_bytes());
@@ -125,7 +125,7 @@ impl Position {
 
     fn read(
         context: &AppContext,
-        asked: &AskForList,
+        asked: &GateListRequest,
         text: &str,
         now: Timestamp,
     ) -> Option<Position> {
@@ -146,14 +146,14 @@ impl Position {
 }
 
 /// A cursor is for one organiser and one date.
-fn signed(asked: &AskForList, body: &[u8]) -> Vec<u8> {
+fn signed(asked: &GateListRequest, body: &[u8]) -> Vec<u8> {
     let (actor, schedule) = (asked.actor.uuid(), asked.schedule.uuid());
     [actor.as_bytes().as_slice(), schedule.as_bytes(), body].concat()
 }
 
 /// A page of the list. Refuses a date whose gates are closed: the device deletes its list. Refuses a
 /// cursor that isn't ours, or has expired: the device begins again.
-pub async fn gate_list(context: &AppContext, asked: AskForList) -> Result<GateList> {
+pub async fn gate_list(context: &AppContext, asked: GateListRequest) -> Result<GateList> {
     let now = context.now();
     let date = context.store.schedule(asked.schedule).await?.ok_or(Refusal::NotFound)?;
     check_open(date.times.starts_at, now)?;

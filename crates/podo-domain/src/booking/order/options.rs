@@ -195,7 +195,7 @@ pub struct PriceOptions {
 
 /// A type that an organiser asks for; without an id a new one.
 #[derive(Clone, Debug)]
-pub struct TypeAsk {
+pub struct TicketTypeInput {
     pub id: Option<u32>,
     pub name: String,
     pub name_en: String,
@@ -215,7 +215,7 @@ impl PriceOptions {
     /// The options after an organiser's change. Orders keep what they were made under.
     pub fn change(
         &self,
-        asked: Vec<TypeAsk>,
+        asked: Vec<TicketTypeInput>,
         fees: Fees,
         prices: &BTreeMap<String, Won>,
     ) -> Result<PriceOptions, Refusal> {
@@ -246,7 +246,9 @@ impl PriceOptions {
             if ticket_types.iter().any(|it| it.name == ask.name) {
                 return Err(of("name"));
             }
-            let TypeAsk { name, name_en, grades, discount, per_order, proof, proof_en, .. } = ask;
+            let TicketTypeInput {
+                name, name_en, grades, discount, per_order, proof, proof_en, ..
+            } = ask;
             let new =
                 TicketType { id, name, name_en, grades, discount, per_order, proof, proof_en };
             ticket_types.push(new);
@@ -259,7 +261,7 @@ impl PriceOptions {
     }
 }
 
-fn check_type(ask: &TypeAsk, prices: &BTreeMap<String, Won>) -> Result<(), &'static str> {
+fn check_type(ask: &TicketTypeInput, prices: &BTreeMap<String, Won>) -> Result<(), &'static str> {
     let is_known = |grade: &String| prices.contains_key(grade);
     if ask.grades.as_ref().is_some_and(|it| it.is_empty() || !it.iter().all(is_known)) {
         return Err("grades");

@@ -1,6 +1,6 @@
 //! Prices by hand, and properties that no order may break.
 
-use super::options::{Discount, Fee, FeeRefund, Fees, PriceOptions, TypeAsk, choose_types};
+use super::options::{Discount, Fee, FeeRefund, Fees, PriceOptions, TicketTypeInput, choose_types};
 use super::promotions::{Promotion, PromotionPer, clean_code};
 use super::{ChosenSeat, LineKind, LineSeat, Order, SeatPrice, lines, price, split};
 use crate::{PromotionId, Refusal, Timestamp, Won};
@@ -16,8 +16,8 @@ fn prices() -> BTreeMap<String, Won> {
     BTreeMap::from([("R".to_owned(), won(100_000)), ("VIP".to_owned(), won(150_000))])
 }
 
-fn ask(name: &str, discount: Discount) -> TypeAsk {
-    TypeAsk {
+fn ask(name: &str, discount: Discount) -> TicketTypeInput {
+    TicketTypeInput {
         id: None,
         name: name.to_owned(),
         name_en: name.to_owned(),
@@ -29,7 +29,7 @@ fn ask(name: &str, discount: Discount) -> TypeAsk {
     }
 }
 
-fn types(asked: Vec<TypeAsk>) -> PriceOptions {
+fn types(asked: Vec<TicketTypeInput>) -> PriceOptions {
     PriceOptions::default().change(asked, Fees::default(), &prices()).unwrap()
 }
 
@@ -157,8 +157,9 @@ fn a_chosen_type_must_exist_fit_the_grade_and_keep_its_limit() {
 
 #[test]
 fn bad_options_are_refused_by_field() {
-    let change = |asked: Vec<TypeAsk>, fees| PriceOptions::default().change(asked, fees, &prices());
-    let refused = |ask: TypeAsk| match change(vec![ask], Fees::default()) {
+    let change =
+        |asked: Vec<TicketTypeInput>, fees| PriceOptions::default().change(asked, fees, &prices());
+    let refused = |ask: TicketTypeInput| match change(vec![ask], Fees::default()) {
         Err(Refusal::InvalidPriceOptions { field }) => field,
         other => panic!("{other:?}"),
     };
@@ -168,11 +169,17 @@ fn bad_options_are_refused_by_field() {
     assert_eq!(refused(ask("x", Discount::Won(Won::ZERO))), "ticketTypes[0].won");
     assert_eq!(refused(ask("x", Discount::Price(won(100_001)))), "ticketTypes[0].price");
     let proof = Some("복지카드".to_owned());
-    assert_eq!(refused(TypeAsk { proof, ..base() }), "ticketTypes[0].proofEn");
-    assert_eq!(refused(TypeAsk { grades: grades(&["S"]), ..base() }), "ticketTypes[0].grades");
-    assert_eq!(refused(TypeAsk { grades: grades(&[]), ..base() }), "ticketTypes[0].grades");
-    assert_eq!(refused(TypeAsk { per_order: Some(11), ..base() }), "ticketTypes[0].perOrder");
-    assert_eq!(refused(TypeAsk { id: Some(7), ..base() }), "ticketTypes[0].id");
+    assert_eq!(refused(TicketTypeInput { proof, ..base() }), "ticketTypes[0].proofEn");
+    assert_eq!(
+        refused(TicketTypeInput { grades: grades(&["S"]), ..base() }),
+        "ticketTypes[0].grades"
+    );
+    assert_eq!(refused(TicketTypeInput { grades: grades(&[]), ..base() }), "ticketTypes[0].grades");
+    assert_eq!(
+        refused(TicketTypeInput { per_order: Some(11), ..base() }),
+        "ticketTypes[0].perOrder"
+    );
+    assert_eq!(refused(TicketTypeInput { id: Some(7), ..base() }), "ticketTypes[0].id");
     let twice = change(vec![base(), base()], Fees::default());
     let field = "ticketTypes[1].name".to_owned();
     assert_eq!(twice, Err(Refusal::InvalidPriceOptions { field }));
@@ -184,7 +191,7 @@ fn bad_options_are_refused_by_field() {
 fn the_number_of_a_removed_type_is_not_used_again() {
     let before =
         types(vec![ask("adult", Discount::Percent(1)), ask("child", Discount::Percent(2))]);
-    let kept = TypeAsk { id: Some(1), ..ask("adult", Discount::Percent(1)) };
+    let kept = TicketTypeInput { id: Some(1), ..ask("adult", Discount::Percent(1)) };
     let without = before.change(vec![kept.clone()], Fees::default(), &prices()).unwrap();
     let asked = vec![kept, ask("senior", Discount::Percent(3))];
     let after = without.change(asked, Fees::default(), &prices()).unwrap();

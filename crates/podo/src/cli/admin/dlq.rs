@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Subcommand;
 use podo_app::AppContext;
 use podo_app::messaging::port::dead_letters::{DeadLetterStatus, DeadLetterVerb};
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::{DeadLetterId, UserId};
 use std::process::ExitCode;
 use uuid::Uuid;
@@ -60,7 +60,7 @@ pub(crate) async fn run(command: Dlq, config: Config) -> Result<ExitCode> {
 
 async fn list(context: &AppContext, all: bool, limit: u32) -> Result<()> {
     let status = (!all).then_some(DeadLetterStatus::Open);
-    let page = PageAsk { limit: limit.clamp(1, PAGE) - 1, after: None };
+    let page = PageRequest { limit: limit.clamp(1, PAGE) - 1, after: None };
     let rows = context.store.dead_letters(status, page).await?;
     if rows.is_empty() {
         println!("There are no dead letters.");
@@ -103,7 +103,7 @@ async fn close(context: &AppContext, which: Which, verb: DeadLetterVerb) -> Resu
 }
 
 async fn open(context: &AppContext) -> Result<Vec<DeadLetterId>> {
-    let page = PageAsk { limit: PAGE, after: None };
+    let page = PageRequest { limit: PAGE, after: None };
     let open = context.store.dead_letters(Some(DeadLetterStatus::Open), page).await?;
     Ok(open.into_iter().map(|dead| dead.id).collect())
 }

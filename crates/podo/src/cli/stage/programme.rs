@@ -9,7 +9,7 @@ use podo_app::catalog::{
     NewSchedule, NewVenue, change_event, create_event, create_hall, create_schedule, create_venue,
     list_all_events,
 };
-use podo_app::store::PageAsk;
+use podo_app::store::PageRequest;
 use podo_domain::booking::seats::SEATS_PER_ORDER;
 use podo_domain::catalog::text::Prose;
 use podo_domain::catalog::{
@@ -133,7 +133,7 @@ const CONCERTS: [Concert; 7] = [
 
 /// Creates the concerts in an empty data folder; a second demo keeps those of the first.
 pub(crate) async fn put_on(context: &AppContext) -> Result<()> {
-    let one = PageAsk { limit: 1, after: None };
+    let one = PageRequest { limit: 1, after: None };
     if !list_all_events(context, EventFilter::default(), one).await?.items.is_empty() {
         return Ok(());
     }

@@ -6,7 +6,7 @@ use crate::http::edge::origin::{Page, may_act};
 use crate::http::extract::{Bearer, ClientHeaders, Fan, Poller};
 use crate::http::language::Language;
 use crate::http::problem::{ApiError, ApiResult, headers_of, write_problem};
-use crate::http::respond::answer::{Answer, EventStream};
+use crate::http::respond::answer::{EventStream, HotResponse};
 use crate::routes::booking::seats::{SelectBody, select_seats};
 use crate::routes::catalog::seat_stream;
 use crate::routes::waiting_room::{queue, stream};
@@ -86,7 +86,7 @@ pub(crate) struct EdgeHeaders<'r> {
 
 /// A response, and what remains of the address's rate limit.
 pub(crate) struct FastResponse {
-    pub(crate) answer: Result<Answer, ApiError>,
+    pub(crate) answer: Result<HotResponse, ApiError>,
     pub(crate) n_left: Option<u32>,
     pub(crate) language: Language,
     pub(crate) id: RequestId,
@@ -96,7 +96,7 @@ pub(crate) struct FastResponse {
 
 impl FastResponse {
     pub(crate) fn status(&self) -> StatusCode {
-        self.answer.as_ref().map_or_else(ApiError::status, Answer::status)
+        self.answer.as_ref().map_or_else(ApiError::status, HotResponse::status)
     }
 
     /// The headers that depend on the answer.
@@ -113,14 +113,14 @@ impl FastResponse {
     }
 
     pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.answer, Ok(Answer::Events(_)))
+        matches!(self.answer, Ok(HotResponse::Events(_)))
     }
 
     /// The events of a stream, with its budget of unsent bytes.
     pub(crate) fn into_stream(self) -> Option<(EventStream, Option<Room>)> {
         match self.answer {
-            Ok(Answer::Events(events)) => Some((events, self.room)),
-            Ok(Answer::Place(_) | Answer::Held(_)) | Err(_) => None,
+            Ok(HotResponse::Events(events)) => Some((events, self.room)),
+            Ok(HotResponse::Place(_) | HotResponse::Held(_)) | Err(_) => None,
         }
     }
 
@@ -150,20 +150,20 @@ impl FastRequest<'_> {
     }
 
     /// Calls the handler.
-    pub(crate) async fn answer(&self, app: &App, network: IpAddr) -> ApiResult<Answer> {
+    pub(crate) async fn answer(&self, app: &App, network: IpAddr) -> ApiResult<HotResponse> {
         let (client, route) = (&self.client, self.fast_route().template());
         match &self.call {
             Call::Enter(schedule) => {
                 let fan = Fan::of(app, client.access_token, route).await?;
-                queue::enter_queue(app, fan, *schedule, None, client).await.map(Answer::Place)
+                queue::enter_queue(app, fan, *schedule, None, client).await.map(HotResponse::Place)
             }
             Call::Status(schedule) => {
                 let poller = Poller::of(app, client, route).await?;
-                queue::poll(app, poller, *schedule, client).await.map(Answer::Place)
+                queue::poll(app, poller, *schedule, client).await.map(HotResponse::Place)
             }
             Call::Select(body, bytes) => {
                 let bearer = Bearer::of(app, client.access_token)?;
-                select_seats(app, &bearer, body, bytes, client).await.map(Answer::Held)
+                select_seats(app, &bearer, body, bytes, client).await.map(HotResponse::Held)
             }
             // Opening a stream is rare; boxing keeps the future of every connection small.
             Call::QueueStream(schedule) => {
@@ -172,12 +172,12 @@ impl FastRequest<'_> {
                     stream::listen(app, poller, *schedule, client, network).await
                 };
                 let events = Box::pin(open).await?;
-                Ok(Answer::Events(EventStream::Queue(Box::new(events))))
+                Ok(HotResponse::Events(EventStream::Queue(Box::new(events))))
             }
             Call::SeatStream(schedule) => {
                 let open = seat_stream::listen(app, *schedule, network, client);
                 let events = Box::pin(open).await?;
-                Ok(Answer::Events(EventStream::Seats(Box::new(events))))
+                Ok(HotResponse::Events(EventStream::Seats(Box::new(events))))
             }
         }
     }

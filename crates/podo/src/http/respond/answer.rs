@@ -11,7 +11,7 @@ use podo_app::booking::port::reservations::Held;
 use podo_app::operations::port::idempotency::{Idempotent, IdempotentAnswer};
 use podo_app::waiting_room::QueueView;
 
-pub(crate) enum Answer {
+pub(crate) enum HotResponse {
     Place(QueueView),
     Held(Idempotent<Held>),
     Events(EventStream),
@@ -25,41 +25,41 @@ pub(crate) enum EventStream {
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-impl Answer {
+impl HotResponse {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Answer::Place(_) | Answer::Events(_) => StatusCode::OK,
-            Answer::Held(Idempotent::Fresh(_)) => status_of(Held::STATUS),
-            Answer::Held(Idempotent::Replay(stored)) => status_of(stored.status),
+            HotResponse::Place(_) | HotResponse::Events(_) => StatusCode::OK,
+            HotResponse::Held(Idempotent::Fresh(_)) => status_of(Held::STATUS),
+            HotResponse::Held(Idempotent::Replay(stored)) => status_of(stored.status),
         }
     }
 
     pub(crate) fn headers(&self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Answer::Place(_) | Answer::Held(Idempotent::Fresh(_)) => &[JSON],
-            Answer::Held(Idempotent::Replay(_)) => &[JSON, REPLAYED],
-            Answer::Events(_) => &events::HEADERS,
+            HotResponse::Place(_) | HotResponse::Held(Idempotent::Fresh(_)) => &[JSON],
+            HotResponse::Held(Idempotent::Replay(_)) => &[JSON, REPLAYED],
+            HotResponse::Events(_) => &events::HEADERS,
         }
     }
 
     /// Writes the body of an answer that isn't a stream.
     pub(crate) fn write_body(&self, to: &mut Vec<u8>) {
         match self {
-            Answer::Place(view) => {
+            HotResponse::Place(view) => {
                 serde_json::to_writer(to, view).expect("the view serializes as JSON");
             }
-            Answer::Held(Idempotent::Fresh(held)) => {
+            HotResponse::Held(Idempotent::Fresh(held)) => {
                 serde_json::to_writer(to, held).expect("the hold serializes as JSON");
             }
-            Answer::Held(Idempotent::Replay(stored)) => {
+            HotResponse::Held(Idempotent::Replay(stored)) => {
                 to.extend_from_slice(stored.body.as_bytes());
             }
-            Answer::Events(_) => {}
+            HotResponse::Events(_) => {}
         }
     }
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for HotResponse {
     fn into_response(self) -> Response {
         let mut response = Response::default();
         *response.status_mut() = self.status();
@@ -68,9 +68,9 @@ impl IntoResponse for Answer {
             response.headers_mut().insert(name, value);
         }
         *response.body_mut() = match self {
-            Answer::Events(EventStream::Queue(it)) => Body::from_stream(events::pieces(*it)),
-            Answer::Events(EventStream::Seats(it)) => Body::from_stream(events::pieces(*it)),
-            Answer::Place(_) | Answer::Held(_) => {
+            HotResponse::Events(EventStream::Queue(it)) => Body::from_stream(events::pieces(*it)),
+            HotResponse::Events(EventStream::Seats(it)) => Body::from_stream(events::pieces(*it)),
+            HotResponse::Place(_) | HotResponse::Held(_) => {
                 let mut body = Vec::with_capacity(512);
                 self.write_body(&mut body);
                 body.into()

@@ -4,7 +4,7 @@ use crate::http::extract::{
     Bearer, Body, ClientHeaders, Fan, Id, PageParams, Params, key_of, page, text_of,
 };
 use crate::http::problem::{ApiResult, Problem};
-use crate::http::respond::answer::Answer;
+use crate::http::respond::answer::HotResponse;
 use crate::http::respond::idempotent::once;
 use crate::routes::{App, AppState};
 use axum::Json;
@@ -17,7 +17,7 @@ use podo_app::booking::reservations::{BestSeats, BookingSeat, SelectSeats};
 use podo_app::operations::idempotency::{BEST, CANCEL_RESERVATION, SELECT, idempotency_key};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments;
-use podo_app::payments::AskToCancel;
+use podo_app::payments::CancellationRequest;
 use podo_app::payments::port::payments::Canceled;
 use podo_app::store::Page;
 use podo_domain::booking::best::Orphans;
@@ -79,9 +79,9 @@ pub(crate) async fn select(
     bearer: Bearer,
     headers: HeaderMap,
     body: Body<SelectBody>,
-) -> ApiResult<Answer> {
+) -> ApiResult<HotResponse> {
     let headers = ClientHeaders::of(&headers);
-    select_seats(&app, &bearer, &body.value, &body.bytes, &headers).await.map(Answer::Held)
+    select_seats(&app, &bearer, &body.value, &body.bytes, &headers).await.map(HotResponse::Held)
 }
 
 /// Holds seats, on either transport; the idempotency key covers the bytes of the body. That a seat
@@ -242,6 +242,6 @@ pub(crate) async fn cancel(
     let key = key_of(&headers, caller.user, CANCEL_RESERVATION, &content)?;
     let CancelReservationBody { reason, seat_ids: seats, refund_to: to } = body.value;
     let reason = reason.map_or_else(|| "BY_FAN".to_owned(), String::from);
-    let asked = AskToCancel { key, fan: caller.user, reason, seats, to };
+    let asked = CancellationRequest { key, fan: caller.user, reason, seats, to };
     once(payments::cancel_reservation(&app.context, reservation, asked).await?)
 }

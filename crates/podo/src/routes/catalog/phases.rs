@@ -16,7 +16,7 @@ use podo_app::catalog::phases::port::ImportView;
 use podo_app::catalog::phases::{AdminPhaseView, CodesView, NewCodes};
 use podo_domain::booking::draws::DrawTerms;
 use podo_domain::catalog::SaleWindow;
-use podo_domain::catalog::phases::{Inventory, PhaseAsk, PhaseAudience, PhaseTerms};
+use podo_domain::catalog::phases::{Inventory, PhaseAudience, PhaseInput, PhaseTerms};
 use podo_domain::catalog::text::{FieldError, Line};
 use podo_domain::{PhaseId, Refusal, ScheduleId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -79,9 +79,9 @@ pub(crate) struct PhaseBody {
     sections: Option<BTreeSet<String>>,
 }
 
-impl From<PhaseBody> for PhaseAsk {
-    fn from(body: PhaseBody) -> PhaseAsk {
-        PhaseAsk {
+impl From<PhaseBody> for PhaseInput {
+    fn from(body: PhaseBody) -> PhaseInput {
+        PhaseInput {
             id: body.id,
             terms: PhaseTerms {
                 name: body.name.into(),
@@ -117,7 +117,7 @@ pub(crate) async fn set_phases(
     Id(schedule): Id<ScheduleId>,
     body: Body<PhasesBody>,
 ) -> ApiResult<Json<AdminPhases>> {
-    let asked = body.value.phases.into_iter().map(PhaseAsk::from).collect();
+    let asked = body.value.phases.into_iter().map(PhaseInput::from).collect();
     let items = phases::set_phases(&app.context, actor, schedule, asked).await?;
     Ok(Json(AdminPhases { items }))
 }

@@ -10,7 +10,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use podo_app::catalog::pricing;
 use podo_app::catalog::pricing_port::{PriceVerb, PromotionView};
-use podo_domain::booking::order::options::{Discount, Fees, PriceOptions, TicketType, TypeAsk};
+use podo_domain::booking::order::options::{
+    Discount, Fees, PriceOptions, TicketType, TicketTypeInput,
+};
 use podo_domain::booking::order::price_changes::PriceChange;
 use podo_domain::booking::order::promotions::{Promotion, PromotionPer};
 use podo_domain::catalog::text::Line;
@@ -107,11 +109,11 @@ fn discount(percent: Option<u32>, won: Option<Won>, price: Option<Won>) -> Optio
     }
 }
 
-fn ask(at: usize, body: TicketTypeBody) -> Result<TypeAsk, Refusal> {
+fn ask(at: usize, body: TicketTypeBody) -> Result<TicketTypeInput, Refusal> {
     let field = || format!("ticketTypes[{at}].percent");
     let discount = discount(body.percent, body.won, body.price)
         .ok_or_else(|| Refusal::InvalidPriceOptions { field: field() })?;
-    Ok(TypeAsk {
+    Ok(TicketTypeInput {
         id: body.id,
         name: body.name.into(),
         name_en: body.name_en.into(),

@@ -4,7 +4,7 @@ use crate::http::address_budgets::Share;
 use crate::http::extract::{ClientHeaders, Id, Network, open_stream};
 use crate::http::language::Language;
 use crate::http::problem::{ApiError, ApiResult, Problem};
-use crate::http::respond::answer::{Answer, EventStream};
+use crate::http::respond::answer::{EventStream, HotResponse};
 use crate::http::respond::events::{EventSource, event};
 use crate::routes::App;
 use crate::routes::catalog::seat_feed::{News, is_canceled};
@@ -32,9 +32,9 @@ pub(crate) async fn stream(
     Id(schedule): Id<ScheduleId>,
     Network(network): Network,
     headers: HeaderMap,
-) -> ApiResult<Answer> {
+) -> ApiResult<HotResponse> {
     let events = listen(&app, schedule, network, &ClientHeaders::of(&headers)).await?;
-    Ok(Answer::Events(EventStream::Seats(Box::new(events))))
+    Ok(HotResponse::Events(EventStream::Seats(Box::new(events))))
 }
 
 /// Opens a stream, on either transport.

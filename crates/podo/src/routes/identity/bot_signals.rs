@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use podo_app::identity::bot_signals;
 use podo_app::identity::bot_signals::SignalView;
-use podo_app::identity::port::bot_signals::SignalsAsk;
+use podo_app::identity::port::bot_signals::SignalQuery;
 use podo_app::store::Page;
 use podo_domain::catalog::text::Prose;
 use podo_domain::identity::bot_signals::AppealVerdict;
@@ -87,7 +87,7 @@ pub(crate) async fn list(
     _: Audited<ViewPeople>,
     Params(params): Params<SignalParams>,
 ) -> ApiResult<Json<Page<SignalView>>> {
-    let asked = SignalsAsk {
+    let asked = SignalQuery {
         user: params.user_id,
         only_open: params.appealed.unwrap_or(false),
         page: page(params.limit, params.cursor)?,

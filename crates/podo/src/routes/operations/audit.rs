@@ -9,7 +9,7 @@ use crate::routes::App;
 use axum::extract::State;
 use axum::response::Response;
 use podo_app::operations::audit;
-use podo_app::operations::port::audit::{AuditAsk, AuditView};
+use podo_app::operations::port::audit::{AuditQuery, AuditView};
 use podo_app::store::{PAGE_MAX, Page};
 use podo_domain::catalog::text::Line;
 use podo_domain::{Timestamp, UserId};
@@ -72,7 +72,7 @@ pub(crate) async fn show(
         let problem = format!("out_of_range:1..{}", i64::MAX);
         return Err(Failure::Field { pointer: "cursor".into(), problem }.into());
     }
-    let search = AuditAsk {
+    let search = AuditQuery {
         actor: params.actor_id,
         action: params.action.map(|it| it.as_str().to_owned()),
         subject: params.subject.map(|it| it.as_str().to_owned()),
@@ -89,7 +89,7 @@ pub(crate) async fn show(
     };
     let page = move |before: Option<i64>, limit| {
         let before = before.unwrap_or(i64::MAX);
-        let (app, search) = (app.clone(), AuditAsk { before, limit, ..search.clone() });
+        let (app, search) = (app.clone(), AuditQuery { before, limit, ..search.clone() });
         async move { audit::entries(&app.context, search).await }
     };
     csv::page_or_file("audit", COLUMNS, asked, page).await

@@ -15,7 +15,7 @@ use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::refunds::SecondNeeded;
 use podo_app::payments::port::resolutions::{PaymentCase, Resolution, Resolved};
 use podo_app::payments::resolutions;
-use podo_app::payments::resolutions::AskToResolve;
+use podo_app::payments::resolutions::ResolutionRequest;
 use podo_domain::catalog::text::Line;
 use podo_domain::payments::resolutions::Verdict;
 use podo_domain::{PaymentId, RefundId, Refusal, Won};
@@ -75,7 +75,7 @@ pub(crate) async fn resolve(
     let content = [payment.uuid().as_bytes().as_slice(), &body.bytes].concat();
     let key = key_of(&headers, actor, ADMIN_RESOLVE, &content)?;
     let ResolveBody { verdict, amount, evidence } = body.value;
-    let asked = AskToResolve { key, actor, evidence: evidence.into() };
+    let asked = ResolutionRequest { key, actor, evidence: evidence.into() };
     answer(resolutions::resolve_payment(&app.context, payment, verdict, amount, asked).await?)
 }
 
@@ -109,7 +109,7 @@ pub(crate) async fn resolve_refund(
     let ids = [payment.uuid().into_bytes(), refund.uuid().into_bytes()].concat();
     let content = [ids.as_slice(), &body.bytes].concat();
     let key = key_of(&headers, actor, ADMIN_RESOLVE, &content)?;
-    let asked = AskToResolve { key, actor, evidence: body.value.evidence.into() };
+    let asked = ResolutionRequest { key, actor, evidence: body.value.evidence.into() };
     answer(resolutions::resolve_refund(&app.context, payment, refund, asked).await?)
 }
 

@@ -12,7 +12,9 @@ use podo_app::operations::idempotency::{CANCEL, CONFIRM, PAY_FROM_WALLET, REQUES
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments;
 use podo_app::payments::port::payments::{Canceled, Confirmed, PaymentReady, PaymentView};
-use podo_app::payments::{AskToCancel, AskToConfirm, AskToPay, AskToPayFromWallet, ConfirmOutcome};
+use podo_app::payments::{
+    CancellationRequest, ConfirmOutcome, ConfirmationRequest, PaymentRequest, WalletPaymentRequest,
+};
 use podo_domain::catalog::text::Line;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
@@ -57,7 +59,7 @@ pub(crate) async fn request(
     headers: HeaderMap,
     body: Body<RequestBody>,
 ) -> ApiResult<Response> {
-    let asked = AskToPay {
+    let asked = PaymentRequest {
         key: key_of(&headers, caller.user, REQUEST, &body.bytes)?,
         fan: caller.user,
         reservation: body.value.reservation_id,
@@ -90,7 +92,7 @@ pub(crate) async fn pay_from_wallet(
     headers: HeaderMap,
     body: Body<WalletPaymentBody>,
 ) -> ApiResult<Response> {
-    let asked = AskToPayFromWallet {
+    let asked = WalletPaymentRequest {
         key: key_of(&headers, caller.user, PAY_FROM_WALLET, &body.bytes)?,
         fan: caller.user,
         reservation: body.value.reservation_id,
@@ -133,7 +135,7 @@ pub(crate) async fn confirm(
     headers: HeaderMap,
     body: Body<ConfirmPaymentBody>,
 ) -> ApiResult<Response> {
-    let asked = AskToConfirm {
+    let asked = ConfirmationRequest {
         key: key_of(&headers, caller.user, CONFIRM, &body.bytes)?,
         fan: caller.user,
         payment: body.value.payment_id,
@@ -179,7 +181,7 @@ pub(crate) async fn cancel(
 ) -> ApiResult<Response> {
     let key = key_of(&headers, caller.user, CANCEL, &body.bytes)?;
     let CancelPaymentBody { payment_id, reason, seat_ids: seats, refund_to: to } = body.value;
-    let asked = AskToCancel { key, fan: caller.user, reason: reason.into(), seats, to };
+    let asked = CancellationRequest { key, fan: caller.user, reason: reason.into(), seats, to };
     once(payments::cancel_payment(&app.context, payment_id, asked).await?)
 }
 

@@ -15,7 +15,7 @@ use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::payments::Canceled;
 use podo_app::payments::port::refunds::{RefundPreview, RefundRun, SecondNeeded};
 use podo_app::payments::refunds;
-use podo_app::payments::refunds::{AskToRefund, RefundAnswer};
+use podo_app::payments::refunds::{RefundAnswer, RefundRequest};
 use podo_domain::catalog::text::Line;
 use podo_domain::payments::refunds::{RefundPolicy, RefundTo};
 use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, SeatId};
@@ -111,7 +111,7 @@ pub(crate) async fn refund(
         let problem = "out_of_range:0..90".to_owned();
         return Err(Failure::Field { pointer: "feePercent".into(), problem }.into());
     }
-    let asked = AskToRefund {
+    let asked = RefundRequest {
         key,
         actor,
         reason: reason.into(),

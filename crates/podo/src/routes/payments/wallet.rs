@@ -16,7 +16,7 @@ use podo_app::payments::port::wallets::{
     Movement,
 };
 use podo_app::payments::wallet;
-use podo_app::payments::wallet::{AskToCharge, ChargeOutcome};
+use podo_app::payments::wallet::{ChargeOutcome, ChargeRequest};
 use podo_app::store::Page;
 use podo_domain::catalog::text::Line;
 use podo_domain::payments::PaymentStatus;
@@ -95,13 +95,13 @@ pub(crate) async fn charge(
     let ChargeBody { amount, gateway } = body.value;
     match (gateway, &app.sandbox) {
         (Some(gateway), _) => {
-            let asked = AskToCharge { key, fan: caller.user, amount, gateway: gateway.as_str() };
+            let asked = ChargeRequest { key, fan: caller.user, amount, gateway: gateway.as_str() };
             once(wallet::request_charge(&app.context, asked).await?)
         }
         (None, Some(_)) => once(wallet::charge(&app.context, key, caller.user, amount).await?),
         (None, None) => {
             let gateway = app.context.gateway_or_default(None)?.name();
-            let asked = AskToCharge { key, fan: caller.user, amount, gateway };
+            let asked = ChargeRequest { key, fan: caller.user, amount, gateway };
             once(wallet::request_charge(&app.context, asked).await?)
         }
     }

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use podo_app::tickets::gate;
 use podo_app::tickets::gate::{
-    AskForList, AskToUndo, CheckedIn, GateList, GateName, LINES_MAX, Scan,
+    CheckedIn, GateList, GateListRequest, GateName, LINES_MAX, Scan, UndoRequest,
 };
 use podo_app::tickets::gate_port::{GateShow, OfflineScan, OfflineUndo, ScanResult};
 use podo_domain::catalog::text::Line;
@@ -95,7 +95,7 @@ pub(crate) async fn undo_check_in(
     body: Body<UndoBody>,
 ) -> ApiResult<StatusCode> {
     let UndoBody { schedule_id: schedule, ticket_id: ticket, gate, reason } = body.value;
-    let asked = AskToUndo { actor, events: grant.events, schedule, ticket, gate, reason };
+    let asked = UndoRequest { actor, events: grant.events, schedule, ticket, gate, reason };
     gate::undo(&app.context, asked).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -199,7 +199,7 @@ pub(crate) async fn gate_list(
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<Json<GateList>> {
     let limit = limit_within(query.limit.unwrap_or(100), LINES_MAX)?;
-    let asked = AskForList { actor, schedule, cursor: query.cursor, limit };
+    let asked = GateListRequest { actor, schedule, cursor: query.cursor, limit };
     Ok(Json(gate::gate_list(&app.context, asked).await?))
 }
 

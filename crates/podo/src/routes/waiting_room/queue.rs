@@ -3,7 +3,7 @@
 use crate::http::extract::{Body, ClientHeaders, Fan, Id, Params, Poller};
 use crate::http::language::Language;
 use crate::http::problem::{ApiResult, Problem};
-use crate::http::respond::answer::Answer;
+use crate::http::respond::answer::HotResponse;
 use crate::routes::{App, AppState};
 use axum::Json;
 use axum::extract::State;
@@ -67,7 +67,7 @@ pub(crate) struct ScheduleParams {
 #[utoipa::path(post, path = "/api/queue/enter", tag = "queue",
     security(("accessToken" = [])), request_body = EnterBody,
     params(("Queue-Token" = Option<String>, Header),
-           ("Challenge-Answer" = Option<String>, Header,
+           ("Challenge-HotResponse" = Option<String>, Header,
             description = "`salt.number`, after a 403 `CHALLENGE_REQUIRED`")),
     responses((status = 200, body = QueueView), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem),
@@ -78,10 +78,10 @@ pub(crate) async fn enter(
     fan: Fan,
     headers: HeaderMap,
     body: Body<EnterBody>,
-) -> ApiResult<Answer> {
+) -> ApiResult<HotResponse> {
     let EnterBody { schedule_id, phase_id } = body.value;
     let headers = ClientHeaders::of(&headers);
-    enter_queue(&app, fan, schedule_id, phase_id, &headers).await.map(Answer::Place)
+    enter_queue(&app, fan, schedule_id, phase_id, &headers).await.map(HotResponse::Place)
 }
 
 /// Enters the queue, on either transport.
@@ -116,9 +116,9 @@ pub(crate) async fn status(
     poller: Poller,
     Params(params): Params<ScheduleParams>,
     headers: HeaderMap,
-) -> ApiResult<Answer> {
+) -> ApiResult<HotResponse> {
     let headers = ClientHeaders::of(&headers);
-    poll(&app, poller, params.schedule_id, &headers).await.map(Answer::Place)
+    poll(&app, poller, params.schedule_id, &headers).await.map(HotResponse::Place)
 }
 
 /// Returns the fan's position, on either transport.

@@ -4,7 +4,7 @@ use crate::http::address_budgets::Share;
 use crate::http::extract::{ClientHeaders, Network, Params, Poller, open_stream};
 use crate::http::language::Language;
 use crate::http::problem::{ApiError, ApiResult, Problem};
-use crate::http::respond::answer::{Answer, EventStream};
+use crate::http::respond::answer::{EventStream, HotResponse};
 use crate::http::respond::events::{EventSource, event};
 use crate::routes::App;
 use crate::routes::waiting_room::queue::{ScheduleParams, localise};
@@ -31,10 +31,10 @@ pub(crate) async fn stream(
     Params(params): Params<ScheduleParams>,
     Network(network): Network,
     headers: HeaderMap,
-) -> ApiResult<Answer> {
+) -> ApiResult<HotResponse> {
     let headers = ClientHeaders::of(&headers);
     let events = listen(&app, poller, params.schedule_id, &headers, network).await?;
-    Ok(Answer::Events(EventStream::Queue(Box::new(events))))
+    Ok(HotResponse::Events(EventStream::Queue(Box::new(events))))
 }
 
 /// Opens a stream, on either transport.

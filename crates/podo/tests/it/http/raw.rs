@@ -51,14 +51,14 @@ pub(crate) fn n_connected(last: u8, server: SocketAddr) -> usize {
 
 /// One HTTP/1 response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct RawResponse {
     pub(crate) status: u16,
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: Vec<u8>,
 }
 
 /// The first response in these bytes, and the rest; `None` if there is no complete one.
-pub(crate) fn first_answer(bytes: &[u8]) -> Option<(Answer, &[u8])> {
+pub(crate) fn first_answer(bytes: &[u8]) -> Option<(RawResponse, &[u8])> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).ok()?;
     let mut lines = head.split("\r\n");
@@ -72,10 +72,10 @@ pub(crate) fn first_answer(bytes: &[u8]) -> Option<(Answer, &[u8])> {
     let rest = &bytes[end + 4..];
     let length = headers.get("content-length").map_or(Some(0), |text| text.parse().ok())?;
     let body = rest.get(..length)?.to_vec();
-    Some((Answer { status, headers, body }, &rest[length..]))
+    Some((RawResponse { status, headers, body }, &rest[length..]))
 }
 
-pub(crate) fn answers(mut bytes: &[u8]) -> Vec<Answer> {
+pub(crate) fn answers(mut bytes: &[u8]) -> Vec<RawResponse> {
     let mut answers = Vec::new();
     while let Some((answer, rest)) = first_answer(bytes) {
         answers.push(answer);

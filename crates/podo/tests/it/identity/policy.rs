@@ -12,7 +12,7 @@ use crate::support::client::{Answer, Api, send};
 use crate::support::world::World;
 use podo_app::identity::keyring::Keyring;
 use podo_app::identity::sessions::{Caller, Sessions};
-use podo_app::operations::port::audit::{AuditAsk, AuditView};
+use podo_app::operations::port::audit::{AuditQuery, AuditView};
 use podo_domain::identity::permissions::Permission;
 use podo_domain::identity::{ACCESS_TOKEN_LENGTH, Role};
 use podo_domain::{SessionId, Timestamp, UserId};
@@ -353,7 +353,7 @@ async fn every_route_of_the_organisers_declares_its_policy() {
 
 /// The latest entries of the audit log, by number.
 async fn newest_entries(world: &World) -> Vec<AuditView> {
-    let everything = AuditAsk {
+    let everything = AuditQuery {
         actor: None,
         action: None,
         subject: None,

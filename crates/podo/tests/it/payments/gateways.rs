@@ -20,7 +20,7 @@ use crate::support::client::text;
 use crate::support::world::{PRICE, until};
 use bank::{Bank, Gateway, Webhook};
 use futures::future::join_all;
-use podo_app::payments::port::payments::AskGateway;
+use podo_app::payments::port::payments::GatewayQuery;
 use podo_domain::PaymentId;
 use podo_testbed::gateways::{Fault, RefundFault};
 use serde_json::json;
@@ -151,7 +151,7 @@ async fn without_the_stored_intent_every_confirm_reaches_the_gateway() {
     let bank = Bank::open().await;
     let case = bank.start(Gateway::Toss, 0, (Fault::Busy, RefundFault::None)).await;
     let payment: PaymentId = case.payment.parse().unwrap();
-    let ask = AskGateway {
+    let ask = GatewayQuery {
         payment,
         gateway: "toss".into(),
         payment_key: Some(format!("tk_{}", case.order)),

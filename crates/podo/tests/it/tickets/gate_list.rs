@@ -3,7 +3,7 @@
 use super::{check_in, code_of};
 use crate::support::client::{Api, text};
 use crate::support::world::{Plan, Show, World};
-use podo_app::operations::port::audit::AuditAsk;
+use podo_app::operations::port::audit::AuditQuery;
 use podo_domain::Timestamp;
 use podo_domain::identity::permissions::{Membership, TeamRole};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn states(page: &Value) -> Vec<(String, String)> {
 
 /// How often the audit log has a download of this list.
 async fn n_downloads(world: &World, show: &Show) -> usize {
-    let everything = AuditAsk {
+    let everything = AuditQuery {
         actor: None,
         action: Some("read".to_owned()),
         subject: None,

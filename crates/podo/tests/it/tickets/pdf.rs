@@ -2,9 +2,9 @@
 
 use crate::support::world::{Plan, World, config, until};
 use podo::bootstrap;
-use podo_adapters::papers::PdfPrinter;
+use podo_adapters::pdf::PdfPrinter;
 use podo_app::Result;
-use podo_app::tickets::papers::{PaperSize, TicketPaper, TicketPress, TicketPrinter};
+use podo_app::tickets::documents::{PageSize, TicketPage, TicketPress, TicketPrinter};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -18,12 +18,12 @@ struct StuckPrinter {
 }
 
 impl TicketPrinter for StuckPrinter {
-    fn print(&self, papers: &[TicketPaper], size: PaperSize) -> Result<Vec<u8>> {
+    fn print(&self, ticket_pages: &[TicketPage], size: PageSize) -> Result<Vec<u8>> {
         if !self.was_stuck.swap(true, Ordering::SeqCst) {
             // The sender is gone when the test has ended.
             self.go_on.lock().unwrap().recv().ok();
         }
-        PdfPrinter.print(papers, size)
+        PdfPrinter.print(ticket_pages, size)
     }
 }
 

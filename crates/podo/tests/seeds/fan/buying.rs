@@ -2,7 +2,7 @@
 
 use crate::coverage::Moment;
 use crate::fan::call::Saw;
-use crate::fan::{Fan, Promise, body_of, uuid_in};
+use crate::fan::{Fan, HeldSeats, body_of, uuid_in};
 use futures::FutureExt;
 use futures::future::join;
 use podo_app::Error;
@@ -11,8 +11,8 @@ use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::gateway_webhooks;
 use podo_app::payments::port::gateway::Delivery;
 use podo_app::payments::{
-    AskToCancel, AskToConfirm, AskToPay, ConfirmOutcome, cancel_reservation, confirm_payment,
-    request_payment,
+    CancellationRequest, ConfirmOutcome, ConfirmationRequest, PaymentRequest, cancel_reservation,
+    confirm_payment, request_payment,
 };
 use podo_domain::payments::PaymentMethod;
 use podo_domain::payments::refunds::RefundTo;
@@ -39,11 +39,12 @@ enum Paid {
 
 impl Fan {
     /// Pays; after a declined card perhaps with another one.
-    pub(super) async fn pay(&mut self, promise: Promise) {
-        let (reservation, mut until) = (promise.reservation, promise.until);
+    pub(super) async fn pay(&mut self, held_seats: HeldSeats) {
+        let (reservation, mut until) = (held_seats.reservation, held_seats.until);
+        let is_free = self.choose(held_seats).await;
         for _ in 0..3 {
             self.wait_for_the_edge(until).await;
-            let Some(prepared) = self.request(reservation).await else { return };
+            let Some(prepared) = self.request(reservation, is_free).await else { return };
             until = prepared.until;
             self.wait_for_the_edge(until).await;
             let meddle = self.meddle(reservation);
@@ -80,8 +81,9 @@ impl Fan {
         self.pause(0, 5).await;
     }
 
-    async fn request(&mut self, reservation: ReservationId) -> Option<Prepared> {
-        let method = match self.rng.happens(self.sale.plan.from_wallet) {
+    /// A gateway has nothing to charge for a free order.
+    async fn request(&mut self, reservation: ReservationId, is_free: bool) -> Option<Prepared> {
+        let method = match is_free || self.rng.happens(self.sale.plan.from_wallet) {
             true => PaymentMethod::Wallet,
             false => PaymentMethod::Card,
         };
@@ -93,7 +95,7 @@ impl Fan {
             let key = key.clone();
             async move {
                 let gateway = (method == PaymentMethod::Card).then_some(SANDBOX);
-                let asked = AskToPay { key, fan, reservation, method, gateway };
+                let asked = PaymentRequest { key, fan, reservation, method, gateway };
                 request_payment(&node, asked).await.map(body_of)
             }
             .boxed()
@@ -142,7 +144,7 @@ impl Fan {
         let asked = self.ask("confirm", Saw::Answers, move |node| {
             let (key, payment_key) = (key.clone(), approval.clone());
             let (asked, watcher) =
-                (AskToConfirm { key, fan, payment, payment_key, amount }, watcher.clone());
+                (ConfirmationRequest { key, fan, payment, payment_key, amount }, watcher.clone());
             async move {
                 match confirm_payment(&node, asked).await? {
                     Idempotent::Fresh(ConfirmOutcome::Paid(paid)) => {
@@ -177,7 +179,7 @@ impl Fan {
         let (fan, key) = (self.user, self.key(CANCEL_RESERVATION, &reservation.to_string()));
         self.ask("cancel", Saw::Answers, move |node| {
             let (key, reason, seats) = (key.clone(), "changed my mind".to_owned(), Vec::new());
-            let asked = AskToCancel { key, fan, reason, seats, to };
+            let asked = CancellationRequest { key, fan, reason, seats, to };
             async move { cancel_reservation(&node, reservation, asked).await.map(body_of) }.boxed()
         })
         .await;

@@ -6,7 +6,7 @@ use crate::sql::identity::accounts::{FindSignUp, ForgetSignUps, create};
 use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
 use podo_app::identity::port::accounts::{
-    AskSignUp, ConfirmSignUp, CreateUser, PendingPurpose, ProveEmail, SignUpRecord,
+    ConfirmSignUp, CreateUser, PendingPurpose, ProveEmail, RequestSignUp, SignUpRecord,
 };
 use podo_app::{Error, Result};
 use podo_domain::UserId;
@@ -15,7 +15,7 @@ use podo_domain::messaging::messages::{Language, MessageKind};
 use serde_json::json;
 
 /// The worker writes the notification and finds the code here.
-pub(crate) async fn ask(tx: &mut dyn Tx, command: &AskSignUp) -> Result<()> {
+pub(crate) async fn ask(tx: &mut dyn Tx, command: &RequestSignUp) -> Result<()> {
     let sql = "insert into sign_ups
                  (id, email, email_hash, password_hash, name, phone, phone_hash, taken_by, code,
                   code_hash, language, expires_at, created_at, proves, purpose, consents)

@@ -3,7 +3,9 @@
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use podo_app::Result;
-use podo_app::identity::support::port::{SupportSubject, TimelineAsk, TimelineEntry, TimelineKind};
+use podo_app::identity::support::port::{
+    SupportSubject, TimelineEntry, TimelineKind, TimelineQuery,
+};
 use uuid::Uuid;
 
 /// A history with its queries. Each gives the same columns; `$1` is the person or the booking, `$2`
@@ -262,7 +264,7 @@ const SOURCES: [Source; 22] = [
     ),
 ];
 
-pub(super) async fn read(tx: &mut dyn Tx, asked: &TimelineAsk) -> Result<Vec<TimelineEntry>> {
+pub(super) async fn read(tx: &mut dyn Tx, asked: &TimelineQuery) -> Result<Vec<TimelineEntry>> {
     tx.follow_indexes().await?;
     let subject: Uuid = match asked.subject {
         SupportSubject::Person(user) => user.uuid(),

@@ -1,6 +1,6 @@
 //! Sends the same bytes to the fast path and to hyper, and compares the responses.
 
-use crate::http::raw::{Answer, answers};
+use crate::http::raw::{RawResponse, answers};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(crate) const ORDINARY: &[u8] = b"GET /livez HTTP/1.1\r\nHost: podo\r\n\r\n";
 
 /// Sends bytes, shuts down the sending side, and reads all responses.
-pub(crate) fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<Answer> {
+pub(crate) fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<RawResponse> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     // The server may close the connection early after a refusal, even while we send.
@@ -21,7 +21,7 @@ pub(crate) fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<Answer> {
     answers(&got)
 }
 
-pub(crate) fn both_ways(address: SocketAddr, bytes: &[u8]) -> (Vec<Answer>, Vec<Answer>) {
+pub(crate) fn both_ways(address: SocketAddr, bytes: &[u8]) -> (Vec<RawResponse>, Vec<RawResponse>) {
     let first = exchange(address, bytes);
     let mut ordinary = exchange(address, &[ORDINARY, bytes].concat());
     assert_eq!(ordinary.remove(0).status, 200);
@@ -36,7 +36,7 @@ const NEW_EACH_TIME: [&str; 7] =
     ["now", "pollAfterMs", "traceId", "token", "estimatedWait", "estimatedWaitRange", "chance"];
 
 /// What must be equal.
-pub(crate) fn seen(answer: &Answer) -> (u16, BTreeMap<String, String>, Value) {
+pub(crate) fn seen(answer: &RawResponse) -> (u16, BTreeMap<String, String>, Value) {
     let mut headers = answer.headers.clone();
     for name in OWN {
         headers.entry(name.to_owned()).and_modify(|value| value.clear());
@@ -61,7 +61,7 @@ pub(crate) fn assert_same(address: SocketAddr, bytes: &[u8]) {
 
 /// hyper's own response to bytes that are no request, before it closes the connection; for an
 /// incomplete request after the first, it sends nothing.
-fn is_no_request(answer: &Answer) -> bool {
+fn is_no_request(answer: &RawResponse) -> bool {
     let is_last = answer.headers.get("connection").is_some_and(|value| value == "close");
     is_last && !answer.headers.contains_key("x-request-id")
 }
@@ -119,6 +119,6 @@ pub(crate) const HEADERS: [&str; 42] = [
     "Accept-Language: en\r\nAccept-Language: ko\r\n",
     "Cookie: a=\u{fffd}\r\n",
     "X-Request-Id: mine\r\n",
-    "Challenge-Answer: a.1\r\n",
+    "Challenge-RawResponse: a.1\r\n",
     "Content-Type: text/plain\r\n",
 ];

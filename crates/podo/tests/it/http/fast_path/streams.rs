@@ -1,7 +1,7 @@
 //! Differential tests of the streams, and what only a stream without hyper can get wrong.
 
 use crate::http::fast_path::differential::{HEADERS, ORDINARY, seen};
-use crate::http::raw::{Answer, first_answer};
+use crate::http::raw::{RawResponse, first_answer};
 use crate::support::client::text;
 use crate::support::fan::Fan;
 use crate::support::world::{Plan, Show, World, until};
@@ -41,7 +41,7 @@ impl RawStream {
     }
 
     /// The next head with its body; the body of a stream stays unread.
-    fn answer(&mut self) -> Option<Answer> {
+    fn answer(&mut self) -> Option<RawResponse> {
         loop {
             if let Some((answer, rest)) = first_answer(&self.read) {
                 self.read = rest.to_vec();

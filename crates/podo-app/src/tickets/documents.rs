@@ -1,4 +1,4 @@
-//! Tickets on paper, and what is attached to a mail about them.
+//! Tickets as PDF documents, and what is attached to a mail about them.
 
 use crate::context::AppContext;
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ use podo_domain::{Refusal, ReservationId, TicketId, UserId};
 use std::sync::Arc;
 
 /// Most tickets in one document.
-const PAPERS_MAX: usize = 10;
+const PAGES_MAX: usize = 10;
 
 /// Longest line on a ticket; a longer one is cut.
 const LINE_MAX: usize = 120;
@@ -25,7 +25,7 @@ const LINE_MAX: usize = 120;
 const PRINTED_AT_ONCE: usize = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PaperSize {
+pub enum PageSize {
     A4,
     /// As narrow as a phone.
     Mobile,
@@ -33,7 +33,7 @@ pub enum PaperSize {
 
 /// One ticket, worded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TicketPaper {
+pub struct TicketPage {
     pub organiser: String,
     pub title: String,
     pub artist: String,
@@ -49,7 +49,7 @@ pub struct TicketPaper {
 /// Makes documents of tickets, without I/O.
 pub trait TicketPrinter: Send + Sync {
     /// A PDF with a page for each ticket.
-    fn print(&self, papers: &[TicketPaper], size: PaperSize) -> Result<Vec<u8>>;
+    fn print(&self, ticket_pages: &[TicketPage], size: PageSize) -> Result<Vec<u8>>;
 }
 
 /// The printer with its limit.
@@ -64,10 +64,10 @@ impl TicketPress {
         TicketPress { printer, turns: Turns::new(PRINTED_AT_ONCE) }
     }
 
-    async fn print(&self, mut papers: Vec<TicketPaper>, size: PaperSize) -> Result<Vec<u8>> {
-        papers.truncate(PAPERS_MAX);
+    async fn print(&self, mut ticket_pages: Vec<TicketPage>, size: PageSize) -> Result<Vec<u8>> {
+        ticket_pages.truncate(PAGES_MAX);
         let printer = self.printer.clone();
-        self.turns.take(move || printer.print(&papers, size)).await
+        self.turns.take(move || printer.print(&ticket_pages, size)).await
     }
 }
 
@@ -76,7 +76,7 @@ pub async fn ticket_pdf(
     context: &AppContext,
     fan: UserId,
     ticket: TicketId,
-    size: PaperSize,
+    size: PageSize,
 ) -> Result<Vec<u8>> {
     let ticket = my_ticket(context, fan, ticket).await?;
     if ticket.status == TicketStatus::Void {
@@ -85,10 +85,10 @@ pub async fn ticket_pdf(
     let show = show_of(context, ticket.reservation_id).await?;
     let language = language_of(context, fan).await?;
     let holder = holder(context, fan).await?;
-    let paper = paper(context, &ticket, &show, &holder, language);
+    let ticket_page = ticket_page(context, &ticket, &show, &holder, language);
     let press = context.tickets.press.as_ref();
     let press = press.ok_or_else(|| Error::broken("this program has no printer of tickets"))?;
-    press.print(vec![paper], size).await
+    press.print(vec![ticket_page], size).await
 }
 
 /// The show of a ticket as a calendar file.
@@ -117,13 +117,13 @@ pub(crate) async fn attachments(
     };
     let show = show_of(context, reservation).await?;
     let holder = holder(context, fan).await?;
-    let paper = |ticket: &TicketView| paper(context, ticket, &show, &holder, language);
-    let papers: Vec<TicketPaper> = tickets.iter().map(paper).collect();
+    let ticket_page = |ticket: &TicketView| ticket_page(context, ticket, &show, &holder, language);
+    let ticket_pages: Vec<TicketPage> = tickets.iter().map(ticket_page).collect();
     let number = &tickets[0].booking_number;
     let pdf = Attachment {
         name: format!("{number}.pdf"),
         media_type: "application/pdf",
-        bytes: press.print(papers, PaperSize::A4).await?,
+        bytes: press.print(ticket_pages, PageSize::A4).await?,
     };
     let file = calendar(&show, &context.rules.brand.home, context.now());
     let calendar = Attachment {
@@ -149,13 +149,13 @@ pub(super) async fn holder(context: &AppContext, fan: UserId) -> Result<String> 
     context.keyring.decrypt(&field("name", fan), &user.name)
 }
 
-fn paper(
+fn ticket_page(
     context: &AppContext,
     ticket: &TicketView,
     show: &ShowFacts,
     holder: &str,
     language: Language,
-) -> TicketPaper {
+) -> TicketPage {
     let say = |ko: &str, en: &str| match language {
         Language::Ko => ko.to_owned(),
         Language::En => en.to_owned(),
@@ -165,7 +165,7 @@ fn paper(
     let address = words::address(&show.city, &show.address, language);
     let when = words::moment(show.starts_at, &show.time_zone, language);
     let brand = &context.rules.brand.name;
-    TicketPaper {
+    TicketPage {
         organiser: cut(if brand.is_empty() { "Podo" } else { brand }),
         title: cut(&show.title),
         artist: cut(&show.artist),

@@ -1,10 +1,10 @@
 //! One ticket on one page.
 
-use crate::papers::FONT;
-use crate::papers::font::Subset;
+use crate::pdf::FONT;
+use crate::pdf::font::Subset;
 use pdf_writer::types::TextRenderingMode;
 use pdf_writer::{Content, Str};
-use podo_app::tickets::papers::{PaperSize, TicketPaper};
+use podo_app::tickets::documents::{PageSize, TicketPage};
 use podo_app::{Error, Result};
 use qrcode::{Color, EcLevel, QrCode};
 
@@ -19,9 +19,9 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn of(size: PaperSize) -> Layout {
+    pub(super) fn of(size: PageSize) -> Layout {
         match size {
-            PaperSize::A4 => Layout {
+            PageSize::A4 => Layout {
                 width: 595.0,
                 height: 842.0,
                 margin: 64.0,
@@ -29,7 +29,7 @@ impl Layout {
                 text: 12.0,
                 code: 230.0,
             },
-            PaperSize::Mobile => Layout {
+            PageSize::Mobile => Layout {
                 width: 360.0,
                 height: 740.0,
                 margin: 28.0,
@@ -70,58 +70,58 @@ struct Style {
 impl<'d> Drawing<'d> {
     /// The content of a page.
     pub(super) fn of(
-        paper: &TicketPaper,
+        ticket_page: &TicketPage,
         layout: &'d Layout,
         subset: &'d mut Subset,
     ) -> Result<Vec<u8>> {
         let y = layout.height - layout.margin;
         let mut drawing = Drawing { content: Content::new(), layout, subset, y };
-        drawing.head(paper);
-        drawing.seat(paper);
-        drawing.details(paper);
-        if let Some(code) = &paper.code {
+        drawing.head(ticket_page);
+        drawing.seat(ticket_page);
+        drawing.details(ticket_page);
+        if let Some(code) = &ticket_page.code {
             drawing.code(code)?;
         }
-        drawing.foot(paper);
+        drawing.foot(ticket_page);
         Ok(drawing.content.finish().to_vec())
     }
 
-    fn head(&mut self, paper: &TicketPaper) {
+    fn head(&mut self, ticket_page: &TicketPage) {
         let text = self.layout.text;
         let small = Style { size: text, color: QUIET, is_bold: true };
         self.y -= text;
-        self.line(&paper.organiser, small);
+        self.line(&ticket_page.organiser, small);
         self.y -= self.layout.title * 1.6;
         let style = Style { size: self.layout.title, color: INK, is_bold: true };
-        for line in self.wrapped(&paper.title, style.size, TITLE_LINES_MAX) {
+        for line in self.wrapped(&ticket_page.title, style.size, TITLE_LINES_MAX) {
             self.line(&line, style);
             self.y -= style.size * 1.3;
         }
-        self.line(&paper.artist, Style { size: text * 1.15, color: QUIET, is_bold: false });
+        self.line(&ticket_page.artist, Style { size: text * 1.15, color: QUIET, is_bold: false });
         self.y -= text * 1.6;
         self.rule();
     }
 
-    fn seat(&mut self, paper: &TicketPaper) {
+    fn seat(&mut self, ticket_page: &TicketPage) {
         let size = self.layout.title * 1.15;
         self.y -= size * 1.3;
         let seat = Style { size, color: INK, is_bold: true };
-        for line in self.wrapped(&paper.seat, size, 2) {
+        for line in self.wrapped(&ticket_page.seat, size, 2) {
             self.line(&line, seat);
             self.y -= size * 1.2;
         }
         let grade = Style { size: self.layout.text * 1.15, color: QUIET, is_bold: false };
-        self.line(&paper.grade, grade);
+        self.line(&ticket_page.grade, grade);
         self.y -= self.layout.text * 1.6;
         self.rule();
     }
 
-    fn details(&mut self, paper: &TicketPaper) {
+    fn details(&mut self, ticket_page: &TicketPage) {
         let size = self.layout.text;
         let left = self.layout.margin;
         let indent = size * 6.0;
         self.y -= size * 1.0;
-        for (label, words) in &paper.lines {
+        for (label, words) in &ticket_page.lines {
             self.y -= size * 1.0;
             self.write(label, left, Style { size, color: QUIET, is_bold: false });
             let style = Style { size, color: INK, is_bold: false };
@@ -153,10 +153,10 @@ impl<'d> Drawing<'d> {
         Ok(())
     }
 
-    fn foot(&mut self, paper: &TicketPaper) {
+    fn foot(&mut self, ticket_page: &TicketPage) {
         let size = self.layout.text * 0.92;
         self.y -= size * 1.6;
-        for line in self.wrapped(&paper.note, size, 3) {
+        for line in self.wrapped(&ticket_page.note, size, 3) {
             let width = self.subset.width(&line) * size;
             let left = (self.layout.width - width) / 2.0;
             self.write(&line, left, Style { size, color: QUIET, is_bold: false });

@@ -3,12 +3,12 @@
 mod font;
 mod page;
 
-use crate::papers::font::Subset;
+use crate::pdf::font::Subset;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use page::{Drawing, Layout};
 use pdf_writer::{Filter, Finish, Name, Pdf, Rect, Ref, TextStr};
-use podo_app::tickets::papers::{PaperSize, TicketPaper, TicketPrinter};
+use podo_app::tickets::documents::{PageSize, TicketPage, TicketPrinter};
 use podo_app::{Error, Result};
 use std::io::Write;
 
@@ -20,14 +20,14 @@ pub struct PdfPrinter;
 const FONT: Name<'static> = Name(b"F");
 
 impl TicketPrinter for PdfPrinter {
-    fn print(&self, papers: &[TicketPaper], size: PaperSize) -> Result<Vec<u8>> {
+    fn print(&self, ticket_pages: &[TicketPage], size: PageSize) -> Result<Vec<u8>> {
         let mut subset = Subset::open()?;
         let layout = Layout::of(size);
         let mut pages = Vec::new();
-        for paper in papers {
-            pages.push(Drawing::of(paper, &layout, &mut subset)?);
+        for ticket_page in ticket_pages {
+            pages.push(Drawing::of(ticket_page, &layout, &mut subset)?);
         }
-        let title = papers.first().map_or("", |paper| &paper.title);
+        let title = ticket_pages.first().map_or("", |ticket_page| &ticket_page.title);
         write(&pages, &layout, &subset, title)
     }
 }
@@ -75,8 +75,8 @@ fn pack(bytes: &[u8]) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn paper() -> TicketPaper {
-        TicketPaper {
+    fn ticket_page() -> TicketPage {
+        TicketPage {
             organiser: "포도".to_owned(),
             title: "세레인 월드투어 〈밤의 정원〉 앙코르 콘서트 인 서울, 뷁똠방각하".to_owned(),
             artist: "세레인".to_owned(),
@@ -90,9 +90,9 @@ mod tests {
 
     #[test]
     fn a_document_is_small_and_ends_as_it_should() {
-        for size in [PaperSize::A4, PaperSize::Mobile] {
-            let papers: Vec<TicketPaper> = (0..10).map(|_| paper()).collect();
-            let pdf = PdfPrinter.print(&papers, size).unwrap();
+        for size in [PageSize::A4, PageSize::Mobile] {
+            let ticket_pages: Vec<TicketPage> = (0..10).map(|_| ticket_page()).collect();
+            let pdf = PdfPrinter.print(&ticket_pages, size).unwrap();
             assert!(pdf.starts_with(b"%PDF-") && pdf.ends_with(b"%%EOF"), "{size:?}");
             assert!(pdf.len() < 200_000, "{size:?}: {} bytes", pdf.len());
         }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn a_glyph_that_the_font_lacks_is_replaced() {
-        let odd = TicketPaper { title: "防弾少年団 🎤 \u{7}".to_owned(), ..paper() };
-        assert!(PdfPrinter.print(&[odd], PaperSize::A4).is_ok());
+        let odd = TicketPage { title: "防弾少年団 🎤 \u{7}".to_owned(), ..ticket_page() };
+        assert!(PdfPrinter.print(&[odd], PageSize::A4).is_ok());
     }
 }

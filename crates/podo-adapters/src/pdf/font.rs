@@ -1,6 +1,6 @@
 //! The font of tickets, cut down to the glyphs of one document.
 
-use crate::papers::pack;
+use crate::pdf::pack;
 use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Filter, Finish, Name, Pdf, Rect, Ref, Str};
 use podo_app::{Error, Result};
