@@ -1,5 +1,6 @@
 //! Holding seats, the seat map, the standby list, and the filter in front of the seats.
 
+pub mod allocations;
 pub mod jobs;
 pub mod order;
 pub mod port;

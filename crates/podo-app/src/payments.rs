@@ -48,6 +48,8 @@ pub async fn request_payment(
     let payment = PaymentId::new(context.rng.id(now));
     let (gateway, checkout) = match asked.method {
         PaymentMethod::Wallet => (None, Checkout { gateway: None, url: None, data: None }),
+        // Only an organiser takes money at the desk.
+        PaymentMethod::BoxOffice => return Err(Refusal::UnknownGateway.into()),
         PaymentMethod::Card => {
             let gateway = context.gateway_or_default(asked.gateway)?;
             let reservation = my_reservation(context, asked.fan, asked.reservation).await?;

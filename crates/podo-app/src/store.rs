@@ -1,6 +1,9 @@
 //! The store as one port, and its pages.
 
+use crate::booking::port::allocations::Allocations;
+use crate::booking::port::issued::IssuedOrders;
 use crate::booking::port::reconciliation::Reconciliation;
+use crate::booking::port::reseat::Reseats;
 use crate::booking::port::reservations::Reservations;
 use crate::booking::port::standby::Standbys;
 use crate::catalog::phases::draws_port::Draws;
@@ -60,6 +63,9 @@ union_trait! {
     /// span rooms.
     Store:
     Accounts,
+    Allocations,
+    IssuedOrders,
+    Reseats,
     Announcements,
     ApiKeys,
     AuditLog,

@@ -86,6 +86,8 @@ ids! {
     /// bytes. The phase's waiting room has the same id, so no place or entry of another phase fits.
     PhaseId
     ReservationId
+    /// A group of seats that an organiser keeps from sale.
+    AllocationId
     /// A promotion code of a date.
     PromotionId
     /// One fan's entry in the standby list of a schedule; sorts by age.

@@ -50,10 +50,10 @@ pub mod time;
 pub mod waiting_room;
 
 pub use id::{
-    AnnouncementId, ApiKeyId, ClaimId, DeadLetterId, DeliveryId, DeviceId, EndpointId, EventId,
-    HallId, ImportId, LedgerId, LoginId, MessageId, NodeId, NoteId, PaymentId, PhaseId,
-    PromotionId, RefundId, ResaleId, ReservationId, ScheduleId, SeatId, SessionId, SignalId,
-    StandbyId, TicketId, UserId, VenueId,
+    AllocationId, AnnouncementId, ApiKeyId, ClaimId, DeadLetterId, DeliveryId, DeviceId,
+    EndpointId, EventId, HallId, ImportId, LedgerId, LoginId, MessageId, NodeId, NoteId, PaymentId,
+    PhaseId, PromotionId, RefundId, ResaleId, ReservationId, ScheduleId, SeatId, SessionId,
+    SignalId, StandbyId, TicketId, UserId, VenueId,
 };
 pub use money::Won;
 pub use refusal::Refusal;

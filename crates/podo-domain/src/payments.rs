@@ -93,10 +93,12 @@ impl PaymentStatus {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "UPPERCASE")]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PaymentMethod {
     Wallet,
     Card,
+    /// Paid at the desk of the organiser; no fan can choose it.
+    BoxOffice,
 }
 
 impl PaymentMethod {
@@ -104,11 +106,12 @@ impl PaymentMethod {
         match self {
             PaymentMethod::Wallet => "WALLET",
             PaymentMethod::Card => "CARD",
+            PaymentMethod::BoxOffice => "BOX_OFFICE",
         }
     }
 
     pub fn parse(text: &str) -> Option<PaymentMethod> {
-        [PaymentMethod::Wallet, PaymentMethod::Card]
+        [PaymentMethod::Wallet, PaymentMethod::Card, PaymentMethod::BoxOffice]
             .into_iter()
             .find(|method| method.as_str() == text)
     }
@@ -198,7 +201,7 @@ impl Payment {
     }
 
     /// The wallet pays immediately, in the same transaction.
-    pub fn captured_from_wallet(&self) -> Payment {
+    pub fn captured_at_once(&self) -> Payment {
         Payment { captured: self.amount, ..self.to(PaymentStatus::Captured) }
     }
 

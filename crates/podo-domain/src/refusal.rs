@@ -1,6 +1,7 @@
 //! Every refusal of Podo. A refusal is an expected answer, not a fault: it changes nothing, has a
 //! stable code, and the HTTP layer words it in the caller's language.
 
+use crate::booking::allocations::SeatLine;
 use crate::catalog::phases::PhaseAudience;
 use crate::identity::permissions::Permission;
 use crate::{PhaseId, SeatId, Timestamp, Won};
@@ -182,6 +183,33 @@ pub enum Refusal {
     },
     UnknownGrade,
     UnknownSection,
+
+    // Allocations
+    InvalidAllocation {
+        field: &'static str,
+    },
+    /// The date has an allocation of this name.
+    AllocationExists,
+    /// Its seats are on sale.
+    AllocationReleased,
+    /// These seats are held, sold or kept by another allocation.
+    SeatsNotFree {
+        seats: Vec<SeatId>,
+    },
+    /// The allocation doesn't keep these seats.
+    SeatsNotKept {
+        seats: Vec<SeatId>,
+    },
+    /// These seats of the allocation have an order.
+    KeptSeatsSold {
+        seats: Vec<SeatId>,
+    },
+    /// The new seat has another price than the old one.
+    ReseatOtherPrice,
+    /// A list of seats has wrong lines; none of it was applied.
+    InvalidSeatList {
+        lines: Vec<SeatLine>,
+    },
     SeatLimit {
         max: u32,
     },
@@ -377,6 +405,14 @@ impl Refusal {
             Refusal::SeatNotInPhase { .. } => "SEAT_NOT_IN_PHASE",
             Refusal::UnknownGrade => "UNKNOWN_GRADE",
             Refusal::UnknownSection => "UNKNOWN_SECTION",
+            Refusal::InvalidAllocation { .. } => "INVALID_ALLOCATION",
+            Refusal::AllocationExists => "ALLOCATION_EXISTS",
+            Refusal::AllocationReleased => "ALLOCATION_RELEASED",
+            Refusal::SeatsNotFree { .. } => "SEATS_NOT_FREE",
+            Refusal::SeatsNotKept { .. } => "SEATS_NOT_KEPT",
+            Refusal::KeptSeatsSold { .. } => "KEPT_SEATS_SOLD",
+            Refusal::ReseatOtherPrice => "RESEAT_OTHER_PRICE",
+            Refusal::InvalidSeatList { .. } => "INVALID_SEAT_LIST",
             Refusal::SeatLimit { .. } => "SEAT_LIMIT",
             Refusal::HoldChurn { .. } => "HOLD_CHURN",
             Refusal::HoldOver => "HOLD_OVER",

@@ -101,7 +101,9 @@ async fn answer(
     let body = match body {
         Value::Null => Bytes::new(),
         Value::Array(bytes) => bytes.iter().map(|it| it.as_u64().unwrap() as u8).collect(),
-        body => body.to_string().into(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            body.to_string().into()
+        }
     };
     Response::builder().status(status).body(Full::new(body)).unwrap()
 }

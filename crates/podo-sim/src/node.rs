@@ -60,7 +60,7 @@ struct Duty {
     round: for<'p> fn(&'p AppContext, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
 }
 
-const DUTIES: [Duty; 10] = [
+const DUTIES: [Duty; 11] = [
     Duty {
         name: "admit",
         pause_s: (1, 3),
@@ -89,6 +89,11 @@ const DUTIES: [Duty; 10] = [
         round: |context, now| {
             podo_app::payments::jobs::refund_canceled::refund_canceled_shows(context, now).boxed()
         },
+    },
+    Duty {
+        name: "release-kept",
+        pause_s: (2, 10),
+        round: |context, now| podo_app::booking::jobs::release::release_kept(context, now).boxed(),
     },
     Duty {
         name: "offer",

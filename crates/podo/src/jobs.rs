@@ -43,6 +43,7 @@ impl fmt::Display for Timing {
 pub enum Job {
     AdmitFans,
     ExpireHolds,
+    ReleaseKept,
     OfferSeats,
     Draw,
     OfferDrawn,
@@ -68,9 +69,10 @@ pub enum Job {
 }
 
 impl Job {
-    pub const ALL: [Job; 24] = [
+    pub const ALL: [Job; 25] = [
         Job::AdmitFans,
         Job::ExpireHolds,
+        Job::ReleaseKept,
         Job::OfferSeats,
         Job::Draw,
         Job::OfferDrawn,
@@ -99,6 +101,7 @@ impl Job {
         match self {
             Job::AdmitFans => "admit",
             Job::ExpireHolds => "expire",
+            Job::ReleaseKept => "release-kept",
             Job::OfferSeats => "offer",
             Job::Draw => "draw",
             Job::OfferDrawn => "offer-drawn",
@@ -128,6 +131,7 @@ impl Job {
         match self {
             Job::AdmitFans => "admits waiting fans",
             Job::ExpireHolds => "frees seats whose hold has expired",
+            Job::ReleaseKept => "puts kept seats on sale at the time of their release",
             Job::OfferSeats => "offers returned seats to the standby list",
             Job::Draw => "draws the applications of draw sales",
             Job::OfferDrawn => "offers seats to winners of draws, in the drawn order",
@@ -173,6 +177,7 @@ impl Job {
             | Job::VerifyInvariants => true,
             Job::AdmitFans
             | Job::ExpireHolds
+            | Job::ReleaseKept
             | Job::OfferSeats
             | Job::OfferResales
             | Job::SendNotices
@@ -200,6 +205,7 @@ impl Job {
         match self {
             Job::AdmitFans => podo_app::waiting_room::jobs::admit_fans(context, now).await,
             Job::ExpireHolds => podo_app::booking::jobs::expire::expire_holds(context, now).await,
+            Job::ReleaseKept => podo_app::booking::jobs::release::release_kept(context, now).await,
             Job::OfferSeats => podo_app::booking::jobs::offer::offer_seats(context, now).await,
             Job::Draw => podo_app::booking::jobs::draw::draw(context, now).await,
             Job::OfferDrawn => podo_app::booking::jobs::draw::offer_drawn(context, now).await,

@@ -250,6 +250,7 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
             Job::SettlePayments
             | Job::MakeRefunds
             | Job::FollowWebhooks
+            | Job::ReleaseKept
             | Job::ReplayDeadLetters
             | Job::SendNotices
             | Job::DeliverWebhooks

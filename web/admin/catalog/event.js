@@ -104,6 +104,8 @@ function scheduleRow(page, event, it) {
         el("a", { class: "btn small", href: `#/live/${it.id}` }, icon("chart"), t("monitor")),
         el("a", { class: "btn small", href: `#/schedules/${it.id}/phases?event=${event.id}` }, t("phases")),
         el("a", { class: "btn small", href: `#/schedules/${it.id}/pricing?event=${event.id}` }, t("pricing")),
+        el("a", { class: "btn small", href: `#/schedules/${it.id}/allocations?event=${event.id}` }, t("allocations")),
+        el("a", { class: "btn small", href: `#/schedules/${it.id}/boxoffice?event=${event.id}` }, t("boxOffice")),
         el("button", { class: "btn small", type: "button", onclick: () => editTimes(page, it) }, t("edit")),
         event.status === "PREPARING" ? deleteButton(page, `/api/admin/schedules/${it.id}`) : null,
         it.status === "CANCELLED" ? null : cancelButton(page, it))));

@@ -6,7 +6,7 @@ import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { card, choice, field, heading, tick } from "../form.js";
 import { fromLocal } from "./dates.js";
-import { scheduleOf } from "./phases.js";
+import { scheduleOf } from "./phases/phases.js";
 
 const DISCOUNTS = ["percent", "won", "price"];
 const RULES = ["ALWAYS", "BOOKING_DAY", "NEVER"];

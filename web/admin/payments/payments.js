@@ -26,7 +26,7 @@ export function payments({ main, query: asked, signal }) {
     columns: [
       { head: t("colpayment"), cell: (it) => shortId(it.id) },
       { head: t("colnumber"), cell: (it) => (it.bookingNumber ? el("span", { class: "num" }, it.bookingNumber) : shortId(it.reservationId)) },
-      { head: t("colmethod"), cell: (it) => (it.method === "WALLET" ? t("wallet") : it.gateway ?? t("cardMethod")) },
+      { head: t("colmethod"), cell: (it) => it.gateway ?? t({ WALLET: "wallet", BOX_OFFICE: "boxOffice" }[it.method] ?? "cardMethod") },
       { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
       { head: t("colrefunded"), isNumber: true, cell: (it) => (it.refunded ? won(it.refunded) : "–") },
       { head: t("colstatus"), cell: (it) => badge(it.status) },

@@ -5,7 +5,7 @@ import { ask } from "../../shared/ui/dialog.js";
 import { announce, el, icon } from "../../shared/ui/dom.js";
 import { stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { user } from "../../shared/app/session.js";
+import { may, user } from "../../shared/app/session.js";
 import { badge, card, heading, shortId } from "../form.js";
 import { facts, notesCard, timelineCard } from "./parts.js";
 
@@ -19,7 +19,11 @@ export async function booking({ main, id, signal }) {
   main.className = "wide";
   main.replaceChildren(
     heading(reservation.bookingNumber ?? t("supportBooking"), reservation.eventTitle,
-      el("a", { class: "btn", href: "#/support" }, t("supportBack")), again),
+      el("a", { class: "btn", href: "#/support" }, t("supportBack")),
+      reservation.status === "CONFIRMED" && may("RESEAT_BOOKINGS")
+        ? el("a", { class: "btn", href: `#/schedules/${reservation.scheduleId}/reseat?booking=${id}` }, t("reseat"))
+        : null,
+      again),
     card(t("supportBooking"), null, facts([
       [t("colstatus"), badge(reservation.status)],
       [t("colfan"), buyer(reservation)],
@@ -46,7 +50,7 @@ function buyer({ userId, email }) {
 function paymentRow(it) {
   return el("li", {},
     el("span", { class: "grow" }, el("a", { href: `#/payments?query=${it.id}` }, shortId(it.id)),
-      el("small", { class: "quiet" }, it.gateway ?? t(it.method === "WALLET" ? "wallet" : "cardMethod"))),
+      el("small", { class: "quiet" }, it.gateway ?? t({ WALLET: "wallet", BOX_OFFICE: "boxOffice" }[it.method] ?? "cardMethod"))),
     el("span", { class: "num" }, won(it.amount)),
     badge(it.status),
     el("small", { class: "quiet num" }, stamp(it.createdAt)));

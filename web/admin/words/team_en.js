@@ -49,7 +49,8 @@ export default {
   passwordHint: "At least 8 characters; avoid common passwords",
   passwordShow: "Show",
   permission: (name) => ({
-    VIEW_EVENTS: "View events", MANAGE_EVENTS: "Manage events", MANAGE_VENUES: "Manage venues", RUN_WAITING_ROOM: "Run the waiting room",
+    VIEW_EVENTS: "View events", MANAGE_EVENTS: "Manage events", MANAGE_VENUES: "Manage venues", MANAGE_ALLOCATIONS: "Keep seats from sale",
+    SELL_AT_BOX_OFFICE: "Sell at the box office", ISSUE_COMPLIMENTARY: "Issue complimentary tickets", RESEAT_BOOKINGS: "Move bookings to other seats", RUN_WAITING_ROOM: "Run the waiting room",
     VIEW_SALES: "View sales", VIEW_ORDERS: "View reservations and payments", REFUND_PAYMENTS: "Refund", CORRECT_WALLETS: "Correct wallets",
     VIEW_PEOPLE: "View people", SUPPORT_FANS: "Support fans, decide appeals", CHECK_IN_TICKETS: "Check in tickets", VIEW_ATTENDANCE: "View attendance",
     MANAGE_PAGES: "Edit terms and policies", READ_MAILBOX: "Read all notifications", MANAGE_TEAM: "Manage the team", MANAGE_KEYS: "Manage API keys",

@@ -49,7 +49,8 @@ export default {
   passwordHint: "8자 이상, 흔하지 않은 것으로",
   passwordShow: "보기",
   permission: (name) => ({
-    VIEW_EVENTS: "공연 보기", MANAGE_EVENTS: "공연 관리", MANAGE_VENUES: "공연장 관리", RUN_WAITING_ROOM: "대기실 운영",
+    VIEW_EVENTS: "공연 보기", MANAGE_EVENTS: "공연 관리", MANAGE_VENUES: "공연장 관리", MANAGE_ALLOCATIONS: "보류석 관리",
+    SELL_AT_BOX_OFFICE: "현장 판매", ISSUE_COMPLIMENTARY: "초대권 발권", RESEAT_BOOKINGS: "좌석 옮기기", RUN_WAITING_ROOM: "대기실 운영",
     VIEW_SALES: "판매 현황 보기", VIEW_ORDERS: "예매·결제 보기", REFUND_PAYMENTS: "환불", CORRECT_WALLETS: "지갑 조정",
     VIEW_PEOPLE: "회원 보기", SUPPORT_FANS: "고객 지원과 이의 신청 처리", CHECK_IN_TICKETS: "입장 확인", VIEW_ATTENDANCE: "입장 현황 보기",
     MANAGE_PAGES: "약관 관리", READ_MAILBOX: "모든 알림 읽기", MANAGE_TEAM: "팀 관리", MANAGE_KEYS: "API 키 관리",

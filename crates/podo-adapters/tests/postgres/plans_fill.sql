@@ -70,6 +70,12 @@ select md5('phase' || i % 500)::uuid, md5('fan' || i)::uuid, i / 500, 'VIP', 1, 
 insert into seats (schedule_id, seat_index, number, grade, price, state, claim, fence)
 select schedule_id, seat_index, 'A-' || seat_index, 'R', 100000, 'SOLD', reservation_id, 1 from n;
 
+insert into allocations (id, schedule_id, name, kind, released_at, created_at, updated_at)
+select md5('allocation' || i)::uuid, md5('schedule' || i)::uuid, 'Artist', 'ARTIST', t, t, t
+  from n where i <= 5000;
+insert into allocation_seats
+select md5('schedule' || i % 5000)::uuid, 100000 + i / 5000, md5('allocation' || i % 5000)::uuid from n;
+
 insert into reservations (id, user_id, schedule_id, status, amount, n_seats, hold_expires_at,
     place_number, booking_number, version, created_at, updated_at)
 select reservation_id, user_id, schedule_id, 'CONFIRMED', 100000, 1, t, i, 'B-' || i, 2, t, t from n;

@@ -70,6 +70,9 @@ async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
     check("select code from payment_service.tickets", &[Sales, ReadOnly]);
     check("select email from payment_service.ticket_claims", &[User, Sales]);
     check("select token_hash from payment_service.ticket_claims", &[Sales]);
+    check("select name from reservation_service.issued_orders", &[User, Sales]);
+    check("delete from reservation_service.issued_orders where false", &[Worker]);
+    check("update event_service.allocations set name = name", &[Event, Sales]);
     check("update payment_service.wallets set balance = balance", &[Sales, Worker]);
     check("update payment_service.wallet_ledger set amount = amount", &[]);
     check("delete from payment_service.payments where false", &[Worker]);

@@ -1,5 +1,7 @@
 //! Holds, races, sale phases, canceled dates.
 
+#[path = "booking/desk/allocations.rs"]
+pub(crate) mod allocations;
 #[path = "booking/called_off.rs"]
 pub(crate) mod called_off;
 #[path = "booking/draw_races.rs"]
@@ -8,6 +10,8 @@ pub(crate) mod draw_races;
 pub(crate) mod draws;
 #[path = "booking/hold.rs"]
 pub(crate) mod hold;
+#[path = "booking/desk/issued.rs"]
+pub(crate) mod issued;
 #[path = "booking/orders.rs"]
 pub(crate) mod orders;
 #[path = "booking/phases.rs"]
@@ -20,3 +24,5 @@ pub(crate) mod races;
 pub(crate) mod reconciliation;
 #[path = "booking/resales.rs"]
 pub(crate) mod resales;
+#[path = "booking/desk/reseat.rs"]
+pub(crate) mod reseat;

@@ -59,7 +59,7 @@ impl World {
         now: Timestamp,
     ) -> RequestPayment {
         let gateway = match method {
-            PaymentMethod::Wallet => None,
+            PaymentMethod::Wallet | PaymentMethod::BoxOffice => None,
             PaymentMethod::Card => Some("sandbox"),
         };
         RequestPayment {

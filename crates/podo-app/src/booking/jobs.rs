@@ -1,6 +1,8 @@
-//! Jobs of booking: expire holds, draw applications, offer seats to winners and the standby list, reconcile the seat filter.
+//! Jobs of booking: expire holds, draw applications, offer seats to winners and the standby list,
+//! release kept seats, reconcile the seat filter.
 
 pub mod draw;
 pub mod expire;
 pub mod offer;
 pub mod reconcile;
+pub mod release;

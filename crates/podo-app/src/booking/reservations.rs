@@ -1,6 +1,8 @@
 //! Holding and releasing seats.
 
 mod best;
+pub mod issued;
+pub mod reseat;
 mod select;
 
 pub use best::{BestSeats, hold_best_seats};
@@ -41,7 +43,7 @@ pub(crate) async fn tell_filter(context: &AppContext, freed: &[Freed]) -> Result
 
 /// After the commit: tells every node that its seat map is stale. A node that misses this reads
 /// again after a while.
-async fn tell_nodes(context: &AppContext, schedule: ScheduleId, seats: &[SeatIndex]) {
+pub(crate) async fn tell_nodes(context: &AppContext, schedule: ScheduleId, seats: &[SeatIndex]) {
     if let Err(error) = context.booking.seat_versions.bump(schedule, seats).await {
         tracing::warn!(%error, "Could not announce changed seats to other nodes");
     }

@@ -247,6 +247,8 @@ pub struct GradeSales {
     pub available: u32,
     pub held: u32,
     pub sold: u32,
+    /// Kept from sale by allocations.
+    pub kept: u32,
     pub revenue: Won,
 }
 

@@ -39,6 +39,7 @@ pub enum Template {
     BookingConfirmed,
     BookingCanceled,
     BookingReduced,
+    Reseated,
     Refunded,
     CalledOff,
     StandbyOffered,
@@ -58,7 +59,7 @@ pub enum Template {
 }
 
 impl Template {
-    pub const ALL: [Template; 30] = [
+    pub const ALL: [Template; 31] = [
         Template::Welcome,
         Template::SignUpCode,
         Template::AlreadySignedUp,
@@ -73,6 +74,7 @@ impl Template {
         Template::BookingConfirmed,
         Template::BookingCanceled,
         Template::BookingReduced,
+        Template::Reseated,
         Template::Refunded,
         Template::CalledOff,
         Template::StandbyOffered,
@@ -107,6 +109,7 @@ impl Template {
             Template::BookingConfirmed => "booking-confirmed",
             Template::BookingCanceled => "booking-canceled",
             Template::BookingReduced => "booking-reduced",
+            Template::Reseated => "reseated",
             Template::Refunded => "refunded",
             Template::CalledOff => "called-off",
             Template::StandbyOffered => "standby-offered",
@@ -139,7 +142,10 @@ impl Template {
     pub const fn has_tickets(self) -> bool {
         matches!(
             self,
-            Template::BookingConfirmed | Template::TransferredHere | Template::ShowReminder
+            Template::BookingConfirmed
+                | Template::Reseated
+                | Template::TransferredHere
+                | Template::ShowReminder
         )
     }
 }

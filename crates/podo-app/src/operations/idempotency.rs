@@ -19,6 +19,8 @@ pub const TRANSFER: &str = "ticket/transfer";
 pub const ACCEPT: &str = "ticket/accept";
 pub const CLAIM: &str = "ticket/claim";
 pub const RESALE: &str = "resale/take";
+pub const ISSUE: &str = "admin/issue";
+pub const RESEAT: &str = "admin/reseat";
 pub const ADMIN_REFUND: &str = "admin/refund";
 pub const ADMIN_RESOLVE: &str = "admin/resolve";
 

@@ -8,6 +8,7 @@ use uuid::Uuid;
 pub(crate) const ANNOUNCE: &str = "announce";
 pub(crate) const DRAW: &str = "draw";
 pub(crate) const EXPIRE: &str = "expire";
+pub(crate) const RELEASE_KEPT: &str = "release-kept";
 pub(crate) const OFFER: &str = "offer";
 pub(crate) const OFFER_DRAWN: &str = "offer-drawn";
 pub(crate) const SETTLE: &str = "settle";

@@ -1,5 +1,6 @@
 //! Tickets as PDF documents, and what is attached to a mail about them.
 
+use crate::booking::reservations::issued::customer_of;
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::identity::accounts::field;
@@ -89,6 +90,28 @@ pub async fn ticket_pdf(
     let press = context.tickets.press.as_ref();
     let press = press.ok_or_else(|| Error::broken("this program has no printer of tickets"))?;
     press.print(vec![ticket_page], size).await
+}
+
+/// The valid tickets of an order of the box office, in the customer's name. Refusals: `NotFound`,
+/// `TicketVoid`.
+pub async fn issued_pdf(
+    context: &AppContext,
+    reservation: ReservationId,
+    size: PageSize,
+) -> Result<Vec<u8>> {
+    let order = customer_of(context, reservation).await?;
+    let mut tickets = context.store.tickets_in(reservation, order.actor_id).await?;
+    tickets.retain(|ticket| ticket.status == TicketStatus::Valid);
+    if tickets.is_empty() {
+        return Err(Refusal::TicketVoid.into());
+    }
+    let show = show_of(context, reservation).await?;
+    let language = language_of(context, order.actor_id).await?;
+    let page = |ticket: &TicketView| ticket_page(context, ticket, &show, &order.name, language);
+    let pages: Vec<TicketPage> = tickets.iter().map(page).collect();
+    let press = context.tickets.press.as_ref();
+    let press = press.ok_or_else(|| Error::broken("this program has no printer of tickets"))?;
+    press.print(pages, size).await
 }
 
 /// The show of a ticket as a calendar file.

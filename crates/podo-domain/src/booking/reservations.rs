@@ -1,9 +1,12 @@
 //! The life of a reservation: `HELD → PAYING → CONFIRMED → CANCELED`, or `EXPIRED` / `RELEASED`.
 //! One function per verb; repeating a verb changes nothing.
 
+use crate::booking::seats::SEATS_PER_PICK_MAX;
 use crate::payments::PaymentMethod;
 use crate::waiting_room::PlaceNumber;
-use crate::{PhaseId, PromotionId, Refusal, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use crate::{
+    PhaseId, PromotionId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
+};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -149,7 +152,7 @@ impl Reservation {
         self.refuse_unless_live(now)?;
         let until = match method {
             PaymentMethod::Card => self.hold_expires_at.max(now.plus(PAYMENT_WINDOW)),
-            PaymentMethod::Wallet => self.hold_expires_at,
+            PaymentMethod::Wallet | PaymentMethod::BoxOffice => self.hold_expires_at,
         };
         if self.payment_window_given || until == self.hold_expires_at {
             return Ok(Next::Same);
@@ -262,6 +265,14 @@ impl Reservation {
         }
     }
 
+    /// The booking gets other seats of the same price.
+    pub fn reseat(&self) -> Result<Reservation, Refusal> {
+        match self.cancel()? {
+            Next::To(_) => Ok(self.next(ReservationStatus::Confirmed)),
+            Next::Same => Err(Refusal::AlreadyCanceled),
+        }
+    }
+
     /// Cancels a paid reservation entirely.
     pub fn cancel(&self) -> Result<Next, Refusal> {
         match self.status {
@@ -273,6 +284,32 @@ impl Reservation {
             }
         }
     }
+}
+
+/// One seat of a booking and the one that replaces it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeatMove {
+    pub from: SeatId,
+    pub to: SeatId,
+}
+
+/// One to ten moves within a schedule; no seat is named twice.
+pub fn check_moves(schedule: ScheduleId, moves: &[SeatMove]) -> Result<(), Refusal> {
+    if moves.is_empty() {
+        return Err(Refusal::NoSeats);
+    }
+    if moves.len() > SEATS_PER_PICK_MAX {
+        return Err(Refusal::TooManySeats { max: SEATS_PER_PICK_MAX });
+    }
+    let mut named: Vec<SeatId> = moves.iter().flat_map(|it| [it.from, it.to]).collect();
+    if named.iter().any(|seat| seat.schedule() != schedule) {
+        return Err(Refusal::ForeignSeat);
+    }
+    named.sort_unstable();
+    if named.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Refusal::SeatRepeated);
+    }
+    Ok(())
 }
 
 /// Whether a person with `n_active` seats of a schedule may take `n_more` (I4).

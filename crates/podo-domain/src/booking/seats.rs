@@ -1,7 +1,7 @@
 //! Seats of one schedule: which ones a fan may request, and when one is free.
 
 use crate::id::SeatIndex;
-use crate::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, Won};
+use crate::{AllocationId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -64,6 +64,8 @@ pub enum SeatState {
     /// Money may be moving: the seat stays taken until the outcome is known.
     Paying,
     Sold,
+    /// An allocation keeps the seat from sale.
+    Kept,
 }
 
 impl SeatState {
@@ -73,11 +75,13 @@ impl SeatState {
             SeatState::Held => "HELD",
             SeatState::Paying => "PAYING",
             SeatState::Sold => "SOLD",
+            SeatState::Kept => "KEPT",
         }
     }
 
     pub fn parse(text: &str) -> Option<SeatState> {
-        [SeatState::Free, SeatState::Held, SeatState::Paying, SeatState::Sold]
+        use SeatState as S;
+        [S::Free, S::Held, S::Paying, S::Sold, S::Kept]
             .into_iter()
             .find(|state| state.as_str() == text)
     }
@@ -91,8 +95,10 @@ pub struct Seat {
     pub grade: String,
     pub price: Won,
     pub state: SeatState,
-    /// The reservation that has it; `None` if it's free.
+    /// The reservation that has it; `None` if it's free or kept.
     pub claim: Option<ReservationId>,
+    /// The allocation that keeps it from sale.
+    pub kept_by: Option<AllocationId>,
     /// Grows with every change of owner, so that a late command of an earlier owner misses.
     pub fence: i64,
     pub expires_at: Option<Timestamp>,
@@ -126,7 +132,7 @@ impl SeatStanding {
         match self.state {
             // A canceled seat may be withheld for a while.
             SeatState::Free | SeatState::Held => self.expires_at.is_none_or(|until| until <= now),
-            SeatState::Paying | SeatState::Sold => false,
+            SeatState::Paying | SeatState::Sold | SeatState::Kept => false,
         }
     }
 
@@ -134,6 +140,7 @@ impl SeatStanding {
     pub fn face(&self, now: Timestamp) -> SeatFace {
         match self.state {
             SeatState::Sold => SeatFace::Sold,
+            SeatState::Kept => SeatFace::Kept,
             SeatState::Free | SeatState::Held | SeatState::Paying => {
                 if self.is_free(now) {
                     SeatFace::Available
@@ -151,6 +158,8 @@ pub enum SeatFace {
     Available,
     Held,
     Sold,
+    /// Kept by an organiser. Fans can't tell it from a sold one.
+    Kept,
 }
 
 impl SeatFace {
@@ -159,7 +168,7 @@ impl SeatFace {
         match self {
             SeatFace::Available => b'A',
             SeatFace::Held => b'H',
-            SeatFace::Sold => b'S',
+            SeatFace::Sold | SeatFace::Kept => b'S',
         }
     }
 
@@ -168,7 +177,7 @@ impl SeatFace {
         match self {
             SeatFace::Available => 0,
             SeatFace::Held => 1,
-            SeatFace::Sold => 2,
+            SeatFace::Sold | SeatFace::Kept => 2,
         }
     }
 
@@ -199,7 +208,7 @@ impl SeatView {
     pub fn of(face: SeatFace, is_mine: bool) -> SeatView {
         match face {
             SeatFace::Available => SeatView::Available,
-            SeatFace::Sold => SeatView::Sold,
+            SeatFace::Sold | SeatFace::Kept => SeatView::Sold,
             SeatFace::Held if is_mine => SeatView::HeldBySelf,
             SeatFace::Held => SeatView::HeldByOthers,
         }
@@ -223,6 +232,7 @@ mod tests {
             price: Won::ZERO,
             state,
             claim: None,
+            kept_by: None,
             fence: 1,
             expires_at: Some(Timestamp::from_ms(until_ms)),
         }
@@ -259,6 +269,17 @@ mod tests {
     fn a_seat_under_payment_is_never_free() {
         assert!(!seat(SeatState::Paying, 0).is_free(Timestamp::from_ms(10)));
         assert!(!seat(SeatState::Sold, 0).is_free(Timestamp::from_ms(10)));
+    }
+
+    #[test]
+    fn a_kept_seat_is_never_free_and_looks_like_a_sold_one() {
+        let (kept, sold) = (seat(SeatState::Kept, 0), seat(SeatState::Sold, 0));
+        let now = Timestamp::from_ms(10);
+        assert!(!kept.is_free(now));
+        assert_ne!(kept.face(now), sold.face(now), "statistics count them apart");
+        assert_eq!(kept.face(now).letter(), sold.face(now).letter());
+        assert_eq!(kept.face(now).bits(), sold.face(now).bits());
+        assert_eq!(SeatView::of(kept.face(now), false), SeatView::Sold);
     }
 
     #[test]

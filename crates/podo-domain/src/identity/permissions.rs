@@ -36,6 +36,14 @@ permissions! {
     /// Creates, changes, opens, ends and cancels events and their dates.
     ManageEvents = "MANAGE_EVENTS"
     ManageVenues = "MANAGE_VENUES"
+    /// Keeps seats from sale and releases them.
+    ManageAllocations = "MANAGE_ALLOCATIONS"
+    /// Sells seats at the desk, and prints their tickets.
+    SellAtBoxOffice = "SELL_AT_BOX_OFFICE"
+    /// Gives tickets away.
+    IssueComplimentary = "ISSUE_COMPLIMENTARY"
+    /// Moves bookings to other seats.
+    ReseatBookings = "RESEAT_BOOKINGS"
     /// Changes the mode, the rate and the message of a waiting room.
     RunWaitingRoom = "RUN_WAITING_ROOM"
     /// The live monitor, statistics and reports: figures without people.
@@ -132,6 +140,10 @@ impl TeamRole {
                 P::ViewEvents,
                 P::ManageEvents,
                 P::ManageVenues,
+                P::ManageAllocations,
+                P::SellAtBoxOffice,
+                P::IssueComplimentary,
+                P::ReseatBookings,
                 P::RunWaitingRoom,
                 P::ViewSales,
                 P::ViewOrders,
@@ -156,6 +168,8 @@ impl TeamRole {
             ],
             TeamRole::BoxOffice => &[
                 P::ViewEvents,
+                P::SellAtBoxOffice,
+                P::ReseatBookings,
                 P::ViewSales,
                 P::ViewOrders,
                 P::RefundPayments,
@@ -163,9 +177,14 @@ impl TeamRole {
                 P::CheckInTickets,
                 P::ViewAttendance,
             ],
-            TeamRole::Support => {
-                &[P::ViewEvents, P::ViewOrders, P::ViewPeople, P::SupportFans, P::ViewAttendance]
-            }
+            TeamRole::Support => &[
+                P::ViewEvents,
+                P::ReseatBookings,
+                P::ViewOrders,
+                P::ViewPeople,
+                P::SupportFans,
+                P::ViewAttendance,
+            ],
             TeamRole::Gate => &[P::CheckInTickets, P::ViewAttendance],
             TeamRole::Viewer => &[
                 P::ViewEvents,

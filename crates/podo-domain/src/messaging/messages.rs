@@ -29,6 +29,8 @@ pub enum MessageKind {
     PaymentRefunded,
     ScheduleOpened,
     StandbyOffered,
+    /// An organiser moved it to other seats; its tickets have new codes.
+    ReservationReseated,
     /// The date or the venue of a booking changed; the fan may accept it or get everything back.
     ReservationMoved,
     /// A sale opens soon, and the fan asked to be reminded.
@@ -87,7 +89,7 @@ impl Topic {
 }
 
 impl MessageKind {
-    pub const ALL: [MessageKind; 31] = [
+    pub const ALL: [MessageKind; 32] = [
         MessageKind::UserSignedUp,
         MessageKind::SignUpAsked,
         MessageKind::SessionCopied,
@@ -106,6 +108,7 @@ impl MessageKind {
         MessageKind::PaymentRefunded,
         MessageKind::ScheduleOpened,
         MessageKind::StandbyOffered,
+        MessageKind::ReservationReseated,
         MessageKind::ReservationMoved,
         MessageKind::SaleReminder,
         MessageKind::ShowReminder,
@@ -141,6 +144,7 @@ impl MessageKind {
             MessageKind::PaymentRefunded => "PaymentRefunded",
             MessageKind::ScheduleOpened => "ScheduleOpened",
             MessageKind::StandbyOffered => "StandbyOffered",
+            MessageKind::ReservationReseated => "ReservationReseated",
             MessageKind::ReservationMoved => "ReservationMoved",
             MessageKind::SaleReminder => "SaleReminder",
             MessageKind::ShowReminder => "ShowReminder",
@@ -192,6 +196,7 @@ impl MessageKind {
             | MessageKind::ReservationExpired
             | MessageKind::ReservationCanceled
             | MessageKind::ReservationReduced
+            | MessageKind::ReservationReseated
             | MessageKind::CatalogChanged => Topic::SeatSync,
             MessageKind::DeadLettered => Topic::DeadLetter,
         }

@@ -148,7 +148,7 @@ pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
         }
         _ => {
             if let Some(file) = &bench.table {
-                figure::with_table(&read(file)?, &title(&config), &[])?;
+                figure::with_table(&read(file)?, title(&config), &[])?;
             }
             let title = title(&config);
             config.data = config.data.join(format!("bench-{}", std::process::id()));
@@ -160,7 +160,7 @@ pub(super) async fn run(bench: Bench, mut config: Config) -> Result<ExitCode> {
             let (findings, is_clean) = found?;
             keep(&bench, &findings)?;
             if let Some(file) = &bench.table {
-                write(file, figure::with_table(&read(file)?, &title, &findings.figures)?)?;
+                write(file, figure::with_table(&read(file)?, title, &findings.figures)?)?;
             }
             Ok(if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
         }
@@ -204,18 +204,7 @@ fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
 /// Creates a show with its fans, starts a server, runs the profile, stops the server and checks all
 /// invariants. Returns the findings, and whether every limit and invariant holds.
 async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings, bool)> {
-    if bench.profile == Profile::Drain {
-        let figure = drain::measure(config, bench.fans).await?;
-        println!("{figure}");
-        return Ok((Findings { figures: vec![figure], sale: None }, true));
-    }
-    if bench.profile == Profile::Grown {
-        let figures = grown::measure(bench, config).await?;
-        figures.iter().for_each(|figure| println!("{figure}"));
-        return Ok((Findings { figures, sale: None }, true));
-    }
-    if bench.profile == Profile::Gates {
-        let (figures, is_kept) = gates::measure(bench, config).await?;
+    if let Some((figures, is_kept)) = without_show(bench, config).await? {
         figures.iter().for_each(|figure| println!("{figure}"));
         return Ok((Findings { figures, sale: None }, is_kept));
     }
@@ -274,6 +263,27 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
     let invariants = bootstrapped.context.store.check_all(bootstrapped.context.now()).await?;
     verify::print(&invariants);
     Ok((findings, is_kept && invariants.iter().all(|invariant| invariant.n_broken == 0)))
+}
+
+/// Profiles that create their own shows, or need none. `None` for the others.
+async fn without_show(bench: &Bench, config: &Config) -> Result<Option<(Vec<Figure>, bool)>> {
+    Ok(match bench.profile {
+        Profile::Drain => Some((vec![drain::measure(config, bench.fans).await?], true)),
+        Profile::Grown => Some((grown::measure(bench, config).await?, true)),
+        Profile::Gates => Some(gates::measure(bench, config).await?),
+        Profile::Sale
+        | Profile::Opening
+        | Profile::National
+        | Profile::Connections
+        | Profile::Streams
+        | Profile::Attack
+        | Profile::Polls
+        | Profile::Growth
+        | Profile::OneSeat
+        | Profile::Holds
+        | Profile::Wallet
+        | Profile::SeatMap => None,
+    })
 }
 
 /// Creates the fans' accounts and their show.

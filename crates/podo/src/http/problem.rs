@@ -11,14 +11,17 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+mod allocation_sentences;
 mod draw_sentences;
 mod fields;
 mod order_sentences;
 pub(crate) mod page;
 mod sentences;
+mod status;
 
-use fields::{field_sentence, wrong_field};
+use fields::{field_sentence, named_seats, wrong_field, wrong_lines};
 use sentences::sentence;
+use status::refusal_status;
 
 /// Why a request failed. The edge renders it, because it knows the language and the trace id.
 #[derive(Clone, Debug)]
@@ -211,7 +214,7 @@ impl Failure {
             }
             Failure::Refused(Refusal::TooManySeats { max }) => json!({ "max": max }),
             Failure::Refused(Refusal::OrderTooExpensive { max }) => json!({ "max": max }),
-            Failure::Refused(Refusal::SeatNotInPhase { seats }) => json!({ "seatIds": seats }),
+            Failure::Refused(Refusal::InvalidSeatList { lines }) => wrong_lines(lines, language),
             Failure::Refused(Refusal::InvalidTemplate { at, problem: what }) => {
                 json!({ "errors": [{ "field": at, "detail": what }] })
             }
@@ -224,7 +227,7 @@ impl Failure {
             }
             Failure::Refused(refusal) => {
                 let Some((field, mut members)) = wrong_field(refusal) else {
-                    return Members::Others(None);
+                    return Members::Others(named_seats(refusal));
                 };
                 let detail = self.sentence(language);
                 members["errors"] = json!([{ "field": field, "detail": detail }]);
@@ -242,149 +245,6 @@ impl Failure {
             | Failure::Broken(_) => return Members::Others(None),
         };
         Members::Others(Some(members))
-    }
-}
-
-#[expect(clippy::too_many_lines, reason = "a table: one line for each refusal")]
-fn refusal_status(refusal: &Refusal) -> StatusCode {
-    match refusal {
-        Refusal::LoginRequired
-        | Refusal::LoginFailed
-        | Refusal::CodeRequired
-        | Refusal::CodeWrong
-        | Refusal::SocialFailed
-        | Refusal::RefreshInvalid
-        | Refusal::RefreshReused
-        | Refusal::SessionIdle
-        | Refusal::EntryExpired
-        | Refusal::PlaceTokenInvalid
-        | Refusal::WebhookInvalid => StatusCode::UNAUTHORIZED,
-        Refusal::AdminOnly
-        | Refusal::EntryRequired
-        | Refusal::IdentityRequired
-        | Refusal::NotEligible { .. }
-        | Refusal::DrawOnly
-        | Refusal::PermissionMissing { .. }
-        | Refusal::PersonRequired
-        | Refusal::GrantTooWide
-        | Refusal::ReauthRequired
-        | Refusal::ChallengeRequired { .. }
-        | Refusal::PasswordWrong => StatusCode::FORBIDDEN,
-        Refusal::NotFound
-        | Refusal::NotInQueue
-        | Refusal::InvitationInvalid
-        | Refusal::LinkInvalid => StatusCode::NOT_FOUND,
-        Refusal::TooManyRequests { .. } | Refusal::HoldChurn { .. } => {
-            StatusCode::TOO_MANY_REQUESTS
-        }
-        Refusal::LoginBusy => StatusCode::SERVICE_UNAVAILABLE,
-        Refusal::PaymentDeclined { .. } => StatusCode::PAYMENT_REQUIRED,
-        Refusal::KeyMissing | Refusal::KeyMalformed => StatusCode::BAD_REQUEST,
-        Refusal::Invalid { .. }
-        | Refusal::InvalidTemplate { .. }
-        | Refusal::InvalidSchedule { .. }
-        | Refusal::InvalidPhase { .. }
-        | Refusal::PhasesOverlap { .. }
-        | Refusal::PhaseOutsideSale { .. }
-        | Refusal::WrongPhaseProof { .. }
-        | Refusal::PhaseCodeWrong
-        | Refusal::MemberUnknown
-        | Refusal::InvalidMemberList
-        | Refusal::InvalidDraw { .. }
-        | Refusal::NoSeats
-        | Refusal::TooManySeats { .. }
-        | Refusal::SeatRepeated
-        | Refusal::ForeignSeat
-        | Refusal::UnknownGrade
-        | Refusal::UnknownSection
-        | Refusal::InvalidPriceOptions { .. }
-        | Refusal::InvalidPromotion { .. }
-        | Refusal::InvalidPriceChange { .. }
-        | Refusal::TicketTypeUnknown { .. }
-        | Refusal::TicketTypeOtherGrade { .. }
-        | Refusal::TicketTypeLimit { .. }
-        | Refusal::PromotionWrong
-        | Refusal::PromotionOtherGrade
-        | Refusal::PromotionMinimum { .. }
-        | Refusal::AmountMismatch
-        | Refusal::OrderTooExpensive { .. }
-        | Refusal::PaymentKeyMissing
-        | Refusal::UnknownGateway
-        | Refusal::WalletLimit
-        | Refusal::IdentityUnproven
-        | Refusal::InvalidPolicy
-        | Refusal::ConsentRequired
-        | Refusal::WebhookUrlRefused
-        | Refusal::TicketInvalid
-        | Refusal::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
-        Refusal::RefreshRetry
-        | Refusal::EmailTaken
-        | Refusal::SocialNotLinked
-        | Refusal::SocialTaken
-        | Refusal::LastLogin
-        | Refusal::WalletNotEmpty
-        | Refusal::TicketsLeft
-        | Refusal::IdentityNotOffered
-        | Refusal::IdentityTaken
-        | Refusal::IdentityRests { .. }
-        | Refusal::OwnRole
-        | Refusal::LastOwner
-        | Refusal::CodeOn
-        | Refusal::PhaseBegun
-        | Refusal::DrawBegun
-        | Refusal::DrawNotOpen { .. }
-        | Refusal::DrawClosed
-        | Refusal::DrawPending
-        | Refusal::DrawOffered
-        | Refusal::PhaseCodeUsed
-        | Refusal::MemberTaken
-        | Refusal::SeatNotInPhase { .. }
-        | Refusal::NameTaken
-        | Refusal::EventNotOpen
-        | Refusal::WrongEventState
-        | Refusal::SaleBegun
-        | Refusal::PriceChangeBegun
-        | Refusal::InUse
-        | Refusal::QueueClosed
-        | Refusal::SaleNotOpen { .. }
-        | Refusal::SaleClosed
-        | Refusal::ScheduleCanceled
-        | Refusal::SaleStopped
-        | Refusal::NoExtensionsLeft
-        | Refusal::SeatTaken { .. }
-        | Refusal::NoneTogether
-        | Refusal::SeatLimit { .. }
-        | Refusal::HoldOver
-        | Refusal::PaymentRunning
-        | Refusal::AlreadyPaid
-        | Refusal::AlreadyCanceled
-        | Refusal::NotPaid
-        | Refusal::SeatsLeft
-        | Refusal::StandbyOffered
-        | Refusal::PaymentNotReady
-        | Refusal::PaymentOver
-        | Refusal::NothingToRefund
-        | Refusal::NothingToPay
-        | Refusal::PromotionExists
-        | Refusal::PromotionNotBegun { .. }
-        | Refusal::PromotionOver
-        | Refusal::PromotionUsedUp
-        | Refusal::PromotionUsed
-        | Refusal::NotStuck
-        | Refusal::CancelClosed
-        | Refusal::TicketElsewhere
-        | Refusal::GatesClosed
-        | Refusal::TicketOtherGate { .. }
-        | Refusal::TicketUsed { .. }
-        | Refusal::TicketNotUsed
-        | Refusal::TicketVoid
-        | Refusal::DeadLetterClosed
-        | Refusal::TicketTransferred
-        | Refusal::ClaimForeign
-        | Refusal::ResaleOver
-        | Refusal::TransferOff
-        | Refusal::PassOff
-        | Refusal::KeyRunning => StatusCode::CONFLICT,
     }
 }
 
@@ -471,7 +331,13 @@ pub(crate) fn render(error: &ApiError, language: Language, trace: &str) -> Respo
 
 /// Every code with its messages, for the documentation and the test that checks its completeness.
 pub fn problem_codes() -> Vec<(&'static str, &'static str, &'static str)> {
-    [sentences::ALL, order_sentences::ORDERS, draw_sentences::DRAWS].concat()
+    [
+        sentences::ALL,
+        order_sentences::ORDERS,
+        draw_sentences::DRAWS,
+        allocation_sentences::ALLOCATIONS,
+    ]
+    .concat()
 }
 
 /// The body of every error response (RFC 9457).

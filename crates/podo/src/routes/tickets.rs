@@ -123,6 +123,15 @@ pub(crate) struct TicketPdfParams {
     size: TicketPageSize,
 }
 
+impl TicketPdfParams {
+    pub(crate) fn size(&self) -> PageSize {
+        match self.size {
+            TicketPageSize::A4 => PageSize::A4,
+            TicketPageSize::Mobile => PageSize::Mobile,
+        }
+    }
+}
+
 /// The ticket on paper. If codes rotate, the page has none and says so.
 #[utoipa::path(get, path = "/api/tickets/{id}/pdf", tag = "tickets",
     security(("accessToken" = [])), params(("id" = TicketId, Path), TicketPdfParams),
@@ -135,11 +144,7 @@ pub(crate) async fn ticket_pdf(
     Id(ticket): Id<TicketId>,
     Params(params): Params<TicketPdfParams>,
 ) -> ApiResult<Response> {
-    let size = match params.size {
-        TicketPageSize::A4 => PageSize::A4,
-        TicketPageSize::Mobile => PageSize::Mobile,
-    };
-    let pdf = documents::ticket_pdf(&app.context, caller.user, ticket, size).await?;
+    let pdf = documents::ticket_pdf(&app.context, caller.user, ticket, params.size()).await?;
     Ok(file("application/pdf", &format!("{ticket}.pdf"), pdf))
 }
 
@@ -158,7 +163,7 @@ pub(crate) async fn ticket_calendar(
 }
 
 /// A personal file: browsers save it, caches don't.
-fn file(kind: &'static str, name: &str, bytes: Vec<u8>) -> Response {
+pub(crate) fn file(kind: &'static str, name: &str, bytes: Vec<u8>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, kind.to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),

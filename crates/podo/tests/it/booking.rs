@@ -1,7 +1,11 @@
 //! Holds, races, sale phases, draw sales, the standby list, canceled dates.
 
+#[path = "booking/desk/allocations.rs"]
+pub(crate) mod allocations;
 #[path = "booking/best.rs"]
 pub(crate) mod best;
+#[path = "booking/desk/box_office.rs"]
+pub(crate) mod box_office;
 #[path = "booking/called_off.rs"]
 pub(crate) mod called_off;
 #[path = "booking/detach.rs"]
@@ -20,5 +24,7 @@ pub(crate) mod prices;
 pub(crate) mod race;
 #[path = "booking/reconcile.rs"]
 pub(crate) mod reconcile;
+#[path = "booking/desk/reseat.rs"]
+pub(crate) mod reseat;
 #[path = "booking/standby.rs"]
 pub(crate) mod standby;

@@ -10,6 +10,7 @@ use crate::sql::waiting_room::history;
 use crate::sql::waiting_room::history::SchedulesEntered;
 use podo_app::Result;
 use podo_app::booking::port::reconciliation::{Reconciliation, RecordHealing};
+use podo_domain::booking::allocations::keeper;
 use podo_domain::booking::reconciliation::{Claim, Kind};
 use podo_domain::booking::seats::SeatState;
 use podo_domain::id::SeatIndex;
@@ -41,7 +42,16 @@ async fn claims(tx: &mut dyn Tx, question: &ClaimsOf) -> Result<BTreeMap<SeatInd
                   and r.id = s.claim";
     tx.follow_indexes().await?;
     let rows = tx.query(sql, params![question.schedule, question.now]).await?;
-    rows.iter().map(read).collect()
+    let mut claims = rows.iter().map(read).collect::<Result<BTreeMap<_, _>>>()?;
+    let sql = "select s.seat_index, a.allocation_id
+                 from allocation_seats a
+                 join seats s on s.schedule_id = a.schedule_id and s.seat_index = a.seat_index
+                where a.schedule_id = $1 and s.state = 'KEPT'";
+    for row in tx.query(sql, params![question.schedule]).await? {
+        let (fan, until) = (keeper(row.get("allocation_id")?), Some(Timestamp::FAR_FUTURE));
+        claims.insert(row.get("seat_index")?, Claim { fan, until });
+    }
+    Ok(claims)
 }
 
 /// Every change of a claim writes a message whose key is the date, and a fan who takes seats has an
@@ -58,7 +68,7 @@ async fn touched(tx: &mut dyn Tx, question: &SchedulesTouched) -> Result<Vec<Sch
 
 fn read(row: &Row) -> Result<(SeatIndex, Claim)> {
     let until = match row.parse("state", SeatState::parse)? {
-        SeatState::Sold => Some(Timestamp::FAR_FUTURE),
+        SeatState::Sold | SeatState::Kept => Some(Timestamp::FAR_FUTURE),
         SeatState::Paying => None,
         SeatState::Held | SeatState::Free => row.get("expires_at")?,
     };

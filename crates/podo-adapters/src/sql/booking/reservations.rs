@@ -7,9 +7,12 @@ mod phase;
 mod read;
 mod release;
 
-pub(crate) use claim::{Claim, changed_prices, store_claimed, take_free_seats};
-pub(crate) use order::json_or_default;
-pub(crate) use release::give_back;
+pub(crate) use claim::{
+    Claim, Claimed, changed_prices, charge_current_prices, read_claim, store_claimed,
+    take_free_seats,
+};
+pub(crate) use order::{json_or_default, repriced};
+pub(crate) use release::{expire, give_back};
 
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
@@ -24,13 +27,16 @@ use podo_app::booking::port::reservations::{
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::sales::GradeShare;
 use podo_app::store::PageRequest;
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::{Reservation, ReservationStatus};
 use podo_domain::booking::seats::SeatState;
 use podo_domain::booking::standby::KEPT_FOR;
 use podo_domain::catalog::{ResaleDelay, ScheduleStatus};
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won};
+use podo_domain::{
+    AllocationId, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
+};
 use serde::Serialize;
 
 commands! {
@@ -79,6 +85,9 @@ struct BookingPayload<'p> {
     event_id: EventId,
     seats: &'p [ReservedSeat],
     amount: Won,
+    /// Absent for a fan's own order.
+    #[serde(skip_serializing_if = "Channel::is_fan")]
+    channel: Channel,
     created_at: Timestamp,
 }
 
@@ -87,6 +96,7 @@ pub(crate) struct Booking<'b> {
     pub(crate) number: &'b str,
     pub(crate) payment: PaymentId,
     pub(crate) event: EventId,
+    pub(crate) channel: Channel,
 }
 
 fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
@@ -291,6 +301,7 @@ async fn tell(tx: &mut dyn Tx, change: Change<'_>, now: Timestamp) -> Result<()>
             event_id: booking.event,
             seats,
             amount: reservation.amount,
+            channel: booking.channel,
             created_at: now,
         }),
     };
@@ -370,7 +381,38 @@ pub(crate) async fn free_seats(
     tx.execute_each(free, seats.iter().map(set).collect()).await?;
     let done = "update reservation_seats set active = $2 where reservation_id = $1 and active";
     tx.execute(done, params![reservation.id, false]).await?;
-    Ok(freed(reservation, seats))
+    let freed = freed(reservation, seats);
+    // Only orders of the box office have seats of an allocation, and they end by cancellation.
+    if reservation.status == ReservationStatus::Canceled {
+        keep_again(tx, reservation.schedule, &freed.seats).await?;
+    }
+    Ok(freed)
+}
+
+/// Free seats of an allocation that isn't released go back to it instead of on sale.
+pub(crate) async fn keep_again(
+    tx: &mut dyn Tx,
+    schedule: ScheduleId,
+    seats: &[SeatIndex],
+) -> Result<()> {
+    let find = "select allocation_id from allocation_seats
+                 where schedule_id = $1 and seat_index = $2";
+    // The row of the allocation is locked first: a release that runs now has ended then.
+    let lock = "update allocations set updated_at = updated_at
+                 where id = $1 and released_at is null";
+    let keep = "update seats set state = 'KEPT', claim = $3, expires_at = null
+                 where schedule_id = $1 and seat_index = $2 and state = 'FREE'
+                   and exists (select 1 from allocation_seats a
+                                where a.schedule_id = $1 and a.seat_index = $2
+                                  and a.allocation_id = $3)";
+    for seat in seats {
+        let Some(row) = tx.row(find, params![schedule, *seat]).await? else { continue };
+        let allocation: AllocationId = row.get("allocation_id")?;
+        if tx.execute(lock, params![allocation]).await? == 1 {
+            tx.execute(keep, params![schedule, *seat, allocation]).await?;
+        }
+    }
+    Ok(())
 }
 
 /// The update that the live engines get for a reservation's seats.

@@ -176,7 +176,7 @@ async fn offer(tx: &mut dyn Tx, command: &OfferSeats) -> Result<()> {
 
 async fn n_active(tx: &mut dyn Tx, command: &OfferSeats) -> Result<u32> {
     let sql = "select cast(coalesce(sum(n_seats), 0) as bigint) as n_active from reservations
-                where schedule_id = $1 and user_id = $2
+                where schedule_id = $1 and user_id = $2 and channel = 'FAN'
                   and status in ('HELD', 'PAYING', 'CONFIRMED')
                   and not (status = 'HELD' and hold_expires_at <= $3)";
     let values = params![command.pick.schedule(), command.user, command.now];

@@ -217,6 +217,7 @@ pub(super) async fn remove(tx: &mut dyn Tx, command: &Remove) -> Result<()> {
             "select 1 from seats where schedule_id = $1 and fence > 0 limit 1",
             &[
                 "delete from seats where schedule_id = $1",
+                "delete from allocations where schedule_id = $1",
                 "delete from event_schedules where id = $1",
             ],
             "schedule.remove",

@@ -98,6 +98,7 @@ pub(super) async fn seats_by_grade(
                                 or (state in ('FREE', 'HELD') and expires_at > $2)
                                then 1 else 0 end) as n_held,
                       sum(case when state = 'SOLD' then 1 else 0 end) as n_sold,
+                      sum(case when state = 'KEPT' then 1 else 0 end) as n_kept,
                       cast(sum(case when state = 'SOLD' then price else 0 end) as bigint) as revenue
                  from seats where schedule_id = $1 group by grade order by grade";
     let read = |row: &Row| {
@@ -106,6 +107,7 @@ pub(super) async fn seats_by_grade(
             available: row.get("n_available")?,
             held: row.get("n_held")?,
             sold: row.get("n_sold")?,
+            kept: row.get("n_kept")?,
             revenue: row.get("revenue")?,
         })
     };
@@ -220,13 +222,16 @@ pub(super) async fn seats_of(tx: &mut dyn Tx, question: &SeatsOf) -> Result<Vec<
     let sql = "select seat_index, number, grade, price, state, claim, fence, expires_at
                  from seats where schedule_id = $1 order by seat_index";
     let read = |row: &Row| {
+        let state = row.parse("state", SeatState::parse)?;
+        let is_kept = state == SeatState::Kept;
         Ok(Seat {
             index: row.get("seat_index")?,
             number: row.get("number")?,
             grade: row.get("grade")?,
             price: row.get("price")?,
-            state: row.parse("state", SeatState::parse)?,
-            claim: row.get("claim")?,
+            state,
+            claim: if is_kept { None } else { row.get("claim")? },
+            kept_by: if is_kept { row.get("claim")? } else { None },
             fence: row.get("fence")?,
             expires_at: row.get("expires_at")?,
         })

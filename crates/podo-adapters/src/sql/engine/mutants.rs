@@ -25,6 +25,8 @@ pub enum Guard {
     Fence,
     /// Each use of a phase's code counts.
     CodeUseIsCounted,
+    /// A move to another seat compares the state and the code of the ticket.
+    TicketIsCompared,
     /// A hold looks up whether the fan is eligible for its phase.
     EligibilityIsChecked,
     /// An offer of a draw counts its seats against the quantity of the grade.
@@ -41,7 +43,10 @@ impl Guard {
     pub fn edits(self) -> Vec<Edit> {
         match self {
             Guard::SeatIsCompared => vec![
-                Edit::Replace { from: "seat_index = $2 and state = 'FREE'", to: "seat_index = $2" },
+                Edit::Replace {
+                    from: "seat_index = $2 and state = 'FREE'",
+                    to: "seat_index = $2 and (state = 'FREE' or state <> 'FREE')",
+                },
                 Edit::Replace {
                     from: "(expires_at is null or expires_at <= $5)",
                     to: "(expires_at is null or expires_at is not null or expires_at <= $5)",
@@ -56,6 +61,11 @@ impl Guard {
             Guard::CodeUseIsCounted => {
                 vec![Edit::Replace { from: "n_used = n_used + 1", to: "n_used = n_used + 0" }]
             }
+            Guard::TicketIsCompared => vec![Edit::ReplaceIn {
+                command: "ReseatBooking",
+                from: "where id = $1 and code = $2 and status = 'VALID'",
+                to: "where id = $1 and (code = $2 or code <> $2)",
+            }],
             Guard::EligibilityIsChecked => vec![Edit::ReplaceIn {
                 command: "HoldSeats",
                 from: "from phase_eligibilities where phase_id = $1 and user_id = $2",
@@ -72,7 +82,7 @@ impl Guard {
                 Edit::ReplaceIn {
                     command: "Apply",
                     from: "where phase_id = $1 and closed_at is null",
-                    to: "where phase_id = $1",
+                    to: "where phase_id = $1 and (closed_at is null or closed_at is not null)",
                 },
                 Edit::ReplaceIn {
                     command: "Apply",

@@ -199,7 +199,7 @@ macro_rules! id_values {
 }
 
 id_values! {
-    AnnouncementId ApiKeyId ClaimId DeadLetterId DeliveryId DeviceId EndpointId EventId HallId ImportId LedgerId LoginId
+    AllocationId AnnouncementId ApiKeyId ClaimId DeadLetterId DeliveryId DeviceId EndpointId EventId HallId ImportId LedgerId LoginId
     MessageId NodeId NoteId PaymentId PhaseId PromotionId RefundId ResaleId ReservationId
     ScheduleId SessionId SignalId StandbyId TicketId UserId VenueId
 }

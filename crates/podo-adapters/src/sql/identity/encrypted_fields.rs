@@ -31,6 +31,7 @@ async fn count(tx: &mut dyn Tx, question: &Count) -> Result<u64> {
         }
         EncryptedTable::SupportNotes => "select count(*) as n_rows from support_notes",
         EncryptedTable::TicketClaims => "select count(*) as n_rows from ticket_claims",
+        EncryptedTable::IssuedOrders => "select count(*) as n_rows from issued_orders",
     };
     Ok(tx.row(sql, &[]).await?.map_or(Ok(0), |row| row.get("n_rows"))?)
 }
@@ -66,6 +67,10 @@ async fn rows(tx: &mut dyn Tx, question: &RowsOf) -> Result<Vec<EncryptedRow>> {
         EncryptedTable::TicketClaims => {
             ("select id, email from ticket_claims where $1 < id order by id limit $2", &["email"])
         }
+        EncryptedTable::IssuedOrders => (
+            "select id, name, phone, note from issued_orders where $1 < id order by id limit $2",
+            &["name", "phone", "note"],
+        ),
     };
     let after = question.after.unwrap_or_default();
     let read = |row: &Row| {
@@ -103,6 +108,11 @@ async fn reencrypt(tx: &mut dyn Tx, command: &Reencrypt) -> Result<bool> {
         }
         EncryptedTable::TicketClaims => {
             "update ticket_claims set email = $3 where id = $1 and created_at <= $2 and email = $4"
+        }
+        EncryptedTable::IssuedOrders => {
+            "update issued_orders set name = $3, phone = $4, note = $5
+              where id = $1 and created_at <= $2 and name = $6
+                and phone is not distinct from $7 and note is not distinct from $8"
         }
     };
     let mut values: Vec<Value> = params![command.known.id, command.now].to_vec();

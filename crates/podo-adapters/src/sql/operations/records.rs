@@ -2,6 +2,7 @@
 //! wallet ledger stays, because it proves the balance and is append-only; entries may then refer to
 //! payments that no longer exist. Sales totals stay as they were counted.
 
+use crate::sql::booking::reservations::keep_again;
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, first_at, params};
@@ -101,12 +102,16 @@ async fn erase_reservation(tx: &mut dyn Tx, command: &EraseReservation) -> Resul
         let sql = "delete from payments where id = $1 and updated_at < $2";
         gone(tx.execute(sql, params![payment, before]).await?)?;
     }
+    let sql = "select seat_index from reservation_seats where reservation_id = $1 and active";
+    let rows = tx.query(sql, params![reservation]).await?;
+    let seats = rows.iter().map(|row| Ok(row.get("seat_index")?)).collect::<Result<Vec<_>>>()?;
     // The show and the sale are over, so the seat is free.
     let free = "update seats set state = 'FREE', claim = null, expires_at = null, fence = fence + 1
                  where schedule_id = $1 and claim = $2
                    and seat_index in (select seat_index from reservation_seats
                                        where reservation_id = $2 and active)";
     tx.execute(free, params![found.schedule, reservation]).await?;
+    keep_again(tx, found.schedule, &seats).await?;
     let rest = [
         "delete from check_ins
           where ticket_id in (select id from tickets where reservation_id = $1)",
@@ -118,6 +123,7 @@ async fn erase_reservation(tx: &mut dyn Tx, command: &EraseReservation) -> Resul
         "delete from resends where reservation_id = $1",
         "delete from standbys where reservation_id = $1",
         "delete from draw_applications where reservation_id = $1",
+        "delete from issued_orders where id = $1",
         "delete from booked where reservation_id = $1",
         "delete from accepted_changes where reservation_id = $1",
         "delete from reservation_seats where reservation_id = $1",

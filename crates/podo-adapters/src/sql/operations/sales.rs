@@ -100,17 +100,20 @@ async fn apply(tx: &mut dyn Tx, changes: Changes, now: Timestamp) -> Result<()> 
 
 async fn statistics(tx: &mut dyn Tx, question: &StatisticsOf) -> Result<Vec<GradeStatistics>> {
     let sql = "select s.grade, count(*) as n_seats, coalesce(max(g.sold), 0) as n_sold,
+                      sum(case when s.state = 'KEPT' then 1 else 0 end) as n_kept,
                       coalesce(max(g.revenue), 0) as revenue, max(g.updated_at) as updated_at
                  from seats s
                  left join sales_by_grade g on g.schedule_id = s.schedule_id and g.grade = s.grade
                 where s.schedule_id = $1 group by s.grade order by s.grade";
     let read = |row: &Row| {
         let (seats, sold): (u32, u32) = (row.get("n_seats")?, row.get("n_sold")?);
+        let kept: u32 = row.get("n_kept")?;
         Ok(GradeStatistics {
             grade: row.get("grade")?,
             seats,
             sold,
-            available: seats.saturating_sub(sold),
+            kept,
+            available: seats.saturating_sub(sold).saturating_sub(kept),
             revenue: row.get::<Won>("revenue")?,
             updated_at: row.get("updated_at")?,
         })

@@ -22,7 +22,7 @@ use podo_domain::booking::seats::SeatPick;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::payments::refunds::{CancelTerms, PartQuote, RefundTo, quote_part};
 use podo_domain::payments::wallet::Change;
-use podo_domain::payments::{Payment, PaymentMethod};
+use podo_domain::payments::{Payment, PaymentMethod, SHOW_CANCELED};
 use podo_domain::{PaymentId, RefundId, Refusal, SeatId, Timestamp, Won};
 use serde_json::json;
 
@@ -38,6 +38,10 @@ pub(super) async fn cancel(
         return Err(Refusal::NotFound.into());
     }
     paid.refuse_unless_paid()?;
+    // The desk gives back what it took.
+    if paid.row.payment.method == PaymentMethod::BoxOffice {
+        return Err(Refusal::CancelClosed.into());
+    }
     let terms = cancel_terms(tx, &paid, command.now).await?;
     let given = GivenBack {
         seats: paid.choose(&command.seats)?,
@@ -140,6 +144,10 @@ pub(crate) async fn give_back(
     if quote.refund.is_zero() {
         return give_back_free(tx, paid, given, part).await;
     }
+    let to = match paid.row.payment.method {
+        PaymentMethod::BoxOffice => RefundTo::Original,
+        PaymentMethod::Wallet | PaymentMethod::Card => given.to,
+    };
     let due = paid.row.payment.refund_due(quote.refund)?;
     store(tx, &paid.row.payment, &due, now).await?;
     let owed = Owed {
@@ -147,15 +155,22 @@ pub(crate) async fn give_back(
         amount: quote.refund,
         fee: quote.fee,
         seats: given.seats.iter().map(|seat| seat.id).collect(),
-        to: given.to,
+        to,
         reason: given.reason,
     };
     owe(tx, &paid.row, &owed, now).await?;
     void_tickets(tx, &paid.reservation, &given).await?;
     let (status, freed) = free(tx, &paid, &given, part).await?;
     let row = PaymentRow { payment: due, ..paid.row };
-    let after = match (row.payment.method, given.to) {
+    let after = match (row.payment.method, to) {
         (PaymentMethod::Card, RefundTo::Original) => row.payment,
+        // The refund run of a called-off date can't hand out cash: organisers resolve each refund.
+        (PaymentMethod::BoxOffice, _) if given.reason == SHOW_CANCELED => row.payment,
+        (PaymentMethod::BoxOffice, _) => {
+            let by_hand = "update refunds set by_hand = $2 where id = $1";
+            tx.execute(by_hand, params![given.refund, true]).await?;
+            pay_back(tx, &row, given.refund, to, quote.refund, now).await?
+        }
         (PaymentMethod::Wallet, _) | (PaymentMethod::Card, RefundTo::Wallet) => {
             pay_back(tx, &row, given.refund, given.to, quote.refund, now).await?
         }
@@ -168,7 +183,7 @@ pub(crate) async fn give_back(
         refund_id: Some(given.refund),
         refund_amount: quote.refund,
         fee: quote.fee,
-        refund_to: given.to,
+        refund_to: to,
         seat_ids: owed.seats,
     };
     Ok((answer, freed))
@@ -283,6 +298,8 @@ async fn free_some(
     }
     let kind = MessageKind::ReservationReduced;
     reservations::store(tx, &reduced, kind, given.now).await?;
+    let indexes: Vec<_> = given.seats.iter().map(|seat| seat.id.index()).collect();
+    reservations::keep_again(tx, reduced.schedule, &indexes).await?;
     let shrink = "update reservations
                      set amount = $2, n_seats = $3, updated_at = $4, order_fee = $5
                    where id = $1";

@@ -15,6 +15,7 @@ use podo_app::payments::port::payments::{
     Capture, ConfirmPayment, GatewayQuery, PayFromWallet, Sold,
 };
 use podo_app::{Error, Result};
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::Reservation;
 use podo_domain::booking::seats::SeatState;
 use podo_domain::messaging::messages::MessageKind;
@@ -36,6 +37,7 @@ pub(super) async fn confirm(
     purchase.date.refuse_canceled()?;
     let capture = match purchase.row.payment.method {
         PaymentMethod::Wallet => confirm_from_wallet(tx, &purchase, command).await?,
+        PaymentMethod::BoxOffice => return Err(Refusal::PaymentNotReady.into()),
         PaymentMethod::Card => {
             start_capture(tx, &purchase.row, &purchase.reservation, command).await?
         }
@@ -52,8 +54,9 @@ async fn confirm_from_wallet(
     let payment = &purchase.row.payment;
     let paid = purchase.reservation.pay_at_once(command.now)?;
     debit(tx, &paid, payment, command.now).await?;
-    store(tx, payment, &payment.captured_from_wallet(), command.now).await?;
-    let sale = Sale { payment: payment.id, event: purchase.event, reservation: &paid };
+    store(tx, payment, &payment.captured_at_once(), command.now).await?;
+    let (event, channel) = (purchase.event, Channel::Fan);
+    let sale = Sale { payment: payment.id, event, reservation: &paid, channel };
     let sold = sell(tx, sale, command.now).await?;
     idempotency::store(tx, &command.key, Some(payment.id.uuid()), &sold.confirmed, command.now)
         .await?;
@@ -92,8 +95,24 @@ pub(crate) async fn pay_at_once(
     // A payment that was prepared before, perhaps by another method, is replaced.
     cancel_ready(tx, paid.id, now).await?;
     debit(tx, &paid, &ready, now).await?;
-    insert(tx, &paid, &ready.captured_from_wallet(), None, now).await?;
-    let sale = Sale { payment: ready.id, event: found.event, reservation: &paid };
+    insert(tx, &paid, &ready.captured_at_once(), None, now).await?;
+    let (event, channel) = (found.event, Channel::Fan);
+    let sale = Sale { payment: ready.id, event, reservation: &paid, channel };
+    sell(tx, sale, now).await
+}
+
+/// An organiser took the money, or gives the tickets away.
+pub(crate) async fn pay_at_desk(
+    tx: &mut dyn Tx,
+    found: &ReservationOnDate,
+    payment: PaymentId,
+    channel: Channel,
+    now: Timestamp,
+) -> Result<Sold> {
+    let paid = found.reservation.pay_at_once(now)?;
+    let ready = Payment::ready(payment, PaymentMethod::BoxOffice, paid.amount);
+    insert(tx, &paid, &ready.captured_at_once(), None, now).await?;
+    let sale = Sale { payment, event: found.event, reservation: &paid, channel };
     sell(tx, sale, now).await
 }
 

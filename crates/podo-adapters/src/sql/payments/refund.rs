@@ -18,6 +18,9 @@ pub(super) async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Ve
                                 and not exists (select 1 from refunds o
                                                  where o.payment_id = r.payment_id
                                                    and o.status = 'DUE' and o.number < r.number)
+                                and not exists (select 1 from payments p
+                                                 where p.id = r.payment_id
+                                                   and p.method = 'BOX_OFFICE')
                               order by r.next_at limit $3 /* skip locked */)
                returning id, payment_id, amount, attempts, reason, number, book_before";
     let rows = tx.query(sql, params![command.now, command.until, command.limit]).await?;

@@ -15,6 +15,7 @@ use podo_app::payments::port::payments::{
     Confirmed, ConfirmedReservation, NewTicket, SettlePayment, Settled, Sold,
 };
 use podo_app::{Error, Result};
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::{Next, Reservation, ReservationStatus, booking_number};
 use podo_domain::booking::seats::SeatState;
 use podo_domain::messaging::messages::MessageKind;
@@ -41,7 +42,8 @@ pub(crate) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Se
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
             let payment = purchase.row.payment.id;
-            let sale = Sale { payment, event: purchase.event, reservation: &reservation };
+            let (event, channel) = (purchase.event, Channel::Fan);
+            let sale = Sale { payment, event, reservation: &reservation, channel };
             let sold = sell(tx, sale, now).await?;
             let body = serde_json::to_string(&sold.confirmed).map_err(Error::broken)?;
             answer(tx, row, StoredAnswer { status: Confirmed::STATUS, body }).await?;
@@ -192,13 +194,14 @@ pub(super) struct Sale<'s> {
     pub(super) payment: PaymentId,
     pub(super) event: EventId,
     pub(super) reservation: &'s Reservation,
+    pub(super) channel: Channel,
 }
 
 /// Completes the purchase: sells the seats, creates the tickets, ends the entry.
 pub(super) async fn sell(tx: &mut dyn Tx, sale: Sale<'_>, now: Timestamp) -> Result<Sold> {
     let number = free_booking_number(tx, now).await?;
-    let Sale { payment, event, reservation: confirmed } = sale;
-    let booking = Booking { number: &number, payment, event };
+    let Sale { payment, event, reservation: confirmed, channel } = sale;
+    let booking = Booking { number: &number, payment, event, channel };
     let seats = reservations::store_paid(tx, confirmed, &booking, now).await?;
     reservations::set_seats(tx, confirmed, &seats, SeatState::Sold, None).await?;
     let tickets = issue_tickets(tx, confirmed, &seats, now).await?;

@@ -21,6 +21,7 @@ use podo_app::tickets::resale_port::{
     AdvanceResale, ListTicket, ResaleView, Resales, Resold, TakeResale,
 };
 use podo_app::{Error, Result};
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::order::options::Fees;
 use podo_domain::booking::reservations::check_seat_limit;
 use podo_domain::booking::seats::SeatPick;
@@ -87,7 +88,8 @@ async fn list_ticket(tx: &mut dyn Tx, command: &ListTicket) -> Result<ResaleView
                   join venues v on v.id = e.venue_id
                  where z.ticket_id = $1 and z.state in ('LISTED', 'OFFERED')";
     let sql = "select t.status, t.schedule_id, t.seat_index, t.grade, t.reservation_id,
-                      r.user_id as buyer_id, c.price + c.fee as price
+                      r.user_id as buyer_id, c.price + c.fee as price,
+                      r.channel
                  from tickets t
                  join reservations r on r.id = t.reservation_id
                  left join reservation_seats c
@@ -108,7 +110,10 @@ async fn list_ticket(tx: &mut dyn Tx, command: &ListTicket) -> Result<ResaleView
     }
     let price: Option<Won> = row.get("price")?;
     // Nothing was paid for it that could be paid back.
-    let price = price.filter(|price| !price.is_zero()).ok_or(Refusal::NothingToRefund)?;
+    // The desk gives back what it took, so no wallet does.
+    let is_fans = row.parse("channel", Channel::parse)? == Channel::Fan;
+    let price =
+        price.filter(|price| is_fans && !price.is_zero()).ok_or(Refusal::NothingToRefund)?;
     let insert = "insert into resales (id, ticket_id, reservation_id, schedule_id, seat_index,
                                        grade, user_id, price, state, created_at, updated_at)
                   values ($1, $2, $3, $4, $5, $6, $7, $8, 'LISTED', $9, $9)";

@@ -1,5 +1,6 @@
 //! Each invariant catches the damage that it is for.
 
+use crate::booking::allocations::create;
 use crate::booking::draws::drawn_date;
 use crate::booking::orders::{add, choose, pay};
 use crate::booking::resales::{on_offer, take_command};
@@ -71,6 +72,9 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update draw_applications set place = place + 10 where state = 'TAKEN'", &["I30"]),
     ("update draw_applications set place = null where state = 'DRAWN'", &["I30"]),
     ("delete from draw_applications where state = 'TAKEN'", &["I19", "I30"]),
+    ("update seats set state = 'FREE', claim = null where state = 'KEPT'", &["I29"]),
+    ("delete from allocation_seats where seat_index = 3", &["I2"]),
+    ("update allocations set released_at = 0", &["I29"]),
 ];
 
 const NO_BARRIERS: &str = "pragma foreign_keys = off;
@@ -98,6 +102,7 @@ async fn lived_in() -> World {
     world.confirm(&payer, &ready, at(4)).await.unwrap();
     cancel_by_card(&world, &leaver).await;
     refresh_session(&world, &buyer).await;
+    create(&world, "Artist", &[3, 4]).await;
     let offered = on_offer(&world, 38).await;
     let take = take_command(&world, &offered.taker, &offered.listing);
     world.store.take_resale(take).await.unwrap();

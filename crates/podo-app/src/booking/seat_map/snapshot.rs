@@ -90,6 +90,7 @@ pub struct Counts {
     pub available: u32,
     pub held: u32,
     pub sold: u32,
+    pub kept: u32,
 }
 
 impl Snapshot {
@@ -195,6 +196,7 @@ fn count(faces: &[SeatFace], hall: &Hall) -> (Counts, BTreeMap<String, u32>) {
             }
             SeatFace::Held => counts.held += 1,
             SeatFace::Sold => counts.sold += 1,
+            SeatFace::Kept => counts.kept += 1,
         }
     }
     (counts, hall.grades.iter().cloned().zip(left).collect())

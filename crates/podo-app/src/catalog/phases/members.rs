@@ -229,7 +229,7 @@ fn read_member(
 }
 
 /// The fields of a line (RFC 4180, without line breaks inside a field). `None` if a quote is open.
-fn split(line: &str) -> Option<Vec<String>> {
+pub(crate) fn split(line: &str) -> Option<Vec<String>> {
     let (mut fields, mut field, mut is_quoted) = (Vec::new(), String::new(), false);
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {

@@ -16,10 +16,12 @@ pub enum EncryptedTable {
     Invitations,
     SupportNotes,
     TicketClaims,
+    /// Customers of the box office.
+    IssuedOrders,
 }
 
 impl EncryptedTable {
-    pub const ALL: [EncryptedTable; 7] = [
+    pub const ALL: [EncryptedTable; 8] = [
         EncryptedTable::Users,
         EncryptedTable::Signals,
         EncryptedTable::Devices,
@@ -27,6 +29,7 @@ impl EncryptedTable {
         EncryptedTable::Invitations,
         EncryptedTable::SupportNotes,
         EncryptedTable::TicketClaims,
+        EncryptedTable::IssuedOrders,
     ];
 
     /// The prefix of the rows' encryption context, and the columns as they are named in it.
@@ -41,6 +44,7 @@ impl EncryptedTable {
             EncryptedTable::Invitations => ("users", &["email"]),
             EncryptedTable::SupportNotes => ("support_notes", &["body"]),
             EncryptedTable::TicketClaims => ("ticket_claims", &["email"]),
+            EncryptedTable::IssuedOrders => ("issued_orders", &["name", "phone", "note"]),
         }
     }
 }

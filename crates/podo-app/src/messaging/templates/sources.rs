@@ -31,6 +31,7 @@ const fn files(template: Template) -> (&'static str, &'static str) {
         Template::BookingConfirmed => both!("booking/booking-confirmed"),
         Template::BookingCanceled => both!("booking/booking-canceled"),
         Template::BookingReduced => both!("booking/booking-reduced"),
+        Template::Reseated => both!("booking/reseated"),
         Template::Refunded => both!("booking/refunded"),
         Template::StandbyOffered => both!("booking/standby-offered"),
         Template::ResaleOffered => both!("booking/resale-offered"),

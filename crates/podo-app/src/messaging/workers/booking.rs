@@ -45,7 +45,9 @@ impl Worker for Booking {
 /// Whether a paid reservation has seats after this message; `None` for other messages.
 fn has_seats(kind: MessageKind) -> Option<bool> {
     match kind {
-        MessageKind::ReservationConfirmed | MessageKind::ReservationReduced => Some(true),
+        MessageKind::ReservationConfirmed
+        | MessageKind::ReservationReduced
+        | MessageKind::ReservationReseated => Some(true),
         MessageKind::ReservationCanceled => Some(false),
         MessageKind::UserSignedUp
         | MessageKind::SignUpAsked

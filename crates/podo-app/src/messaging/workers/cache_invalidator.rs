@@ -55,8 +55,10 @@ fn kind(envelope: &Envelope) -> Option<MessageKind> {
 /// The changed seats; `None` if the message doesn't name all of them.
 fn seats_of(envelope: &Envelope, schedule: ScheduleId) -> Option<Vec<SeatIndex>> {
     let message = decode(envelope).ok()?;
-    // This message names the remaining seats.
-    if message.kind == MessageKind::ReservationReduced {
+    // These messages name the remaining seats.
+    let names_rest =
+        matches!(message.kind, MessageKind::ReservationReduced | MessageKind::ReservationReseated);
+    if names_rest {
         return None;
     }
     let facts: ChangedSeats = serde_json::from_str(&message.payload).ok()?;

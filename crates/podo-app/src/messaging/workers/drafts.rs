@@ -9,6 +9,7 @@ use crate::messaging::port::messages::Message;
 use crate::messaging::port::notifications::NotificationSettings;
 use crate::messaging::templates::facts::{ApplicationWords, Facts, LINK, PhaseWords};
 use crate::messaging::templates::{Template, words};
+use podo_domain::booking::issued::Channel;
 use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::{Language, MessageKind};
 use podo_domain::{
@@ -50,6 +51,7 @@ struct Data {
     change: Option<SecurityChange>,
     phase: Option<PhaseData>,
     application: Option<ApplicationData>,
+    channel: Channel,
 }
 
 /// The phase that a fan is verified for.
@@ -92,6 +94,7 @@ fn template_of(kind: MessageKind) -> Option<Template> {
         MessageKind::ReservationReduced => Template::BookingReduced,
         MessageKind::PaymentRefunded => Template::Refunded,
         MessageKind::StandbyOffered => Template::StandbyOffered,
+        MessageKind::ReservationReseated => Template::Reseated,
         MessageKind::ReservationMoved => Template::Moved,
         MessageKind::SaleReminder => Template::SaleReminder,
         MessageKind::ShowReminder => Template::ShowReminder,
@@ -126,6 +129,10 @@ pub(super) async fn drafts_for<'m>(
     let (Some(template), Some(user)) = (template_of(message.kind), data.user_id) else {
         return Ok(Vec::new());
     };
+    // The customer of the box office has the tickets in hand, and the buyer is the organiser.
+    if !data.channel.is_fan() {
+        return Ok(Vec::new());
+    }
     let draft = |user: UserId, template: Template| Draft {
         message,
         user,
@@ -288,7 +295,7 @@ mod tests {
     #[test]
     fn what_only_moves_seats_causes_no_notification() {
         let n_worth = MessageKind::ALL.into_iter().filter(|kind| is_worth_one(*kind)).count();
-        assert_eq!(n_worth, 20);
+        assert_eq!(n_worth, 21);
         assert!(!is_worth_one(MessageKind::ReservationHeld));
     }
 }

@@ -34,6 +34,8 @@ pub struct GradeStatistics {
     pub grade: String,
     pub seats: u32,
     pub sold: u32,
+    /// Kept from sale by allocations.
+    pub kept: u32,
     pub available: u32,
     pub revenue: Won,
     pub updated_at: Option<Timestamp>,

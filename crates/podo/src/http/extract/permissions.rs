@@ -22,6 +22,10 @@ types! {
     ViewEvents
     ManageEvents
     ManageVenues
+    ManageAllocations
+    SellAtBoxOffice
+    IssueComplimentary
+    ReseatBookings
     RunWaitingRoom
     ViewSales
     ViewOrders

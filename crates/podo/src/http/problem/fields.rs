@@ -2,6 +2,7 @@
 
 use crate::http::language::Language;
 use podo_domain::Refusal;
+use podo_domain::booking::allocations::SeatLine;
 use serde_json::{Value, json};
 
 /// The field, and the other members of the problem.
@@ -11,6 +12,7 @@ pub(crate) fn wrong_field(refusal: &Refusal) -> Option<(&str, Value)> {
         Refusal::InvalidSchedule { field }
         | Refusal::WrongPhaseProof { field }
         | Refusal::InvalidPriceChange { field }
+        | Refusal::InvalidAllocation { field }
         | Refusal::InvalidPromotion { field } => (field, json!({})),
         Refusal::InvalidPhase { field }
         | Refusal::InvalidDraw { field }
@@ -22,6 +24,7 @@ pub(crate) fn wrong_field(refusal: &Refusal) -> Option<(&str, Value)> {
         Refusal::TicketTypeLimit { field, max } => (field, json!({ "max": max })),
         Refusal::PromotionNotBegun { starts_at } => ("code", json!({ "startsAt": starts_at })),
         Refusal::PromotionMinimum { amount } => ("code", json!({ "amountMin": amount })),
+        Refusal::AllocationExists => ("name", json!({})),
         Refusal::PromotionWrong
         | Refusal::PromotionExists
         | Refusal::PromotionOver
@@ -30,6 +33,27 @@ pub(crate) fn wrong_field(refusal: &Refusal) -> Option<(&str, Value)> {
         | Refusal::PromotionOtherGrade => ("code", json!({})),
         _ => return None,
     })
+}
+
+/// The seats that a refusal is about.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most refusals name no seats")]
+pub(crate) fn named_seats(refusal: &Refusal) -> Option<Value> {
+    match refusal {
+        Refusal::SeatNotInPhase { seats }
+        | Refusal::SeatsNotFree { seats }
+        | Refusal::SeatsNotKept { seats }
+        | Refusal::KeptSeatsSold { seats } => Some(json!({ "seatIds": seats })),
+        _ => None,
+    }
+}
+
+/// The wrong lines of a list of seats.
+pub(crate) fn wrong_lines(lines: &[SeatLine], language: Language) -> Value {
+    let wrong = |it: &SeatLine| {
+        let detail = field_sentence(it.problem.as_str(), language);
+        json!({ "field": "seat", "line": it.line, "detail": detail })
+    };
+    json!({ "errors": lines.iter().map(wrong).collect::<Vec<_>>() })
 }
 
 /// What is wrong with a field. Ours are `code` or `code:limit`; serde's are English sentences.
@@ -61,6 +85,22 @@ pub(crate) fn field_sentence(problem: &str, language: Language) -> String {
             "끝난 목록이에요. 처음부터 다시 받아 주세요.".into(),
             "isn't of this list, or has expired; begin again without it".into(),
         ),
+        "seat_no_column" => (
+            "첫 줄에 seat(좌석) 열이 있어야 해요.".into(),
+            "needs a column `seat` in its first line".into(),
+        ),
+        "seat_columns" => {
+            ("열의 수가 첫 줄과 달라요.".into(), "has another number of columns".into())
+        }
+        "seat_unknown" => ("이 회차에 없는 좌석이에요.".into(), "is no seat of this date".into()),
+        "seat_repeated" => {
+            ("앞줄에 이미 있는 좌석이에요.".into(), "repeats an earlier line".into())
+        }
+        "seat_taken" => (
+            "선점됐거나 팔렸거나 다른 보류석이에요.".into(),
+            "is held, sold or kept by another allocation".into(),
+        ),
+        "not_utf8" => ("UTF-8 파일이어야 해요.".into(), "must be UTF-8".into()),
         "too_common" => ("너무 흔한 비밀번호예요.".into(), "is too common".into()),
         _ if problem.starts_with("unknown field") => {
             ("알 수 없는 필드예요.".into(), problem.to_owned())

@@ -1,6 +1,7 @@
 //! The text of each problem code in Korean and English: what happened and what to do next.
 
 use crate::http::language::Language;
+use crate::http::problem::allocation_sentences::ALLOCATIONS;
 use crate::http::problem::draw_sentences::DRAWS;
 use crate::http::problem::order_sentences::ORDERS;
 
@@ -448,6 +449,7 @@ pub(crate) fn sentence(code: &str, language: Language) -> &'static str {
         list.binary_search_by_key(&code, |(known, _, _)| known).ok().map(|at| list[at])
     };
     let found = find(ALL).or_else(|| find(ORDERS)).or_else(|| find(DRAWS));
+    let found = found.or_else(|| find(ALLOCATIONS));
     let (_, korean, english) = found.expect("a test keeps the sentences complete and sorted");
     language.choose(korean, english)
 }
@@ -458,10 +460,11 @@ mod tests {
 
     #[test]
     fn sentences_are_sorted_and_exist_in_both_languages() {
-        for list in [ALL, ORDERS, DRAWS] {
+        let lists = [ALL, ORDERS, DRAWS, ALLOCATIONS];
+        for list in lists {
             assert!(list.is_sorted_by(|a, b| a.0 < b.0), "sorted, none twice");
         }
-        for (code, korean, english) in ALL.iter().chain(ORDERS).chain(DRAWS) {
+        for (code, korean, english) in lists.into_iter().flatten() {
             let has_hangul = |text: &str| text.chars().any(|c| ('가'..='힣').contains(&c));
             assert!(has_hangul(korean) && !has_hangul(english), "{code}");
         }

@@ -175,6 +175,7 @@ mod tests {
             price: Won::try_from(50_000).unwrap(),
             state: SeatState::Free,
             claim: None,
+            kept_by: None,
             fence: 1,
             expires_at: None,
         }

@@ -83,6 +83,8 @@ pub(crate) struct LiveView {
     available: u32,
     held: u32,
     sold: u32,
+    /// Kept from sale by allocations.
+    kept: u32,
     revenue: Won,
     grades: Vec<GradeView>,
     /// The p99 latency of booking and payment calls over at least the last five seconds.
@@ -101,13 +103,15 @@ pub(crate) struct GradeView {
     available: u32,
     held: u32,
     sold: u32,
+    /// Kept from sale by allocations.
+    kept: u32,
     revenue: Won,
 }
 
 impl From<GradeSales> for GradeView {
     fn from(sales: GradeSales) -> GradeView {
-        let GradeSales { grade, available, held, sold, revenue } = sales;
-        GradeView { grade, available, held, sold, revenue }
+        let GradeSales { grade, available, held, sold, kept, revenue } = sales;
+        GradeView { grade, available, held, sold, kept, revenue }
     }
 }
 
@@ -145,6 +149,7 @@ async fn live(app: &App, schedule: ScheduleId) -> podo_app::Result<LiveView> {
         available: sum(|grade| grade.available),
         held: sum(|grade| grade.held),
         sold: sum(|grade| grade.sold),
+        kept: sum(|grade| grade.kept),
         revenue: Won::sum(grades.iter().map(|grade| grade.revenue)).unwrap_or(Won::MAX),
         grades: grades.into_iter().map(GradeView::from).collect(),
         p99_ms: health.p99_ms,

@@ -157,7 +157,7 @@ async fn a_gate_offers_shows_from_a_day_and_a_half_before_to_half_a_day_after_th
     let (soon, later) = (world.show(starts_in(35)).await, world.show(starts_in(37)).await);
     let (soon, later) = (soon.schedule.to_string(), later.schedule.to_string());
     let owner = || world.member(Membership::preset(TeamRole::Owner));
-    assert_eq!(shows_of(&owner().await).await, [soon.clone()]);
+    assert_eq!(shows_of(&owner().await).await, std::slice::from_ref(&soon));
     let hours = |n: u64| world.clock.advance(Duration::from_secs(n * 3_600));
     hours(2);
     assert_eq!(shows_of(&owner().await).await, [soon.clone(), later.clone()]);

@@ -43,17 +43,22 @@ async fn a_pdf_that_takes_too_long_is_refused_and_others_are_made_meanwhile() {
     let path = format!("/api/tickets/{}/pdf", bought.ticket);
 
     let begun = Instant::now();
-    let slow = tokio::spawn({
-        let (api, path) = (fan.api.clone(), path.clone());
-        async move { api.get(&path).await }
-    });
-    until("the first one is stuck", async || {
-        printer.was_stuck.load(Ordering::SeqCst).then_some(())
-    })
-    .await;
-    fan.api.get(&path).await.expect(200);
-    assert!(!slow.is_finished());
-    slow.await.unwrap().refused(503, "UNAVAILABLE");
+    let is_over = AtomicBool::new(false);
+    let slow = async {
+        let answer = fan.api.get(&path).await;
+        is_over.store(true, Ordering::SeqCst);
+        answer
+    };
+    let meanwhile = async {
+        until("the first one is stuck", async || {
+            printer.was_stuck.load(Ordering::SeqCst).then_some(())
+        })
+        .await;
+        fan.api.get(&path).await.expect(200);
+        assert!(!is_over.load(Ordering::SeqCst));
+    };
+    let (slow, ()) = tokio::join!(slow, meanwhile);
+    slow.refused(503, "UNAVAILABLE");
     let took = begun.elapsed();
     assert!((9..20).contains(&took.as_secs()), "{took:?}");
     let_go.send(()).unwrap();

@@ -104,7 +104,7 @@ impl Fan {
         let payment = PaymentId::new(uuid_in(&body["paymentId"]));
         let approval = match method {
             PaymentMethod::Card => Some(self.approve(payment).await?),
-            PaymentMethod::Wallet => None,
+            PaymentMethod::Wallet | PaymentMethod::BoxOffice => None,
         };
         Some(Prepared {
             payment,

@@ -76,7 +76,9 @@ pub(crate) async fn store_claimed(
     command: &Claim<'_>,
     mut claimed: Vec<Claimed>,
 ) -> Result<Held> {
-    charge_current_prices(command, &mut claimed);
+    if let Some(prices) = &command.prices {
+        charge_current_prices(prices, &mut claimed);
+    }
     let (amount, order_fee) = charge(command, &mut claimed)?;
     let reservation = Reservation {
         id: command.reservation,
@@ -114,8 +116,7 @@ pub(crate) async fn store_claimed(
 }
 
 /// A seat costs what its grade costs at the moment of the claim, and its order keeps that price.
-fn charge_current_prices(command: &Claim<'_>, claimed: &mut [Claimed]) {
-    let Some(prices) = &command.prices else { return };
+pub(crate) fn charge_current_prices(prices: &BTreeMap<String, Won>, claimed: &mut [Claimed]) {
     for seat in claimed.iter_mut().map(|claim| &mut claim.seat) {
         seat.price = prices.get(&seat.grade).copied().unwrap_or(seat.price);
     }

@@ -127,7 +127,7 @@ impl Past {
 
 async fn past_of(tx: &mut dyn Tx, command: &HoldSeats) -> Result<Past> {
     let sql = "select status, n_seats, hold_expires_at, updated_at, phase_id from reservations
-                where schedule_id = $1 and user_id = $2
+                where schedule_id = $1 and user_id = $2 and channel = 'FAN'
                   and (status in ('HELD', 'PAYING', 'CONFIRMED')
                        or (status in ('EXPIRED', 'RELEASED') and updated_at > $3))";
     let since = command.now.minus(CHURN_WINDOW);
@@ -228,7 +228,7 @@ async fn holder_of(tx: &mut dyn Tx, command: &HoldSeats, index: SeatIndex) -> Re
     Ok(match row.parse("state", SeatState::parse)? {
         SeatState::Free => Holder::Free,
         SeatState::Held if is_past => Holder::PastTime(row.get("claim")?),
-        SeatState::Held | SeatState::Paying | SeatState::Sold => Holder::Other,
+        SeatState::Held | SeatState::Paying | SeatState::Sold | SeatState::Kept => Holder::Other,
     })
 }
 

@@ -110,7 +110,7 @@ fn in_request_order<'s>(
     Ok(chosen)
 }
 
-pub(super) fn repriced(
+pub(crate) fn repriced(
     seat: &ReservedSeat,
     price: SeatPrice,
     mark: Option<TypeMark>,

@@ -37,6 +37,8 @@ grant select (id, secret, previous_secret), update (secret, previous_secret, upd
     on event_service.webhook_endpoints to podo_user;
 grant usage on schema payment_service to podo_user;
 grant select (id, email, created_at), update (email) on payment_service.ticket_claims to podo_user;
+grant select (id, name, phone, note, created_at), update (name, phone, note)
+    on reservation_service.issued_orders to podo_user;
 -- A change of role adds an audit entry.
 grant select, insert on common.audit_log to podo_user;
 
@@ -94,6 +96,10 @@ grant select, insert, update on event_service.draw_applications to podo_sales;
 grant select on event_service.draws, event_service.draw_grades to podo_sales;
 grant update (n_applied, updated_at) on event_service.draws to podo_sales;
 grant update (n_out) on event_service.draw_grades to podo_sales;
+-- Seats are kept and released where they are sold.
+grant select, insert, update on event_service.allocations to podo_sales;
+grant select, insert, delete on event_service.allocation_seats to podo_sales;
+grant select, insert on reservation_service.issued_orders to podo_sales;
 
 -- ── worker: what the jobs do ────────────────────────────────────────────────────────────────────
 
@@ -110,6 +116,10 @@ grant execute on function user_service.keep_login_months(timestamptz, timestampt
     to podo_worker;
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_worker;
 grant select, update (n_used, updated_at) on event_service.promotion_codes to podo_worker;
+grant select on event_service.allocations, event_service.allocation_seats to podo_worker;
+-- A seat that comes back to its allocation.
+grant update (updated_at) on event_service.allocations to podo_worker;
+grant select (id), delete on reservation_service.issued_orders to podo_worker;
 grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
     reservation_service.queue_history, reservation_service.standbys to podo_worker;
 grant select, update on payment_service.payments, payment_service.wallet_charges,
@@ -175,6 +185,7 @@ grant select on all tables in schema event_service, reservation_service, payment
     to podo_readonly;
 -- Hashes of codes and members identify people to those who have the key.
 revoke select on event_service.phase_codes, event_service.phase_members from podo_readonly;
-revoke select on event_service.webhook_endpoints, payment_service.ticket_claims from podo_readonly;
+revoke select on event_service.webhook_endpoints, payment_service.ticket_claims,
+    reservation_service.issued_orders from podo_readonly;
 grant select (id, url, kinds, status, created_at, updated_at)
     on event_service.webhook_endpoints to podo_readonly;

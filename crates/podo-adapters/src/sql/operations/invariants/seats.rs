@@ -1,4 +1,4 @@
-//! I1–I6, I14, I19, I21, I25 and I30: seats, reservations and the entries behind them.
+//! I1–I6, I14, I19, I21, I25, I29 and I30: seats, reservations and the entries behind them.
 
 use crate::sql::engine::tx::Tx;
 use crate::sql::operations::invariants::{Check, EXAMPLES_MAX, Names};
@@ -25,8 +25,12 @@ pub(crate) const CHECKS: &[Check] = &[
                    left join reservation_seats c
                      on c.schedule_id = s.schedule_id and c.seat_index = s.seat_index and c.active
                    left join reservations r on r.id = c.reservation_id
+                   left join allocation_seats k
+                     on k.schedule_id = s.schedule_id and k.seat_index = s.seat_index
                   where not coalesce(
                         (s.state = 'FREE' and c.reservation_id is null)
+                        or (s.state = 'KEPT' and c.reservation_id is null
+                            and k.allocation_id = s.claim)
                         or (c.reservation_id = s.claim and c.fence = s.fence
                             and r.status = case s.state when 'HELD' then 'HELD'
                                                         when 'PAYING' then 'PAYING'
@@ -62,8 +66,9 @@ pub(crate) const CHECKS: &[Check] = &[
         population: "select count(*) as n from reservations",
         broken: "select r.user_id, r.schedule_id, cast(sum(r.n_seats) as bigint)
                    from reservations r join event_schedules s on s.id = r.schedule_id
-                  where r.status in ('PAYING', 'CONFIRMED')
-                     or (r.status = 'HELD' and r.hold_expires_at > $1)
+                  where r.channel = 'FAN'
+                    and (r.status in ('PAYING', 'CONFIRMED')
+                         or (r.status = 'HELD' and r.hold_expires_at > $1))
                   group by r.user_id, r.schedule_id, s.seats_per_person
                  having sum(r.n_seats) > s.seats_per_person",
     },
@@ -74,7 +79,8 @@ pub(crate) const CHECKS: &[Check] = &[
         population: "select count(*) as n from reservations",
         broken: "select r.id
                    from reservations r join event_schedules s on s.id = r.schedule_id
-                  where r.created_at < s.sale_starts_at or r.created_at >= s.sale_ends_at
+                  where r.channel = 'FAN'
+                    and (r.created_at < s.sale_starts_at or r.created_at >= s.sale_ends_at)
                   union all
                  select s.id
                    from event_schedules s join reservations r on r.schedule_id = s.id
@@ -95,7 +101,7 @@ pub(crate) const CHECKS: &[Check] = &[
                    left join standbys w on w.reservation_id = r.id and w.user_id = r.user_id
                    left join draw_applications d
                      on d.reservation_id = r.id and d.user_id = r.user_id
-                  where w.id is null and d.user_id is null
+                  where w.id is null and d.user_id is null and r.channel = 'FAN'
                     and (q.user_id is null or q.user_id <> r.user_id
                          or r.created_at >= q.expires_at)",
     },
@@ -121,6 +127,21 @@ pub(crate) const CHECKS: &[Check] = &[
                      or (r.status = 'HELD' and r.hold_expires_at > $1)
                   group by r.user_id, r.phase_id, p.seats_per_person
                  having sum(r.n_seats) > p.seats_per_person",
+    },
+    Check {
+        id: "I29",
+        names: Names::Schedule,
+        rule: "seats of an allocation that isn't released are never sold to the public",
+        population: "select count(*) as n from allocation_seats",
+        broken: "select a.schedule_id, a.seat_index, s.state
+                   from allocation_seats a
+                   join allocations k on k.id = a.allocation_id
+                   left join seats s
+                     on s.schedule_id = a.schedule_id and s.seat_index = a.seat_index
+                   left join reservations r on r.id = s.claim
+                  where k.schedule_id <> a.schedule_id or k.released_at is not null
+                     or not coalesce((s.state = 'KEPT' and s.claim = a.allocation_id)
+                                     or (s.state = 'SOLD' and r.channel <> 'FAN'), false)",
     },
     Check {
         id: "I30",

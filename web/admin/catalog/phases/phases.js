@@ -1,13 +1,13 @@
 // The sale phases of a date: windows, audiences, seats, and the people who may buy in them.
 
-import { call, get } from "../../shared/app/api.js";
-import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { moment } from "../../shared/ui/format.js";
-import { t } from "../../shared/ui/i18n.js";
-import { card, choice, field, heading, tick } from "../form.js";
-import { fromLocal, toLocal } from "./dates.js";
-import { drawCard } from "./phase_draw.js";
-import { peopleCard } from "./phase_people.js";
+import { call, get } from "../../../shared/app/api.js";
+import { announce, el, icon, problemBox, whileBusy } from "../../../shared/ui/dom.js";
+import { moment } from "../../../shared/ui/format.js";
+import { t } from "../../../shared/ui/i18n.js";
+import { card, choice, field, heading, tick } from "../../form.js";
+import { fromLocal, toLocal } from "../dates.js";
+import { drawCard } from "./draw.js";
+import { peopleCard } from "./people.js";
 
 const AUDIENCES = ["EVERYBODY", "CODE", "MEMBERS", "VERIFIED_IDENTITY", "DRAWN"];
 

@@ -1,11 +1,11 @@
 // The draw of a phase for winners: its window and quantities, and how far its offers are.
 
-import { call } from "../../shared/app/api.js";
-import { announce, el, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { count, moment } from "../../shared/ui/format.js";
-import { t } from "../../shared/ui/i18n.js";
-import { card, field } from "../form.js";
-import { fromLocal, toLocal } from "./dates.js";
+import { call } from "../../../shared/app/api.js";
+import { announce, el, problemBox, whileBusy } from "../../../shared/ui/dom.js";
+import { count, moment } from "../../../shared/ui/format.js";
+import { t } from "../../../shared/ui/i18n.js";
+import { card, field } from "../../form.js";
+import { fromLocal, toLocal } from "../dates.js";
 
 export function drawCard(page, schedule, phase) {
   return card(phase.name, t("drawOf"), drawForm(page, schedule, phase), phase.draw ? progress(phase.draw) : null);

@@ -1,11 +1,11 @@
 // Who may buy in a phase: codes that are shown once, and member lists with their progress.
 
-import { call, get } from "../../shared/app/api.js";
-import { every } from "../../shared/app/clock.js";
-import { announce, el, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { count, moment } from "../../shared/ui/format.js";
-import { t } from "../../shared/ui/i18n.js";
-import { area, card, field } from "../form.js";
+import { call, get } from "../../../shared/app/api.js";
+import { every } from "../../../shared/app/clock.js";
+import { announce, el, problemBox, whileBusy } from "../../../shared/ui/dom.js";
+import { count, moment } from "../../../shared/ui/format.js";
+import { t } from "../../../shared/ui/i18n.js";
+import { area, card, field } from "../../form.js";
 
 export function peopleCard(page, phase) {
   const content = phase.audience === "CODE" ? codesForm(page, phase) : membersForm(page, phase);
