@@ -26,6 +26,7 @@ use crate::catalog::port::{
 };
 use crate::context::AppContext;
 use crate::error::Result;
+use crate::payments::port::refunds::EventPolicy;
 use crate::store::{Page, PageRequest};
 use podo_domain::booking::order::options::{Fees, TicketType};
 use podo_domain::booking::order::price_changes::PriceChange;
@@ -34,7 +35,7 @@ use podo_domain::catalog::{
     EventStatus, Genre, MinimumAge, NewEvent, ResaleDelay, ScheduleStatus, ScheduleTerms,
     ScheduleTimes, SeatPlan, SeatTemplate, ShowStatus, StandingZone,
 };
-use podo_domain::payments::refunds::RefundPolicy;
+use podo_domain::payments::refund_policy::{RefundPeriod, RefundPolicy};
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
 use podo_domain::{EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won};
 use serde::Serialize;
@@ -67,6 +68,17 @@ pub struct EventDetail {
     pub schedules: Vec<ScheduleView>,
     /// What is retained of a canceled ticket's price, by days before the show.
     pub refund_rules: RefundPolicy,
+    /// The same for each date, with the days of the calendar.
+    pub refund_dates: Vec<RefundDates>,
+}
+
+/// The fees of a cancellation of one date's tickets, from the earliest period to the latest. None if
+/// everything is refunded until the show begins.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RefundDates {
+    pub schedule_id: ScheduleId,
+    pub periods: Vec<RefundPeriod>,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -295,13 +307,26 @@ pub async fn show_event(context: &AppContext, event: EventId) -> Result<EventDet
     if !is_public(&records.event.status) {
         return Err(Refusal::NotFound.into());
     }
-    let now = context.now();
-    let schedules = records.schedules.iter().map(|schedule| view_schedule(schedule, now));
-    Ok(EventDetail {
-        event: records.event.clone(),
-        schedules: schedules.collect(),
-        refund_rules: records.refund_policy.clone(),
-    })
+    Ok(detail_of(records.event.clone(), &records.schedules, &records.refund_policy, context.now()))
+}
+
+fn detail_of(
+    event: EventView,
+    schedules: &[ScheduleRecord],
+    refunds: &EventPolicy,
+    now: Timestamp,
+) -> EventDetail {
+    let EventPolicy { policy, time_zone } = refunds;
+    let dates = |schedule: &ScheduleRecord| RefundDates {
+        schedule_id: schedule.schedule,
+        periods: policy.periods(schedule.times.starts_at, time_zone),
+    };
+    EventDetail {
+        event,
+        schedules: schedules.iter().map(|schedule| view_schedule(schedule, now)).collect(),
+        refund_rules: policy.clone(),
+        refund_dates: schedules.iter().map(dates).collect(),
+    }
 }
 
 pub async fn show_schedule(context: &AppContext, schedule: ScheduleId) -> Result<ScheduleDetail> {

@@ -7,22 +7,29 @@
 //! the simulation in `podo-sim` replays them exactly.
 //!
 //! ```
-//! use podo_domain::payments::refunds::{FeeStep, RefundPolicy, quote};
+//! use podo_domain::payments::refund_policy::{CancelMoment, FeeStep, RefundPolicy};
+//! use podo_domain::payments::refunds::quote;
 //! use podo_domain::{Refusal, Timestamp, Won};
 //! use std::time::Duration;
 //!
-//! let step = |days_before, fee_percent| FeeStep { days_before, fee_percent };
-//! let policy = RefundPolicy { steps: vec![step(7, 10), step(1, 30)] };
+//! let steps = vec![FeeStep::percent(7, 10), FeeStep::percent(1, 30)];
+//! let policy = RefundPolicy { steps, ..RefundPolicy::default() };
 //! policy.check()?;
 //!
 //! let show = Timestamp::from_ms(1_800_000_000_000);
 //! let three_days_before = show.minus(Duration::from_secs(3 * 86_400));
-//! let fee_percent = policy.fee_percent(show, three_days_before)?;
+//! let moment = |now| CancelMoment {
+//!     booked_at: show.minus(Duration::from_secs(30 * 86_400)),
+//!     starts_at: show,
+//!     now,
+//!     zone: "Asia/Seoul",
+//! };
+//! let terms = policy.terms(&moment(three_days_before))?;
 //! let price = Won::new(150_000).expect("it is positive");
-//! assert_eq!(quote([price], fee_percent).refund, Won::new(135_000).expect("it is positive"));
+//! assert_eq!(quote([price], terms.retained).refund, Won::new(135_000).expect("it is positive"));
 //!
 //! // An expected no is a value: the caller shows it to the fan, and nothing has changed.
-//! assert_eq!(policy.fee_percent(show, show), Err(Refusal::CancelClosed));
+//! assert_eq!(policy.terms(&moment(show)), Err(Refusal::CancelClosed));
 //! # Ok::<(), Refusal>(())
 //! ```
 //!

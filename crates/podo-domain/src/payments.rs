@@ -360,6 +360,7 @@ fn settle_captured(
 }
 
 pub mod approvals;
+pub mod refund_policy;
 pub mod refunds;
 pub mod resolutions;
 #[cfg(test)]

@@ -271,7 +271,9 @@ pub enum Refusal {
     /// It ends by itself or has ended, so an organiser can't resolve it.
     NotStuck,
     CancelClosed,
-    InvalidPolicy,
+    InvalidPolicy {
+        field: String,
+    },
     WebhookInvalid,
 
     // Tickets
@@ -444,7 +446,7 @@ impl Refusal {
             Refusal::NothingToRefund => "NOTHING_TO_REFUND",
             Refusal::NotStuck => "NOT_STUCK",
             Refusal::CancelClosed => "CANCEL_CLOSED",
-            Refusal::InvalidPolicy => "INVALID_POLICY",
+            Refusal::InvalidPolicy { .. } => "INVALID_POLICY",
             Refusal::WebhookInvalid => "WEBHOOK_INVALID",
             Refusal::TicketInvalid => "TICKET_INVALID",
             Refusal::TicketElsewhere => "TICKET_ELSEWHERE",

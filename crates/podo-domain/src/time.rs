@@ -6,6 +6,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+const HOUR_MS: i64 = 3_600_000;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
 /// A moment: milliseconds since 1970 in UTC. The clock is read once per request or round and passed
 /// on as a value; expiry is a comparison with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,18 +59,39 @@ impl Timestamp {
 
     /// The number of the calendar day in Seoul, to compute the days between two moments.
     pub const fn seoul_day_number(self) -> i64 {
-        const HOUR_MS: i64 = 3_600_000;
-        (self.0 + 9 * HOUR_MS).div_euclid(24 * HOUR_MS)
+        (self.0 + 9 * HOUR_MS).div_euclid(DAY_MS)
     }
 
     /// Whether both moments are on one calendar day in this IANA time zone; in Seoul if there is no
     /// such zone.
     pub fn is_same_day(self, other: Timestamp, zone: &str) -> bool {
-        let Ok(zone) = jiff::tz::TimeZone::get(zone) else {
-            return self.seoul_day_number() == other.seoul_day_number();
+        self.day_number(zone) == other.day_number(zone)
+    }
+
+    /// The number of the calendar day in this zone, to compute the days between two moments.
+    pub fn day_number(self, zone: &str) -> i64 {
+        self.local_ms(zone).div_euclid(DAY_MS)
+    }
+
+    /// The hour of the day in this zone, from 0.
+    pub fn hour(self, zone: &str) -> u32 {
+        let hour = self.local_ms(zone).rem_euclid(DAY_MS) / HOUR_MS;
+        u32::try_from(hour).expect("a day has 24 hours")
+    }
+
+    /// `2026-03-21`: the calendar day that is so many days before this one, in this zone.
+    pub fn day_before(self, days: u32, zone: &str) -> String {
+        let noon = (self.day_number(zone) - i64::from(days)) * DAY_MS + DAY_MS / 2;
+        Timestamp(noon).jiff().strftime("%Y-%m-%d").to_string()
+    }
+
+    /// The clock on the wall, as if it were UTC.
+    fn local_ms(self, zone: &str) -> i64 {
+        let offset = match jiff::tz::TimeZone::get(zone) {
+            Ok(zone) => i64::from(zone.to_offset(self.jiff()).seconds()) * 1_000,
+            Err(_) => 9 * HOUR_MS,
         };
-        let day = |moment: Timestamp| moment.jiff().to_zoned(zone.clone()).date();
-        day(self) == day(other)
+        self.0 + offset
     }
 
     fn jiff(self) -> jiff::Timestamp {

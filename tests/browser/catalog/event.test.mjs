@@ -28,6 +28,30 @@ test("a stranger reads the refund rules in both languages, and the choice is kep
   await context.close();
 });
 
+test("an organiser chooses a preset, and fans read its fees with their days", async () => {
+  const show = await world.show();
+  const { page, context } = await world.room(`#/events/${show.eventId}`);
+  const form = page.getByRole("form", { name: "Refund policy" });
+  await form.getByLabel("Start from").selectOption("LARGE");
+  await form.getByText("was judged void").waitFor({ state: "hidden" });
+  await form.getByLabel("Set a last moment to cancel").check();
+  await form.getByText("was judged void").waitFor();
+  await form.getByLabel("Set a last moment to cancel").uncheck();
+  await form.getByLabel("Fee %").first().fill("30");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.getByText("Please check the refund policy").waitFor();
+  await form.getByLabel("Fee %").first().fill("10");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.getByText("₩4,000 a ticket (10% of its price at most)").waitFor();
+  await context.close();
+  const fan = await world.open({ language: "en" });
+  await fan.go(`/#/events/${show.eventId}`);
+  await fan.page.getByText("Cancellation and refunds").first().click();
+  await fan.page.getByText("Free cancellation within 7 days of booking, up to 10 days before the show.").first().waitFor();
+  await fan.page.getByText("₩4,000 a ticket (10% of its price at most)").first().waitFor();
+  await fan.context.close();
+});
+
 test("a fan stands by for a sold-out date and may stop", async () => {
   const show = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 } });
   await world.buy(show, [0, 1]);

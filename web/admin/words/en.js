@@ -1,6 +1,7 @@
 // English, with the same keys as Korean.
 
 import { en as event } from "../../fan/words/event.js";
+import { en as refunds } from "../../fan/words/refunds.js";
 import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { en as menu } from "./menu.js";
@@ -86,6 +87,7 @@ const STATES = {
 
 export default {
   ...event,
+  ...refunds,
   ...menu,
   ...phases,
   ...pricing,
@@ -354,11 +356,6 @@ export default {
   planSource: "Source of the plan",
   planStanding: "standing",
   planWords: "Generate a plan or import a file, paint the grades, and preview it as fans see it.",
-  policy: "Refund policy",
-  policyAdd: "Add a step",
-  policyDays: "Up to days before",
-  policyFee: "Fee %",
-  policyWords: "The closer the show, the higher the fee. Without steps, everything is refunded.",
   putAway: "Dismiss",
   queueTimeline: "Queue history",
   queueTimelineNone: "No log entries for this person.",

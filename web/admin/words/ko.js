@@ -1,6 +1,7 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
 import { ko as event } from "../../fan/words/event.js";
+import { ko as refunds } from "../../fan/words/refunds.js";
 import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { ko as menu } from "./menu.js";
@@ -87,6 +88,7 @@ const STATES = {
 
 export default {
   ...event,
+  ...refunds,
   ...menu,
   ...phases,
   ...pricing,
@@ -355,11 +357,6 @@ export default {
   planSource: "좌석도 원문",
   planStanding: "스탠딩",
   planWords: "숫자나 파일로 만들고, 등급을 칠하고, 팬의 눈으로 확인해 주세요.",
-  policy: "환불 규정",
-  policyAdd: "구간 더하기",
-  policyDays: "공연 며칠 전까지",
-  policyFee: "수수료 %",
-  policyWords: "남은 날이 줄수록 수수료가 커져요. 구간이 없으면 모두 환불해요.",
   putAway: "치우기",
   queueTimeline: "대기열 기록",
   queueTimelineNone: "이 회원의 기록이 없어요.",

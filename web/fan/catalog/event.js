@@ -12,7 +12,7 @@ import { gradesOf, toneOf } from "./grades.js";
 import { currentPhase, phaseList } from "./phases.js";
 import { poster } from "./poster.js";
 import { feeNote } from "../payments/order.js";
-import { refundTerms } from "../payments/refunds.js";
+import { periodsOf, refundTerms } from "../payments/refunds.js";
 import { remindersOf, reminderButton } from "./reminder.js";
 import { standbyBox } from "../booking/standby.js";
 
@@ -36,7 +36,7 @@ export async function eventDetail(page) {
           facts(event, schedules),
           event.description ? el("p", { class: "prose" }, event.description) : null)),
       el("h2", {}, t("dates")),
-      schedules.length ? schedules.map((schedule) => scheduleCard(page, schedule, { refundRules: event.refundRules, reminders })) : el("p", { class: "quiet" }, t("noDates")),
+      schedules.length ? schedules.map((schedule) => scheduleCard(page, schedule, { refunds: refundTerms(event.refundRules, periodsOf(event, schedule.id)), reminders })) : el("p", { class: "quiet" }, t("noDates")),
       schedules.length ? preview(page, schedules[0]) : null,
       rules()));
 }
@@ -62,7 +62,7 @@ function nextPrices({ nextPrices: next }) {
   return el("p", { class: "note num" }, t("nextPrices", moment(next.from), list));
 }
 
-function scheduleCard(page, schedule, { refundRules, reminders }) {
+function scheduleCard(page, schedule, { refunds, reminders }) {
   const grades = gradesOf(schedule);
   const left = grades.reduce((sum, it) => sum + (it.left ?? 0), 0);
   const isOver = Date.parse(schedule.saleEndsAt) <= serverNow() || (schedule.phases?.length > 0 && !currentPhase(schedule));
@@ -83,7 +83,7 @@ function scheduleCard(page, schedule, { refundRules, reminders }) {
     feeNote(schedule),
     phaseList(page, schedule),
     left === 0 && !isOver ? standbyBox(page, schedule, grades) : null,
-    el("details", { class: "more" }, el("summary", {}, t("refundRules")), refundTerms(refundRules, schedule)));
+    el("details", { class: "more" }, el("summary", {}, t("refundRules")), refunds));
 }
 
 function enterLink(page, schedule, { isOver, isGone }) {

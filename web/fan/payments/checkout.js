@@ -14,7 +14,7 @@ import { legalPages } from "../identity/legal.js";
 import { payMethods } from "./methods.js";
 import { orderChoices } from "./order.js";
 import { poster } from "../catalog/poster.js";
-import { refundTerms } from "./refunds.js";
+import { periodsOf, refundTerms } from "./refunds.js";
 import { bookingSteps } from "./steps.js";
 
 const WARNINGS_MS = [300_000, 120_000, 60_000, 20_000];
@@ -60,7 +60,7 @@ async function heldPage(page, reservation) {
   ]);
   const problem = problemBox();
   problem.show(lastDecline(page.id) ?? "");
-  const form = payForm(page, reservation, { balance: wallet.balance, gateways, problem, terms: termsCard(event.refundRules, schedule, pages) });
+  const form = payForm(page, reservation, { balance: wallet.balance, gateways, problem, terms: termsCard(refundTerms(event.refundRules, periodsOf(event, schedule.id)), pages) });
   page.main.className = "";
   page.main.replaceChildren(bookingSteps(1), form);
   form.prepend(
@@ -151,12 +151,12 @@ function payForm(page, reservation, { balance, gateways, problem, terms }) {
  * The rules that apply to this booking, with their dates, and the terms of use if there are any. The
  * box starts empty.
  */
-function termsCard(rules, schedule, pages) {
+function termsCard(rules, pages) {
   const page = pages.find(({ kind }) => kind === "TERMS");
   const box = el("input", { type: "checkbox", name: "terms", required: true });
   const element = el("section", { class: "card pad stack", "aria-label": t("terms") },
     el("h2", {}, t("refundRules")),
-    refundTerms(rules, schedule),
+    rules,
     el("label", { class: "choice" }, box, el("span", {}, t(page ? "termsAgree" : "termsAgreeRules"))),
     page ? el("a", { class: "quiet", href: page.path, target: "_blank", rel: "noopener" }, t("termsRead")) : null);
   const isAgreed = () => {

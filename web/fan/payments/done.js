@@ -2,15 +2,14 @@
 
 import { get } from "../../shared/app/api.js";
 import { announce, el, icon, whileBusy } from "../../shared/ui/dom.js";
-import { moment, seoulDay, won } from "../../shared/ui/format.js";
+import { calendarDay, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { poster } from "../catalog/poster.js";
 import { calendarButton } from "../tickets/calendar.js";
 import { gradeWords, orderLines } from "./order.js";
-import { refundPeriods } from "./refunds.js";
+import { periodsOf } from "./refunds.js";
 import { bookingSteps } from "./steps.js";
 
-const DAY_MS = 86_400_000;
 const GRAPES = 12;
 
 /** `isNew` is false when an old payment's page is opened again. */
@@ -65,8 +64,8 @@ function showCard(event, schedule, booking) {
 }
 
 function nextSteps(event, schedule) {
-  const [free] = refundPeriods(event.refundRules);
-  const day = free ? seoulDay(Date.parse(schedule.startsAt) - free.to * DAY_MS) : null;
+  const [free] = periodsOf(event, schedule.id);
+  const day = free ? calendarDay(free.until) : null;
   const card = (picture, title, words) => el("li", { class: "card pad stack tight" }, icon(picture), el("b", {}, title), el("p", { class: "quiet" }, words));
   return el("section", { class: "stack", "aria-label": t("nextTitle") },
     el("h2", {}, t("nextTitle")),

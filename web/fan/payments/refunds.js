@@ -1,36 +1,43 @@
-// Cancellation fees and deadlines, with the dates of one show.
+// Cancellation fees and deadlines, with the dates of one show. The server counts the days, where the
+// venue is.
 
 import { el } from "../../shared/ui/dom.js";
-import { seoulDay } from "../../shared/ui/format.js";
+import { calendarDay, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 
-const DAY_MS = 86_400_000;
-
-/**
- * Periods from the earliest to the latest: `{from, to, fee}`, in days before the show. Before the
- * first step canceling is free; after the last it is not possible.
- */
-export function refundPeriods({ steps }) {
-  if (!steps.length) return [];
-  const [first] = steps;
-  const periods = steps.map(({ daysBefore, feePercent }, i) => ({
-    from: daysBefore,
-    to: i + 1 < steps.length ? steps[i + 1].daysBefore + 1 : daysBefore,
-    fee: feePercent,
-  }));
-  return [{ from: null, to: first.daysBefore + 1, fee: 0 }, ...periods];
+/** The periods of a date, from the earliest to the latest. */
+export function periodsOf(event, scheduleId) {
+  return event.refundDates.find((it) => it.scheduleId === scheduleId)?.periods ?? [];
 }
 
-export function refundTerms(rules, { startsAt }) {
-  const day = (daysBefore) => seoulDay(Date.parse(startsAt) - daysBefore * DAY_MS);
-  const periods = refundPeriods(rules);
-  if (!periods.length) return el("p", { class: "quiet" }, t("refundFree"));
-  const when = ({ from, to }) => (from === null ? t("refundUntil", day(to)) : from === to ? day(to) : t("refundFromTo", day(from), day(to)));
-  const cost = ({ fee }) => (fee ? t("refundFee", fee) : t("refundNoFee"));
+export function refundTerms(rules, periods) {
+  const { grace, lastMoment, steps } = rules;
+  return el("div", { class: "stack tight" },
+    grace ? el("p", {}, graceWords(grace)) : null,
+    periods.length ? table(periods, steps.at(-1).daysBefore > 0) : el("p", { class: "quiet" }, t("refundFree")),
+    lastMoment ? el("p", {}, t("refundLast", lastMoment.daysBefore, lastMoment.hour)) : null);
+}
+
+function table(periods, endsEarly) {
   return el("table", { class: "terms num" },
     el("caption", { class: "sr" }, t("refundRules")),
     el("thead", {}, el("tr", {}, el("th", { scope: "col" }, t("refundWhen")), el("th", { scope: "col" }, t("refundKept")))),
     el("tbody", {},
-      periods.map((it) => el("tr", {}, el("th", { scope: "row" }, when(it)), el("td", {}, cost(it)))),
-      el("tr", {}, el("th", { scope: "row" }, t("refundAfter")), el("td", {}, t("refundNone")))));
+      periods.map((it) => el("tr", {}, el("th", { scope: "row" }, days(it)), el("td", {}, fee(it)))),
+      endsEarly ? el("tr", {}, el("th", { scope: "row" }, t("refundAfter")), el("td", {}, t("refundNone"))) : null));
+}
+
+function days({ from, until }) {
+  if (!from) return t("refundUntil", calendarDay(until));
+  return from === until ? calendarDay(until) : t("refundFromTo", calendarDay(from), calendarDay(until));
+}
+
+function fee({ feePercent, feeAmount }) {
+  if (feeAmount) return t("refundFeeFixed", won(feeAmount), feePercent);
+  return feePercent ? t("refundFee", feePercent) : t("refundNoFee");
+}
+
+function graceWords({ unit, length, daysBefore, refundsFees }) {
+  const show = daysBefore ? t("refundGraceShow", daysBefore) : "";
+  return [t("refundGrace", t(`refundGrace${unit}`, length), show), refundsFees ? t("refundGraceFees") : ""].join(" ").trim();
 }

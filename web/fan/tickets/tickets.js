@@ -12,6 +12,7 @@ import { changeCard } from "./changes.js";
 import { showCode } from "./code.js";
 import { resaleButton, resaleCard } from "./resale.js";
 import { gradeWords } from "../payments/order.js";
+import { refundTerms } from "../payments/refunds.js";
 
 export async function tickets(page) {
   if (!user()) return page.login();
@@ -98,8 +99,24 @@ function bookingCard(page, list, { reservation, change, listings, wallets }) {
       isLive ? el("div", { class: "row" }, calendarButton(first)) : null),
     change && isLive ? el("div", { class: "pad" }, changeCard(page, change, reservation)) : null,
     el("ul", { class: "tickets pad" }, list.map((ticket) => ticketItem(page, ticket, { listings: isMine ? listings : null, wallets }))),
+    isLive && isMine ? refundRules(reservation) : null,
     isLive && isMine ? el("div", { class: "pad row foot" },
       el("button", { class: "btn danger", type: "button", onclick: () => cancel(page, reservation, list) }, t("cancelReservation"))) : null);
+}
+
+/** The policy under which this booking was made, loaded when it is opened. */
+function refundRules(reservation) {
+  const body = el("div", { role: "status" });
+  const details = el("details", { class: "more pad" }, el("summary", {}, t("refundRules")), body);
+  details.addEventListener("toggle", async () => {
+    try {
+      const { policy, periods } = await get(`/api/booking/reservations/${reservation.id}/refund`);
+      body.replaceChildren(refundTerms(policy, periods));
+    } catch (error) {
+      body.replaceChildren(error.message);
+    }
+  }, { once: true });
+  return details;
 }
 
 /** `listings` are absent for a ticket that the fan didn't buy. */
@@ -164,7 +181,9 @@ async function cancel(page, reservation, tickets) {
     try {
       const found = await get(`/api/booking/reservations/${reservation.id}/refund?seatIds=${chosen().join(",")}`);
       quote.textContent = [
-        t("refundQuote", won(found.refundAmount), won(found.fee), found.feePercent),
+        found.feeAmount
+          ? t("refundQuoteFixed", won(found.refundAmount), won(found.fee))
+          : t("refundQuote", won(found.refundAmount), won(found.fee), found.feePercent),
         found.feesKept ? t("refundFeesKept", won(found.feesKept)) : "",
       ].join(" ");
     } catch (error) {

@@ -4,6 +4,7 @@ import { en as draws } from "./draws.js";
 import { en as event } from "./event.js";
 import { en as home } from "./home.js";
 import { en as order } from "./order.js";
+import { en as refunds } from "./refunds.js";
 
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `Floor-120` the 120th to go in. */
 function seat(number) {
@@ -18,6 +19,7 @@ export default {
   ...event,
   ...home,
   ...order,
+  ...refunds,
   accessible: "wheelchair space",
   ahead: "Ahead of you",
   alertnotification: "Browser notification",
@@ -312,20 +314,10 @@ export default {
   queueClosed: "The waiting room is closed right now.",
   queueNumber: (n) => `Queue number ${n}`,
   reconnecting: "Connection lost. Reconnecting… Your place is safe.",
-  refundAfter: "Later",
   refundDue: "Your refund is on its way",
   refundDueWords: (amount) => `Your payment was approved after the hold had expired. We're refunding the full ${amount}.`,
-  refundFee: (percent) => `${percent}% of the ticket`,
-  refundFree: "Free cancellation until the show starts.",
-  refundFromTo: (from, to) => `${from} – ${to}`,
-  refundKept: "Cancellation fee",
-  refundNoFee: "None",
-  refundNone: "No refunds",
   refundQuote: (back, fee, percent) => `You get ${back} back. The fee is ${fee} (${percent}%).`,
-  refundRules: "Cancellation and refunds",
   refundTo: "Refunded to",
-  refundUntil: (day) => `Until ${day}`,
-  refundWhen: "Canceled on",
   refunded: "Refunded",
   refundedWords: "You've been refunded.",
   rejoin: "Join the queue again",

@@ -4,6 +4,7 @@ import { ko as draws } from "./draws.js";
 import { ko as event } from "./event.js";
 import { ko as home } from "./home.js";
 import { ko as order } from "./order.js";
+import { ko as refunds } from "./refunds.js";
 
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `스탠딩-120` the 120th to go in. */
 function seat(number) {
@@ -25,6 +26,7 @@ export default {
   ...event,
   ...home,
   ...order,
+  ...refunds,
   accessible: "휠체어석",
   ahead: "내 앞",
   alertnotification: "브라우저 알림 받기",
@@ -319,20 +321,10 @@ export default {
   queueClosed: "지금은 대기실이 닫혀 있어요.",
   queueNumber: (n) => `대기 번호 ${n}`,
   reconnecting: "연결이 끊겨 다시 연결하고 있어요. 순번은 그대로예요.",
-  refundAfter: "그 뒤",
   refundDue: "돈을 돌려드리고 있어요",
   refundDueWords: (amount) => `결제가 너무 늦게 승인되어 좌석을 드릴 수 없었어요. ${amount}을 모두 돌려드려요.`,
-  refundFee: (percent) => `티켓 금액의 ${percent}%`,
-  refundFree: "공연 시작 전까지 수수료 없이 취소할 수 있어요.",
-  refundFromTo: (from, to) => `${from} – ${to}`,
-  refundKept: "취소 수수료",
-  refundNoFee: "없음",
-  refundNone: "취소할 수 없어요",
   refundQuote: (back, fee, percent) => `${back}을 돌려드려요. 수수료 ${fee} (${percent}%).`,
-  refundRules: "취소와 환불 규정",
   refundTo: "받는 곳",
-  refundUntil: (day) => `${day}까지`,
-  refundWhen: "취소하는 날",
   refunded: "환불했어요",
   refundedWords: "결제한 금액을 돌려드렸어요.",
   rejoin: "다시 줄 서기",

@@ -43,6 +43,11 @@ export function seoulDay(time) {
   return new Intl.DateTimeFormat(locale(), { timeZone: ZONE, month: "short", day: "numeric", weekday: "short" }).format(new Date(time));
 }
 
+/** `3월 12일 (목)` for `2026-03-12`, a day of the calendar without a time. */
+export function calendarDay(date) {
+  return new Intl.DateTimeFormat(locale(), { timeZone: "UTC", month: "short", day: "numeric", weekday: "short" }).format(new Date(`${date}T00:00Z`));
+}
+
 /** A compact form for tables: day, and time to the second. */
 export function stamp(time) {
   const format = new Intl.DateTimeFormat("sv-SE", { timeZone: ZONE, dateStyle: "short", timeStyle: "medium" });

@@ -5,8 +5,8 @@ use crate::catalog::EventView;
 use crate::catalog::port::{EventFilter, ScheduleRecord};
 use crate::context::AppContext;
 use crate::error::Result;
+use crate::payments::port::refunds::EventPolicy;
 use crate::store::PageRequest;
-use podo_domain::payments::refunds::RefundPolicy;
 use podo_domain::{EventId, Refusal, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -31,7 +31,7 @@ const CAPACITY: usize = 1_000;
 pub(super) struct EventRecords {
     pub(super) event: EventView,
     pub(super) schedules: Vec<ScheduleRecord>,
-    pub(super) refund_policy: RefundPolicy,
+    pub(super) refund_policy: EventPolicy,
 }
 
 pub struct CatalogCache {
@@ -79,9 +79,9 @@ impl CatalogCache {
         let load = async {
             let found = context.store.event(event).await?.ok_or(Refusal::NotFound)?;
             let schedules = context.store.schedules_of(event).await?;
-            let policy = context.store.refund_policy(event).await?;
             let until = now.plus(length_for(&schedules, now));
-            let refund_policy = policy.unwrap_or_default();
+            let refund_policy = context.store.refund_policy(event).await?;
+            let refund_policy = refund_policy.ok_or(Refusal::NotFound)?;
             let records = EventRecords { event: found, schedules, refund_policy };
             Ok(Expiring { value: Arc::new(records), until })
         };

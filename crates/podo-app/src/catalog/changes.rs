@@ -5,7 +5,7 @@ use crate::catalog::port::{
     CancelSchedule, ChangeSchedule, EditEvent, EditHall, EditVenue, EventFilter, Remove, Unwanted,
     VenueRecord,
 };
-use crate::catalog::{EventDetail, EventView, ScheduleView, view_layout, view_schedule};
+use crate::catalog::{EventDetail, EventView, ScheduleView, detail_of, view_layout, view_schedule};
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::store::{Page, PageRequest};
@@ -77,11 +77,9 @@ pub async fn list_all_events(
 
 pub async fn show_any_event(context: &AppContext, event: EventId) -> Result<EventDetail> {
     let view = context.store.event(event).await?.ok_or(Refusal::NotFound)?;
-    let now = context.now();
     let schedules = context.store.schedules_of(event).await?;
-    let schedules = schedules.iter().map(|schedule| view_schedule(schedule, now)).collect();
-    let refund_rules = context.store.refund_policy(event).await?.unwrap_or_default();
-    Ok(EventDetail { event: view, schedules, refund_rules })
+    let refunds = context.store.refund_policy(event).await?.ok_or(Refusal::NotFound)?;
+    Ok(detail_of(view, &schedules, &refunds, context.now()))
 }
 
 /// Absent fields stay as they are.

@@ -9,7 +9,8 @@ use crate::payments::port::refunds::{
     OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun, SecondNeeded,
     SetPolicy,
 };
-use podo_domain::payments::refunds::{RefundPolicy, RefundTo};
+use podo_domain::payments::refund_policy::RefundPolicy;
+use podo_domain::payments::refunds::RefundTo;
 use podo_domain::{
     EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, UserId,
 };
@@ -75,7 +76,8 @@ pub async fn refund_by_organiser(
 }
 
 pub async fn policy_of(context: &AppContext, event: EventId) -> Result<RefundPolicy> {
-    context.store.refund_policy(event).await?.ok_or(Error::Refused(Refusal::NotFound))
+    let found = context.store.refund_policy(event).await?;
+    Ok(found.ok_or(Error::Refused(Refusal::NotFound))?.policy)
 }
 
 pub async fn set_policy(

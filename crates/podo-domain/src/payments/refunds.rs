@@ -1,67 +1,8 @@
-//! Refunds: what an event retains of a canceled ticket, and where the rest goes.
+//! Refunds: how a cancellation divides what was paid, and where the rest goes.
 
-use crate::{Refusal, Timestamp, Won};
+use crate::Won;
+use crate::payments::refund_policy::Retained;
 use serde::{Deserialize, Serialize};
-
-/// Most steps in a policy.
-const STEPS_MAX: usize = 10;
-
-/// The most that an event may retain: a part is always refunded.
-const FEE_PERCENT_MAX: u32 = 90;
-
-/// Earliest step: no seats are sold two years ahead.
-const DAYS_MAX: u32 = 730;
-
-/// From `days_before` days before the show on, this percentage of the price is retained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct FeeStep {
-    pub days_before: u32,
-    pub fee_percent: u32,
-}
-
-/// An event's terms: steps from the earliest to the latest. After the last step's days nothing can
-/// be canceled; without steps everything is refunded until the show begins.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(deny_unknown_fields)]
-pub struct RefundPolicy {
-    pub steps: Vec<FeeStep>,
-}
-
-impl RefundPolicy {
-    /// Days must decrease and fees must not, so that waiting never pays off.
-    pub fn check(&self) -> Result<(), Refusal> {
-        let is_in_range =
-            |step: &FeeStep| step.fee_percent <= FEE_PERCENT_MAX && step.days_before <= DAYS_MAX;
-        let is_in_order = |pair: &[FeeStep]| {
-            pair[0].days_before > pair[1].days_before && pair[0].fee_percent <= pair[1].fee_percent
-        };
-        let is_sound = self.steps.len() <= STEPS_MAX
-            && self.steps.iter().all(is_in_range)
-            && self.steps.windows(2).all(is_in_order);
-        if is_sound { Ok(()) } else { Err(Refusal::InvalidPolicy) }
-    }
-
-    /// The percentage retained now, or a refusal if it's too late. Days are calendar days in Seoul.
-    pub fn fee_percent(&self, starts_at: Timestamp, now: Timestamp) -> Result<u32, Refusal> {
-        if starts_at <= now {
-            return Err(Refusal::CancelClosed);
-        }
-        if self.steps.is_empty() {
-            return Ok(0);
-        }
-        let days_left = starts_at.seoul_day_number() - now.seoul_day_number();
-        // Before the first step canceling is free of charge.
-        let reached = |step: &&FeeStep| days_left <= i64::from(step.days_before);
-        let is_over = self.steps.last().is_some_and(|last| days_left < i64::from(last.days_before));
-        if is_over {
-            return Err(Refusal::CancelClosed);
-        }
-        Ok(self.steps.iter().rev().find(reached).map_or(0, |step| step.fee_percent))
-    }
-}
 
 /// The refund for some seats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +12,10 @@ pub struct Quote {
 }
 
 /// The fee is computed per seat and rounded in the fan's favour.
-pub fn quote(prices: impl IntoIterator<Item = Won>, fee_percent: u32) -> Quote {
-    let percent = i64::from(fee_percent.min(FEE_PERCENT_MAX));
+pub fn quote(prices: impl IntoIterator<Item = Won>, retained: Retained) -> Quote {
     let (mut refund, mut fee) = (0, 0);
     for price in prices {
-        let kept = price.get() * percent / 100;
+        let kept = retained.of(price).get();
         fee += kept;
         refund += price.get() - kept;
     }
@@ -107,8 +47,14 @@ impl FeesBack {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CancelTerms {
     /// What is kept of the price of each ticket.
-    pub fee_percent: u32,
+    pub retained: Retained,
     pub fees_back: FeesBack,
+}
+
+impl CancelTerms {
+    /// Everything goes back, fees too.
+    pub const FREE: CancelTerms =
+        CancelTerms { retained: Retained::NOTHING, fees_back: FeesBack::ALL };
 }
 
 /// A cancellation of some seats of an order.
@@ -130,7 +76,7 @@ pub fn quote_part(
     order_fee: Won,
     terms: CancelTerms,
 ) -> PartQuote {
-    let tickets = quote(given.iter().map(|seat| seat.price), terms.fee_percent);
+    let tickets = quote(given.iter().map(|seat| seat.price), terms.retained);
     let is_settled = left.iter().all(|seat| seat.price.is_zero());
     let booking_fees = given.iter().map(|seat| seat.fee.get()).sum();
     let settled = if is_settled { order_fee } else { Won::ZERO };
@@ -248,58 +194,6 @@ impl RefundStatus {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::time::Duration;
-
-    const DAY: Duration = Duration::from_secs(86_400);
-
-    fn policy(steps: &[(u32, u32)]) -> RefundPolicy {
-        let step = |&(days_before, fee_percent): &(u32, u32)| FeeStep { days_before, fee_percent };
-        RefundPolicy { steps: steps.iter().map(step).collect() }
-    }
-
-    /// 2026-03-31 19:00 in Seoul.
-    fn show() -> Timestamp {
-        "2026-03-31T10:00:00Z".parse().unwrap()
-    }
-
-    #[test]
-    fn the_fee_grows_as_the_show_comes_closer() {
-        let policy = policy(&[(9, 10), (6, 20), (2, 30), (1, 30)]);
-        let ask = |days: u32| policy.fee_percent(show(), show().minus(DAY * days));
-        assert_eq!(ask(30), Ok(0));
-        assert_eq!(ask(10), Ok(0));
-        assert_eq!(ask(9), Ok(10));
-        assert_eq!(ask(7), Ok(10));
-        assert_eq!(ask(6), Ok(20));
-        assert_eq!(ask(2), Ok(30));
-        assert_eq!(ask(1), Ok(30));
-        let on_the_day = show().minus(Duration::from_secs(60));
-        assert_eq!(policy.fee_percent(show(), on_the_day), Err(Refusal::CancelClosed));
-    }
-
-    #[test]
-    fn a_day_ends_at_midnight_in_seoul() {
-        let policy = policy(&[(1, 30)]);
-        let midnight: Timestamp = "2026-03-30T15:00:00Z".parse().unwrap();
-        let before = midnight.minus(Duration::from_millis(1));
-        assert_eq!(policy.fee_percent(show(), before), Ok(30));
-        assert_eq!(policy.fee_percent(show(), midnight), Err(Refusal::CancelClosed));
-    }
-
-    #[test]
-    fn without_steps_all_goes_back_until_the_show_begins() {
-        let free = RefundPolicy::default();
-        assert_eq!(free.fee_percent(show(), show().minus(Duration::from_millis(1))), Ok(0));
-        assert_eq!(free.fee_percent(show(), show()), Err(Refusal::CancelClosed));
-    }
-
-    #[test]
-    fn a_policy_that_rewards_waiting_is_refused() {
-        assert_eq!(policy(&[(9, 10), (1, 90)]).check(), Ok(()));
-        for odd in [&[(1, 10), (9, 20)][..], &[(9, 20), (1, 10)], &[(9, 10), (9, 20)], &[(9, 91)]] {
-            assert_eq!(policy(odd).check(), Err(Refusal::InvalidPolicy), "{odd:?}");
-        }
-    }
 
     #[test]
     fn a_refund_is_known_by_how_far_the_book_moved() {
@@ -336,7 +230,7 @@ mod tests {
     fn the_fee_of_an_order_is_settled_with_its_last_paid_ticket() {
         let won = |amount| Won::new(amount).unwrap();
         let paid = |price, fee| SeatPaid { price: won(price), fee: won(fee) };
-        let terms = CancelTerms { fee_percent: 10, fees_back: FeesBack::NONE };
+        let terms = CancelTerms { retained: Retained::percent(10), fees_back: FeesBack::NONE };
         let (dear, free) = (paid(10_000, 500), paid(0, 0));
         let first = quote_part(&[dear], &[dear, free], won(700), terms);
         assert_eq!(first.quote, Quote { refund: won(9_000), fee: won(1_500) });
@@ -346,8 +240,7 @@ mod tests {
         assert_eq!((second.cost, second.order_fee), (won(11_200), Won::ZERO));
         let last = quote_part(&[free], &[], Won::ZERO, terms);
         assert_eq!((last.quote.refund, last.cost), (Won::ZERO, Won::ZERO));
-        let all = CancelTerms { fee_percent: 0, fees_back: FeesBack::ALL };
-        let off = quote_part(&[dear, free], &[], won(700), all);
+        let off = quote_part(&[dear, free], &[], won(700), CancelTerms::FREE);
         assert_eq!(off.quote, Quote { refund: won(11_200), fee: Won::ZERO });
     }
 
@@ -357,6 +250,7 @@ mod tests {
         fn no_won_is_lost_however_an_order_is_canceled(
             seats in prop::collection::vec((0i64..9_000_000, 0i64..5_000), 1..=10),
             order_fee in 0i64..5_000, percent in 0u32..=90, fees in 0u8..4,
+            fixed in prop::option::of(1i64..20_000),
         ) {
             let won = |amount| Won::new(amount).unwrap();
             let paid: Vec<SeatPaid> = seats.iter().map(|&(price, fee)| {
@@ -367,7 +261,8 @@ mod tests {
             let cost: i64 = order_fee.get()
                 + paid.iter().map(|seat| seat.price.get() + seat.fee.get()).sum::<i64>();
             let fees_back = FeesBack { booking: fees & 1 == 1, order: fees & 2 == 2 };
-            let terms = CancelTerms { fee_percent: percent, fees_back };
+            let retained = Retained { percent, amount: fixed.map(won) };
+            let terms = CancelTerms { retained, fees_back };
             let mut moved = 0;
             for at in 0..paid.len() {
                 let part = quote_part(&paid[at..=at], &paid[at + 1..], order_fee, terms);
@@ -385,7 +280,8 @@ mod tests {
             prices in prop::collection::vec(1i64..10_000_000, 1..5), percent in 0u32..=90,
         ) {
             let sum: i64 = prices.iter().sum();
-            let quote = quote(prices.into_iter().map(|it| Won::new(it).unwrap()), percent);
+            let prices = prices.into_iter().map(|it| Won::new(it).unwrap());
+            let quote = quote(prices, Retained::percent(percent));
             prop_assert_eq!(quote.refund.get() + quote.fee.get(), sum);
             prop_assert!(!quote.refund.is_zero());
         }

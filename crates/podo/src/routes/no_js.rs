@@ -33,7 +33,8 @@ use podo_app::store::PageRequest;
 use podo_app::tickets::holders;
 use podo_app::tickets::port::TicketView;
 use podo_domain::booking::order::options::{Fee, Fees};
-use podo_domain::{EventId, Won};
+use podo_domain::payments::refund_policy::RefundPeriod;
+use podo_domain::{EventId, ScheduleId, Won};
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -108,6 +109,12 @@ fn type_words(language: Language, ticket: &TicketView) -> String {
     format!(" · {}{}", escape(name), proof.unwrap_or_default())
 }
 
+/// What a cancellation of one date's tickets costs, by day.
+fn periods_of(detail: &EventDetail, schedule: ScheduleId) -> &[RefundPeriod] {
+    let found = detail.refund_dates.iter().find(|dates| dates.schedule_id == schedule);
+    found.map_or(&[], |dates| &dates.periods)
+}
+
 fn event_page(language: Language, detail: &EventDetail) -> Html {
     let event = &detail.event;
     let place = format!("{} · {} · {}", event.artist, event.venue_name, event.city);
@@ -136,7 +143,7 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
             phases::lines(language, &schedule.phases),
             link(&format!("/queue/{}", schedule.id), enter),
             language.choose("취소와 환불", "Canceling and refunds"),
-            refunds::lines(language, &detail.refund_rules, schedule.starts_at)
+            refunds::lines(language, &detail.refund_rules, periods_of(detail, schedule.id))
         )
     });
     let bound = match event.transferable {

@@ -67,8 +67,8 @@ async fn issue(tx: &mut dyn Tx, command: &IssueOrder) -> Result<Idempotent<(Issu
     };
     let held = store_claimed(tx, &claim, claimed).await?;
     let channel = command.issue.channel();
-    let sql = "update reservations set channel = $2 where id = $1";
-    tx.execute(sql, params![command.reservation, channel.as_str()]).await?;
+    let sql = "update reservations set channel = $2, updated_at = $3 where id = $1";
+    tx.execute(sql, params![command.reservation, channel.as_str(), command.now]).await?;
     let found = load_with_date(tx, command.reservation).await?;
     let found = found.ok_or_else(|| Error::broken("a reservation disappeared"))?;
     let sold = pay_at_desk(tx, &found, command.payment, channel, command.now).await?;

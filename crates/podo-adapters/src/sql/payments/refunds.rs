@@ -13,13 +13,15 @@ use crate::sql::payments::cancel::{Paid, load_paid};
 use podo_app::booking::port::reservations::Freed;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::refunds::{
-    OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun, Refunds, SetPolicy,
+    EventPolicy, OrganiserRefund, PreviewRefund, RefundByOrganiser, RefundPreview, RefundRun,
+    Refunds, SetPolicy,
 };
 use podo_app::{Error, Result};
 use podo_domain::booking::order::options::{Fee, Fees};
 use podo_domain::catalog::ScheduleStatus;
+use podo_domain::payments::refund_policy::{CancelMoment, PolicyTerms, RefundPolicy};
 use podo_domain::payments::refunds;
-use podo_domain::payments::refunds::{CancelTerms, FeesBack, RefundPolicy};
+use podo_domain::payments::refunds::{CancelTerms, FeesBack};
 use podo_domain::{
     EventId, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, Timestamp, Won,
 };
@@ -31,7 +33,7 @@ commands! {
         write refund_by_organiser(RefundByOrganiser)
             -> Idempotent<OrganiserRefund> as Sales => organiser::refund;
         read refund_policy(PolicyOf { event: EventId })
-            -> Option<RefundPolicy> as Event => policy_of;
+            -> Option<EventPolicy> as Event => policy_of;
         write set_refund_policy(SetPolicy) -> () as Event => set_policy;
         read to_refund(ToRefund { schedule: ScheduleId, now: Timestamp, limit: u32 })
             -> Vec<ReservationId> as Worker => runs::to_refund;
@@ -56,53 +58,73 @@ commands! {
     }
 }
 
-/// The refund terms of a date.
-pub(crate) struct Terms {
+/// What decides about the cancellation of an order by its buyer.
+pub(crate) struct OrderTerms {
     starts_at: Timestamp,
+    booked_at: Timestamp,
+    zone: String,
     is_canceled: bool,
+    /// The policy under which the seats were held.
     policy: RefundPolicy,
 }
 
-impl Terms {
-    /// A canceled show has no cancellation fee.
-    pub(crate) fn fee_percent(&self, now: Timestamp) -> Result<u32> {
-        if self.is_canceled {
-            return Ok(0);
-        }
-        Ok(self.policy.fee_percent(self.starts_at, now)?)
+impl OrderTerms {
+    fn at(&self, now: Timestamp) -> CancelMoment<'_> {
+        let OrderTerms { starts_at, booked_at, zone, .. } = self;
+        CancelMoment { booked_at: *booked_at, starts_at: *starts_at, now, zone }
     }
 }
 
-pub(crate) async fn terms_of(tx: &mut dyn Tx, schedule: ScheduleId) -> Result<Terms> {
-    let sql = "select s.starts_at, s.status, e.refund_policy
-                 from event_schedules s join events e on e.id = s.event_id
-                where s.id = $1";
-    let row = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
+async fn terms_of(tx: &mut dyn Tx, paid: &Paid) -> Result<OrderTerms> {
+    let sql = "select s.starts_at, s.status, v.time_zone, p.created_at as booked_at,
+                      (select h.policy from refund_policies h
+                        where h.event_id = e.id and h.since <= r.created_at
+                        order by h.since desc limit 1) as policy
+                 from payments p
+                 join reservations r on r.id = p.reservation_id
+                 join event_schedules s on s.id = r.schedule_id
+                 join events e on e.id = s.event_id
+                 join venues v on v.id = e.venue_id
+                where p.id = $1";
+    let row = tx.row(sql, params![paid.row.payment.id]).await?.ok_or(Refusal::NotFound)?;
     let is_canceled = row.parse("status", ScheduleStatus::parse)? == ScheduleStatus::Cancelled;
-    Ok(Terms {
+    Ok(OrderTerms {
         starts_at: row.get("starts_at")?,
+        booked_at: row.get("booked_at")?,
+        zone: row.get("time_zone")?,
         is_canceled,
-        policy: read_policy(row.get("refund_policy")?)?,
+        policy: read_policy(row.get("policy")?)?,
     })
 }
 
-/// The terms of a cancellation by the buyer. A show that changed after the booking is refunded in
-/// full, until the buyer accepts the change; so is one that is called off.
+/// The terms of a cancellation by the buyer, if it is possible now.
 pub(crate) async fn cancel_terms(
     tx: &mut dyn Tx,
     paid: &Paid,
     now: Timestamp,
 ) -> Result<CancelTerms> {
-    let everything = CancelTerms { fee_percent: 0, fees_back: FeesBack::ALL };
-    if has_open_change(tx, paid.reservation.id, paid.reservation.user, now).await? {
-        return Ok(everything);
+    let order = terms_of(tx, paid).await?;
+    terms_at(tx, paid, &order, now).await
+}
+
+/// A show that changed after the booking is refunded in full, until the buyer accepts the change; so
+/// is one that is called off.
+async fn terms_at(
+    tx: &mut dyn Tx,
+    paid: &Paid,
+    order: &OrderTerms,
+    now: Timestamp,
+) -> Result<CancelTerms> {
+    let changed = has_open_change(tx, paid.reservation.id, paid.reservation.user, now).await?;
+    if changed || order.is_canceled {
+        return Ok(CancelTerms::FREE);
     }
-    let terms = terms_of(tx, paid.reservation.schedule).await?;
-    if terms.is_canceled {
-        return Ok(everything);
-    }
-    let fee_percent = terms.fee_percent(now)?;
-    Ok(CancelTerms { fee_percent, fees_back: fees_back(tx, paid, now).await? })
+    let PolicyTerms { retained, refunds_fees } = order.policy.terms(&order.at(now))?;
+    let fees_back = match refunds_fees {
+        true => FeesBack::ALL,
+        false => fees_back(tx, paid, now).await?,
+    };
+    Ok(CancelTerms { retained, fees_back })
 }
 
 /// Which fees go back by their own rules, as they were when the seats were held.
@@ -140,20 +162,22 @@ async fn preview(tx: &mut dyn Tx, question: &PreviewRefund) -> Result<RefundPrev
         return Err(Refusal::NotFound.into());
     }
     paid.refuse_unless_paid()?;
-    let terms = cancel_terms(tx, &paid, question.now).await?;
-    let policy = terms_of(tx, paid.reservation.schedule).await?.policy;
+    let order = terms_of(tx, &paid).await?;
+    let terms = terms_at(tx, &paid, &order, question.now).await?;
     let seats = paid.choose(&question.seats)?;
     let quote = paid.quote(&seats, terms).quote;
     let prices = seats.iter().map(|seat| seat.price);
-    let kept_of_prices = refunds::quote(prices, terms.fee_percent).fee;
+    let kept_of_prices = refunds::quote(prices, terms.retained).fee;
     Ok(RefundPreview {
         reservation_id: question.reservation,
         seat_ids: seats.iter().map(|seat| seat.id).collect(),
         refund_amount: quote.refund,
         fee: quote.fee,
-        fee_percent: terms.fee_percent,
+        fee_percent: terms.retained.percent,
+        fee_amount: terms.retained.amount,
         fees_kept: quote.fee.checked_sub(kept_of_prices).unwrap_or(Won::ZERO),
-        policy,
+        periods: order.policy.periods(order.starts_at, &order.zone),
+        policy: order.policy,
         now: question.now,
     })
 }
@@ -170,19 +194,25 @@ async fn payment_to_refund(
     Ok(row.map(|row| row.get("id")).transpose()?)
 }
 
-async fn policy_of(tx: &mut dyn Tx, question: &PolicyOf) -> Result<Option<RefundPolicy>> {
-    let sql = "select refund_policy from events where id = $1";
-    let row = tx.row(sql, params![question.event]).await?;
-    row.map(|row| read_policy(row.get("refund_policy")?)).transpose()
+async fn policy_of(tx: &mut dyn Tx, question: &PolicyOf) -> Result<Option<EventPolicy>> {
+    let sql = "select e.refund_policy, v.time_zone
+                 from events e join venues v on v.id = e.venue_id
+                where e.id = $1";
+    let Some(row) = tx.row(sql, params![question.event]).await? else { return Ok(None) };
+    let policy = read_policy(row.get("refund_policy")?)?;
+    Ok(Some(EventPolicy { policy, time_zone: row.get("time_zone")? }))
 }
 
 async fn set_policy(tx: &mut dyn Tx, command: &SetPolicy) -> Result<()> {
     let text = serde_json::to_string(&command.policy).map_err(Error::broken)?;
     let sql = "update events set refund_policy = $2, updated_at = $3 where id = $1";
-    let values = params![command.event, Value::Json(text), command.now];
+    let values = params![command.event, Value::Json(text.clone()), command.now];
     if tx.execute(sql, values).await? == 0 {
         return Err(Refusal::NotFound.into());
     }
+    let keep = "insert into refund_policies (event_id, since, policy) values ($1, $3, $2)
+                on conflict (event_id, since) do update set policy = excluded.policy";
+    tx.execute(keep, params![command.event, Value::Json(text), command.now]).await?;
     let details = json!(command.policy);
     announce_change(
         tx,

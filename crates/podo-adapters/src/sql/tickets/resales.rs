@@ -373,7 +373,7 @@ async fn refund_seller(
     let fees_back = FeesBack { booking: true, order: false };
     let given = GivenBack {
         seats: paid.choose(&[listing.schedule.seat(listing.seat)])?,
-        terms: CancelTerms { fee_percent: 0, fees_back },
+        terms: CancelTerms { fees_back, ..CancelTerms::FREE },
         refund: command.refund,
         reason: "resale",
         to: RefundTo::Original,

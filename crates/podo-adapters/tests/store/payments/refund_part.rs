@@ -15,9 +15,10 @@ use podo_app::payments::port::refunds::{
 use podo_app::payments::port::wallets::Wallets;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::payments::refunds::{FeeStep, RefundPolicy, RefundTo};
+use podo_domain::payments::refund_policy::{FeeStep, RefundPolicy};
+use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{Outcome, PaymentStatus, SHOW_CANCELED};
-use podo_domain::{PaymentId, RefundId, Refusal, ScheduleId, SeatId, UserId};
+use podo_domain::{PaymentId, RefundId, Refusal, ScheduleId, SeatId, Timestamp, UserId};
 
 fn give(world: &World, fan: &Fan, payment: PaymentId, seats: &[u32]) -> CancelPayment {
     let seats = seats.iter().map(|index| world.schedule.seat(*index)).collect();
@@ -29,9 +30,13 @@ async fn cancel(world: &World, command: CancelPayment) -> Canceled {
 }
 
 async fn set_policy(world: &World, steps: &[(u32, u32)]) {
-    let step = |&(days_before, fee_percent): &(u32, u32)| FeeStep { days_before, fee_percent };
-    let policy = RefundPolicy { steps: steps.iter().map(step).collect() };
-    let command = SetPolicy { actor: world.admin, event: world.event, policy, now: at(0) };
+    set_policy_at(world, steps, at(0)).await;
+}
+
+async fn set_policy_at(world: &World, steps: &[(u32, u32)], now: Timestamp) {
+    let steps = steps.iter().map(|&(days, percent)| FeeStep::percent(days, percent)).collect();
+    let policy = RefundPolicy { steps, ..RefundPolicy::default() };
+    let command = SetPolicy { actor: world.admin, event: world.event, policy, now };
     world.store.set_refund_policy(command).await.unwrap();
 }
 
@@ -158,6 +163,33 @@ async fn the_policy_keeps_a_fee_and_the_preview_says_so_before() {
     assert_eq!(refusal(world.store.preview_refund(foreign).await), Refusal::NotFound);
     let late = CancelPayment { now: at(SALE_S * 3 / 2), ..give(&world, &fan, payment, &[]) };
     assert_eq!(refusal(world.store.cancel_payment(late).await), Refusal::CancelClosed);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_order_keeps_the_policy_under_which_its_seats_were_held() {
+    let world = World::new().await;
+    let (first, second, third) = (world.fan().await, world.fan().await, world.fan().await);
+    let before = world.buy(&first, &[0], at(1)).await;
+    set_policy_at(&world, &[(9, 10), (2, 30)], at(5)).await;
+    let after = world.buy(&second, &[1], at(6)).await;
+    set_policy_at(&world, &[(9, 10), (2, 50)], at(7)).await;
+    let newest = world.buy(&third, &[2], at(8)).await;
+    for (fan, sold, percent) in [(&first, before, 0), (&second, after, 30), (&third, newest, 50)] {
+        let question = PreviewRefund {
+            reservation: sold.confirmed.reservation.id,
+            user: fan.id,
+            seats: Vec::new(),
+            now: at(100),
+        };
+        let preview = world.store.preview_refund(question).await.unwrap();
+        assert_eq!(
+            (preview.fee_percent, preview.fee),
+            (percent, won(NEAR * i64::from(percent) / 100))
+        );
+        let canceled = cancel(&world, give(&world, fan, sold.confirmed.payment_id, &[])).await;
+        assert_eq!(canceled.fee, preview.fee);
+    }
     world.finish().await;
 }
 

@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use crate::payments::port::payments::Canceled;
 use async_trait::async_trait;
-use podo_domain::payments::refunds::{RefundPolicy, RefundTo};
+use podo_domain::payments::refund_policy::{RefundPeriod, RefundPolicy};
+use podo_domain::payments::refunds::RefundTo;
 use podo_domain::{EventId, PaymentId, RefundId, ReservationId, ScheduleId, SeatId};
 use podo_domain::{Timestamp, UserId, Won};
 use serde::Serialize;
@@ -21,10 +22,23 @@ pub struct RefundPreview {
     /// What is kept: a part of the price, and the fees that aren't refunded.
     pub fee: Won,
     pub fee_percent: u32,
+    /// A fixed fee for each ticket; then `fee_percent` is the most that is kept of its price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fee_amount: Option<Won>,
     /// The part of `fee` that consists of booking and order fees.
     pub fees_kept: Won,
+    /// The policy under which the seats were held.
     pub policy: RefundPolicy,
+    /// Its fees with their dates.
+    pub periods: Vec<RefundPeriod>,
     pub now: Timestamp,
+}
+
+/// The policy of an event, and the time zone in which its days are counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventPolicy {
+    pub policy: RefundPolicy,
+    pub time_zone: String,
 }
 
 #[derive(Clone, Debug)]
@@ -116,7 +130,7 @@ pub trait Refunds: Send + Sync {
         command: RefundByOrganiser,
     ) -> Result<Idempotent<OrganiserRefund>>;
 
-    async fn refund_policy(&self, event: EventId) -> Result<Option<RefundPolicy>>;
+    async fn refund_policy(&self, event: EventId) -> Result<Option<EventPolicy>>;
 
     /// Refusals: `NotFound`.
     async fn set_refund_policy(&self, command: SetPolicy) -> Result<()>;

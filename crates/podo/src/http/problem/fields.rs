@@ -15,6 +15,7 @@ pub(crate) fn wrong_field(refusal: &Refusal) -> Option<(&str, Value)> {
         | Refusal::InvalidAllocation { field }
         | Refusal::InvalidPromotion { field } => (field, json!({})),
         Refusal::InvalidPhase { field }
+        | Refusal::InvalidPolicy { field }
         | Refusal::InvalidDraw { field }
         | Refusal::InvalidPriceOptions { field }
         | Refusal::TicketTypeUnknown { field }

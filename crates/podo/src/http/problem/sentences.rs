@@ -138,8 +138,8 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
     (
         "INVALID_POLICY",
-        "환불 규정을 확인해 주세요. 일수는 줄고 수수료(최대 90%)는 늘어야 해요.",
-        "Please check the refund policy: days must decrease, and fees (90% at most) must not.",
+        "환불 규정을 확인해 주세요. 일수는 730일 안에서 줄어야 하고, 수수료는 90%까지이며 공연이 가까워질수록 줄면 안 돼요.",
+        "Please check the refund policy: days (730 at most) must decrease, and fees (90% at most) must not.",
     ),
     (
         "INVALID_SCHEDULE",

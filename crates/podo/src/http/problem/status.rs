@@ -72,7 +72,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::UnknownGateway
         | Refusal::WalletLimit
         | Refusal::IdentityUnproven
-        | Refusal::InvalidPolicy
+        | Refusal::InvalidPolicy { .. }
         | Refusal::ConsentRequired
         | Refusal::WebhookUrlRefused
         | Refusal::TicketInvalid

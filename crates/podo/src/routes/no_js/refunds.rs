@@ -1,73 +1,159 @@
 //! The refund policy in words, with the dates of one show.
 
 use crate::http::language::Language;
-use podo_domain::Timestamp;
-use podo_domain::payments::refunds::RefundPolicy;
-use std::time::Duration;
-
-const DAY: Duration = Duration::from_secs(86_400);
+use crate::routes::no_js::html::money;
+use podo_domain::Won;
+use podo_domain::payments::refund_policy::{
+    Grace, GraceUnit, LastMoment, RefundPeriod, RefundPolicy,
+};
 
 /// List items, from the earliest to the latest.
-pub(crate) fn lines(language: Language, policy: &RefundPolicy, starts_at: Timestamp) -> String {
-    let day = |days_before: u32| {
-        let moment = crate::routes::no_js::html::day(starts_at.minus(DAY * days_before));
-        moment.split(' ').next().unwrap_or_default().to_owned()
-    };
-    let steps = &policy.steps;
-    let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
-        let words = language.choose(
+pub(crate) fn lines(language: Language, policy: &RefundPolicy, periods: &[RefundPeriod]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    lines.extend(policy.grace.map(|grace| grace_words(language, grace)));
+    if periods.is_empty() {
+        let free = language.choose(
             "공연 시작 전까지 취소 수수료가 없어요.",
             "Free cancellation until the show starts.",
         );
-        return format!("<li>{words}</li>");
-    };
-    let mut lines = Vec::new();
-    if first.fee_percent > 0 {
-        let until = day(first.days_before + 1);
-        let (ko, en) = ("까지 취소 수수료 없음", ": canceling is free");
-        let before = language.choose("", "Until ");
-        lines.push(format!("{before}{until}{}", language.choose(ko, en)));
+        lines.push(free.to_owned());
+    } else {
+        lines.extend(periods.iter().map(|period| period_words(language, period)));
     }
-    let ends = steps.iter().skip(1).map(|next| next.days_before + 1).chain([last.days_before]);
-    for (step, end) in steps.iter().zip(ends) {
-        let (from, to) = (day(step.days_before), day(end));
-        let dates = if from == to { from } else { format!("{from} – {to}") };
-        let fee = step.fee_percent;
-        let words = match language {
-            Language::Korean => format!("{dates} 취소 수수료 {fee}%"),
-            Language::English => format!("{dates}: a fee of {fee}%"),
-        };
-        lines.push(words);
+    lines.extend(policy.last_moment.map(|last| last_words(language, last)));
+    let is_until_the_show = policy.steps.last().is_none_or(|last| last.days_before == 0);
+    if !is_until_the_show {
+        lines.push(language.choose("그 뒤에는 취소할 수 없음", "Later: no refunds").to_owned());
     }
-    let after = language.choose("그 뒤에는 취소할 수 없음", "Later: no refunds");
-    lines.push(after.to_owned());
     lines.iter().map(|line| format!("<li>{line}</li>")).collect()
+}
+
+fn period_words(language: Language, period: &RefundPeriod) -> String {
+    let until = &period.until;
+    let Some(from) = &period.from else {
+        return match language {
+            Language::Korean => format!("{until}까지 취소 수수료 없음"),
+            Language::English => format!("Until {until}: canceling is free"),
+        };
+    };
+    let dates = if from == until { from.clone() } else { format!("{from} – {until}") };
+    let fee = fee_words(language, period.fee_percent, period.fee_amount);
+    match language {
+        Language::Korean => format!("{dates} 취소 수수료 {fee}"),
+        Language::English => format!("{dates}: a fee of {fee}"),
+    }
+}
+
+fn fee_words(language: Language, percent: u32, amount: Option<Won>) -> String {
+    let Some(amount) = amount else { return format!("{percent}%") };
+    let amount = money(amount);
+    match language {
+        Language::Korean => format!("한 장에 {amount} (티켓 금액의 {percent}%까지)"),
+        Language::English => format!("{amount} a ticket ({percent}% of its price at most)"),
+    }
+}
+
+fn grace_words(language: Language, grace: Grace) -> String {
+    let Grace { unit, length, days_before, refunds_fees } = grace;
+    match language {
+        Language::Korean => {
+            let time = match (unit, length) {
+                (GraceUnit::Hours, hours) => format!("예매 후 {hours}시간 안에는"),
+                (GraceUnit::Days, 0) => "예매한 날 자정까지는".to_owned(),
+                (GraceUnit::Days, days) => format!("예매 후 {days}일 안에는"),
+            };
+            let show = match days_before {
+                0 => String::new(),
+                days => format!(" 공연 {days}일 전까지"),
+            };
+            let fees = if refunds_fees { " 예매 수수료도 돌려드려요." } else { "" };
+            format!("{time}{show} 취소 수수료가 없어요.{fees}")
+        }
+        Language::English => {
+            let time = match (unit, length) {
+                (GraceUnit::Hours, hours) => format!("within {hours} hours of booking"),
+                (GraceUnit::Days, 0) => "on the day of booking".to_owned(),
+                (GraceUnit::Days, days) => format!("within {days} days of booking"),
+            };
+            let show = match days_before {
+                0 => String::new(),
+                days => format!(", up to {days} days before the show"),
+            };
+            let fees = if refunds_fees { " Booking fees are refunded too." } else { "" };
+            format!("Free cancellation {time}{show}.{fees}")
+        }
+    }
+}
+
+fn last_words(language: Language, last: LastMoment) -> String {
+    let LastMoment { days_before, hour } = last;
+    match language {
+        Language::Korean => match days_before {
+            0 => format!("공연 당일 {hour}시까지 취소할 수 있어요."),
+            days => format!("공연 {days}일 전 {hour}시까지 취소할 수 있어요."),
+        },
+        Language::English => match days_before {
+            0 => format!("Cancellation ends at {hour}:00 on the day of the show."),
+            1 => format!("Cancellation ends at {hour}:00 on the day before the show."),
+            days => format!("Cancellation ends at {hour}:00, {days} days before the show."),
+        },
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use podo_domain::payments::refunds::FeeStep;
+    use podo_domain::Timestamp;
+    use podo_domain::payments::refund_policy::FeeStep;
+
+    fn written(language: Language, policy: &RefundPolicy) -> Vec<String> {
+        let show: Timestamp = "2026-03-31T10:00:00Z".parse().unwrap();
+        let items = lines(language, policy, &policy.periods(show, "Asia/Seoul"));
+        let items = items.split("</li>").map(|item| item.trim_start_matches("<li>").to_owned());
+        items.filter(|item| !item.is_empty()).collect()
+    }
 
     #[test]
     fn every_day_before_the_show_has_its_line() {
-        let step = |days_before, fee_percent| FeeStep { days_before, fee_percent };
-        let policy = RefundPolicy { steps: vec![step(9, 10), step(6, 20), step(1, 30)] };
-        let show: Timestamp = "2026-03-31T10:00:00Z".parse().unwrap();
-        let written = lines(Language::English, &policy, show);
-        let lines: Vec<_> = written.split("</li>").collect();
+        let steps = [(9, 10), (6, 20), (1, 30)].map(|(days, fee)| FeeStep::percent(days, fee));
+        let policy = RefundPolicy { steps: steps.into(), ..RefundPolicy::default() };
         assert_eq!(
-            lines,
+            written(Language::English, &policy),
             [
-                "<li>Until 2026-03-21: canceling is free",
-                "<li>2026-03-22 – 2026-03-24: a fee of 10%",
-                "<li>2026-03-25 – 2026-03-29: a fee of 20%",
-                "<li>2026-03-30: a fee of 30%",
-                "<li>Later: no refunds",
-                "",
+                "Until 2026-03-21: canceling is free",
+                "2026-03-22 – 2026-03-24: a fee of 10%",
+                "2026-03-25 – 2026-03-29: a fee of 20%",
+                "2026-03-30: a fee of 30%",
+                "Later: no refunds",
             ]
         );
-        let free = super::lines(Language::Korean, &RefundPolicy::default(), show);
-        assert!(free.contains("취소 수수료가 없어요"), "{free}");
+        let free = written(Language::Korean, &RefundPolicy::default());
+        assert_eq!(free, ["공연 시작 전까지 취소 수수료가 없어요."]);
+    }
+
+    #[test]
+    fn grace_fixed_fees_and_a_last_moment_are_said() {
+        let fixed = FeeStep { days_before: 9, fee_percent: 10, fee_amount: Won::new(4_000) };
+        let policy = RefundPolicy {
+            steps: vec![fixed, FeeStep::percent(0, 90)],
+            grace: Some(Grace {
+                unit: GraceUnit::Hours,
+                length: 24,
+                days_before: 3,
+                refunds_fees: true,
+            }),
+            last_moment: Some(LastMoment { days_before: 1, hour: 17 }),
+        };
+        assert_eq!(
+            written(Language::English, &policy),
+            [
+                "Free cancellation within 24 hours of booking, up to 3 days before the show. \
+                 Booking fees are refunded too.",
+                "Until 2026-03-21: canceling is free",
+                "2026-03-22 – 2026-03-30: a fee of 4,000원 a ticket (10% of its price at most)",
+                "2026-03-31: a fee of 90%",
+                "Cancellation ends at 17:00 on the day before the show.",
+            ]
+        );
     }
 }

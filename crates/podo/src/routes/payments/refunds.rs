@@ -17,7 +17,8 @@ use podo_app::payments::port::refunds::{RefundPreview, RefundRun, SecondNeeded};
 use podo_app::payments::refunds;
 use podo_app::payments::refunds::{RefundAnswer, RefundRequest};
 use podo_domain::catalog::text::Line;
-use podo_domain::payments::refunds::{RefundPolicy, RefundTo};
+use podo_domain::payments::refund_policy::RefundPolicy;
+use podo_domain::payments::refunds::RefundTo;
 use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, SeatId};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -140,7 +141,8 @@ pub(crate) async fn show_policy(
     Ok(Json(refunds::policy_of(&app.context, event).await?))
 }
 
-/// Sets an event's refund policy: fees by days before the show.
+/// Sets an event's refund policy: fees by days before the show, free cancellation after the booking,
+/// and a last moment. Orders keep the policy under which their seats were held.
 #[utoipa::path(put, path = "/api/admin/events/{id}/refund-policy", tag = "admin",
     security(("accessToken" = [])), params(("id" = EventId, Path)), request_body = RefundPolicy,
     responses((status = 200, body = RefundPolicy), (status = 401, body = Problem),

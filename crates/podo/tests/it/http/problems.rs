@@ -159,7 +159,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::NothingToRefund,
         Refusal::NotStuck,
         Refusal::CancelClosed,
-        Refusal::InvalidPolicy,
+        Refusal::InvalidPolicy { field: String::new() },
         Refusal::WebhookInvalid,
         Refusal::TicketInvalid,
         Refusal::TicketElsewhere,

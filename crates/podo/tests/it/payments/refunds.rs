@@ -1,9 +1,10 @@
 //! Refunds over HTTP: some seats, by policy, by an organiser, for a whole date.
 
 use crate::support::client::text;
-use crate::support::world::{PRICE, Plan, World, until};
+use crate::support::world::{MONTH, PRICE, Plan, World, until};
 use futures::future::join_all;
 use serde_json::json;
+use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fan_sees_the_fee_before_giving_one_of_two_seats_back() {
@@ -48,9 +49,50 @@ async fn an_odd_policy_is_refused_and_only_organisers_set_one() {
     let show = world.show(Plan::default()).await;
     let path = format!("/api/admin/events/{}/refund-policy", show.event);
     let odd = json!({ "steps": [{ "daysBefore": 1, "feePercent": 91 }] });
-    world.organiser.put(&path, &odd).await.refused(422, "INVALID_POLICY");
+    let refused = world.organiser.put(&path, &odd).await.refused(422, "INVALID_POLICY");
+    assert_eq!(refused["errors"][0]["field"], "steps[0].feePercent");
+    let odd = json!({ "steps": [], "grace": { "unit": "HOURS", "length": 0, "daysBefore": 3 } });
+    let refused = world.organiser.put(&path, &odd).await.refused(422, "INVALID_POLICY");
+    assert_eq!(refused["errors"][0]["field"], "grace.length");
     let fan = world.fan().await;
     fan.api.put(&path, &json!({ "steps": [] })).await.refused(403, "ADMIN_ONLY");
+}
+
+/// The policy of the large sellers: a week of grace, then a fixed fee with a limit.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fixed_fee_follows_the_grace_after_booking() {
+    let world = World::start().await;
+    let show = world.show(Plan { starts_in: 2 * MONTH, ..Plan::default() }).await;
+    let policy = json!({
+        "steps": [{ "daysBefore": 730, "feePercent": 10, "feeAmount": 4_000 },
+                  { "daysBefore": 0, "feePercent": 90 }],
+        "grace": { "unit": "DAYS", "length": 7, "daysBefore": 10, "refundsFees": false },
+    });
+    let path = format!("/api/admin/events/{}/refund-policy", show.event);
+    world.organiser.put(&path, &policy).await.expect(200);
+    let event = world.stranger.get(&format!("/api/events/{}", show.event)).await.expect(200);
+    assert_eq!(event["refundRules"], policy);
+    let dates = &event["refundDates"][0];
+    assert_eq!(dates["scheduleId"], show.schedule.to_string());
+    assert_eq!(dates["periods"][1]["feeAmount"], 4_000);
+    let fan = world.fan_inside(&show).await;
+    let bought = fan.buy(&show, 0).await;
+    let path = format!("/api/booking/reservations/{}/refund", bought.reservation);
+    let preview = fan.api.get(&path).await.expect(200);
+    assert_eq!((&preview["fee"], &preview["feeAmount"]), (&json!(0), &json!(null)));
+    world.clock.advance(Duration::from_secs(9 * 24 * 3_600));
+    let fan = world.again(&fan);
+    let preview = fan.api.get(&path).await.expect(200);
+    assert_eq!((&preview["fee"], &preview["feePercent"]), (&json!(4_000), &json!(10)));
+    assert_eq!(preview["refundAmount"], PRICE - 4_000);
+    assert_eq!(preview["periods"], dates["periods"]);
+    let path = format!("/api/booking/reservations/{}/cancel", bought.reservation);
+    let canceled = fan.api.post_new(&path, &json!({})).await.expect(200);
+    assert_eq!(
+        (&canceled["fee"], &canceled["refundAmount"]),
+        (&json!(4_000), &json!(PRICE - 4_000))
+    );
+    world.finish().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

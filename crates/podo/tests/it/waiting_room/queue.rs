@@ -302,7 +302,8 @@ async fn the_organiser_sees_what_is_sold_by_grade() {
     let path = format!("/api/admin/schedules/{}/live", show.schedule);
     let live = world.organiser.get(&path).await.expect(200);
     let price = crate::support::world::PRICE;
-    let grade = json!({ "grade": "VIP", "available": 17, "held": 2, "sold": 1, "revenue": price });
+    let grade = json!({ "grade": "VIP", "available": 17, "held": 2, "sold": 1, "kept": 0,
+        "revenue": price });
     assert_eq!(live["grades"], json!([grade]), "{live}");
     assert_eq!((&live["revenue"], &live["admitPercent"]), (&json!(price), &json!(100)));
     assert_eq!((&live["settings"]["mode"], &live["active"]), (&json!("AUTO"), &json!(1)));

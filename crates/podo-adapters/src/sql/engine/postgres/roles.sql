@@ -54,7 +54,7 @@ grant select, insert on common.audit_log to podo_event;
 
 grant usage on schema event_service, reservation_service, payment_service to podo_sales;
 grant select on event_service.venues, event_service.events, event_service.event_schedules,
-    event_service.seats to podo_sales;
+    event_service.seats, event_service.refund_policies to podo_sales;
 -- Who has a seat, never its label or price.
 grant update (state, claim, fence, expires_at) on event_service.seats to podo_sales;
 grant select, insert, update on reservation_service.reservations,

@@ -11,6 +11,7 @@ use podo_app::booking::port::reservations::ReservedSeat;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::refunds::{OrganiserRefund, RefundByOrganiser, SecondNeeded};
 use podo_domain::Won;
+use podo_domain::payments::refund_policy::Retained;
 use podo_domain::payments::refunds::{CancelTerms, FeesBack};
 use serde_json::json;
 
@@ -29,7 +30,7 @@ pub(super) async fn refund(
         Some(false) => FeesBack::NONE,
         None => fees_back(tx, &paid, command.now).await?,
     };
-    let terms = CancelTerms { fee_percent: command.fee_percent, fees_back };
+    let terms = CancelTerms { retained: Retained::percent(command.fee_percent), fees_back };
     let amount = paid.quote(&seats, terms).quote.refund;
     let indexes: Vec<String> = seats.iter().map(|seat| seat.id.index().to_string()).collect();
     let decision = Decision {

@@ -10,7 +10,7 @@ use podo_app::Result;
 use podo_app::booking::port::reservations::Freed;
 use podo_app::payments::port::refunds::RefundRun;
 use podo_domain::booking::reservations::ReservationStatus;
-use podo_domain::payments::refunds::{CancelTerms, FeesBack, RefundTo};
+use podo_domain::payments::refunds::{CancelTerms, RefundTo};
 use podo_domain::{Refusal, ReservationId, ScheduleId};
 
 /// Canceled dates with active seats whose run hasn't started or has finished: a command in flight
@@ -78,7 +78,7 @@ pub(super) async fn refund(tx: &mut dyn Tx, command: &RefundCanceled) -> Result<
     let schedule = paid.reservation.schedule;
     let given = GivenBack {
         seats: paid.seats.clone(),
-        terms: CancelTerms { fee_percent: 0, fees_back: FeesBack::ALL },
+        terms: CancelTerms::FREE,
         refund: command.refund,
         reason: "SHOW_CANCELED",
         to: RefundTo::Original,
