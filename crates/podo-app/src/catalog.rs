@@ -319,7 +319,7 @@ fn detail_of(
     let EventPolicy { policy, time_zone } = refunds;
     let dates = |schedule: &ScheduleRecord| RefundDates {
         schedule_id: schedule.schedule,
-        periods: policy.periods(schedule.times.starts_at, time_zone),
+        periods: policy.periods(schedule.times.starts_at, now, time_zone),
     };
     EventDetail {
         event,

@@ -64,13 +64,14 @@ function showCard(event, schedule, booking) {
 }
 
 function nextSteps(event, schedule) {
-  const [free] = periodsOf(event, schedule.id);
-  const day = free ? calendarDay(free.until) : null;
+  const periods = periodsOf(event, schedule.id);
+  const free = periods.find(({ feePercent }) => !feePercent);
+  const cancel = free ? t("nextCancel", calendarDay(free.until)) : t(periods.length ? "refundRules" : "nextCancelAny");
   const card = (picture, title, words) => el("li", { class: "card pad stack tight" }, icon(picture), el("b", {}, title), el("p", { class: "quiet" }, words));
   return el("section", { class: "stack", "aria-label": t("nextTitle") },
     el("h2", {}, t("nextTitle")),
     el("ul", { class: "next-steps" },
       card("ticket", t("nextGate"), t("nextGateWords")),
-      card("clock", day ? t("nextCancel", day) : t("nextCancelAny"), t("nextCancelWords")),
+      card("clock", cancel, t("nextCancelWords")),
       event.transferable ? card("send", t("nextTransfer"), t("nextTransferWords")) : card("shield", t("nextNoTransfer"), t("transferOff"))));
 }

@@ -138,7 +138,7 @@ pub struct PolicyTerms {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RefundPeriod {
-    /// `2026-03-21`, where the venue is. Absent for the first period.
+    /// `2026-03-21`, where the venue is. Absent if it has begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The last day.
@@ -193,9 +193,19 @@ impl RefundPolicy {
         Ok(PolicyTerms { retained, refunds_fees: false })
     }
 
-    /// The periods from the earliest to the latest, for a show that starts at this moment. Empty if
-    /// everything is refunded until it begins.
-    pub fn periods(&self, starts_at: Timestamp, zone: &str) -> Vec<RefundPeriod> {
+    /// The periods from today on, for a show that starts at this moment. Empty if everything is
+    /// refunded until it begins, or nothing is any more.
+    pub fn periods(&self, starts_at: Timestamp, now: Timestamp, zone: &str) -> Vec<RefundPeriod> {
+        let today = now.day_before(0, zone);
+        let mut periods = self.all_periods(starts_at, zone);
+        periods.retain(|period| today <= period.until);
+        if let Some(first) = periods.first_mut() {
+            first.from.take_if(|from| *from <= today);
+        }
+        periods
+    }
+
+    fn all_periods(&self, starts_at: Timestamp, zone: &str) -> Vec<RefundPeriod> {
         let day = |days_before: u32| starts_at.day_before(days_before, zone);
         let Some(first) = self.steps.first() else { return Vec::new() };
         let ends = self.steps.iter().skip(1).map(|next| next.days_before + 1);
@@ -350,7 +360,7 @@ mod tests {
         let free = RefundPolicy::default();
         assert_eq!(percent(&free, &at(show().minus(Duration::from_millis(1)))), Ok(0));
         assert_eq!(percent(&free, &at(show())), Err(Refusal::CancelClosed));
-        assert_eq!(free.periods(show(), SEOUL), []);
+        assert_eq!(free.periods(show(), show().minus(DAY), SEOUL), []);
     }
 
     #[test]
@@ -455,16 +465,25 @@ mod tests {
 
     #[test]
     fn the_periods_have_the_dates_of_the_show() {
-        let periods = policy(&[(9, 10), (6, 20), (1, 30)]).periods(show(), SEOUL);
-        let dates: Vec<_> =
-            periods.iter().map(|it| (it.from.as_deref(), &*it.until, it.fee_percent)).collect();
+        let policy = policy(&[(9, 10), (6, 20), (1, 30)]);
+        let dates = |days: u32| {
+            let periods = policy.periods(show(), show().minus(DAY * days), SEOUL);
+            let date = |it: RefundPeriod| (it.from, it.until, it.fee_percent);
+            periods.into_iter().map(date).collect::<Vec<_>>()
+        };
         let expected = [
             (None, "2026-03-21", 0),
             (Some("2026-03-22"), "2026-03-24", 10),
             (Some("2026-03-25"), "2026-03-29", 20),
             (Some("2026-03-30"), "2026-03-30", 30),
         ];
-        assert_eq!(dates, expected);
+        let expected =
+            expected.map(|(from, until, fee)| (from.map(str::to_owned), until.to_owned(), fee));
+        assert_eq!(dates(20), expected);
+        // Five days before, only what is ahead.
+        assert_eq!(dates(5)[0], (None, "2026-03-29".to_owned(), 20));
+        assert_eq!(dates(5).len(), 2);
+        assert_eq!(dates(0), []);
     }
 
     proptest! {
@@ -482,12 +501,8 @@ mod tests {
             prop_assert_eq!(policy.check(), Ok(()));
             let now = show().minus(Duration::from_secs(u64::from(minutes_before) * 60 + 1));
             let moment = CancelMoment { zone, ..at(now) };
-            let today = now.day_before(0, zone);
-            let periods = policy.periods(show(), zone);
-            let period = periods.iter().find(|it| {
-                it.from.as_ref().is_none_or(|from| *from <= today) && today <= it.until
-            });
-            let expected = period.map(|it| it.fee_percent).ok_or(Refusal::CancelClosed);
+            let periods = policy.periods(show(), now, zone);
+            let expected = periods.first().filter(|it| it.from.is_none()).map(|it| it.fee_percent).ok_or(Refusal::CancelClosed);
             prop_assert_eq!(percent(&policy, &moment), expected);
         }
 

@@ -176,7 +176,7 @@ async fn preview(tx: &mut dyn Tx, question: &PreviewRefund) -> Result<RefundPrev
         fee_percent: terms.retained.percent,
         fee_amount: terms.retained.amount,
         fees_kept: quote.fee.checked_sub(kept_of_prices).unwrap_or(Won::ZERO),
-        periods: order.policy.periods(order.starts_at, &order.zone),
+        periods: order.policy.periods(order.starts_at, question.now, &order.zone),
         policy: order.policy,
         now: question.now,
     })

@@ -107,8 +107,9 @@ mod tests {
     use podo_domain::payments::refund_policy::FeeStep;
 
     fn written(language: Language, policy: &RefundPolicy) -> Vec<String> {
+        let now: Timestamp = "2026-02-01T00:00:00Z".parse().unwrap();
         let show: Timestamp = "2026-03-31T10:00:00Z".parse().unwrap();
-        let items = lines(language, policy, &policy.periods(show, "Asia/Seoul"));
+        let items = lines(language, policy, &policy.periods(show, now, "Asia/Seoul"));
         let items = items.split("</li>").map(|item| item.trim_start_matches("<li>").to_owned());
         items.filter(|item| !item.is_empty()).collect()
     }

@@ -74,7 +74,7 @@ async fn a_fixed_fee_follows_the_grace_after_booking() {
     assert_eq!(event["refundRules"], policy);
     let dates = &event["refundDates"][0];
     assert_eq!(dates["scheduleId"], show.schedule.to_string());
-    assert_eq!(dates["periods"][1]["feeAmount"], 4_000);
+    assert_eq!(dates["periods"][0]["feeAmount"], 4_000);
     let fan = world.fan_inside(&show).await;
     let bought = fan.buy(&show, 0).await;
     let path = format!("/api/booking/reservations/{}/refund", bought.reservation);
