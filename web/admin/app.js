@@ -31,6 +31,7 @@ const ROUTES = [
   [/^reservations$/, lazily(() => import("./payments/reservations.js"), "reservations")],
   [/^payments$/, lazily(() => import("./payments/payments.js"), "payments")],
   [/^refunds$/, lazily(() => import("./payments/refunds.js"), "refunds")],
+  [/^events\/([\w-]+)\/settlement$/, lazily(() => import("./payments/settlement.js"), "settlement")],
   [/^reconciliation$/, lazily(() => import("./payments/reconciliation.js"), "reconciliation")],
   [/^users\/([0-9a-f-]{36})\/queue$/, lazily(() => import("./waiting_room/timeline.js"), "timeline")],
   [/^team$/, lazily(() => import("./identity/team.js"), "team")],

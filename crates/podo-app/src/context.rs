@@ -29,6 +29,7 @@ use crate::operations::throttling::limits::{Limits, Quota, SharedBuckets};
 use crate::operations::throttling::rate_limits::RateLimits;
 use crate::operations::traces::Spans;
 use crate::payments::port::gateway::Gateway;
+use crate::payments::settlement::GatewayRates;
 use crate::store::Store;
 use crate::tickets::documents::TicketPress;
 use crate::tickets::passes::Passes;
@@ -70,6 +71,8 @@ pub struct Rules {
     pub records_for: Duration,
     /// The public address without a slash at the end, for links in e-mails; empty if unknown.
     pub home: String,
+    /// What gateways take of each charge, for settlements.
+    pub gateway_rates: GatewayRates,
     /// Most sign-ups per network and minute.
     pub sign_ups_per_minute: u32,
     /// The organiser's name and look in notifications and on tickets.

@@ -6,6 +6,7 @@ pub mod port;
 pub mod refunds;
 pub mod reports;
 pub mod resolutions;
+pub mod settlement;
 pub mod wallet;
 
 use crate::booking::reservations::{my_reservation, tell_filter, tell_filter_sold};

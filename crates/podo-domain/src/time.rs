@@ -85,6 +85,14 @@ impl Timestamp {
         Timestamp(noon).jiff().strftime("%Y-%m-%d").to_string()
     }
 
+    /// The first moment of a day `2026-03-21` in this zone; `None` if there is no such day.
+    pub fn start_of_day(day: &str, zone: &str) -> Option<Timestamp> {
+        let day: jiff::civil::Date = day.parse().ok()?;
+        let zone = jiff::tz::TimeZone::get(zone).ok()?;
+        let start = day.to_zoned(zone).ok()?.timestamp();
+        Some(Timestamp(start.as_millisecond()))
+    }
+
     /// The clock on the wall, as if it were UTC.
     fn local_ms(self, zone: &str) -> i64 {
         let offset = match jiff::tz::TimeZone::get(zone) {
@@ -159,6 +167,18 @@ mod tests {
         assert!(!evening.is_same_day(night, "Asia/Seoul"));
         assert!(evening.is_same_day(night, "Europe/Berlin"));
         assert!(!evening.is_same_day(night, "Moon/Crater"), "as in Seoul");
+    }
+
+    #[test]
+    fn a_day_starts_at_midnight_where_the_venue_is() {
+        let start =
+            |day: &str, zone: &str| Timestamp::start_of_day(day, zone).map(|it| it.to_string());
+        assert_eq!(start("2026-03-02", "Asia/Seoul").as_deref(), Some("2026-03-01T15:00:00.000Z"));
+        assert_eq!(
+            start("2026-07-01", "Europe/Berlin").as_deref(),
+            Some("2026-06-30T22:00:00.000Z")
+        );
+        assert_eq!((start("2026-02-30", "Asia/Seoul"), start("today", "Asia/Seoul")), (None, None));
     }
 
     #[test]

@@ -184,6 +184,7 @@ impl World {
                 logins_for: std::time::Duration::from_secs(92 * 86_400),
                 records_for: std::time::Duration::from_secs(1_827 * 86_400),
                 home: String::new(),
+                gateway_rates: Default::default(),
                 sign_ups_per_minute: 1,
                 brand: podo_app::messaging::templates::Brand::default(),
             },

@@ -25,6 +25,7 @@ use podo_app::operations::clock::SyncedClock;
 use podo_app::operations::port::clock::{Clock, Rng};
 use podo_app::operations::traces::Spans;
 use podo_app::payments::port::gateway::Gateway;
+use podo_app::payments::settlement::read_rates;
 use podo_app::tickets::documents::TicketPress;
 use podo_app::tickets::passes::{ApplePassMaker, GooglePassMaker, Passes};
 use podo_app::waiting_room::port::blocks::QueueBlocks;
@@ -143,6 +144,7 @@ fn rules(config: &Config) -> Result<Rules> {
         logins_for: config.retention.logins_for(),
         records_for: config.retention.records_for()?,
         home: config.public_url.trim_end_matches('/').to_owned(),
+        gateway_rates: read_rates(&config.gateways.gateway_fees).unwrap_or_default(),
         sign_ups_per_minute: config.people.sign_ups_per_minute_per_ip,
         brand: config.look(),
     })

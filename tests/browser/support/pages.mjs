@@ -165,6 +165,7 @@ const ROOM = [
   ["admin-reservations", () => "#/reservations", "tbody tr"],
   ["admin-payments", () => "#/payments", "tbody tr"],
   ["admin-refunds", () => "#/refunds", ".note"],
+  ["admin-settlement", (show) => `#/events/${show.eventId}/settlement`, ".kpi b"],
   ["admin-reconciliation", () => "#/reconciliation", ".kpi b"],
   ["admin-users", () => "#/users", "tbody tr"],
   ["admin-support", () => "#/support", "input[name=query]"],

@@ -5,6 +5,7 @@ import { ask } from "../../shared/ui/dialog.js";
 import { el, icon } from "../../shared/ui/dom.js";
 import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
+import { may } from "../../shared/app/session.js";
 import { GENRES } from "../../fan/words/event.js";
 import { area, badge, card, choice, field, heading, tick } from "../form.js";
 import { addDateButton, editTimes } from "./dates.js";
@@ -26,6 +27,7 @@ export async function eventDetail(page) {
       badge(event.status),
       VERBS[event.status].map(([verb, kind]) => verbButton(page, verb, kind)),
       el("button", { class: "btn", type: "button", onclick: () => edit(page, event) }, t("edit")),
+      may("VIEW_SALES") ? el("a", { class: "btn", href: `#/events/${event.id}/settlement` }, t("settlement")) : null,
       el("a", { class: "btn", href: `#/events/new?from=${event.id}` }, t("clone")),
       event.status === "PREPARING" ? deleteButton(page, `/api/admin/events/${page.id}`, "#/events") : null),
     card(t("dates"), addDateButton(page, event), scheduleTable(page, event)),

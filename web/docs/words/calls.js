@@ -51,6 +51,8 @@ export default {
   "POST /api/admin/payments/{id}/resolve": "결과를 알 수 없는 결제를 증거와 함께 직접 끝내요. 백만 원이 넘으면 두 사람이 함께해요",
   "POST /api/admin/payments/{id}/refunds/{refund}/resolve": "결제사가 못 한 환불을 증거와 함께 직접 끝내요. 백만 원이 넘으면 두 사람이 함께해요",
   "POST /api/admin/payments/{id}/refund": "주최자가 환불해요. 백만 원이 넘으면 두 사람이 함께해요",
+  "GET /api/admin/events/{id}/settlement": "기간 정산: 정가, 할인, 수수료, 환불, 결제사 수수료와 남는 금액",
+  "GET /api/admin/events/{id}/settlement.csv": "같은 정산을 CSV 파일로 받아요",
   "GET /api/admin/reconciliation": "하루의 결제사 장부, 결제, 티켓을 나란히 대조해요",
   "GET /api/admin/reservations": "모든 예매, 최신순. CSV 파일로도 받아요",
   "DELETE /api/admin/schedules/{id}": "한 번도 선점되지 않은 회차를 지워요",

@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use podo_adapters::gateways::{
     GatewaySettings, InicisSettings, KcpSettings, PortOneSettings, TossSettings,
 };
+use podo_app::payments::settlement::read_rates;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ pub struct Gateways {
     pub kcp_site_cd: String,
     pub kcp_certificate: PathBuf,
     pub kcp_private_key: PathBuf,
+    pub gateway_fees: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -53,6 +55,9 @@ impl Gateways {
         let files = [&self.kcp_certificate, &self.kcp_private_key].map(|path| path.to_str());
         let [certificate, key] = files.map(|path| path.unwrap_or("?"));
         all_or_none("kcp", &[&self.kcp_site_cd, certificate, key])?;
+        if read_rates(&self.gateway_fees).is_none() {
+            bail!("gateway_fees: write names with percentages, for example \"toss:3.3, kcp:2.95\"");
+        }
         if self.is_any() && public_url.is_empty() {
             bail!("public_url: payment gateways need the URL to send fans back to");
         }

@@ -8,3 +8,5 @@ pub(crate) mod idempotency;
 pub(crate) mod purchase;
 #[path = "payments/refunds.rs"]
 pub(crate) mod refunds;
+#[path = "payments/settlement.rs"]
+pub(crate) mod settlement;

@@ -1,19 +1,22 @@
-//! The daily report's queries: payments and wallet charges of a day with their tickets.
+//! The queries of reports: payments and wallet charges of a day with their tickets, and what an event
+//! brought in a period.
 
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, first_at, params};
 use podo_app::Result;
 use podo_app::payments::port::payments::GatewayQuery;
-use podo_app::payments::port::reports::{DayRow, Reports};
+use podo_app::payments::port::reports::{DayRow, Reports, SettlementRow};
 use podo_domain::payments::PaymentStatus;
-use podo_domain::{PaymentId, Timestamp};
+use podo_domain::{EventId, PaymentId, Timestamp};
 
 commands! {
     impl Reports for SqlStore {
         read day_rows(DayRows {
             from: Timestamp, to: Timestamp, after: Option<PaymentId>, limit: u32,
         }) -> Vec<DayRow> as ReadOnly or_replica => day_rows;
+        read settlement(SettlementOf { event: EventId, from: Timestamp, to: Timestamp })
+            -> Vec<SettlementRow> as ReadOnly or_replica => settlement;
     }
 }
 
@@ -66,4 +69,71 @@ fn read(row: &Row) -> Result<DayRow> {
         seats: row.get("n_seats")?,
         tickets: row.get("n_tickets")?,
     })
+}
+
+/// A payment that passed `CAPTURED` bought its order, so the lines of the order are its own: ticket
+/// prices and booking fees by seat, and the rest is the order's fee.
+async fn settlement(tx: &mut dyn Tx, question: &SettlementOf) -> Result<Vec<SettlementRow>> {
+    let sql = "with paid as (
+                 select p.id, p.method, coalesce(p.gateway, '') as gateway, p.captured,
+                        p.reservation_id,
+                        case when exists (select 1 from payment_history h
+                                           where h.payment_id = p.id and h.status = 'CAPTURED')
+                             then 1 else 0 end as sold
+                   from payments p
+                   join reservations r on r.id = p.reservation_id
+                   join event_schedules s on s.id = r.schedule_id
+                  where s.event_id = $1 and p.id > $2 and p.id < $3
+                    and p.status in ('CAPTURED', 'PARTIALLY_REFUNDED', 'REFUND_DUE', 'REFUNDED')),
+               lines as (
+                 select p.id, count(*) as n_tickets, sum(coalesce(c.list_price, c.price)) as gross,
+                        sum(c.type_off + c.code_off) as discounts, sum(c.price) as prices
+                   from paid p join reservation_seats c on c.reservation_id = p.reservation_id
+                  where p.sold = 1 group by p.id),
+               given as (
+                 select p.method, coalesce(p.gateway, '') as gateway, f.amount, f.fee, f.status
+                   from refunds f
+                   join payments p on p.id = f.payment_id
+                   join reservations r on r.id = p.reservation_id
+                   join event_schedules s on s.id = r.schedule_id
+                  where s.event_id = $1 and f.id > $2 and f.id < $3),
+               moves as (
+                 select p.method, p.gateway, p.sold as orders, coalesce(l.n_tickets, 0) as tickets,
+                        coalesce(l.gross, 0) as gross, coalesce(l.discounts, 0) as discounts,
+                        case when p.sold = 1 then p.captured - coalesce(l.prices, 0) else 0 end
+                          as fees,
+                        case when p.sold = 1 then 0 else p.captured end as unmatched,
+                        p.captured as charged, 0 as refunded, 0 as due, 0 as retained
+                   from paid p left join lines l on l.id = p.id
+                  union all
+                 select method, gateway, 0, 0, 0, 0, 0, 0, 0, amount,
+                        case when status = 'DUE' then amount else 0 end, fee
+                   from given)
+               select method, gateway, cast(sum(orders) as bigint) as orders,
+                      cast(sum(tickets) as bigint) as tickets, cast(sum(gross) as bigint) as gross,
+                      cast(sum(discounts) as bigint) as discounts,
+                      cast(sum(fees) as bigint) as fees,
+                      cast(sum(unmatched) as bigint) as unmatched,
+                      cast(sum(charged) as bigint) as charged,
+                      cast(sum(refunded) as bigint) as refunded, cast(sum(due) as bigint) as due,
+                      cast(sum(retained) as bigint) as retained
+                 from moves group by method, gateway order by method, gateway";
+    let values = params![question.event, first_at(question.from), first_at(question.to)];
+    let read = |row: &Row| {
+        Ok(SettlementRow {
+            method: row.get("method")?,
+            gateway: row.get("gateway")?,
+            orders: row.get("orders")?,
+            tickets: row.get("tickets")?,
+            gross: row.get("gross")?,
+            discounts: row.get("discounts")?,
+            fees: row.get("fees")?,
+            unmatched: row.get("unmatched")?,
+            charged: row.get("charged")?,
+            refunded: row.get("refunded")?,
+            due: row.get("due")?,
+            retained: row.get("retained")?,
+        })
+    };
+    tx.query(sql, values).await?.iter().map(read).collect()
 }

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::payments::port::payments::GatewayQuery;
 use async_trait::async_trait;
 use podo_domain::payments::PaymentStatus;
-use podo_domain::{PaymentId, Timestamp, Won};
+use podo_domain::{EventId, PaymentId, Timestamp, Won};
 
 /// A payment or wallet charge of one day.
 #[derive(Clone, Debug)]
@@ -19,6 +19,32 @@ pub struct DayRow {
     pub tickets: u32,
 }
 
+/// What one way of paying brought for an event in a period.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettlementRow {
+    /// `CARD`, `WALLET` or `BOX_OFFICE`.
+    pub method: String,
+    /// Empty unless a gateway charged.
+    pub gateway: String,
+    pub orders: u64,
+    pub tickets: u64,
+    /// The list prices of the tickets.
+    pub gross: i64,
+    /// By ticket types and codes.
+    pub discounts: i64,
+    /// Booking and order fees.
+    pub fees: i64,
+    /// Charged for nothing: an approval that came too late, or another amount. It is refunded.
+    pub unmatched: i64,
+    pub charged: i64,
+    /// Refunds that were made or are due.
+    pub refunded: i64,
+    /// The part of `refunded` that is still due.
+    pub due: i64,
+    /// What canceled tickets cost their buyers; it isn't part of `refunded`.
+    pub retained: i64,
+}
+
 #[async_trait]
 pub trait Reports: Send + Sync {
     /// Payments requested from gateways or paid from wallets in `from..to`, after the id `after`,
@@ -30,4 +56,12 @@ pub trait Reports: Send + Sync {
         after: Option<PaymentId>,
         limit: u32,
     ) -> Result<Vec<DayRow>>;
+
+    /// By the moments at which payments and refunds were begun, in `from..to`.
+    async fn settlement(
+        &self,
+        event: EventId,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Vec<SettlementRow>>;
 }

@@ -293,6 +293,8 @@ const UNAUDITED: &[&str] = &[
     "GET /api/admin/events",
     "GET /api/admin/events/{id}",
     "GET /api/admin/events/{id}/refund-policy",
+    "GET /api/admin/events/{id}/settlement",
+    "GET /api/admin/events/{id}/settlement.csv",
     "GET /api/admin/gate/shows",
     "GET /api/admin/halls/{id}/gates",
     "GET /api/admin/halls/{id}/template",

@@ -1,5 +1,5 @@
-//! I7–I13 and I26–I28: payments, refunds, wallets, the gateway's book, idempotency keys, resales,
-//! order lines and promotion codes.
+//! I7–I13, I26–I28 and I31: payments, refunds, wallets, the gateway's book, idempotency keys, resales,
+//! order lines, promotion codes and settlements.
 
 use crate::sql::operations::invariants::{Check, Names};
 
@@ -172,5 +172,22 @@ pub(crate) const CHECKS: &[Check] = &[
                      or k.n_used <> (select count(*) from reservations r
                                       where r.promotion_id = k.id
                                         and r.status in ('HELD', 'PAYING', 'CONFIRMED'))",
+    },
+    Check {
+        id: "I31",
+        names: Names::Payment,
+        rule: "the lines of an order are what was charged for it, so settlements add up",
+        population: "select count(*) as n from payments where captured > 0",
+        broken: "select p.id, p.captured
+                   from payments p
+                   join reservations r on r.id = p.reservation_id
+                  where p.captured > 0
+                    and exists (select 1 from payment_history h
+                                 where h.payment_id = p.id and h.status = 'CAPTURED')
+                    and p.captured - (select coalesce(sum(c.price + c.fee), 0)
+                                        from reservation_seats c
+                                       where c.reservation_id = p.reservation_id)
+                        not between r.order_fee
+                                and case when r.order_fee > 0 then r.order_fee else p.captured end",
     },
 ];
