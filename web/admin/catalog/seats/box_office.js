@@ -77,10 +77,10 @@ function cashTable(items) {
   const sum = (key) => items.reduce((sum, it) => sum + it[key], 0);
   const row = (name, it) => el("tr", {},
     el("th", { scope: "row" }, name),
-    [count(it.orders), won(it.taken), won(it.refunded), won(it.taken - it.refunded)].map((text) => el("td", { class: "num" }, text)));
+    [count(it.orders), won(it.taken), won(it.refunded), won(it.taken - it.refunded)].map((text) => el("td", { class: "right num" }, text)));
   const heads = ["deskTender", "deskCashOrders", "deskCashTaken", "deskCashGiven", "deskCashLeft"];
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("deskCash") }, el("table", {},
-    el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", ...(i ? { class: "num" } : {}) }, t(head))))),
+    el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", ...(i ? { class: "right" } : {}) }, t(head))))),
     el("tbody", {},
       items.map((it) => row(t(`tender${it.tender}`), it)),
       row(t("deskCashSum"), { orders: sum("orders"), taken: sum("taken"), refunded: sum("refunded") }))));

@@ -7,7 +7,8 @@ use podo_app::booking::port::issued::{CashUpQuery, TenderTotal};
 use podo_domain::Won;
 use podo_domain::booking::issued::Tender;
 
-/// Sales count by the time of the order, refunds by the time at which the money was given back.
+/// An issued order has no payment but that of the desk. Sales count by the time of the order, refunds
+/// by the time at which the money was given back.
 pub(super) async fn cash_up(tx: &mut dyn Tx, asked: &CashUpQuery) -> Result<Vec<TenderTotal>> {
     let sold = "select o.tender, count(*) as n_moves, cast(sum(p.captured) as bigint) as amount
                   from issued_orders o
@@ -17,12 +18,13 @@ pub(super) async fn cash_up(tx: &mut dyn Tx, asked: &CashUpQuery) -> Result<Vec<
                  group by o.tender";
     let given = "select o.tender, count(*) as n_moves, cast(sum(f.amount) as bigint) as amount
                    from issued_orders o
-                   join payments p on p.reservation_id = o.id and p.method = 'BOX_OFFICE'
+                   join payments p on p.reservation_id = o.id
                    join refunds f on f.payment_id = p.id and f.status = 'REFUNDED'
                   where o.schedule_id = $1 and o.tender is not null
                     and f.updated_at >= $2 and f.updated_at < $3
                   group by o.tender";
     let values = params![asked.schedule, asked.from, asked.until];
+    tx.follow_indexes().await?;
     let sold = tx.query(sold, values).await?;
     let given = tx.query(given, values).await?;
     let total = |tender: Tender| {
