@@ -167,8 +167,8 @@ pub(crate) async fn give_back(
         // The refund run of a called-off date can't hand out cash: organisers resolve each refund.
         (PaymentMethod::BoxOffice, _) if given.reason == SHOW_CANCELED => row.payment,
         (PaymentMethod::BoxOffice, _) => {
-            let by_hand = "update refunds set by_hand = $2 where id = $1";
-            tx.execute(by_hand, params![given.refund, true]).await?;
+            let by_hand = "update refunds set by_hand = $2, updated_at = $3 where id = $1";
+            tx.execute(by_hand, params![given.refund, true, now]).await?;
             pay_back(tx, &row, given.refund, to, quote.refund, now).await?
         }
         (PaymentMethod::Wallet, _) | (PaymentMethod::Card, RefundTo::Wallet) => {
