@@ -163,7 +163,9 @@ async function keepUp(page, state, view) {
   state.isRunning = true;
   try {
     if (!isLoggedIn()) throw new Problem(401, {}, 0);
-    view.showDoubles(await sync());
+    const { doubles, moved } = await sync();
+    view.showDoubles(doubles);
+    view.showMoved(moved);
     state.aloneUntil = 0;
     await follow(page, state, view);
     keepClock();

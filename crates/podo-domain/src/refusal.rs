@@ -200,6 +200,8 @@ pub enum Refusal {
     SeatsNotKept {
         seats: Vec<SeatId>,
     },
+    /// An organiser issued the order: no account gets its notifications.
+    DeskOrder,
     /// These seats of the allocation have an order.
     KeptSeatsSold {
         seats: Vec<SeatId>,
@@ -413,6 +415,7 @@ impl Refusal {
             Refusal::SeatsNotFree { .. } => "SEATS_NOT_FREE",
             Refusal::SeatsNotKept { .. } => "SEATS_NOT_KEPT",
             Refusal::KeptSeatsSold { .. } => "KEPT_SEATS_SOLD",
+            Refusal::DeskOrder => "DESK_ORDER",
             Refusal::ReseatOtherPrice => "RESEAT_OTHER_PRICE",
             Refusal::InvalidSeatList { .. } => "INVALID_SEAT_LIST",
             Refusal::SeatLimit { .. } => "SEAT_LIMIT",

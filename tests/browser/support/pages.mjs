@@ -12,6 +12,7 @@ export async function everyPage(world, options, look) {
   const later = await world.show({ opensInMs: 3_600_000, title: "내일의 오픈", venue: "포도 아레나" });
   const phased = await world.show({ opensInMs: 3_600_000, title: "단계별 오픈", venue: "포도 아레나" });
   await dividePhases(world, phased);
+  await sellAtDesk(world, phased);
   await strangersPages(world, show, options, look);
   const gone = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 }, title: "어제의 매진", venue: "무등 소극장" });
   await world.buy(gone, [0, 1]);
@@ -35,6 +36,17 @@ async function dividePhases(world, { eventId, scheduleId }) {
   const { items } = await world.admin.call("GET", `/api/admin/schedules/${scheduleId}/phases`);
   await world.admin.call("PUT", `/api/admin/phases/${items[2].id}/draw`, {
     applyFrom: at(-1), applyUntil: at(1), seatsMax: 2, offerMinutes: 1_440, quantities: { VIP: 10, S: 20 } });
+}
+
+/** Seats that are kept, and an order of the box office. */
+async function sellAtDesk({ url, admin }, { scheduleId }) {
+  const path = `/api/admin/schedules/${scheduleId}`;
+  const { sections } = await admin.call("GET", `${path}/layout`);
+  const ids = sections.flatMap(({ seats }) => seats).map(({ id }) => id);
+  await admin.call("POST", `${path}/allocations`, { name: "아티스트", kind: "ARTIST", seatIds: ids.slice(0, 4) });
+  const headers = { Authorization: `Bearer ${admin.token}`, "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() };
+  const order = { seats: [{ seatId: ids[10] }], tender: "CASH", name: "김포도", note: "현장 구매" };
+  await fetch(`${url}${path}/box-office`, { method: "POST", headers, body: JSON.stringify(order) });
 }
 
 async function visit({ page, go }, path, ready) {
@@ -158,7 +170,8 @@ const ROOM = [
   ["admin-pricing", ({ phased }) => `#/schedules/${phased.scheduleId}/pricing?event=${phased.eventId}`, "fieldset"],
   ["admin-phases", ({ phased }) => `#/schedules/${phased.scheduleId}/phases?event=${phased.eventId}`, "fieldset"],
   ["admin-allocations", ({ phased }) => `#/schedules/${phased.scheduleId}/allocations?event=${phased.eventId}`, "seat-map[drawn]"],
-  ["admin-box-office", ({ phased }) => `#/schedules/${phased.scheduleId}/boxoffice?event=${phased.eventId}`, "seat-map[drawn]"],
+  ["admin-box-office", ({ phased }) => `#/schedules/${phased.scheduleId}/boxoffice?event=${phased.eventId}`, ".desk ~ * tbody tr"],
+  ["admin-reseat", ({ booking }) => `#/schedules/${booking.scheduleId}/reseat?booking=${booking.id}`, "seat-map[drawn]"],
   ["admin-wizard", () => "#/events/new", "input[name=title]"],
   ["admin-venues", () => "#/venues", ".halls li"],
   ["admin-plan", () => null, ".counts b"],

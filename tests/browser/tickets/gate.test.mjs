@@ -393,3 +393,56 @@ test("the gate is an app that a phone installs", async () => {
   }
   await context.close();
 });
+
+/** A call with a key of its own, as the pages make it. */
+async function act(path, body) {
+  const headers = { Authorization: `Bearer ${world.admin.token}`, "Content-Type": "application/json", "Idempotency-Key": crypto.randomUUID() };
+  const response = await fetch(world.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  assert.ok(response.ok, await response.clone().text());
+  return response.json();
+}
+
+async function seatsOf(show) {
+  const { sections } = await world.admin.call("GET", `/api/admin/schedules/${show.scheduleId}/layout`);
+  return sections.flatMap(({ seats }) => seats);
+}
+
+test("a ticket that was moved while its gate had no network is admitted once, and the gate names the new seat", async () => {
+  const show = await world.show(TONIGHT);
+  const seats = await seatsOf(show);
+  const setUp = await openTab(world, {});
+  await setUp.go("/");
+  const [ticket] = await buyAll(show, setUp, [[0]]);
+  await setUp.context.close();
+  const gate = await device(show, "1", 1);
+  await gate.context.setOffline(true);
+  const { items } = await world.admin.call("GET", `/api/admin/reservations?status=CONFIRMED&scheduleId=${show.scheduleId}`);
+  await act(`/api/admin/reservations/${items[0].id}/reseat`, { moves: [{ from: seats[0].id, to: seats[7].id }], reason: "camera" });
+  await type(gate.page, ticket.text);
+  await admitted(gate, ticket);
+  await gate.context.setOffline(false);
+  const moved = gate.page.getByRole("alert").filter({ hasText: `${seats[0].number} → ${seats[7].number}` });
+  await moved.waitFor({ timeout: 20_000 });
+  const { admitted: n } = await world.admin.call("GET", `/api/admin/schedules/${show.scheduleId}/attendance`);
+  assert.equal(n, 1);
+  await gate.context.close();
+});
+
+test("the gate finds a guest of the box office by name, with and without a network", async () => {
+  const show = await world.show(TONIGHT);
+  const seats = await seatsOf(show);
+  await act(`/api/admin/schedules/${show.scheduleId}/box-office`, { seats: [{ seatId: seats[3].id }], tender: "CASH", name: "Kim Podo" });
+  const gate = await device(show, "1", 1);
+  const search = gate.page.locator("details", { has: gate.page.locator("input[type=search]") });
+  await search.locator("summary").click();
+  for (const isOffline of [false, true]) {
+    await gate.context.setOffline(isOffline);
+    for (const [text, hits] of [["lee", 0], ["kim p", 1]]) {
+      await search.locator("input[type=search]").fill(text);
+      await gate.page.keyboard.press("Enter");
+      await search.locator("li", { hasText: hits ? "Kim Podo" : "Nothing found" }).waitFor();
+    }
+  }
+  await gate.context.setOffline(false);
+  await gate.context.close();
+});

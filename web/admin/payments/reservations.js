@@ -27,7 +27,7 @@ export function reservations({ main, query: asked, signal }) {
       { head: t("colnumber"), cell: (it) => (it.bookingNumber ? el("span", { class: "num" }, it.bookingNumber) : shortId(it.id)) },
       { head: t("coltitle"), cell: (it) => [it.eventTitle, el("br"), el("small", { class: "quiet num" }, stamp(it.startsAt).slice(0, 16))] },
       { head: t("colseats"), cell: (it) => it.seats.join(", ") },
-      { head: t("colfan"), cell: (it) => el("a", { href: `#/users?query=${it.userId}` }, it.email ?? shortId(it.userId)) },
+      { head: t("colfan"), cell: (it) => [el("a", { href: `#/users?query=${it.userId}` }, it.email ?? shortId(it.userId)), ...deskCustomer(it)] },
       { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
@@ -41,4 +41,9 @@ export function reservations({ main, query: asked, signal }) {
     heading(t("navReservations"), t("reservationsWords"), csvButton({ path: PATH, query, name: "reservations" })),
     el("section", { class: "card" }, filters, table.element));
   return table.reload();
+}
+
+/** The email of an order of the desk is that of the organiser who issued it. */
+function deskCustomer({ channel, customer }) {
+  return customer ? [el("br"), el("small", { class: "quiet" }, `${t(`channel${channel}`)} · ${customer}`)] : [];
 }

@@ -11,9 +11,10 @@ import { facts, notesCard, timelineCard } from "./parts.js";
 
 export async function booking({ main, id, signal }) {
   const path = `/api/admin/support/bookings/${id}`;
-  const { reservation, payments, tickets, notes } = await get(path, { signal });
+  const { reservation, issued, payments, tickets, notes } = await get(path, { signal });
   const timeline = timelineCard(`${path}/timeline`, signal);
-  const again = reservation.status === "CONFIRMED"
+  // The customer of the desk has no account that a confirmation could go to.
+  const again = reservation.status === "CONFIRMED" && !issued
     ? el("button", { class: "btn brand", type: "button", onclick: () => resend(path, reservation, timeline) }, icon("send"), t("resend"))
     : null;
   main.className = "wide";
@@ -26,7 +27,8 @@ export async function booking({ main, id, signal }) {
       again),
     card(t("supportBooking"), null, facts([
       [t("colstatus"), badge(reservation.status)],
-      [t("colfan"), buyer(reservation)],
+      [t(issued ? "deskIssuedBy" : "colfan"), buyer(reservation)],
+      ...customer(issued),
       [t("colschedule"), stamp(reservation.startsAt)],
       [t("colseats"), reservation.seats.join(", ")],
       [t("colamount"), won(reservation.amount)],
@@ -35,10 +37,22 @@ export async function booking({ main, id, signal }) {
     card(t("navPayments"), null, payments.length
       ? el("ul", { class: "rows" }, payments.map(paymentRow))
       : el("p", { class: "quiet pad" }, t("supportNoPayments"))),
-    tickets.length ? card(t("supportTickets"), null, el("ul", { class: "rows" }, tickets.map(ticketRow))) : null,
+    tickets.length ? card(t("supportTickets"), null, el("ul", { class: "rows" }, tickets.map((it) => ticketRow(it, issued)))) : null,
     notesCard(notes, `${path}/notes`),
     timeline.element);
   return timeline.reload();
+}
+
+/** The customer of an order that an organiser issued, who has no account. */
+function customer(issued) {
+  if (!issued) return [];
+  const { channel, tender, name, phone, note } = issued;
+  return [
+    [t("deskChannel"), [t(`channel${channel}`), tender ? t(`tender${tender}`) : null].filter(Boolean).join(" · ")],
+    [t("deskName"), name],
+    [t("deskPhone"), phone],
+    [t("allocNote"), note],
+  ];
 }
 
 /** A role that is limited to events reaches no person's page. */
@@ -56,9 +70,11 @@ function paymentRow(it) {
     el("small", { class: "quiet num" }, stamp(it.createdAt)));
 }
 
-function ticketRow(it) {
+/** The customer of the desk holds what the organiser who issued it hasn't given to an account. */
+function ticketRow(it, issued) {
+  const holder = issued && it.userId === issued.actorId ? issued.name : it.email ?? it.userId;
   return el("li", {},
-    el("span", { class: "grow" }, el("b", {}, it.seatNumber), el("small", { class: "quiet" }, `${it.grade} · ${it.email ?? it.userId}`)),
+    el("span", { class: "grow" }, el("b", {}, it.seatNumber), el("small", { class: "quiet" }, `${it.grade} · ${holder}`)),
     it.offeredUntil ? el("small", { class: "quiet" }, t("supportOffered", stamp(it.offeredUntil))) : null,
     badge(it.status));
 }

@@ -17,7 +17,8 @@ export function bookingRow(it) {
   return el("li", {},
     el("span", { class: "grow" },
       el("a", { class: "num", href: `#/support/bookings/${it.id}` }, it.bookingNumber ?? shortId(it.id)),
-      el("small", { class: "quiet" }, `${it.eventTitle} · ${stamp(it.startsAt).slice(0, 16)} · ${it.seats.join(", ")}`)),
+      el("small", { class: "quiet" }, `${it.eventTitle} · ${stamp(it.startsAt).slice(0, 16)} · ${it.seats.join(", ")}`),
+      it.customer ? el("small", { class: "quiet" }, `${t(`channel${it.channel}`)} · ${it.customer}`) : null),
     el("span", { class: "num" }, won(it.amount)),
     badge(it.status),
     el("small", { class: "quiet num" }, stamp(it.createdAt)));

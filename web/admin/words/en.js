@@ -65,6 +65,7 @@ const STATES = {
   REPLAY: "sending again",
   REPLAYED: "sent again",
   REQUESTED: "requested",
+  RESEATED: "moved",
   RESENT: "sent again",
   RUNNING: "running",
   SENDING: "being sent",

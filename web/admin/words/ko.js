@@ -66,6 +66,7 @@ const STATES = {
   REPLAY: "다시 보내는 중",
   REPLAYED: "다시 보냄",
   REQUESTED: "요청 중",
+  RESEATED: "옮김",
   RESENT: "다시 보냄",
   RUNNING: "진행 중",
   SENDING: "보내는 중",

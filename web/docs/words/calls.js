@@ -79,6 +79,7 @@ export default {
   "POST /api/admin/schedules/{id}/allocations/{allocation}/release": "보류석을 판매로 풀어요. 좌석을 정하지 않으면 묶음 전체예요",
   "POST /api/admin/schedules/{id}/box-office": "현장에서 빈 좌석이나 보류석을 팔아요. 바로 결제되고 티켓이 나와요",
   "POST /api/admin/schedules/{id}/complimentary": "빈 좌석이나 보류석을 초대권으로 발권해요",
+  "GET /api/admin/schedules/{id}/cash-up": "현장에서 받고 돌려준 돈의 합계. 현금, 카드 단말기, 계좌 이체로 나눠요",
   "GET /api/admin/schedules/{id}/issued-orders": "현장 판매와 초대권 목록",
   "POST /api/admin/reservations/{id}/reseat": "예매를 같은 가격의 빈 좌석으로 옮겨요. 예매번호는 그대로이고 티켓 코드가 바뀌어요",
   "GET /api/admin/reservations/{id}/tickets.pdf": "현장 판매나 초대권의 티켓을 인쇄해요",

@@ -27,7 +27,7 @@ export async function checkOffline({ scheduleId, gate, sections, code, id }) {
   if (ticket.status === "USED") return { verdict: "TICKET_USED", ticket };
   const at = new Date(gateNow()).toISOString();
   // The scan first: a ticket that is marked as used without one would lock its guest out.
-  await putScan({ id, scheduleId, ticketId: ticket.ticketId, gate, scannedAt: at });
+  await putScan({ id, scheduleId, ticketId: ticket.ticketId, seatNumber: ticket.seatNumber, gate, scannedAt: at });
   await putTickets(scheduleId, [{ line: record.line, mark: { at, gate, id } }]);
   return { verdict: "OK", ticket: { ...ticket, checkInId: id } };
 }

@@ -5,12 +5,16 @@ import { removeScans, scansOf } from "./store.js";
 
 const SCANS_PER_CALL = 200;
 
-/** Sends the kept scans of all shows. Returns those that two devices admitted. */
+/**
+ * Sends the kept scans of all shows. Returns those that two devices admitted, and the guests who were
+ * let in with a seat that an organiser had moved: `{ from, to }`.
+ */
 export async function sync() {
   const doubles = [];
+  const moved = [];
   for (;;) {
     const all = await scansOf();
-    if (!all.length) return doubles;
+    if (!all.length) return { doubles, moved };
     const { scheduleId } = all[0];
     const scans = all.filter((scan) => scan.scheduleId === scheduleId).slice(0, SCANS_PER_CALL);
     const body = { scans: scans.map(({ id, ticketId, gate, scannedAt, undo }) => ({ id, ticketId, gate, scannedAt, ...(undo ? { undo } : {}) })) };
@@ -18,6 +22,11 @@ export async function sync() {
     // Fans who were sent back out are no doubles.
     const undone = new Set(scans.map(({ undo }) => undo?.checkInId));
     doubles.push(...results.filter((result) => result.verdict === "DOUBLE" && !undone.has(result.id)));
+    const shown = new Map(scans.map(({ id, seatNumber }) => [id, seatNumber]));
+    for (const { id, verdict, seatNumber: to } of results) {
+      const from = shown.get(id);
+      if (verdict === "ADMITTED" && from && to && from !== to) moved.push({ from, to });
+    }
     await removeScans(results.map((result) => result.id));
   }
 }

@@ -18,6 +18,7 @@ export function draw(page, { show, gate, scheduleId, check, undo, logIn }) {
   const [counted, line, list] = ["num", "quiet", "quiet"].map((name) => el("span", { class: name }));
   const problem = problemBox();
   const doubles = problemBox();
+  const moved = problemBox();
   const loggedOut = el("p", { class: "note warn row wrap", hidden: true }, el("span", {}, t("loggedOut")),
     el("button", { class: "btn small", type: "button", onclick: logIn }, t("login")));
   const counts = el("div", { class: "stack pad" });
@@ -27,7 +28,7 @@ export function draw(page, { show, gate, scheduleId, check, undo, logIn }) {
     el("h1", { class: "sr" }, `${t("gate")} ${gate}`),
     verdict,
     el("p", { class: "row wrap" }, counted, line, list),
-    loggedOut, doubles.element, problem.element,
+    loggedOut, doubles.element, moved.element, problem.element,
     camera(page, check),
     form.element,
     el("div", { class: "row" }, undoButton, el("a", { class: "btn", href: "#/" }, t("otherGate"))),
@@ -53,6 +54,9 @@ export function draw(page, { show, gate, scheduleId, check, undo, logIn }) {
     showProgress: (done, total) => (list.textContent = t("listLoads", count(done), count(total))),
     showList: (known, n) => (list.textContent = listWords(known, n)),
     showLoggedOut: (isOut) => (loggedOut.hidden = !isOut),
+    showMoved: (found) => {
+      if (found.length) moved.show(t("movedSeats", found.map(({ from, to }) => `${from} → ${to}`).join(", ")));
+    },
     showDoubles: (found) => {
       if (found.length) doubles.show(t("doubles", found.length, [...new Set(found.map((it) => it.usedGate))].join(", ")));
     },

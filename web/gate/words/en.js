@@ -53,6 +53,7 @@ export default {
   loginWho: "Log in with the account of a gate steward.",
   logout: "Log out",
   logoutUnsent: (n) => `${n} scans are not sent yet. They stay on this device and are sent after the next login here.`,
+  movedSeats: (seats) => `Tickets were admitted offline with seats that have been moved. Show the new seats: ${seats}`,
   noList: "There is no network, and this device has no list of the show.",
   noShows: "No show is being admitted now.",
   noneFound: "Nothing found.",

@@ -53,6 +53,7 @@ export default {
   loginWho: "입장을 맡은 계정으로 로그인해 주세요.",
   logout: "로그아웃",
   logoutUnsent: (n) => `아직 보내지 않은 기록이 ${n}건 있어요. 기기에 남아 있다가 다음에 로그인하면 보내요.`,
+  movedSeats: (seats) => `네트워크 없이 입장한 티켓의 좌석이 바뀌었어요. 새 좌석을 안내해 주세요: ${seats}`,
   noList: "네트워크가 없고, 이 기기에 공연 목록도 없어요.",
   noShows: "지금 입장하는 공연이 없어요.",
   noneFound: "찾지 못했어요.",

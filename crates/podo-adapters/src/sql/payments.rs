@@ -25,6 +25,7 @@ use podo_app::payments::port::payments::{
     PaymentView, Payments, PutOffRefund, RequestPayment, Requested, SettlePayment, Settled, Sold,
     Unsettled,
 };
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::Reservation;
 use podo_domain::catalog::ScheduleStatus;
 use podo_domain::payments::{Payment, PaymentMethod, PaymentStatus};
@@ -109,6 +110,14 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
     })
 }
 
+/// Messages about an order of the desk say so: its `userId` is the organiser who issued it. An order
+/// without money has no refund.
+fn name_desk(payload: &mut serde_json::Value, method: PaymentMethod) {
+    if method == PaymentMethod::BoxOffice {
+        payload["channel"] = serde_json::json!(Channel::BoxOffice);
+    }
+}
+
 /// A payment with its reservation, its event and the status of its date.
 pub(super) struct Purchase {
     pub(super) row: PaymentRow,
@@ -124,7 +133,8 @@ pub(super) async fn load_purchase(tx: &mut dyn Tx, id: PaymentId) -> Result<Opti
                       p.confirm_key,
                       r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
-                      r.phase_id, r.order_fee, r.promotion_id, s.status as schedule_status,
+                      r.phase_id, r.order_fee, r.promotion_id, r.channel,
+                      s.status as schedule_status,
                       s.event_id
                  from payments p join reservations r on r.id = p.reservation_id
                  join event_schedules s on s.id = r.schedule_id

@@ -10,6 +10,7 @@ mod presale;
 use crate::engine::alone;
 use crate::world::{Fan, World, at};
 use podo_app::booking::port::allocations::Allocations;
+use podo_app::booking::port::issued::IssuedOrders;
 use podo_app::booking::port::reconciliation::Reconciliation;
 use podo_app::booking::port::reservations::{ReleaseSeats, Reservations};
 use podo_app::booking::port::standby::Standbys;
@@ -416,6 +417,8 @@ async fn rest_of_the_jobs(world: &World) {
     store.holds_over(at(0), 100).await.unwrap();
     store.releases_due(at(0), 50).await.unwrap();
     store.allocations_of(ScheduleId::new(full_schedule())).await.unwrap();
+    store.issued_to([1; 32], 200).await.unwrap();
+    store.issued_among(vec![ReservationId::new(world.id())]).await.unwrap();
     store.put_off_unreadable(at(5_000), 100).await.unwrap();
     store.replays(100).await.unwrap();
     store.take_notices(at(0), at(9), 100).await.unwrap();

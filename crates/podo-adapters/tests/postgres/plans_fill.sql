@@ -19,6 +19,12 @@ update users set name_indexed = true, phone_hash = sha256(email_hash);
 
 insert into name_prefixes select sha256(int8send(i)), user_id from n where i <= 5000;
 
+insert into issued_orders (id, schedule_id, actor_id, tender, name, created_at)
+select reservation_id, schedule_id, user_id, 'CASH', '\x00', t from n;
+insert into issued_lookups select sha256(int8send(i)), reservation_id from n;
+insert into reseats
+select gen_random_uuid(), reservation_id, 3, 'A-1 → A-6', 'camera', user_id, t from n;
+
 insert into support_notes
 select (lpad(to_hex(extract(epoch from t)::bigint * 1000), 12, '0') || substr(md5('n' || i), 13))::uuid,
        user_id, reservation_id, user_id, '\x00', t from n where i <= 5000;

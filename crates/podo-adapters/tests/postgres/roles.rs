@@ -72,6 +72,8 @@ async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
     check("select token_hash from payment_service.ticket_claims", &[Sales]);
     check("select name from reservation_service.issued_orders", &[User, Sales]);
     check("delete from reservation_service.issued_orders where false", &[Worker]);
+    check("select hash from reservation_service.issued_lookups", &[Sales]);
+    check("update reservation_service.reseats set reason = reason", &[]);
     check("update event_service.allocations set name = name", &[Event, Sales]);
     check("update payment_service.wallets set balance = balance", &[Sales, Worker]);
     check("update payment_service.wallet_ledger set amount = amount", &[]);

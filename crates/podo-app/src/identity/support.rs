@@ -5,6 +5,7 @@ pub mod names;
 pub mod port;
 pub mod timeline;
 
+use crate::booking::reservations::issued::{IssuedOrderView, issued_among, issued_to};
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::accounts;
@@ -104,6 +105,9 @@ pub struct SupportTicket {
 #[serde(rename_all = "camelCase")]
 pub struct SupportBooking {
     pub reservation: ReservationLine,
+    /// The customer of an order that an organiser issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issued: Option<IssuedOrderView>,
     /// Every attempt, newest first.
     pub payments: Vec<PaymentRow>,
     pub tickets: Vec<SupportTicket>,
@@ -144,8 +148,9 @@ impl Query {
     }
 }
 
-/// Finds by booking number, id, e-mail address, phone number, or the beginning of a name. Roles
-/// that are limited to events find their bookings only.
+/// Finds by booking number, id, e-mail address, phone number, or the beginning of a name; the last
+/// two also find orders of the desk by their customer. Roles that are limited to events find their
+/// bookings only.
 pub async fn search(context: &AppContext, text: &str, events: &EventScope) -> Result<SupportHits> {
     let query = Query::parse(text)?;
     let people = match events {
@@ -162,9 +167,33 @@ pub async fn search(context: &AppContext, text: &str, events: &EventScope) -> Re
             let search = ReservationSearch { booking_number, ..within(events) };
             bookings(context, search, HITS_MAX).await?
         }
-        Query::Email(_) | Query::Phone(_) | Query::Name(_) => Vec::new(),
+        Query::Phone(phone) => {
+            let hash = context.keyring.lookup("phone", phone.as_str());
+            of_desk(context, hash, events, |_| true).await?
+        }
+        Query::Name(name) => {
+            let hash = names::prefix_hash(context, &name.prefix());
+            of_desk(context, hash, events, |order| name.matches(&order.name)).await?
+        }
+        Query::Email(_) => Vec::new(),
     };
     Ok(SupportHits { people, bookings })
+}
+
+/// Orders of the desk whose customer has this hash: the customer has no account to be found by.
+async fn of_desk(
+    context: &AppContext,
+    hash: [u8; 32],
+    events: &EventScope,
+    is_wanted: impl Fn(&IssuedOrderView) -> bool,
+) -> Result<Vec<ReservationLine>> {
+    let mut lines = Vec::new();
+    let found = issued_to(context, hash, events).await?;
+    for order in found.into_iter().filter(is_wanted).take(HITS_MAX as usize) {
+        let search = ReservationSearch { id: Some(order.reservation_id), ..within(events) };
+        lines.extend(bookings(context, search, 1).await?);
+    }
+    Ok(lines)
 }
 
 fn within(events: &EventScope) -> ReservationSearch {
@@ -233,8 +262,13 @@ pub async fn booking(context: &AppContext, id: ReservationId) -> Result<SupportB
     let reservation = reservation(context, id).await?;
     let search = PaymentSearch { reservation: Some(id), ..PaymentSearch::default() };
     let look = Look { before: None, limit: ROWS_MAX };
+    let issued = match reservation.channel.is_fan() {
+        true => None,
+        false => issued_among(context, vec![id]).await?.pop(),
+    };
     Ok(SupportBooking {
         reservation,
+        issued,
         payments: admin_search::payments(context, search, look).await?.items,
         tickets: tickets(context, id).await?,
         notes: notes(context, SupportSubject::Booking(id)).await?,
@@ -350,7 +384,7 @@ pub(crate) async fn authors(
 }
 
 /// Sends the confirmation of a booking again, with the tickets that its buyer still has. Refusals:
-/// `NotFound`, `NotPaid`, `AlreadyCanceled`, `TooManyRequests`.
+/// `NotFound`, `NotPaid`, `AlreadyCanceled`, `DeskOrder`, `TooManyRequests`.
 pub async fn resend(context: &AppContext, actor: UserId, booking: ReservationId) -> Result<()> {
     let now = context.now();
     let id = context.rng.id(now);

@@ -1,5 +1,6 @@
 //! The organisers' search, with decrypted personal fields.
 
+use crate::booking::reservations::issued::{IssuedOrderView, issued_among};
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::accounts;
@@ -8,11 +9,12 @@ use crate::operations::port::admin_search::{
     ReservationRow, ReservationSearch,
 };
 use crate::store::Page;
+use podo_domain::booking::issued::{Channel, Tender};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::identity::Role;
 use podo_domain::{ReservationId, ScheduleId, Timestamp, UserId, Won};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use utoipa::ToSchema;
 
 /// A reservation as organisers see it.
@@ -29,10 +31,18 @@ pub struct ReservationLine {
     /// Its seat numbers, including returned seats.
     pub seats: Vec<String>,
     pub amount: Won,
+    /// The fan, or the organiser who issued it at the desk.
     pub user_id: UserId,
     /// Absent if the account was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
+    pub channel: Channel,
+    /// How the customer of the desk paid.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tender: Option<Tender>,
+    /// The name of the customer of the desk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub customer: Option<String>,
     pub created_at: Timestamp,
     /// The types of its seats, in the order of `seats`; empty at the full price.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,15 +75,26 @@ pub async fn reservations(
     let found = context.store.find_reservations(search, look).await?;
     let users: BTreeSet<UserId> = found.rows.iter().map(|row| row.user).collect();
     let emails = accounts::emails(context, users.into_iter().collect()).await?;
+    let desk = found.rows.iter().filter(|row| !row.channel.is_fan()).map(|row| row.id).collect();
+    let mut issued: HashMap<ReservationId, IssuedOrderView> = issued_among(context, desk)
+        .await?
+        .into_iter()
+        .map(|order| (order.reservation_id, order))
+        .collect();
     let line = |row: ReservationRow| {
         let email = emails.get(&row.user).cloned();
-        reservation_line(row, email)
+        let issued = issued.remove(&row.id);
+        reservation_line(row, email, issued)
     };
     let items = found.rows.into_iter().map(line).collect();
     Ok(Page { items, next_cursor: found.next.map(|id| id.to_string()) })
 }
 
-fn reservation_line(row: ReservationRow, email: Option<String>) -> ReservationLine {
+fn reservation_line(
+    row: ReservationRow,
+    email: Option<String>,
+    issued: Option<IssuedOrderView>,
+) -> ReservationLine {
     ReservationLine {
         id: row.id,
         booking_number: row.booking_number,
@@ -85,6 +106,9 @@ fn reservation_line(row: ReservationRow, email: Option<String>) -> ReservationLi
         amount: row.amount,
         user_id: row.user,
         email,
+        channel: row.channel,
+        tender: issued.as_ref().and_then(|order| order.tender),
+        customer: issued.map(|order| order.name),
         created_at: row.created_at,
         ticket_types: row.ticket_types,
         promotion_code: row.promotion_code,

@@ -6,6 +6,7 @@ mod list;
 pub use attendance::attendance;
 pub use list::{GateLine, GateList, GateListRequest, LINES_MAX, gate_list};
 
+use crate::booking::reservations::issued::customer_name;
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::accounts;
@@ -26,7 +27,7 @@ use podo_domain::tickets::gate::{
 };
 use podo_domain::{HallId, Refusal, ScheduleId, TicketId, Timestamp, UserId};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -145,13 +146,14 @@ pub async fn check_in(context: &AppContext, scan: Scan) -> Result<CheckedIn> {
         now,
     };
     // Before the ticket is used: a failure here must not cost the guest their entry.
-    let mut names = accounts::names(context, vec![ticket.holder]).await?;
+    let name =
+        guest_name(context, &ticket, &names_of(context, std::slice::from_ref(&ticket)).await?);
     context.store.check_in(command).await?;
     Ok(CheckedIn {
         check_in_id,
         ticket_id: id,
         schedule_id: ticket.schedule,
-        name: names.remove(&ticket.holder),
+        name,
         booking_number: ticket.booking_number,
         section,
         seat_number: ticket.seat_number,
@@ -160,6 +162,28 @@ pub async fn check_in(context: &AppContext, scan: Scan) -> Result<CheckedIn> {
         gate,
         used_at: now,
     })
+}
+
+/// The names of the accounts that hold these tickets.
+async fn names_of(context: &AppContext, tickets: &[GateTicket]) -> Result<HashMap<UserId, String>> {
+    let holders: BTreeSet<UserId> =
+        tickets.iter().filter(|it| it.customer.is_none()).map(|it| it.holder).collect();
+    match holders.is_empty() {
+        true => Ok(HashMap::new()),
+        false => accounts::names(context, holders.into_iter().collect()).await,
+    }
+}
+
+/// The name of the guest: the customer's for a ticket of the desk, else the holder's.
+fn guest_name(
+    context: &AppContext,
+    ticket: &GateTicket,
+    names: &HashMap<UserId, String>,
+) -> Option<String> {
+    match &ticket.customer {
+        Some(name) => customer_name(context, ticket.reservation, name),
+        None => names.get(&ticket.holder).cloned(),
+    }
 }
 
 /// Whether the date belongs to these events.

@@ -6,7 +6,7 @@ use podo_domain::booking::order::options::TypeMark;
 use podo_domain::id::SeatIndex;
 use podo_domain::tickets::TicketStatus;
 use podo_domain::tickets::gate::{Gate, ScanVerdict};
-use podo_domain::{EventId, HallId, ScheduleId, TicketId, Timestamp, UserId};
+use podo_domain::{EventId, HallId, ReservationId, ScheduleId, TicketId, Timestamp, UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -16,6 +16,9 @@ use uuid::Uuid;
 pub struct GateTicket {
     pub ticket: TicketId,
     pub holder: UserId,
+    pub reservation: ReservationId,
+    /// The encrypted name of the customer, if the holder is the organiser who issued the ticket.
+    pub customer: Option<Vec<u8>>,
     pub schedule: ScheduleId,
     pub seat: SeatIndex,
     pub seat_number: String,
@@ -95,6 +98,10 @@ pub struct ScanResult {
     pub id: Uuid,
     pub ticket_id: TicketId,
     pub verdict: ScanVerdict,
+    /// The seat of the ticket now. A device whose list is older may have sent the guest to the seat
+    /// that the ticket had before it was moved. Absent for an unknown ticket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat_number: Option<String>,
     /// When and where another scan admitted the ticket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_at: Option<Timestamp>,

@@ -1,6 +1,7 @@
 //! The life of a reservation: `HELD → PAYING → CONFIRMED → CANCELED`, or `EXPIRED` / `RELEASED`.
 //! One function per verb; repeating a verb changes nothing.
 
+use crate::booking::issued::Channel;
 use crate::booking::seats::SEATS_PER_PICK_MAX;
 use crate::payments::PaymentMethod;
 use crate::waiting_room::PlaceNumber;
@@ -86,6 +87,8 @@ impl ReservationStatus {
 pub struct Reservation {
     pub id: ReservationId,
     pub user: UserId,
+    /// Who made it: the fan, or an organiser for a customer without an account.
+    pub channel: Channel,
     pub schedule: ScheduleId,
     /// The phase that sold it, on a date with phases.
     pub phase: Option<PhaseId>,

@@ -1,5 +1,6 @@
 //! Tests of the rules for reservations.
 
+use crate::booking::issued::Channel;
 use crate::booking::reservations::*;
 use crate::payments::PaymentMethod::{Card, Wallet};
 use proptest::prelude::*;
@@ -13,6 +14,7 @@ fn held_until(ms: i64) -> Reservation {
     Reservation {
         id: ReservationId::new(Uuid::from_u128(1)),
         user: UserId::new(Uuid::from_u128(2)),
+        channel: Channel::Fan,
         schedule: ScheduleId::new(Uuid::from_u128(3 << 64)),
         phase: None,
         place: 1,

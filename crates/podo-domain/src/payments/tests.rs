@@ -1,3 +1,4 @@
+use crate::booking::issued::Channel;
 use crate::booking::reservations::ReservationStatus;
 use crate::catalog::ScheduleStatus::{Cancelled, Upcoming};
 use crate::payments::*;
@@ -26,6 +27,7 @@ fn reservation(status: ReservationStatus) -> Reservation {
     Reservation {
         id: ReservationId::new(Uuid::from_u128(1)),
         user: UserId::new(Uuid::from_u128(2)),
+        channel: Channel::Fan,
         schedule: ScheduleId::new(Uuid::from_u128(3 << 64)),
         phase: None,
         place: 1,

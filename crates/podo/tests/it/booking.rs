@@ -8,12 +8,16 @@ pub(crate) mod best;
 pub(crate) mod box_office;
 #[path = "booking/called_off.rs"]
 pub(crate) mod called_off;
+#[path = "booking/desk/customers.rs"]
+pub(crate) mod customers;
 #[path = "booking/detach.rs"]
 pub(crate) mod detach;
 #[path = "booking/draws.rs"]
 pub(crate) mod draws;
 #[path = "booking/hold.rs"]
 pub(crate) mod hold;
+#[path = "booking/desk/notices.rs"]
+pub(crate) mod notices;
 #[path = "booking/orders.rs"]
 pub(crate) mod orders;
 #[path = "booking/phases.rs"]

@@ -37,7 +37,7 @@ export async function allocations(page) {
     el("p", { class: "quiet" }, t("allocWords")),
     el("div", { class: "desk" },
       el("div", { class: "stack slim" },
-        card(t("allocChosen", ""), null, chosenForm(desk, chosen)),
+        card(t("allocSelection"), null, chosenForm(desk, chosen)),
         card(t("allocAdd"), null, termsForm(desk, null)),
         list.items.length ? list.items.map((it) => allocationCard(desk, it)) : el("p", { class: "quiet pad" }, t("allocNone"))),
       card(t("seatPlan"), null, plan.element)));

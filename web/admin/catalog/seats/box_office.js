@@ -4,7 +4,7 @@ import { act, answered, get } from "../../../shared/app/api.js";
 import { announce, el, problemBox, whileBusy } from "../../../shared/ui/dom.js";
 import { count, moment, won } from "../../../shared/ui/format.js";
 import { t } from "../../../shared/ui/i18n.js";
-import { save } from "../../../shared/ui/table.js";
+import { csvButton, save } from "../../../shared/ui/table.js";
 import { may } from "../../../shared/app/session.js";
 import { badge, card, choice, field, heading } from "../../form.js";
 import { scheduleOf } from "../phases/phases.js";
@@ -18,13 +18,12 @@ const SEATS_MAX = 10;
 export async function boxOffice(page) {
   const path = `/api/admin/schedules/${page.id}`;
   const of = (what) => get(`${path}/${what}`, { signal: page.signal });
-  const [schedule, layout, { status }, options, orders] = await Promise.all([
+  const [schedule, layout, { status }, options] = await Promise.all([
     scheduleOf(page), of("layout"), of("allocations"), of("price-options"),
-    may("VIEW_ORDERS") ? of("issued-orders") : { items: [] },
   ]);
   const lines = el("div", { class: "stack tight" });
   const total = el("p", { class: "num", role: "status" }, t("deskNone"));
-  const desk = { page, path, schedule, options, lines, total };
+  const desk = { page, path, schedule, options, lines, total, orders: el("div", { class: "stack" }) };
   desk.plan = openPlan({
     layout, prices: schedule.prices, status, label: t("deskMap"),
     isChoosable: (letter) => "AK".includes(letter),
@@ -37,7 +36,54 @@ export async function boxOffice(page) {
     el("div", { class: "desk" },
       el("div", { class: "stack slim" }, card(t("deskOrder"), null, orderForm(desk))),
       card(t("seatPlan"), null, desk.plan.element)),
-    card(t("deskOrders"), count(orders.items.length), orderTable(page, orders.items)));
+    desk.orders);
+  await showOrders(desk);
+}
+
+/** What the desk issued, and the sums to compare with the till. */
+async function showOrders(desk) {
+  if (!may("VIEW_ORDERS")) return;
+  const { items } = await get(`${desk.path}/issued-orders`, { signal: desk.page.signal });
+  const path = `${desk.path}/issued-orders`;
+  desk.orders.replaceChildren(
+    await cashUp(desk),
+    card(t("deskOrders"), count(items.length),
+      items.length ? el("div", { class: "pad row" }, csvButton({ path, name: "issued-orders" })) : null, orderTable(items)));
+}
+
+async function cashUp(desk) {
+  const table = el("div", {});
+  const period = choice({
+    label: t("deskCashPeriod"), name: "period", options: [["today", t("deskCashEvening")], ["all", t("deskCashWhole")]],
+  });
+  const select = period.querySelector("select");
+  const show = async () => {
+    const from = select.value === "today" ? `?${new URLSearchParams({ from: midnight().toISOString() })}` : "";
+    const { items } = await get(`${desk.path}/cash-up${from}`, { signal: desk.page.signal });
+    table.replaceChildren(cashTable(items));
+  };
+  select.addEventListener("change", show);
+  await show();
+  return card(t("deskCash"), null, el("div", { class: "pad stack tight" }, period, el("p", { class: "quiet" }, t("deskCashWords"))), table);
+}
+
+function midnight() {
+  const day = new Date();
+  day.setHours(0, 0, 0, 0);
+  return day;
+}
+
+function cashTable(items) {
+  const sum = (key) => items.reduce((sum, it) => sum + it[key], 0);
+  const row = (name, it) => el("tr", {},
+    el("th", { scope: "row" }, name),
+    [count(it.orders), won(it.taken), won(it.refunded), won(it.taken - it.refunded)].map((text) => el("td", { class: "right num" }, text)));
+  const heads = ["deskTender", "deskCashOrders", "deskCashTaken", "deskCashGiven", "deskCashLeft"];
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("deskCash") }, el("table", {},
+    el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", ...(i ? { class: "right" } : {}) }, t(head))))),
+    el("tbody", {},
+      items.map((it) => row(t(`tender${it.tender}`), it)),
+      row(t("deskCashSum"), { orders: sum("orders"), taken: sum("taken"), refunded: sum("refunded") }))));
 }
 
 /** A line for each chosen seat, which keeps its type when another seat is added. */
@@ -81,6 +127,7 @@ function orderForm(desk) {
       made.replaceChildren(el("p", { class: "note ok" }, t("deskDone", order.bookingNumber)), printButton(order.reservationId));
       form.reset();
       await renew(desk);
+      await showOrders(desk);
     } catch (error) {
       const seats = (error.body?.taken ?? []).map((id) => desk.plan.numberOf(id));
       problem.show([error.message, seats.join(", ")].filter(Boolean).join(" "));
@@ -123,7 +170,7 @@ function printButton(reservation) {
   return button;
 }
 
-function orderTable(page, items) {
+function orderTable(items) {
   if (!items.length) return el("p", { class: "quiet pad" }, t("deskOrdersNone"));
   const heads = ["deskBooking", "deskName", "deskTender", "deskSeats", "deskAmount", "deskPrint"];
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("deskOrders") }, el("table", {},

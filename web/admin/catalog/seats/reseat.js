@@ -28,7 +28,7 @@ export async function reseat(page) {
       el("a", { class: "btn", href: `#/support/bookings/${booking}` }, t("reseatBack"))),
     el("p", { class: "quiet" }, t("reseatWords")),
     el("div", { class: "desk" },
-      el("div", { class: "stack slim" }, card(t("reseatOld"), null, moveForm({ page, booking, layout, plan, chosen }, reservation.seats))),
+      el("div", { class: "stack slim" }, card(t("reseat"), null, moveForm({ page, booking, layout, plan, chosen }, reservation.seats))),
       card(t("seatPlan"), null, plan.element)));
 }
 

@@ -1,25 +1,29 @@
 //! Orders of the box office: free or kept seats become a paid reservation with tickets, in one
 //! transaction.
 
+mod cash_up;
+mod list;
+
 use crate::sql::booking::reservations::{
     Claim, Claimed, changed_prices, charge_current_prices, expire, json_or_default, load,
     load_with_date, read_claim, repriced, store_claimed,
 };
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
-use crate::sql::engine::value::{Row, params};
+use crate::sql::engine::value::params;
 use crate::sql::operations::audit::note;
 use crate::sql::operations::idempotency;
 use crate::sql::payments::confirm::pay_at_desk;
-use podo_app::booking::port::issued::{IssueOrder, IssuedOrder, IssuedOrders, IssuedRow};
+use podo_app::booking::port::issued::{
+    CashUpQuery, IssueOrder, IssuedOrder, IssuedOrders, IssuedRow, TenderTotal,
+};
 use podo_app::booking::port::reservations::Freed;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::store::PageRequest;
 use podo_app::{Error, Result};
-use podo_domain::booking::issued::{Channel, Issue, Tender};
+use podo_domain::booking::issued::{Issue, Tender};
 use podo_domain::booking::order::options::{Fees, PriceOptions, choose_types};
 use podo_domain::booking::order::{ChosenSeat, SeatPrice, price};
-use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::booking::seats::SeatState;
 use podo_domain::booking::standby::PLACE_OF_OFFER;
 use podo_domain::catalog::{EventStatus, ScheduleStatus};
@@ -28,15 +32,17 @@ use podo_domain::{Refusal, ReservationId, ScheduleId, SeatId, Timestamp, Won};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use uuid::Uuid;
 
 commands! {
     impl IssuedOrders for SqlStore {
         write issue_order(IssueOrder) -> Idempotent<(IssuedOrder, Freed)> as Sales => issue;
         read issued_orders(OrdersOf { schedule: ScheduleId, page: PageRequest })
-            -> Vec<IssuedRow> as Sales => list;
-        read issued_order(OrderOf { reservation: ReservationId })
-            -> Option<IssuedRow> as Sales => one;
+            -> Vec<IssuedRow> as Sales => list::of_schedule;
+        read issued_among(OrdersAmong { reservations: Vec<ReservationId> })
+            -> Vec<IssuedRow> as Sales => list::among;
+        read issued_to(OrdersTo { hash: [u8; 32], limit: u32 })
+            -> Vec<IssuedRow> as Sales => list::to;
+        read cash_up(CashUpQuery) -> Vec<TenderTotal> as Sales => cash_up::cash_up;
     }
 }
 
@@ -56,6 +62,7 @@ async fn issue(tx: &mut dyn Tx, command: &IssueOrder) -> Result<Idempotent<(Issu
     let claim = Claim {
         reservation: command.reservation,
         user: command.actor,
+        channel: command.issue.channel(),
         pick: &command.pick,
         phase: None,
         place: PLACE_OF_OFFER,
@@ -66,16 +73,13 @@ async fn issue(tx: &mut dyn Tx, command: &IssueOrder) -> Result<Idempotent<(Issu
         now: command.now,
     };
     let held = store_claimed(tx, &claim, claimed).await?;
-    let channel = command.issue.channel();
-    let sql = "update reservations set channel = $2, updated_at = $3 where id = $1";
-    tx.execute(sql, params![command.reservation, channel.as_str(), command.now]).await?;
     let found = load_with_date(tx, command.reservation).await?;
     let found = found.ok_or_else(|| Error::broken("a reservation disappeared"))?;
-    let sold = pay_at_desk(tx, &found, command.payment, channel, command.now).await?;
+    let sold = pay_at_desk(tx, &found, command.payment, command.now).await?;
     let issued = IssuedOrder {
         reservation_id: command.reservation,
         booking_number: sold.confirmed.reservation.booking_number,
-        channel,
+        channel: command.issue.channel(),
         tender: command.issue.tender(),
         payment_id: command.payment,
         amount: held.amount,
@@ -235,50 +239,13 @@ async fn record(tx: &mut dyn Tx, command: &IssueOrder, issued: &IssuedOrder) -> 
         command.now
     ];
     tx.execute(sql, values).await?;
+    let sql = "insert into issued_lookups (hash, reservation_id) values ($1, $2)";
+    let row = |hash: &[u8; 32]| params![*hash, command.reservation].to_vec();
+    tx.add(sql, command.lookups.iter().map(row).collect()).await?;
     let details = json!({
         "channel": issued.channel, "tender": issued.tender, "amount": issued.amount,
         "bookingNumber": issued.booking_number,
         "seatIds": issued.seats.iter().map(|seat| seat.id).collect::<Vec<_>>(),
     });
     note(tx, command.actor, "order.issue", command.reservation, details, command.now).await
-}
-
-/// The start of every query that `read` reads.
-macro_rules! orders {
-    () => {
-        "select o.id, r.booking_number, r.status, r.channel, o.tender, r.amount, r.n_seats,
-                o.actor_id, o.name, o.phone, o.note, o.created_at
-           from issued_orders o join reservations r on r.id = o.id"
-    };
-}
-
-async fn list(tx: &mut dyn Tx, question: &OrdersOf) -> Result<Vec<IssuedRow>> {
-    let sql =
-        concat!(orders!(), " where o.schedule_id = $1 and o.id < $2 order by o.id desc limit $3");
-    let OrdersOf { schedule, page } = question;
-    let values = params![*schedule, page.after.unwrap_or(Uuid::max()), page.limit + 1];
-    tx.query(sql, values).await?.iter().map(read).collect()
-}
-
-async fn one(tx: &mut dyn Tx, question: &OrderOf) -> Result<Option<IssuedRow>> {
-    let sql = concat!(orders!(), " where o.id = $1");
-    tx.row(sql, params![question.reservation]).await?.as_ref().map(read).transpose()
-}
-
-fn read(row: &Row) -> Result<IssuedRow> {
-    let tender: Option<String> = row.get("tender")?;
-    Ok(IssuedRow {
-        reservation: row.get("id")?,
-        booking_number: row.get("booking_number")?,
-        status: row.parse("status", ReservationStatus::parse)?,
-        channel: row.parse("channel", Channel::parse)?,
-        tender: tender.map(|_| row.parse("tender", Tender::parse)).transpose()?,
-        amount: row.get("amount")?,
-        n_seats: row.get("n_seats")?,
-        actor: row.get("actor_id")?,
-        name: row.get("name")?,
-        phone: row.get("phone")?,
-        note: row.get("note")?,
-        created_at: row.get("created_at")?,
-    })
 }

@@ -71,8 +71,10 @@ async fn reseat(
     }
     free_old(tx, command, &next, &moves).await?;
     let kind = MessageKind::ReservationReseated;
-    let seats = reservations::store(tx, &next, kind, command.now).await?;
-    finish(tx, command, &next, seats).await
+    let now_has = reservations::store(tx, &next, kind, command.now).await?;
+    let from = steps.iter().map(|step| step.old.number.as_str()).collect::<Vec<_>>().join(", ");
+    let to = steps.iter().map(|step| step.new.seat.number.as_str()).collect::<Vec<_>>().join(", ");
+    finish(tx, command, &next, Moved { seats: now_has, words: format!("{from} → {to}") }).await
 }
 
 /// A seat of the booking, and the one that replaces it.
@@ -186,12 +188,19 @@ async fn free_old(
     keep_again(tx, booking.schedule, &indexes).await
 }
 
+/// The seats of the booking now, and the move in words, for example A-1 → A-6.
+struct Moved {
+    seats: Vec<ReservedSeat>,
+    words: String,
+}
+
 async fn finish(
     tx: &mut dyn Tx,
     command: &ReseatBooking,
     booking: &Reservation,
-    seats: Vec<ReservedSeat>,
+    moved: Moved,
 ) -> Result<Idempotent<(Reseated, SeatsMoved)>> {
+    let Moved { seats, words: moved } = moved;
     let sql = "select booking_number from reservations where id = $1";
     let row = tx.row(sql, params![booking.id]).await?;
     let row = row.ok_or_else(|| Error::broken("a reservation disappeared"))?;
@@ -201,6 +210,13 @@ async fn finish(
         "reason": command.reason,
     });
     note(tx, command.actor, "booking.reseat", booking.id, details, command.now).await?;
+    let sql = "insert into reseats
+                 (id, reservation_id, version, moved, reason, actor_id, created_at)
+               values ($1, $2, $3, $4, $5, $6, $7)";
+    let id = tx.rng().id(command.now);
+    let (actor, reason) = (command.actor, &command.reason);
+    let values = params![id, booking.id, booking.version, moved, reason, actor, command.now];
+    tx.execute(sql, values).await?;
     let reseated =
         Reseated { reservation_id: booking.id, booking_number: row.get("booking_number")?, seats };
     idempotency::store(tx, &command.key, None, &reseated, command.now).await?;

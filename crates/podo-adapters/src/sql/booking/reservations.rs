@@ -72,6 +72,9 @@ struct ReservationPayload<'p> {
     grades: Vec<GradeShare>,
     total_amount: Won,
     at: Timestamp,
+    /// Absent for a fan's own order.
+    #[serde(skip_serializing_if = "Channel::is_fan")]
+    channel: Channel,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     booking: Option<BookingPayload<'p>>,
 }
@@ -85,9 +88,6 @@ struct BookingPayload<'p> {
     event_id: EventId,
     seats: &'p [ReservedSeat],
     amount: Won,
-    /// Absent for a fan's own order.
-    #[serde(skip_serializing_if = "Channel::is_fan")]
-    channel: Channel,
     created_at: Timestamp,
 }
 
@@ -96,7 +96,6 @@ pub(crate) struct Booking<'b> {
     pub(crate) number: &'b str,
     pub(crate) payment: PaymentId,
     pub(crate) event: EventId,
-    pub(crate) channel: Channel,
 }
 
 fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
@@ -118,7 +117,7 @@ fn shares(seats: &[ReservedSeat]) -> Vec<GradeShare> {
 pub(crate) async fn load(tx: &mut dyn Tx, id: ReservationId) -> Result<Option<Reservation>> {
     let sql = "select id, user_id, schedule_id, status, hold_expires_at, amount, version,
                       payment_window_given, retry_window_given, place_number, phase_id, order_fee,
-                      promotion_id
+                      promotion_id, channel
                  from reservations where id = $1";
     tx.row(sql, params![id]).await?.as_ref().map(read_reservation).transpose()
 }
@@ -136,7 +135,8 @@ pub(crate) async fn load_with_date(
 ) -> Result<Option<ReservationOnDate>> {
     let sql = "select r.id, r.user_id, r.schedule_id, r.status, r.hold_expires_at, r.amount,
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
-                      r.phase_id, r.order_fee, r.promotion_id, s.status as schedule_status,
+                      r.phase_id, r.order_fee, r.promotion_id, r.channel,
+                      s.status as schedule_status,
                       s.event_id
                  from reservations r join event_schedules s on s.id = r.schedule_id
                 where r.id = $1";
@@ -152,6 +152,7 @@ pub(crate) fn read_reservation(row: &Row) -> Result<Reservation> {
     Ok(Reservation {
         id: row.get("id")?,
         user: row.get("user_id")?,
+        channel: row.parse("channel", Channel::parse)?,
         schedule: row.get("schedule_id")?,
         status: row.parse("status", ReservationStatus::parse)?,
         hold_expires_at: row.get("hold_expires_at")?,
@@ -295,13 +296,13 @@ async fn tell(tx: &mut dyn Tx, change: Change<'_>, now: Timestamp) -> Result<()>
         grades: shares(seats),
         total_amount: reservation.amount,
         at: now,
+        channel: reservation.channel,
         booking: booking.map(|booking| BookingPayload {
             booking_id: booking.number,
             payment_id: booking.payment,
             event_id: booking.event,
             seats,
             amount: reservation.amount,
-            channel: booking.channel,
             created_at: now,
         }),
     };

@@ -10,6 +10,7 @@ use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
 use podo_app::booking::port::standby::{OfferSeats, StandBy, StandbyPlace, Standbys};
 use podo_app::{Error, Result};
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::order::options::{Fees, PriceOptions};
 use podo_domain::booking::reservations::check_seat_limit;
 use podo_domain::booking::standby::{PLACE_OF_OFFER, Standby, StandbyState};
@@ -161,6 +162,7 @@ async fn offer(tx: &mut dyn Tx, command: &OfferSeats) -> Result<()> {
     let claim = Claim {
         reservation: command.reservation,
         user: command.user,
+        channel: Channel::Fan,
         pick: &command.pick,
         phase: None,
         place: PLACE_OF_OFFER,

@@ -27,6 +27,8 @@ pub enum Guard {
     CodeUseIsCounted,
     /// A move to another seat compares the state and the code of the ticket.
     TicketIsCompared,
+    /// A hold counts the seats that the fan has already.
+    SeatsOfFanAreCounted,
     /// A hold looks up whether the fan is eligible for its phase.
     EligibilityIsChecked,
     /// An offer of a draw counts its seats against the quantity of the grade.
@@ -65,6 +67,11 @@ impl Guard {
                 command: "ReseatBooking",
                 from: "where id = $1 and code = $2 and status = 'VALID'",
                 to: "where id = $1 and (code = $2 or code <> $2)",
+            }],
+            Guard::SeatsOfFanAreCounted => vec![Edit::ReplaceIn {
+                command: "HoldSeats",
+                from: "and user_id = $2 and channel = 'FAN'",
+                to: "and user_id = $2 and channel = 'NOBODY'",
             }],
             Guard::EligibilityIsChecked => vec![Edit::ReplaceIn {
                 command: "HoldSeats",

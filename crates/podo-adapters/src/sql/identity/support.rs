@@ -107,7 +107,7 @@ async fn resend(tx: &mut dyn Tx, command: &Resend) -> Result<()> {
     let rows = tx.query(sql, params![reservation, first_at(now.minus(RESEND_PERIOD))]).await?;
     let recent: Vec<Timestamp> =
         rows.iter().map(|row| Ok(row.get("created_at")?)).collect::<Result<_>>()?;
-    check_resend(found.status, &recent, now)?;
+    check_resend(found.channel, found.status, &recent, now)?;
     let sql = "insert into resends (id, reservation_id, actor_id, created_at)
                values ($1, $2, $3, $4)";
     tx.execute(sql, params![id, reservation, actor, now]).await?;

@@ -10,6 +10,7 @@ use podo_app::messaging::port::announcements::{
     Announcements, Moved, OpenAnnouncement, OpenChange, ShowFacts, Subject,
 };
 use podo_app::{Error, Result};
+use podo_domain::booking::issued::Channel;
 use podo_domain::messaging::announcements::{
     AnnouncementKind, SALE_REMINDER_BEFORE, SHOW_REMINDER_BEFORE, SHOW_REMINDER_UNTIL,
 };
@@ -270,8 +271,9 @@ async fn next_owners(tx: &mut dyn Tx, position: &Position, limit: u32) -> Result
                                               where o.reservation_id = t.reservation_id
                                                 and o.user_id = t.user_id and o.status <> 'VOID'
                                                 and o.seat_index < t.seat_index)
-                                then 0 else 1 end as bigint) as is_first
-                 from tickets t
+                                then 0 else 1 end as bigint) as is_first,
+                      r.channel, r.user_id as buyer_id
+                 from tickets t join reservations r on r.id = t.reservation_id
                 where t.schedule_id = $1 and t.status <> 'VOID' and $2 < t.seat_index
                 order by t.seat_index limit $3";
     let rows = tx.query(sql, params![position.schedule, position.last_seat, limit]).await?;
@@ -279,9 +281,12 @@ async fn next_owners(tx: &mut dyn Tx, position: &Position, limit: u32) -> Result
     for row in &rows {
         page.last_seat = Some(row.get("seat_index")?);
         let is_first: i64 = row.get("is_first")?;
-        if is_first == 1 {
-            let (user, reservation): (UserId, ReservationId) =
-                (row.get("user_id")?, row.get("reservation_id")?);
+        let user: UserId = row.get("user_id")?;
+        // The organiser who issued it at the desk; a customer without an account can't be reached.
+        let is_issuer = !row.parse("channel", Channel::parse)?.is_fan()
+            && row.get::<UserId>("buyer_id")? == user;
+        if is_first == 1 && !is_issuer {
+            let reservation: ReservationId = row.get("reservation_id")?;
             let payload = json!({ "userId": user, "reservationId": reservation,
                 "eventScheduleId": position.schedule });
             page.messages.push((user, payload));
@@ -311,7 +316,7 @@ async fn open_changes(tx: &mut dyn Tx, question: &OpenChanges) -> Result<Vec<Ope
                  join event_schedules s on s.id = r.schedule_id
                  join announcements a on a.schedule_id = r.schedule_id and a.kind = 'MOVED'
                 where r.user_id = $1 and r.status = 'CONFIRMED' and r.created_at < a.created_at
-                  and $2 < s.starts_at
+                  and r.channel = 'FAN' and $2 < s.starts_at
                   and not exists (select 1 from announcements b
                                    where b.schedule_id = a.schedule_id and b.kind = 'MOVED'
                                      and a.about_at < b.about_at)
@@ -347,6 +352,7 @@ async fn accept_change(tx: &mut dyn Tx, command: &AcceptChange) -> Result<()> {
     let changes = "select a.id from reservations r
                      join announcements a on a.schedule_id = r.schedule_id and a.kind = 'MOVED'
                     where r.id = $1 and r.user_id = $2 and r.status = 'CONFIRMED'
+                      and r.channel = 'FAN'
                       and r.created_at < a.created_at";
     let rows = tx.query(changes, params![command.reservation, command.user]).await?;
     if rows.is_empty() {

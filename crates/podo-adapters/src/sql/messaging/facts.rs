@@ -6,6 +6,7 @@ use crate::sql::messaging::announcements::FactsOf;
 use podo_app::Result;
 use podo_app::messaging::port::announcements::{BookingFacts, ShowFacts, Subject};
 use podo_domain::ReservationId;
+use podo_domain::booking::issued::Channel;
 use podo_domain::catalog::{EventStatus, ScheduleStatus};
 use uuid::Uuid;
 
@@ -24,7 +25,8 @@ pub(super) async fn facts_of(
                        join venues v on v.id = e.venue_id
                        join halls h on h.id = e.hall_id
                       where s.id = $1";
-    let bookings = "select r.id as reservation_id, r.user_id, r.booking_number, r.amount,
+    let bookings =
+        "select r.id as reservation_id, r.user_id, r.booking_number, r.amount, r.channel,
                            s.id as schedule_id, s.event_id, s.starts_at, s.ends_at,
                            s.sale_starts_at, s.status, e.title, e.artist,
                            e.status as event_status, v.name as venue, v.address, v.city,
@@ -114,6 +116,7 @@ fn read_booking(row: &Row, mut seats: Vec<Row>) -> Result<BookingFacts> {
     Ok(BookingFacts {
         reservation: row.get("reservation_id")?,
         user: row.get("user_id")?,
+        channel: row.parse("channel", Channel::parse)?,
         number: row.get("booking_number")?,
         amount: row.get("amount")?,
         seats: seats.iter().map(seat).collect::<Result<_>>()?,

@@ -12,6 +12,7 @@ use podo_app::operations::port::admin_search::{
     AdminSearch, Found, Look, NotificationRow, PaymentRow, PaymentSearch, PersonRow, PersonSearch,
     ROWS_LOOKED_AT_MAX, ReservationRow, ReservationSearch,
 };
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::order::options::TypeMark;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
@@ -59,7 +60,7 @@ macro_rules! select_reservations {
         concat!(
             "select r.id, r.user_id, r.schedule_id, e.title, s.starts_at, r.status, r.amount,
                     r.booking_number, r.created_at,
-                    r.order_fee, r.promotion_code
+                    r.order_fee, r.promotion_code, r.channel
                from reservations r
                join event_schedules s on s.id = r.schedule_id
                join events e on e.id = s.event_id
@@ -135,6 +136,7 @@ fn read_reservation(row: &Row) -> Result<ReservationRow> {
     Ok(ReservationRow {
         id: row.get("id")?,
         user: row.get("user_id")?,
+        channel: row.parse("channel", Channel::parse)?,
         schedule: row.get("schedule_id")?,
         event_title: row.get("title")?,
         starts_at: row.get("starts_at")?,

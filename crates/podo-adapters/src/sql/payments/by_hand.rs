@@ -6,7 +6,7 @@ mod cases;
 
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
-use crate::sql::engine::value::params;
+use crate::sql::engine::value::{Row, params};
 use crate::sql::operations::audit::note;
 use crate::sql::operations::idempotency;
 use crate::sql::payments;
@@ -129,6 +129,14 @@ async fn wait_for_second(
     Ok(Idempotent::Fresh(Resolution::SecondNeeded(needed)))
 }
 
+/// No gateway makes the refund of a payment at the desk, so it waits for nothing.
+fn failed_attempts(refund: &Row) -> Result<u32> {
+    Ok(match refund.parse("method", PaymentMethod::parse)? {
+        PaymentMethod::BoxOffice => u32::MAX,
+        PaymentMethod::Card | PaymentMethod::Wallet => refund.get("attempts")?,
+    })
+}
+
 async fn resolve_refund(
     tx: &mut dyn Tx,
     command: &ResolveRefund,
@@ -142,12 +150,7 @@ async fn resolve_refund(
     let row = tx.row(sql, params![command.refund, command.payment]).await?;
     let row = row.ok_or(Refusal::NotFound)?;
     let status = row.parse("status", RefundStatus::parse)?;
-    // No gateway makes the refund of a payment at the desk.
-    let attempts = match row.parse("method", PaymentMethod::parse)? {
-        PaymentMethod::BoxOffice => u32::MAX,
-        PaymentMethod::Card | PaymentMethod::Wallet => row.get("attempts")?,
-    };
-    check_refund(status, attempts, row.get("taken_until")?, command.now)?;
+    check_refund(status, failed_attempts(&row)?, row.get("taken_until")?, command.now)?;
     let (amount, to): (Won, _) = (row.get("amount")?, row.parse("destination", RefundTo::parse)?);
     let details = json!({
         "refund": command.refund, "amount": amount, "evidence": command.evidence,

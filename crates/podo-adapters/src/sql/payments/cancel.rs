@@ -12,7 +12,7 @@ use crate::sql::payments::refunds::cancel_terms;
 use crate::sql::payments::settle::{Owed, owe};
 use crate::sql::payments::wallets;
 use crate::sql::payments::wallets::Move;
-use crate::sql::payments::{PaymentRow, Purchase, load_purchase, store};
+use crate::sql::payments::{PaymentRow, Purchase, load_purchase, name_desk, store};
 use podo_app::Result;
 use podo_app::booking::port::reservations::{Freed, ReservedSeat};
 use podo_app::operations::port::idempotency::Idempotent;
@@ -331,9 +331,10 @@ pub(crate) async fn pay_back(
         let movement = Move { user, change: Change::Refund(amount), reference, now };
         wallets::apply(tx, &movement).await?;
     }
-    let payload = json!({
+    let mut payload = json!({
         "refundId": refund, "paymentId": after.id, "userId": row.user, "amount": amount,
     });
+    name_desk(&mut payload, row.payment.method);
     let message = Outgoing {
         kind: MessageKind::PaymentRefunded,
         aggregate: refund.uuid(),

@@ -15,7 +15,6 @@ use podo_app::payments::port::payments::{
     Capture, ConfirmPayment, GatewayQuery, PayFromWallet, Sold,
 };
 use podo_app::{Error, Result};
-use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::Reservation;
 use podo_domain::booking::seats::SeatState;
 use podo_domain::messaging::messages::MessageKind;
@@ -55,8 +54,7 @@ async fn confirm_from_wallet(
     let paid = purchase.reservation.pay_at_once(command.now)?;
     debit(tx, &paid, payment, command.now).await?;
     store(tx, payment, &payment.captured_at_once(), command.now).await?;
-    let (event, channel) = (purchase.event, Channel::Fan);
-    let sale = Sale { payment: payment.id, event, reservation: &paid, channel };
+    let sale = Sale { payment: payment.id, event: purchase.event, reservation: &paid };
     let sold = sell(tx, sale, command.now).await?;
     idempotency::store(tx, &command.key, Some(payment.id.uuid()), &sold.confirmed, command.now)
         .await?;
@@ -96,8 +94,7 @@ pub(crate) async fn pay_at_once(
     cancel_ready(tx, paid.id, now).await?;
     debit(tx, &paid, &ready, now).await?;
     insert(tx, &paid, &ready.captured_at_once(), None, now).await?;
-    let (event, channel) = (found.event, Channel::Fan);
-    let sale = Sale { payment: ready.id, event, reservation: &paid, channel };
+    let sale = Sale { payment: ready.id, event: found.event, reservation: &paid };
     sell(tx, sale, now).await
 }
 
@@ -106,13 +103,12 @@ pub(crate) async fn pay_at_desk(
     tx: &mut dyn Tx,
     found: &ReservationOnDate,
     payment: PaymentId,
-    channel: Channel,
     now: Timestamp,
 ) -> Result<Sold> {
     let paid = found.reservation.pay_at_once(now)?;
     let ready = Payment::ready(payment, PaymentMethod::BoxOffice, paid.amount);
     insert(tx, &paid, &ready.captured_at_once(), None, now).await?;
-    let sale = Sale { payment, event: found.event, reservation: &paid, channel };
+    let sale = Sale { payment, event: found.event, reservation: &paid };
     sell(tx, sale, now).await
 }
 

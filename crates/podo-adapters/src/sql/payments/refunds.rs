@@ -188,7 +188,8 @@ async fn payment_to_refund(
     tx: &mut dyn Tx,
     reservation: ReservationId,
 ) -> Result<Option<PaymentId>> {
-    let sql = "select id from payments where reservation_id = $1 and captured > 0
+    let sql = "select id from payments where reservation_id = $1
+                  and (captured > 0 or (amount = 0 and status = 'CAPTURED'))
                 order by captured - refunded - promised desc limit 1";
     let row = tx.row(sql, params![reservation]).await?;
     Ok(row.map(|row| row.get("id")).transpose()?)

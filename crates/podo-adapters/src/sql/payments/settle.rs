@@ -7,7 +7,7 @@ use crate::sql::engine::value::{Value, params};
 use crate::sql::messaging::outbox;
 use crate::sql::messaging::outbox::Outgoing;
 use crate::sql::operations::idempotency;
-use crate::sql::payments::{PaymentRow, Purchase, load_purchase, store};
+use crate::sql::payments::{PaymentRow, Purchase, load_purchase, name_desk, store};
 use podo_app::booking::port::reservations::{Freed, ReservedSeat};
 use podo_app::operations::idempotency::CONFIRM;
 use podo_app::operations::port::idempotency::{IdempotentAnswer, StoredAnswer};
@@ -15,7 +15,6 @@ use podo_app::payments::port::payments::{
     Confirmed, ConfirmedReservation, NewTicket, SettlePayment, Settled, Sold,
 };
 use podo_app::{Error, Result};
-use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::{Next, Reservation, ReservationStatus, booking_number};
 use podo_domain::booking::seats::SeatState;
 use podo_domain::messaging::messages::MessageKind;
@@ -42,8 +41,7 @@ pub(crate) async fn apply(tx: &mut dyn Tx, command: &SettlePayment) -> Result<Se
             store(tx, &row.payment, &payment, now).await?;
             keep_answer(tx, command).await?;
             let payment = purchase.row.payment.id;
-            let (event, channel) = (purchase.event, Channel::Fan);
-            let sale = Sale { payment, event, reservation: &reservation, channel };
+            let sale = Sale { payment, event: purchase.event, reservation: &reservation };
             let sold = sell(tx, sale, now).await?;
             let body = serde_json::to_string(&sold.confirmed).map_err(Error::broken)?;
             answer(tx, row, StoredAnswer { status: Confirmed::STATUS, body }).await?;
@@ -175,10 +173,11 @@ pub(super) async fn owe(
         now
     ];
     tx.execute(sql, values).await?;
-    let payload = json!({
+    let mut payload = json!({
         "refundId": owed.refund, "paymentId": row.payment.id, "userId": row.user,
         "amount": owed.amount,
     });
+    name_desk(&mut payload, row.payment.method);
     let message = Outgoing {
         kind: MessageKind::RefundDue,
         aggregate: owed.refund.uuid(),
@@ -194,14 +193,13 @@ pub(super) struct Sale<'s> {
     pub(super) payment: PaymentId,
     pub(super) event: EventId,
     pub(super) reservation: &'s Reservation,
-    pub(super) channel: Channel,
 }
 
 /// Completes the purchase: sells the seats, creates the tickets, ends the entry.
 pub(super) async fn sell(tx: &mut dyn Tx, sale: Sale<'_>, now: Timestamp) -> Result<Sold> {
     let number = free_booking_number(tx, now).await?;
-    let Sale { payment, event, reservation: confirmed, channel } = sale;
-    let booking = Booking { number: &number, payment, event, channel };
+    let Sale { payment, event, reservation: confirmed } = sale;
+    let booking = Booking { number: &number, payment, event };
     let seats = reservations::store_paid(tx, confirmed, &booking, now).await?;
     reservations::set_seats(tx, confirmed, &seats, SeatState::Sold, None).await?;
     let tickets = issue_tickets(tx, confirmed, &seats, now).await?;

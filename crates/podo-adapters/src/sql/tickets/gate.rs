@@ -95,8 +95,10 @@ async fn set_gates(tx: &mut dyn Tx, command: &SetGates) -> Result<()> {
 
 async fn at_gate(tx: &mut dyn Tx, question: &AtGate) -> Result<Option<GateTicket>> {
     let sql = "select t.id, t.user_id, t.schedule_id, t.seat_index, t.seat_number, t.grade,
-                      r.booking_number, t.status, t.used_at, null as used_gate, t.code, t.updated_at, t.ticket_type
+                      r.booking_number, t.status, t.used_at, null as used_gate, t.code,
+                      t.updated_at, t.ticket_type, t.reservation_id, o.name as customer
                  from tickets t join reservations r on r.id = t.reservation_id
+                 left join issued_orders o on o.id = t.reservation_id and o.actor_id = t.user_id
                 where t.id = $1";
     tx.row(sql, params![question.ticket]).await?.as_ref().map(list::read).transpose()
 }

@@ -400,6 +400,7 @@ async fn sell_to_taker(tx: &mut dyn Tx, listing: &Listing, command: &TakeResale)
     let claim = Claim {
         reservation: command.reservation,
         user: command.user,
+        channel: Channel::Fan,
         pick: &pick,
         phase: None,
         place: PLACE_OF_OFFER,

@@ -397,3 +397,37 @@ async fn codes_and_members_are_deleted_after_the_show_but_not_what_fans_proved()
     assert_eq!((people[0].n_codes, people[0].n_members, people[0].n_eligible), (0, 0, 1));
     world.finish().await;
 }
+
+/// A fan reaches for seats of a phase again and again, after having as many as the date permits.
+async fn hold_over_phases(off: Vec<Guard>) -> (World, usize) {
+    let world = World::planned(Plan { off, seats_per_person: 3, ..Plan::default() }).await;
+    let phases = two_phases(&world, PhaseAudience::Everybody).await;
+    let fan = world.fan().await;
+    world.charge(&fan, 1_000_000).await;
+    let held = hold(&world, &fan, (&phases[0], &[0, 1]), at(1)).await.unwrap();
+    let wallet = podo_domain::payments::PaymentMethod::Wallet;
+    let ready = world.request(&fan, held.reservation_id, wallet, at(2)).await.unwrap();
+    world.confirm(&fan, &ready, at(3)).await.unwrap();
+    let attempts = (10..16).map(|seat: SeatIndex| {
+        let (world, fan, phase) = (&world, &fan, &phases[1]);
+        async move { hold(world, fan, (phase, &[seat]), at(SECOND_S)).await.is_ok() }
+    });
+    let n_more = join_all(attempts).await.into_iter().filter(|is_held| *is_held).count();
+    (world, n_more)
+}
+
+#[tokio::test]
+async fn a_person_s_limit_holds_over_phases_under_a_race() {
+    let (world, n_more) = hold_over_phases(Vec::new()).await;
+    assert_eq!(n_more, 1, "two of three seats are from the first phase");
+    world.finish().await;
+}
+
+/// The control: without the count a person gets as many as they reach for.
+#[tokio::test]
+async fn without_the_count_a_person_exceeds_the_limit_over_phases() {
+    let (world, n_more) = hold_over_phases(vec![Guard::SeatsOfFanAreCounted]).await;
+    assert!(n_more > 1);
+    assert!(broken(&world.store, at(SECOND_S)).await.contains(&"I4"));
+    world.abandon("a person has more seats than permitted");
+}

@@ -1,10 +1,15 @@
 //! Records of purchases: erased as a whole after their retention period, and not before.
 
+use crate::booking::issued::issue;
+use crate::booking::reseat::command as reseat_command;
 use crate::payments::refund::cancel_command;
 use crate::payments::refund_part::by_organiser;
 use crate::world::{Fan, Plan, SALE_S, World, at, fresh, won};
+use podo_app::booking::port::issued::IssuedOrders;
+use podo_app::booking::port::reseat::Reseats;
 use podo_app::booking::port::reservations::Reservations;
 use podo_app::catalog::port::{Catalog, CreateSchedule};
+use podo_app::identity::support::port::{Support, SupportSubject, TimelineKind, TimelineQuery};
 use podo_app::messaging::port::messages::{Consume, Messages, Notification};
 use podo_app::operations::port::idempotency::{IdempotencyKey, IdempotencyKeys};
 use podo_app::operations::port::records::Records;
@@ -14,6 +19,7 @@ use podo_app::payments::port::sales::{Booked, GradeShare, Sales};
 use podo_app::payments::port::wallets::{ConfirmCharge, RequestCharge, SettleCharge, Wallets};
 use podo_app::store::PageRequest;
 use podo_app::tickets::port::Tickets;
+use podo_domain::booking::issued::{Issue, Tender};
 use podo_domain::catalog::ScheduleTimes;
 use podo_domain::id::SeatIndex;
 use podo_domain::payments::{Outcome, PaymentMethod};
@@ -227,5 +233,30 @@ async fn a_refund_and_the_erasure_of_its_payment_at_the_same_moment_leave_no_hal
         assert_ne!(is_there, is_erased);
         world.check_invariants(BEFORE).await;
     }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_order_of_the_desk_is_erased_with_its_customer_and_its_moves() {
+    let world = World::planned(Plan::default()).await;
+    world.engine.let_records_go();
+    let sold = issue(&world, Issue::Sale(Tender::Cash), &[0], at(2)).await.unwrap();
+    let found = async || world.store.issued_among(vec![sold.reservation_id]).await.unwrap();
+    let moves = async || {
+        let asked = TimelineQuery {
+            subject: SupportSubject::Booking(sold.reservation_id),
+            until: BEFORE,
+            limit: 20,
+        };
+        let entries = world.store.timeline(asked).await.unwrap();
+        entries.iter().filter(|it| it.kind == TimelineKind::Reseat).count()
+    };
+    let command = reseat_command(&world, sold.reservation_id, &[(0, 5)], at(3));
+    fresh(world.store.reseat_booking(command).await.unwrap());
+    assert_eq!((found().await.len(), moves().await), (1, 1));
+    assert!(erase(&world, sold.reservation_id).await);
+    assert_eq!((found().await, moves().await), (Vec::new(), 0));
+    assert!(world.store.issued_to([1; 32], 10).await.unwrap().is_empty());
+    world.check_invariants(BEFORE).await;
     world.finish().await;
 }

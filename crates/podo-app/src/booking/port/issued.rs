@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use podo_domain::booking::issued::{Channel, Issue, Tender};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::booking::seats::SeatPick;
-use podo_domain::{PaymentId, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
+use podo_domain::{EventId, PaymentId, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -29,6 +29,8 @@ pub struct IssueOrder {
     pub name: Vec<u8>,
     pub phone: Option<Vec<u8>>,
     pub note: Option<Vec<u8>>,
+    /// Keyed hashes under which support finds the order.
+    pub lookups: Vec<[u8; 32]>,
     pub now: Timestamp,
 }
 
@@ -55,17 +57,40 @@ impl IdempotentAnswer for IssuedOrder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssuedRow {
     pub reservation: ReservationId,
+    pub event: EventId,
     pub booking_number: Option<String>,
     pub status: ReservationStatus,
     pub channel: Channel,
     pub tender: Option<Tender>,
     pub amount: Won,
+    /// What the desk took, and what it gave back of that.
+    pub paid: Won,
+    pub refunded: Won,
     pub n_seats: u32,
     pub actor: UserId,
     pub name: Vec<u8>,
     pub phone: Option<Vec<u8>>,
     pub note: Option<Vec<u8>>,
     pub created_at: Timestamp,
+}
+
+/// Which money a cash-up counts: what the desk took and gave back in this time.
+#[derive(Clone, Copy, Debug)]
+pub struct CashUpQuery {
+    pub schedule: ScheduleId,
+    pub from: Timestamp,
+    pub until: Timestamp,
+}
+
+/// What the desk took and gave back in one way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TenderTotal {
+    pub tender: Tender,
+    pub orders: u64,
+    pub taken: Won,
+    pub refunds: u64,
+    pub refunded: Won,
 }
 
 #[async_trait]
@@ -83,5 +108,12 @@ pub trait IssuedOrders: Send + Sync {
         page: PageRequest,
     ) -> Result<Vec<IssuedRow>>;
 
-    async fn issued_order(&self, reservation: ReservationId) -> Result<Option<IssuedRow>>;
+    /// Those of these reservations that an organiser issued.
+    async fn issued_among(&self, reservations: Vec<ReservationId>) -> Result<Vec<IssuedRow>>;
+
+    /// The newest orders with this hash of a name or a phone number.
+    async fn issued_to(&self, hash: [u8; 32], limit: u32) -> Result<Vec<IssuedRow>>;
+
+    /// The sums of each tender, in the order of `Tender::ALL`.
+    async fn cash_up(&self, asked: CashUpQuery) -> Result<Vec<TenderTotal>>;
 }

@@ -1,18 +1,25 @@
 //! The box office: sells and gives away seats at the desk. The customer's name is encrypted as
 //! other personal data.
 
-use crate::booking::port::issued::{IssueOrder, IssuedOrder, IssuedRow};
+use crate::booking::port::issued::{CashUpQuery, IssueOrder, IssuedOrder, IssuedRow, TenderTotal};
 use crate::booking::reservations::tell_filter_sold;
 use crate::context::AppContext;
 use crate::error::Result;
+use crate::identity::support::names::prefix_hash;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use crate::store::{Page, PageRequest};
 use podo_domain::booking::issued::{Channel, Issue, Tender};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::booking::seats::SeatPick;
+use podo_domain::identity::names::name_prefixes;
+use podo_domain::identity::permissions::EventScope;
 use podo_domain::{PaymentId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+/// Most orders that a search by name or phone number looks at; more are a reason to search more
+/// precisely.
+const LOOKUPS_MAX: u32 = 200;
 
 /// What an organiser issues to whom.
 pub struct AskToIssue {
@@ -43,6 +50,9 @@ pub struct IssuedOrderView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tender: Option<Tender>,
     pub amount: Won,
+    /// What the desk took, and what it gave back of that.
+    pub paid: Won,
+    pub refunded: Won,
     pub seats: u32,
     /// The organiser who issued it.
     pub actor_id: UserId,
@@ -69,6 +79,7 @@ pub async fn issue_order(
     let seal = |field, text: &str| {
         context.keyring.encrypt(&place(field, reservation), text, &*context.rng)
     };
+    let lookups = lookups(context, &asked.customer);
     let Customer { name, phone, note } = asked.customer;
     let command = IssueOrder {
         key: asked.key,
@@ -81,6 +92,7 @@ pub async fn issue_order(
         name: seal("name", &name),
         phone: phone.map(|phone| seal("phone", &phone)),
         note: note.map(|note| seal("note", &note)),
+        lookups,
         now,
     };
     match context.store.issue_order(command).await? {
@@ -94,6 +106,14 @@ pub async fn issue_order(
     }
 }
 
+/// Support finds an order by the customer's phone number, or by the beginning of the name. They are
+/// the hashes under which it finds accounts, so one search looks for both.
+fn lookups(context: &AppContext, customer: &Customer) -> Vec<[u8; 32]> {
+    let phone = customer.phone.iter().map(|phone| context.keyring.lookup("phone", phone));
+    let prefixes = name_prefixes(&customer.name);
+    phone.chain(prefixes.iter().map(|prefix| prefix_hash(context, prefix))).collect()
+}
+
 pub async fn issued_orders(
     context: &AppContext,
     schedule: ScheduleId,
@@ -105,13 +125,60 @@ pub async fn issued_orders(
     Ok(Page::cut(views, page.limit, |view| view.reservation_id.uuid()))
 }
 
-/// The name on the tickets of an issued order. Refusals: `NotFound`.
+/// An issued order with its customer, whose name is on the tickets. Refusals: `NotFound`.
 pub(crate) async fn customer_of(
     context: &AppContext,
     reservation: ReservationId,
 ) -> Result<IssuedOrderView> {
-    let row = context.store.issued_order(reservation).await?.ok_or(Refusal::NotFound)?;
-    view(context, row)
+    let found = issued_among(context, vec![reservation]).await?.pop();
+    Ok(found.ok_or(Refusal::NotFound)?)
+}
+
+/// Those of these reservations that an organiser issued.
+pub(crate) async fn issued_among(
+    context: &AppContext,
+    reservations: Vec<ReservationId>,
+) -> Result<Vec<IssuedOrderView>> {
+    if reservations.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = context.store.issued_among(reservations).await?;
+    rows.into_iter().map(|row| view(context, row)).collect()
+}
+
+/// The newest orders whose customer has this hash, for events of the scope.
+pub(crate) async fn issued_to(
+    context: &AppContext,
+    hash: [u8; 32],
+    events: &EventScope,
+) -> Result<Vec<IssuedOrderView>> {
+    let rows = context.store.issued_to(hash, LOOKUPS_MAX).await?;
+    let is_theirs = |row: &IssuedRow| match events {
+        EventScope::All => true,
+        EventScope::Only(events) => events.contains(&row.event),
+    };
+    rows.into_iter().filter(is_theirs).map(|row| view(context, row)).collect()
+}
+
+/// The name of a customer at the gate, as far as it can be decrypted: a gate opens without one.
+pub(crate) fn customer_name(
+    context: &AppContext,
+    reservation: ReservationId,
+    name: &[u8],
+) -> Option<String> {
+    match context.keyring.decrypt(&place("name", reservation), name) {
+        Ok(name) => Some(name),
+        Err(error) => {
+            tracing::warn!(reservation.id = %reservation, %error, "Could not decrypt a name");
+            None
+        }
+    }
+}
+
+/// What the desk took and gave back in this time, by tender. Refusals: `NotFound`.
+pub async fn cash_up(context: &AppContext, asked: CashUpQuery) -> Result<Vec<TenderTotal>> {
+    context.store.schedule(asked.schedule).await?.ok_or(Refusal::NotFound)?;
+    context.store.cash_up(asked).await
 }
 
 fn view(context: &AppContext, row: IssuedRow) -> Result<IssuedOrderView> {
@@ -126,6 +193,8 @@ fn view(context: &AppContext, row: IssuedRow) -> Result<IssuedOrderView> {
         channel: row.channel,
         tender: row.tender,
         amount: row.amount,
+        paid: row.paid,
+        refunded: row.refunded,
         seats: row.n_seats,
         actor_id: row.actor,
         name,

@@ -36,6 +36,8 @@ pub enum TimelineKind {
     Standby,
     /// Holds and bookings.
     Reservation,
+    /// An organiser moved the booking to other seats.
+    Reseat,
     Payment,
     Refund,
     Ticket,
@@ -62,7 +64,7 @@ pub struct TimelineEntry {
     pub state: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<Won>,
-    /// A seat, a gate, a gateway, a sale phase, a reason or the subject of a notification.
+    /// A seat, a gate, a gateway, a sale phase, moved seats, a reason or the subject of a notification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// `MAILBOX`, `EMAIL`, `SMS` or `PUSH`.
@@ -150,7 +152,7 @@ pub trait Support: Send + Sync {
     async fn forget_notes(&self, before: Timestamp, limit: u32) -> Result<u64>;
 
     /// Publishes a message that repeats the confirmation. Refusals: `NotFound`, `NotPaid`,
-    /// `AlreadyCanceled`, `TooManyRequests`.
+    /// `AlreadyCanceled`, `DeskOrder`, `TooManyRequests`.
     async fn resend_confirmation(&self, command: Resend) -> Result<()>;
 
     /// Without those in back-off after a failed attempt.

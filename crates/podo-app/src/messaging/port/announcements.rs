@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use async_trait::async_trait;
+use podo_domain::booking::issued::Channel;
 use podo_domain::messaging::announcements::{AnnouncementKind, ShowPlace};
 use podo_domain::{
     AnnouncementId, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
@@ -67,8 +68,9 @@ pub struct ShowFacts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BookingFacts {
     pub reservation: ReservationId,
-    /// The buyer.
+    /// The buyer, or the organiser who issued it at the desk.
     pub user: UserId,
+    pub channel: Channel,
     /// Absent until it is paid.
     pub number: Option<String>,
     pub amount: Won,

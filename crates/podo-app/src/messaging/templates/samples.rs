@@ -3,6 +3,7 @@
 use crate::messaging::port::announcements::{BookingFacts, Moved, ShowFacts};
 use crate::messaging::templates::facts::{ApplicationWords, Facts, PhaseWords};
 use crate::messaging::templates::{Template, words};
+use podo_domain::booking::issued::Channel;
 use podo_domain::messaging::announcements::{SecurityChange, ShowPlace};
 use podo_domain::messaging::messages::Language;
 use podo_domain::{AnnouncementId, EventId, ReservationId, ScheduleId, Timestamp, UserId, Won};
@@ -127,6 +128,7 @@ fn show(user: UserId, amount: Won, language: Language) -> ShowFacts {
         booking: Some(BookingFacts {
             reservation: ReservationId::new(Uuid::nil()),
             user,
+            channel: Channel::Fan,
             number: Some("B-20261116-K26TWV".to_owned()),
             amount,
             seats: vec![seat("A-15"), seat("A-16")],

@@ -9,7 +9,6 @@ use crate::messaging::port::messages::Message;
 use crate::messaging::port::notifications::NotificationSettings;
 use crate::messaging::templates::facts::{ApplicationWords, Facts, LINK, PhaseWords};
 use crate::messaging::templates::{Template, words};
-use podo_domain::booking::issued::Channel;
 use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::{Language, MessageKind};
 use podo_domain::{
@@ -27,6 +26,9 @@ pub(super) struct Draft<'m> {
     /// `None` for the language of the fan's settings.
     pub(super) language: Option<Language>,
     pub(super) facts: Facts,
+    /// The customer of the desk has the tickets in hand, and the buyer is the organiser who issued
+    /// them. A fan who got such a ticket is notified as any other.
+    pub(super) is_for_issuer: bool,
     data: Data,
 }
 
@@ -51,7 +53,6 @@ struct Data {
     change: Option<SecurityChange>,
     phase: Option<PhaseData>,
     application: Option<ApplicationData>,
-    channel: Channel,
 }
 
 /// The phase that a fan is verified for.
@@ -129,16 +130,13 @@ pub(super) async fn drafts_for<'m>(
     let (Some(template), Some(user)) = (template_of(message.kind), data.user_id) else {
         return Ok(Vec::new());
     };
-    // The customer of the box office has the tickets in hand, and the buyer is the organiser.
-    if !data.channel.is_fan() {
-        return Ok(Vec::new());
-    }
     let draft = |user: UserId, template: Template| Draft {
         message,
         user,
         template,
         language: None,
         facts: Facts::default(),
+        is_for_issuer: false,
         data: data.clone(),
     };
     let mut drafts = vec![draft(user, template)];
@@ -270,6 +268,10 @@ fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
     });
     let Some(show) = show else { return };
     facts.set_show(show, draft.user, language);
+    draft.is_for_issuer = show
+        .booking
+        .as_ref()
+        .is_some_and(|booking| !booking.channel.is_fan() && booking.user == draft.user);
     if draft.template == Template::BookingCanceled && show.is_canceled {
         draft.template = Template::CalledOff;
     }

@@ -61,6 +61,9 @@ async fn add(
     settings: NotificationSettings,
 ) -> Result<()> {
     let now = context.now();
+    if draft.is_for_issuer {
+        return Ok(());
+    }
     if draft.template.is_reminder() && !settings.reminders {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use async_trait::async_trait;
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::identity::Role;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
@@ -45,6 +46,7 @@ pub struct ReservationSearch {
 pub struct ReservationRow {
     pub id: ReservationId,
     pub user: UserId,
+    pub channel: Channel,
     pub schedule: ScheduleId,
     pub event_title: String,
     pub starts_at: Timestamp,

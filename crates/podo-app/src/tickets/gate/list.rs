@@ -7,9 +7,8 @@
 
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::identity::accounts;
 use crate::identity::keyring::Purpose;
-use crate::tickets::gate::ticket_key;
+use crate::tickets::gate::{guest_name, names_of, ticket_key};
 use crate::tickets::gate_port::{ChangedSince, GateTicket};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -20,7 +19,7 @@ use podo_domain::tickets::TicketStatus;
 use podo_domain::tickets::gate::check_open;
 use podo_domain::{Refusal, ScheduleId, TicketId, Timestamp, UserId};
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::time::Duration;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -176,8 +175,7 @@ pub async fn gate_list(context: &AppContext, asked: GateListRequest) -> Result<G
     let next = last.filter(|_| has_more).map(|since| Position { since, ..position });
     let refresh = if has_more { None } else { Some(position.refresh(now)) };
     tickets.retain(|ticket| position.is_refresh || ticket.status != TicketStatus::Void);
-    let holders: BTreeSet<UserId> = tickets.iter().map(|ticket| ticket.holder).collect();
-    let names = accounts::names(context, holders.into_iter().collect()).await?;
+    let names = names_of(context, &tickets).await?;
     let line = |ticket| line(context, &hall, &names, ticket);
     Ok(GateList {
         items: tickets.into_iter().map(line).collect(),
@@ -198,7 +196,7 @@ fn line(
     GateLine {
         ticket_id: ticket.ticket,
         key: if is_void { String::new() } else { key() },
-        name: names.get(&ticket.holder).filter(|_| !is_void).cloned(),
+        name: guest_name(context, &ticket, names).filter(|_| !is_void),
         booking_number: if is_void { String::new() } else { ticket.booking_number },
         section: hall.section(ticket.seat).map(str::to_owned),
         seat_number: ticket.seat_number,

@@ -12,6 +12,12 @@ pub(crate) const ALLOCATIONS: &[(&str, &str, &str)] = &[
         "이미 판매로 풀린 보류석이에요.",
         "This allocation has already been released to sale.",
     ),
+    (
+        "DESK_ORDER",
+        "현장에서 발권한 주문이라 알림을 보낼 계정이 없어요. 티켓을 인쇄해 주세요.",
+        "The order was issued at the box office, and its customer has no account. Print the tickets \
+         instead.",
+    ),
     ("INVALID_ALLOCATION", "보류석 설정이 올바르지 않아요.", "The allocation isn't valid."),
     (
         "INVALID_SEAT_LIST",

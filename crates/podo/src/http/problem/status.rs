@@ -105,6 +105,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::SeatsNotFree { .. }
         | Refusal::SeatsNotKept { .. }
         | Refusal::KeptSeatsSold { .. }
+        | Refusal::DeskOrder
         | Refusal::NameTaken
         | Refusal::EventNotOpen
         | Refusal::WrongEventState

@@ -2,8 +2,10 @@
 
 use crate::http::extract::permissions::{IssueComplimentary, SellAtBoxOffice, ViewOrders};
 use crate::http::extract::scope::{OfReservation, OfSchedule};
-use crate::http::extract::{Audited, Body, Id, PageParams, Params, guarded, key_of, page};
+use crate::http::extract::{Allowed, Audited, AuditedExport, Body, Id, Params, guarded, key_of};
 use crate::http::problem::{ApiResult, Problem};
+use crate::http::respond::csv;
+use crate::http::respond::csv::{Exports, Format, ListRequest};
 use crate::http::respond::idempotent::once;
 use crate::routes::App;
 use crate::routes::tickets::{TicketPdfParams, file};
@@ -11,25 +13,27 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use podo_app::booking::port::issued::IssuedOrder;
+use podo_app::booking::port::issued::{CashUpQuery, IssuedOrder, TenderTotal};
 use podo_app::booking::reservations::issued;
 use podo_app::booking::reservations::issued::{AskToIssue, Customer, IssuedOrderView};
 use podo_app::operations::idempotency::ISSUE;
-use podo_app::store::Page;
+use podo_app::store::{Page, PageRequest};
 use podo_app::tickets::documents;
 use podo_domain::booking::issued::{Issue, Tender};
 use podo_domain::catalog::text::Line;
 use podo_domain::identity::Phone;
-use podo_domain::{ReservationId, ScheduleId, SeatId};
-use serde::Deserialize;
-use utoipa::ToSchema;
+use podo_domain::{ReservationId, ScheduleId, SeatId, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
+use uuid::Uuid;
 
 pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(guarded!(sell_at_desk))
         .routes(guarded!(issue_complimentary))
         .routes(guarded!(show_issued_orders))
+        .routes(guarded!(cash_up))
         .routes(guarded!(print_issued_tickets))
 }
 
@@ -134,20 +138,105 @@ pub(crate) async fn issue_complimentary(
     once(issued::issue_order(&app.context, asked).await?)
 }
 
-/// The orders of the box office, newest first, with the customers' names.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct IssuedParams {
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// `nextCursor` of the previous page.
+    cursor: Option<Uuid>,
+    #[serde(default)]
+    #[param(inline)]
+    format: Format,
+    /// Why the file is exported; recorded in the audit log.
+    #[param(value_type = Option<String>, max_length = 200)]
+    reason: Option<Line<200>>,
+}
+
+impl Exports for IssuedParams {
+    fn format(&self) -> Format {
+        self.format
+    }
+}
+
+const ISSUED_COLUMNS: &[&str] = &[
+    "reservationId",
+    "bookingNumber",
+    "status",
+    "channel",
+    "tender",
+    "paid",
+    "refunded",
+    "seats",
+    "name",
+    "phone",
+    "note",
+    "actorId",
+    "createdAt",
+];
+
+/// The orders of the box office, newest first, with the customers' names; `format=csv` returns a
+/// file of all of them.
 #[utoipa::path(get, path = "/api/admin/schedules/{id}/issued-orders", tag = "admin",
-    security(("accessToken" = [])), params(("id" = ScheduleId, Path), PageParams),
-    responses((status = 200, body = Page<IssuedOrderView>), (status = 401, body = Problem),
-              (status = 403, body = Problem), (status = 404, body = Problem),
-              (status = 422, body = Problem)))]
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path), IssuedParams),
+    responses((status = 200, content((Page<IssuedOrderView> = "application/json"),
+                                     (String = "text/csv"))),
+              (status = 401, body = Problem), (status = 403, body = Problem),
+              (status = 404, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn show_issued_orders(
     State(app): State<App>,
-    _: Audited<ViewOrders, OfSchedule>,
+    AuditedExport { query: params, .. }: AuditedExport<IssuedParams, ViewOrders, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
-    Params(params): Params<PageParams>,
-) -> ApiResult<Json<Page<IssuedOrderView>>> {
-    let page = page(params.limit, params.cursor)?;
-    Ok(Json(issued::issued_orders(&app.context, schedule, page).await?))
+) -> ApiResult<Response> {
+    let asked = ListRequest {
+        format: params.format,
+        reason: params.reason,
+        before: params.cursor,
+        limit: params.limit,
+    };
+    let page = move |after, limit| {
+        let app = app.clone();
+        async move { issued::issued_orders(&app.context, schedule, PageRequest { limit, after }).await }
+    };
+    csv::page_or_file("issued-orders", ISSUED_COLUMNS, asked, page).await
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CashUpParams {
+    /// Counts what was taken and given back from this moment on; from the first sale if absent.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Timestamp>,
+    /// Counts what was taken and given back before this moment; until now if absent.
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<Timestamp>,
+}
+
+/// What the desk took and gave back, by tender.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CashUp {
+    items: Vec<TenderTotal>,
+}
+
+/// Sums of a date's box office by tender, to compare with the till. A refund counts at the moment at
+/// which the money was given back.
+#[utoipa::path(get, path = "/api/admin/schedules/{id}/cash-up", tag = "admin",
+    security(("accessToken" = [])), params(("id" = ScheduleId, Path), CashUpParams),
+    responses((status = 200, body = CashUp), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
+pub(crate) async fn cash_up(
+    State(app): State<App>,
+    _: Allowed<ViewOrders, OfSchedule>,
+    Id(schedule): Id<ScheduleId>,
+    Params(params): Params<CashUpParams>,
+) -> ApiResult<Json<CashUp>> {
+    let from = params.from.unwrap_or(Timestamp::from_ms(0));
+    let until = params.until.unwrap_or(Timestamp::FAR_FUTURE);
+    let asked = CashUpQuery { schedule, from, until };
+    Ok(Json(CashUp { items: issued::cash_up(&app.context, asked).await? }))
 }
 
 /// The valid tickets of an order of the box office as a PDF.

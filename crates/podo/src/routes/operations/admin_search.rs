@@ -90,6 +90,8 @@ const RESERVATION_COLUMNS: &[&str] = &[
     "amount",
     "userId",
     "email",
+    "channel",
+    "tender",
     "createdAt",
     "ticketTypes",
     "promotionCode",

@@ -14,9 +14,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 /// A date whose sale opens in four minutes, with a phase for winners from then on, and its draw of
 /// two seats in two minutes.
-struct Sale {
+pub(crate) struct Sale {
     show: Show,
-    phase: String,
+    pub(crate) phase: String,
 }
 
 async fn show(world: &World) -> (Show, Timestamp, String) {
@@ -41,7 +41,7 @@ async fn put_draw(world: &World, phase: &str, terms: &Value) -> Answer {
     world.organiser.put(&format!("/api/admin/phases/{phase}/draw"), terms).await
 }
 
-async fn sale(world: &World) -> Sale {
+pub(crate) async fn sale(world: &World) -> Sale {
     let (show, now, phase) = show(world).await;
     put_draw(world, &phase, &terms(now.minus(MINUTE), now.plus(MINUTE * 2))).await.expect(200);
     Sale { show, phase }
@@ -51,16 +51,16 @@ fn application(phase: &str) -> String {
     format!("/api/booking/phases/{phase}/application")
 }
 
-async fn apply(fan: &Fan, phase: &str, count: u32) -> Answer {
+pub(crate) async fn apply(fan: &Fan, phase: &str, count: u32) -> Answer {
     let body = json!({ "grade": "VIP", "count": count });
     fan.api.put(&application(phase), &body).await
 }
 
-async fn mine(fan: &Fan, phase: &str) -> Value {
+pub(crate) async fn mine(fan: &Fan, phase: &str) -> Value {
     fan.api.get(&application(phase)).await.expect(200)
 }
 
-async fn wait_for(fan: &Fan, phase: &str, state: &str) -> Value {
+pub(crate) async fn wait_for(fan: &Fan, phase: &str, state: &str) -> Value {
     let what = format!("the application is {state}");
     until(&what, async || {
         let mine = mine(fan, phase).await;

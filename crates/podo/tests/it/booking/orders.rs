@@ -35,6 +35,11 @@ async fn choose(fan: &Fan, reservation: &str, body: &Value) -> Answer {
     fan.api.put(&format!("/api/booking/reservations/{reservation}/order"), body).await
 }
 
+/// The field that a refusal names.
+fn field(problem: &Value) -> String {
+    text(&problem["errors"][0], "field")
+}
+
 /// A date with types, fees and a code of 10 percent.
 async fn show(world: &World) -> Show {
     let show = world.show(Plan::default()).await;
@@ -193,7 +198,6 @@ async fn an_organisers_refund_says_what_becomes_of_the_fees() {
 async fn bad_types_fees_and_codes_are_refused_by_field() {
     let world = World::start().await;
     let show = show(&world).await;
-    let field = |problem: &Value| problem["errors"][0]["field"].as_str().unwrap().to_owned();
     let type_with = |key: &str, value: Value| {
         let mut body = json!({ "name": "학생", "nameEn": "Student", "percent": 10 });
         body[key] = value;
@@ -210,8 +214,21 @@ async fn bad_types_fees_and_codes_are_refused_by_field() {
         let problem = set_options(&world, &show, &body).await;
         assert_eq!(field(&problem.refused(422, "INVALID_PRICE_OPTIONS")), name);
     }
-    let below_zero = type_with("won", json!(-1));
-    assert_eq!(set_options(&world, &show, &below_zero).await.status, 422);
+    let negative = |key: &str| {
+        let mut body = json!({ "ticketTypes": [{ "name": "청소년", "nameEn": "Youth" }] });
+        body["ticketTypes"][0][key] = json!(-1);
+        body
+    };
+    for key in ["won", "price", "percent"] {
+        let problem = set_options(&world, &show, &negative(key)).await.refused(422, "INVALID");
+        assert_eq!(field(&problem), format!("ticketTypes[0].{key}"), "below zero");
+    }
+    for key in ["won", "price", "percent"] {
+        let mut body = json!({ "code": "AUTUMN", "usesMax": 5 });
+        body[key] = json!(-1);
+        let problem = add_code(&world, &show, &body).await.refused(422, "INVALID");
+        assert_eq!(field(&problem), key, "below zero");
+    }
     let code = |key: &str, value: Value| {
         let mut body = json!({ "code": "AUTUMN", "percent": 10, "usesMax": 5 });
         body[key] = value;
@@ -268,5 +285,56 @@ async fn an_organiser_ends_changes_and_removes_codes() {
     fan.release(&reservation).await.expect(204);
     world.organiser.delete(&path).await.expect(204);
     choose(&other, &second, &json!({ "code": "GRAPES10" })).await.refused(422, "PROMOTION_WRONG");
+    world.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_for_another_grade_is_refused_with_its_field_and_the_order_stays_as_it_was() {
+    let world = World::start().await;
+    let template = json!({ "layoutType": "grid", "rows": ["A", "B"], "seatsPerRow": 4,
+        "gradeMapping": { "A": "VIP", "B": "R" } });
+    let prices = json!({ "VIP": PRICE, "R": PRICE });
+    let show = world.show_in(template, prices, Plan::default()).await;
+    let code = json!({ "code": "ONLYR", "percent": 10, "usesMax": 2, "grades": ["R"] });
+    add_code(&world, &show, &code).await.expect(201);
+    let fan = world.fan_inside(&show).await;
+    let reservation = fan.hold(&show, &[0]).await;
+    let problem = choose(&fan, &reservation, &json!({ "code": "ONLYR" })).await;
+    assert_eq!(field(&problem.refused(422, "PROMOTION_OTHER_GRADE")), "code");
+    assert_eq!(fan.reservation(&reservation).await["amount"], PRICE);
+    assert_eq!(code_uses(&world, &show).await, 0);
+    world.finish().await;
+}
+
+/// An early-bird ticket needs no proof at the gate. A proof that is asked for is named in both
+/// languages.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_without_a_proof_is_a_plain_discount() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let early = json!({ "name": "조기 예매", "nameEn": "Early bird", "percent": 10 });
+    let body = |more: &[(&str, &str)]| {
+        let mut early = early.clone();
+        for (key, value) in more {
+            early[*key] = json!(value);
+        }
+        json!({ "ticketTypes": [early] })
+    };
+    for (given, missing) in [("proof", "proofEn"), ("proofEn", "proof")] {
+        let problem = set_options(&world, &show, &body(&[(given, "Card")])).await;
+        let problem = problem.refused(422, "INVALID_PRICE_OPTIONS");
+        assert_eq!(field(&problem), format!("ticketTypes[0].{missing}"));
+    }
+    for blank in ["proof", "proofEn"] {
+        let problem = set_options(&world, &show, &body(&[(blank, " ")])).await;
+        assert_eq!(field(&problem.refused(422, "INVALID")), format!("ticketTypes[0].{blank}"));
+    }
+    let set = set_options(&world, &show, &body(&[])).await.expect(200);
+    assert!(set["ticketTypes"][0].get("proof").is_none());
+    let fan = world.fan_inside(&show).await;
+    let reservation = fan.hold(&show, &[0]).await;
+    let seats = json!({ "seats": [{ "seatId": show.seat(0), "ticketTypeId": 1 }] });
+    let view = choose(&fan, &reservation, &seats).await.expect(200);
+    assert_eq!(view["amount"], PRICE * 9 / 10);
     world.finish().await;
 }

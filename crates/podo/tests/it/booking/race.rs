@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 /// Bootstraps with an open filter and without these database guards.
-async fn wired_without(config: &Config, off: Vec<Guard>) -> Bootstrapped {
+pub(crate) async fn wired_without(config: &Config, off: Vec<Guard>) -> Bootstrapped {
     let rng: Arc<dyn Rng> = Arc::new(SystemRng::new());
     let store = store_without(config, rng.clone(), off).await;
     let mut bootstrapped = bootstrap::context_on(config, Arc::new(store), rng).await.unwrap();

@@ -121,6 +121,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::AllocationReleased,
         Refusal::SeatsNotFree { seats: Vec::new() },
         Refusal::SeatsNotKept { seats: Vec::new() },
+        Refusal::DeskOrder,
         Refusal::KeptSeatsSold { seats: Vec::new() },
         Refusal::InvalidSeatList { lines: Vec::new() },
         Refusal::SeatLimit { max: 4 },

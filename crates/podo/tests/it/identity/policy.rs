@@ -305,6 +305,7 @@ const UNAUDITED: &[&str] = &[
     "GET /api/admin/reconciliation",
     "GET /api/admin/schedules/{id}/allocations",
     "GET /api/admin/schedules/{id}/attendance",
+    "GET /api/admin/schedules/{id}/cash-up",
     "GET /api/admin/schedules/{id}/phases",
     "GET /api/admin/schedules/{id}/prices",
     "GET /api/admin/schedules/{id}/price-options",
@@ -343,7 +344,7 @@ async fn every_route_of_the_organisers_declares_its_policy() {
     }
     assert_eq!(with_policy(&routes, &["recent-auth"]), set(&RECENT_AUTH));
     assert_eq!(with_policy(&routes, &["allowed"]), set(UNAUDITED));
-    let lists = ["audit", "payments", "reservations", "users"];
+    let lists = ["audit", "payments", "reservations", "schedules/{id}/issued-orders", "users"];
     let lists = lists.map(|list| format!("GET {ADMIN}{list}"));
     assert_eq!(with_policy(&routes, &["audited-export"]), lists.into_iter().collect());
     let list = format!("GET {ADMIN}schedules/{{id}}/gate-list");

@@ -1,5 +1,6 @@
 //! One failing item of a job: it is postponed with a back-off, and the rest continues.
 
+use crate::booking::draws::{apply, mine, sale, wait_for as wait_for_state};
 use crate::booking::standby::{sold_out, stand_by, wait_for};
 use crate::support::client::text;
 use crate::support::fan::Fan;
@@ -385,4 +386,66 @@ async fn a_purchase_that_cannot_be_erased_keeps_no_other_from_being_erased() {
                       and attempts = 1 and next_at > updated_at";
     assert_eq!(look::<i64>(&world, put_off), 1);
     assert_eq!(run().await.failed, 0, "it is not tried again at once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_allocation_that_cannot_be_released_stops_no_other() {
+    let world = World::start().await;
+    let shows = [world.show(Plan::default()).await, world.show(Plan::default()).await];
+    let at = world.context().now().plus(Duration::from_secs(600));
+    for show in &shows {
+        let body = json!({ "name": "예비", "kind": "PRODUCTION", "releaseAt": at,
+            "seatIds": [show.seat(0)] });
+        let path = format!("/api/admin/schedules/{}/allocations", show.schedule);
+        world.organiser.post(&path, &body).await.expect(201);
+    }
+    break_first(&world, "update", "allocations");
+    world.clock.advance(Duration::from_secs(600));
+    shows[1].wait_for_letter(&world.stranger, 0, 'A').await;
+    assert_eq!(shows[0].letter(&world.stranger, 0).await, 'S');
+    wait_until_put_off(&world, "release-kept").await;
+}
+
+/// Makes changes of the first phase's rows of this table fail.
+fn break_first_phase(world: &World, table: &str, when: &str) {
+    let broken = format!(
+        "create trigger first_is_broken before update on {table}
+         when old.phase_id = (select min(phase_id) from {table}) and {when}
+         begin select json('broken'); end"
+    );
+    open(world).execute_batch(&broken).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draw_that_cannot_be_made_stops_no_other() {
+    let world = World::start().await;
+    let sales = [sale(&world).await, sale(&world).await];
+    let fan = world.fan().await;
+    for sale in &sales {
+        apply(&fan, &sale.phase, 1).await.expect(200);
+    }
+    break_first_phase(&world, "draws", "true");
+    world.clock.advance(Duration::from_secs(120));
+    wait_for_state(&fan, &sales[1].phase, "DRAWN").await;
+    wait_until_put_off(&world, "draw").await;
+    assert_eq!(mine(&fan, &sales[0].phase).await["state"], "APPLIED");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_offer_of_a_draw_that_cannot_be_made_stops_no_other() {
+    let world = World::start().await;
+    let sales = [sale(&world).await, sale(&world).await];
+    let fan = world.fan().await;
+    for sale in &sales {
+        apply(&fan, &sale.phase, 1).await.expect(200);
+    }
+    world.clock.advance(Duration::from_secs(120));
+    for sale in &sales {
+        wait_for_state(&fan, &sale.phase, "DRAWN").await;
+    }
+    break_first_phase(&world, "draw_applications", "new.state = 'OFFERED'");
+    world.clock.advance(Duration::from_secs(120));
+    wait_for_state(&fan, &sales[1].phase, "OFFERED").await;
+    wait_until_put_off(&world, "offer-drawn").await;
+    assert_eq!(mine(&fan, &sales[0].phase).await["state"], "DRAWN");
 }

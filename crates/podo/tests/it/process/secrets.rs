@@ -100,8 +100,12 @@ async fn the_token_of_a_mailed_link_is_in_no_log_and_no_file() {
 
 /// The numbers of the keys that encrypted the names in a database.
 fn key_numbers(data: &std::path::Path) -> Vec<u8> {
+    key_numbers_of(data, "select distinct substr(name, 1, 1) from users")
+}
+
+fn key_numbers_of(data: &std::path::Path, sql: &str) -> Vec<u8> {
     let database = rusqlite::Connection::open(data.join("podo.db")).unwrap();
-    let mut rows = database.prepare("select distinct substr(name, 1, 1) from users").unwrap();
+    let mut rows = database.prepare(sql).unwrap();
     let read = |row: &rusqlite::Row<'_>| row.get::<_, Vec<u8>>(0);
     rows.query_map([], read).unwrap().map(|bytes| bytes.unwrap()[0]).collect()
 }
@@ -142,4 +146,47 @@ async fn the_key_of_personal_fields_can_be_changed() {
     let body = json!({ "email": "fan3@podo.kr", "password": "sour green grapes" });
     let session = Api::at(podo.url()).post("/api/auth/login", &body).await.expect(200);
     assert_eq!(text(&session["user"], "name"), "김포도");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn customers_of_the_desk_are_encrypted_with_the_new_key_too() {
+    let folder = TempDir::with_prefix("podo-").unwrap();
+    let (first, second) = ("11".repeat(32), "22".repeat(32));
+    let with = |secret: &str| {
+        let launch = Launch::new(env!("CARGO_BIN_EXE_podo")).data(folder.path());
+        let launch = canary::BOSS.iter().fold(launch, |launch, (name, it)| launch.env(name, *it));
+        launch.env("PODO_FIELD_SECRET", secret).start().unwrap()
+    };
+    let mut podo = with(&first);
+    let stranger = Api::at(podo.url());
+    let boss = canary::boss(&stranger).await;
+    let account =
+        json!({ "email": "fan@podo.kr", "password": "sour green grapes", "name": "포도" });
+    let user = text(&stranger.post("/api/auth/signup", &account).await.expect(201), "userId");
+    let session = json!({ "email": "fan@podo.kr", "password": "sour green grapes" });
+    let session = stranger.post("/api/auth/login", &session).await.expect(200);
+    let fan = stranger.with_token(&text(&session, "accessToken"));
+    canary::buy(&boss, Fan { id: user.parse().unwrap(), api: fan }).await;
+    podo.terminate().unwrap();
+    let fields = ["name", "phone", "note"];
+    let numbers = || {
+        fields.map(|field| {
+            let sql = format!("select distinct substr({field}, 1, 1) from issued_orders");
+            key_numbers_of(folder.path(), &sql)
+        })
+    };
+    let before = numbers();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_podo"));
+    let keys = [("PODO_FIELD_SECRET", &second), ("PODO_FIELD_SECRET_PREVIOUS", &first)];
+    command.env_clear().envs(keys).args(["admin", "rotate-keys", "--data"]);
+    let output = command.arg(folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (old, new) in before.iter().zip(numbers()) {
+        assert!(old.len() == 1 && new.len() == 1 && *old != new, "{old:?} → {new:?}");
+    }
+    let podo = with(&second);
+    let boss = canary::boss(&Api::at(podo.url())).await;
+    let query = serde_urlencoded::to_string([("query", canary::CUSTOMER)]).unwrap();
+    let found = boss.get(&format!("/api/admin/support/search?{query}")).await.expect(200);
+    assert_eq!(found["bookings"][0]["customer"], canary::CUSTOMER, "still found by its name");
 }

@@ -13,6 +13,9 @@ const NAME: &str = "카나리칠사이일";
 const NEXT_NAME: &str = "카나리구육삼";
 const PHONE: &str = "01074219637";
 const NEXT_PHONE: &str = "01096377421";
+pub(crate) const CUSTOMER: &str = "카나리현장손님";
+const CUSTOMER_PHONE: &str = "01074219638";
+const CUSTOMER_NOTE: &str = "카나리 메모 칠사이일";
 const PASSWORD: &str = "canary sour grapes 7421";
 const WRONG: &str = "canary sweet grapes 9637";
 const CI: &str = "CIcanary+7Zq3Vb1xkT0mWq9sJ5nYp2LrHd8Ff6GgKk4Cc/AaEeIiOoUuXxZz==";
@@ -118,7 +121,16 @@ pub(crate) async fn buy(boss: &Api, mut fan: Fan) -> Vec<String> {
     let place = text(&fan.enter(&show).await.expect(200), "token");
     fan.wait_inside(&show).await;
     fan.buy(&show, 0).await;
-    vec![place, fan.api.entry().to_owned()]
+    let customer = json!({ "seats": [{ "seatId": show.seat(1) }], "tender": "CASH",
+        "name": CUSTOMER, "phone": CUSTOMER_PHONE, "note": CUSTOMER_NOTE });
+    let path = format!("/api/admin/schedules/{}/box-office", show.schedule);
+    boss.post_new(&path, &customer).await.expect(201);
+    let query = serde_urlencoded::to_string([("query", CUSTOMER)]).unwrap();
+    let found = boss.get(&format!("/api/admin/support/search?{query}")).await.expect(200);
+    assert_eq!(found["bookings"][0]["customer"], CUSTOMER);
+    let mut secrets = vec![place, fan.api.entry().to_owned()];
+    secrets.extend([CUSTOMER, CUSTOMER_PHONE, CUSTOMER_NOTE].map(str::to_owned));
+    secrets
 }
 
 /// An organiser searches for the person by all their names.

@@ -14,6 +14,7 @@ use podo_app::catalog::phases::draws_port::{
     ApplicationRecord, DrawRecord, NextApplication, OfferDrawn,
 };
 use podo_domain::booking::draws::ApplicationState;
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::{ReservationStatus, check_seat_limit};
 use podo_domain::booking::standby::PLACE_OF_OFFER;
 use podo_domain::catalog::phases::{Phase, phase_at};
@@ -81,6 +82,7 @@ pub(super) async fn offer(tx: &mut dyn Tx, command: &OfferDrawn) -> Result<()> {
     let claim = Claim {
         reservation: *reservation,
         user: *user,
+        channel: Channel::Fan,
         pick,
         phase: Some(*phase),
         place: PLACE_OF_OFFER,

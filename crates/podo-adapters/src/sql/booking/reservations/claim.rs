@@ -6,6 +6,7 @@ use crate::sql::engine::tx::{SqlError, Tx};
 use crate::sql::engine::value::{Row, params};
 use podo_app::booking::port::reservations::{Held, ReservedSeat, lines_of};
 use podo_app::{Error, Result};
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::order::options::Fees;
 use podo_domain::booking::order::price_changes::PriceChanges;
 use podo_domain::booking::order::{ChosenSeat, price};
@@ -21,6 +22,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Claim<'a> {
     pub(crate) reservation: ReservationId,
     pub(crate) user: UserId,
+    pub(crate) channel: Channel,
     pub(crate) pick: &'a SeatPick,
     /// The phase that sells the seats; none for a date without phases or a standby offer.
     pub(crate) phase: Option<PhaseId>,
@@ -83,6 +85,7 @@ pub(crate) async fn store_claimed(
     let reservation = Reservation {
         id: command.reservation,
         user: command.user,
+        channel: command.channel,
         schedule: command.pick.schedule(),
         phase: command.phase,
         place: command.place,
@@ -159,8 +162,8 @@ async fn insert(
 ) -> Result<()> {
     let sql = "insert into reservations
                  (id, user_id, schedule_id, status, amount, n_seats, hold_expires_at, place_number,
-                  version, created_at, updated_at, phase_id, order_fee, fees)
-               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8, $9, $10, $11)";
+                  version, created_at, updated_at, phase_id, order_fee, fees, channel)
+               values ($1, $2, $3, 'HELD', $4, $5, $6, $7, 1, $8, $8, $9, $10, $11, $12)";
     let values = params![
         reservation.id,
         reservation.user,
@@ -172,7 +175,8 @@ async fn insert(
         now,
         reservation.phase,
         reservation.order_fee,
-        json_or_null((!fees.is_none()).then_some(&fees))?
+        json_or_null((!fees.is_none()).then_some(&fees))?,
+        reservation.channel.as_str()
     ];
     Ok(tx.add(sql, vec![values.to_vec()]).await?)
 }

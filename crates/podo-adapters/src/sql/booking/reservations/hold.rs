@@ -14,6 +14,7 @@ use crate::sql::waiting_room::history;
 use podo_app::booking::port::reservations::{Held, HoldSeats};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::{Error, Result};
+use podo_domain::booking::issued::Channel;
 use podo_domain::booking::order::options::{Fees, PriceOptions};
 use podo_domain::booking::reservations::{
     CHURN_WINDOW, ReservationStatus, check_churn, check_order_size, check_seat_limit,
@@ -60,6 +61,7 @@ fn claim_of(command: &HoldSeats, terms: HoldTerms) -> Claim<'_> {
     Claim {
         reservation: command.reservation,
         user: command.user,
+        channel: Channel::Fan,
         pick: &command.pick,
         phase: terms.phase,
         place: command.entry.number,

@@ -99,7 +99,8 @@ grant update (n_out) on event_service.draw_grades to podo_sales;
 -- Seats are kept and released where they are sold.
 grant select, insert, update on event_service.allocations to podo_sales;
 grant select, insert, delete on event_service.allocation_seats to podo_sales;
-grant select, insert on reservation_service.issued_orders to podo_sales;
+grant select, insert on reservation_service.issued_orders, reservation_service.issued_lookups,
+    reservation_service.reseats to podo_sales;
 
 -- ── worker: what the jobs do ────────────────────────────────────────────────────────────────────
 
@@ -120,6 +121,8 @@ grant select on event_service.allocations, event_service.allocation_seats to pod
 -- A seat that comes back to its allocation.
 grant update (updated_at) on event_service.allocations to podo_worker;
 grant select (id), delete on reservation_service.issued_orders to podo_worker;
+grant select (reservation_id), delete on reservation_service.issued_lookups to podo_worker;
+grant select, delete on reservation_service.reseats to podo_worker;
 grant select, update on reservation_service.reservations, reservation_service.reservation_seats,
     reservation_service.queue_history, reservation_service.standbys to podo_worker;
 grant select, update on payment_service.payments, payment_service.wallet_charges,
@@ -186,6 +189,6 @@ grant select on all tables in schema event_service, reservation_service, payment
 -- Hashes of codes and members identify people to those who have the key.
 revoke select on event_service.phase_codes, event_service.phase_members from podo_readonly;
 revoke select on event_service.webhook_endpoints, payment_service.ticket_claims,
-    reservation_service.issued_orders from podo_readonly;
+    reservation_service.issued_orders, reservation_service.issued_lookups from podo_readonly;
 grant select (id, url, kinds, status, created_at, updated_at)
     on event_service.webhook_endpoints to podo_readonly;

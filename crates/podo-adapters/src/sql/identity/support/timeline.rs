@@ -41,7 +41,7 @@ macro_rules! source {
     };
 }
 
-const SOURCES: [Source; 22] = [
+const SOURCES: [Source; 23] = [
     source!(
         Phase,
         "'VERIFIED' as state, cast(null as bigint) as amount, p.name as detail,
@@ -110,9 +110,20 @@ const SOURCES: [Source; 22] = [
         "h.status as state, r.amount, r.booking_number as detail, cast(null as text) as channel,
          r.schedule_id as id, r.id as reservation_id, cast(null as uuid) as actor_id
          from reservation_history h join reservations r on r.id = h.reservation_id",
+        "r.user_id = $1 and not exists (select 1 from reseats x where x.reservation_id = h.reservation_id
+                                           and x.version = h.version)",
+        "r.id = $1 and not exists (select 1 from reseats x where x.reservation_id = h.reservation_id
+                                      and x.version = h.version)",
+        "h.created_at"
+    ),
+    source!(
+        Reseat,
+        "'RESEATED' as state, cast(null as bigint) as amount, x.moved || ' · ' || x.reason as detail,
+         cast(null as text) as channel, x.reservation_id as id, x.reservation_id, x.actor_id
+         from reseats x join reservations r on r.id = x.reservation_id",
         "r.user_id = $1",
         "r.id = $1",
-        "h.created_at"
+        "x.created_at"
     ),
     source!(
         Payment,

@@ -2,7 +2,7 @@
 
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
-use crate::sql::payments::by_hand::CaseOf;
+use crate::sql::payments::by_hand::{CaseOf, failed_attempts};
 use podo_app::Result;
 use podo_app::payments::port::payments::RefundView;
 use podo_app::payments::port::resolutions::{PaymentCase, RefundCase};
@@ -48,12 +48,13 @@ pub(super) async fn case(tx: &mut dyn Tx, question: &CaseOf) -> Result<Option<Pa
 }
 
 async fn refunds(tx: &mut dyn Tx, question: &CaseOf) -> Result<Vec<RefundCase>> {
-    let sql = "select id, status, amount, fee, destination, reason, created_at, number, attempts,
-                      next_at, last_error, evidence, taken_until
-                 from refunds where payment_id = $1 order by number, id";
+    let sql = "select f.id, f.status, f.amount, f.fee, f.destination, f.reason, f.created_at,
+                      f.number, f.attempts, f.next_at, f.last_error, f.evidence, f.taken_until,
+                      p.method
+                 from refunds f join payments p on p.id = f.payment_id
+                where f.payment_id = $1 order by f.number, f.id";
     let read = |row: &Row| {
         let status = row.parse("status", RefundStatus::parse)?;
-        let attempts = row.get("attempts")?;
         let next_at = if status == RefundStatus::Due { Some(row.get("next_at")?) } else { None };
         Ok(RefundCase {
             refund: RefundView {
@@ -66,12 +67,17 @@ async fn refunds(tx: &mut dyn Tx, question: &CaseOf) -> Result<Vec<RefundCase>> 
                 created_at: row.get("created_at")?,
             },
             number: row.get("number")?,
-            attempts,
+            attempts: row.get("attempts")?,
             next_at,
             last_error: row.get("last_error")?,
             evidence: row.get("evidence")?,
-            can_resolve: check_refund(status, attempts, row.get("taken_until")?, question.now)
-                .is_ok(),
+            can_resolve: check_refund(
+                status,
+                failed_attempts(row)?,
+                row.get("taken_until")?,
+                question.now,
+            )
+            .is_ok(),
         })
     };
     tx.query(sql, params![question.payment]).await?.iter().map(read).collect()

@@ -15,8 +15,10 @@ pub(super) async fn changed(tx: &mut dyn Tx, question: &GateTickets) -> Result<V
                       case when t.status = 'USED' then
                           (select c.gate from check_ins c
                             where c.ticket_id = t.id and c.kind = 'ADMITTED'
-                            order by c.created_at desc, c.id desc limit 1) end as used_gate
+                            order by c.created_at desc, c.id desc limit 1) end as used_gate,
+                      t.reservation_id, o.name as customer
                  from tickets t join reservations r on r.id = t.reservation_id
+                 left join issued_orders o on o.id = t.reservation_id and o.actor_id = t.user_id
                 where t.schedule_id = $1 and (t.updated_at, t.id) > ($2, $3)
                 order by t.updated_at, t.id limit $4";
     let GateTickets { schedule, since, limit } = *question;
@@ -35,6 +37,8 @@ pub(super) fn read(row: &Row) -> Result<GateTicket> {
     Ok(GateTicket {
         ticket: row.get("id")?,
         holder: row.get("user_id")?,
+        reservation: row.get("reservation_id")?,
+        customer: row.get("customer")?,
         schedule: row.get("schedule_id")?,
         seat: row.get("seat_index")?,
         seat_number: row.get("seat_number")?,

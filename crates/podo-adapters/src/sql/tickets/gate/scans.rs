@@ -15,10 +15,18 @@ use serde_json::json;
 pub(super) async fn record(tx: &mut dyn Tx, command: &RecordScan) -> Result<ScanResult> {
     let scan = &command.scan;
     tx.lock(scan.ticket.uuid()).await?;
-    let sql = "select status, used_at from tickets where id = $1 and schedule_id = $2";
+    let sql = "select status, used_at, seat_number from tickets
+                where id = $1 and schedule_id = $2";
     let Some(row) = tx.row(sql, params![scan.ticket, command.schedule]).await? else {
         return Ok(result(command, ScanVerdict::Unknown));
     };
+    let found = apply(tx, command, &row).await?;
+    Ok(ScanResult { seat_number: row.get("seat_number")?, ..found })
+}
+
+/// The code isn't compared: the guest is inside. An organiser may have moved the ticket since.
+async fn apply(tx: &mut dyn Tx, command: &RecordScan, row: &Row) -> Result<ScanResult> {
+    let scan = &command.scan;
     let known = "select kind from check_ins where id = $1";
     let known = tx.row(known, params![scan.id]).await?;
     let known = known.map(|row| row.get::<String>("kind")).transpose()?;
@@ -27,16 +35,23 @@ pub(super) async fn record(tx: &mut dyn Tx, command: &RecordScan) -> Result<Scan
         (Some(_), Some(_)) => Ok(result(command, ScanVerdict::Undone)),
         (Some(undo), None) => take_back(tx, command, undo, status).await,
         (None, Some("DOUBLE")) => {
-            double(tx, &row, scan.ticket, result(command, ScanVerdict::Double)).await
+            double(tx, row, scan.ticket, result(command, ScanVerdict::Double)).await
         }
         (None, Some(_)) => Ok(result(command, ScanVerdict::Admitted)),
-        (None, None) => admit(tx, command, &row, status).await,
+        (None, None) => admit(tx, command, row, status).await,
     }
 }
 
 fn result(command: &RecordScan, verdict: ScanVerdict) -> ScanResult {
     let scan = &command.scan;
-    ScanResult { id: scan.id, ticket_id: scan.ticket, verdict, used_at: None, used_gate: None }
+    ScanResult {
+        id: scan.id,
+        ticket_id: scan.ticket,
+        verdict,
+        seat_number: None,
+        used_at: None,
+        used_gate: None,
+    }
 }
 
 async fn admit(

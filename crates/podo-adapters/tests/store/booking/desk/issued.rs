@@ -4,7 +4,7 @@ use crate::booking::allocations::{create, release};
 use crate::world::{Plan, World, at, fresh, refusal, won};
 use podo_app::Result;
 use podo_app::booking::port::allocations::Allocations;
-use podo_app::booking::port::issued::{IssueOrder, IssuedOrder, IssuedOrders};
+use podo_app::booking::port::issued::{CashUpQuery, IssueOrder, IssuedOrder, IssuedOrders};
 use podo_app::catalog::port::Catalog;
 use podo_app::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use podo_app::payments::port::payments::{CancelPayment, Payments};
@@ -37,13 +37,14 @@ fn command(world: &World, issue: Issue, seats: &[SeatIndex], now: Timestamp) -> 
         name: b"sealed name".to_vec(),
         phone: None,
         note: Some(b"sealed note".to_vec()),
+        lookups: vec![[1; 32], [2; 32]],
         now,
     }
 }
 
 const CASH: Issue = Issue::Sale(Tender::Cash);
 
-async fn issue(
+pub(crate) async fn issue(
     world: &World,
     issue: Issue,
     seats: &[SeatIndex],
@@ -217,5 +218,44 @@ async fn a_seat_that_comes_back_while_its_allocation_ends_is_never_left_behind()
         ended.unwrap();
         assert_eq!(state(&world, round as usize).await, SeatState::Free);
     }
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn an_order_is_found_by_the_hashes_of_its_customer() {
+    let world = World::new().await;
+    let first = issue(&world, CASH, &[0], at(2)).await.unwrap();
+    let second = issue(&world, Issue::Complimentary, &[1], at(3)).await.unwrap();
+    let found = async |hash, limit| {
+        let rows = world.store.issued_to(hash, limit).await.unwrap();
+        rows.iter().map(|row| row.reservation).collect::<Vec<_>>()
+    };
+    assert_eq!(found([1; 32], 10).await, [second.reservation_id, first.reservation_id]);
+    assert_eq!(found([2; 32], 1).await, [second.reservation_id]);
+    assert_eq!(found([3; 32], 10).await, []);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn the_till_counts_what_was_taken_and_given_back_in_each_tender() {
+    let world = World::new().await;
+    let cash = issue(&world, CASH, &[0, 1], at(2)).await.unwrap();
+    issue(&world, Issue::Sale(Tender::Terminal), &[2], at(12)).await.unwrap();
+    issue(&world, Issue::Complimentary, &[3], at(2)).await.unwrap();
+    // At 20 s.
+    refund(&world, cash.payment_id, &[1]).await;
+    let schedule = world.schedule;
+    let sums = async |from: i64, until: i64| {
+        let asked = CashUpQuery { schedule, from: at(from), until: at(until) };
+        let found = world.store.cash_up(asked).await.unwrap();
+        found.iter().map(|it| (it.orders, it.taken, it.refunded)).collect::<Vec<_>>()
+    };
+    let (both, one) = (cash.amount, won(cash.seats[1].price.get()));
+    let nothing = (0, won(0), won(0));
+    assert_eq!(sums(0, 10).await, [(1, both, won(0)), nothing, nothing]);
+    let all = sums(0, 60).await;
+    assert_eq!((all[0], all[2]), ((1, both, one), nothing));
+    assert_eq!((all[1].0, all[1].2), (1, won(0)));
+    assert_eq!(sums(15, 60).await[0], (0, won(0), one), "the evening after");
     world.finish().await;
 }

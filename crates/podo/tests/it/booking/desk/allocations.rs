@@ -1,14 +1,18 @@
 //! Seats that an organiser keeps from sale, over HTTP.
 
+use crate::booking::race::wired_without;
 use crate::support::client::{Answer, send, text};
-use crate::support::world::{PRICE, Plan, Show, World};
+use crate::support::world::{PRICE, Plan, Show, World, config};
 use futures::future::join_all;
+use podo_adapters::sql::Guard;
+use podo_app::operations::port::invariants::Finding;
 use podo_domain::identity::permissions::{Membership, TeamRole};
 use podo_domain::{SeatId, Timestamp};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::time::Duration;
+use tempfile::TempDir;
 
 fn path(show: &Show) -> String {
     format!("/api/admin/schedules/{}/allocations", show.schedule)
@@ -166,41 +170,62 @@ async fn only_people_with_the_permission_keep_seats() {
     world.finish().await;
 }
 
-/// Fans take the best seats while an organiser keeps and releases the same ones.
-#[tokio::test(flavor = "multi_thread")]
-async fn best_available_never_sells_a_kept_seat_while_seats_are_kept_and_released() {
-    let world = World::start().await;
+/// Fans take the best seats while an organiser keeps and releases the same ones. Returns the seats
+/// that are kept in the end, and those that fans hold, each as often as it is held.
+async fn keep_while_fans_take_the_best(world: &World) -> (BTreeSet<String>, Vec<String>) {
     let show = world.show(Plan { n_seats: 40, ..Plan::default() }).await;
-    let id = text(&create(&world, &show, "아티스트", &[]).await.expect(201), "id");
+    let id = text(&create(world, &show, "아티스트", &[]).await.expect(201), "id");
     let mut fans = world.fans(24).await;
     join_all(fans.iter_mut().map(|fan| fan.go_inside(&show))).await;
     let organiser = async {
         let mut kept: BTreeSet<u32> = BTreeSet::new();
         for round in 0..60_u32 {
             let seat = (round * 7) % 40;
-            if tell(&world, &show, &id, "seats", &[seat]).await.status == 200 {
+            if tell(world, &show, &id, "seats", &[seat]).await.status == 200 {
                 kept.insert(seat);
             }
             if round % 3 == 2
                 && let Some(seat) = kept.pop_first()
             {
-                tell(&world, &show, &id, "release", &[seat]).await.expect(200);
+                // Refused without the guards: a fan has the seat as well.
+                tell(world, &show, &id, "release", &[seat]).await;
             }
         }
         kept
     };
     let best = join_all(fans.iter().map(|fan| fan.best(&show, json!({ "count": 1 }))));
     let (kept, answers) = tokio::join!(organiser, best);
-    let mut sold: BTreeSet<String> = BTreeSet::new();
-    for answer in answers.iter().filter(|answer| answer.status == 201) {
-        let seat = text(&answer.expect(201)["seats"][0], "id");
-        assert!(sold.insert(seat), "a seat is held twice");
-    }
-    assert!(!sold.is_empty() && !kept.is_empty());
-    for seat in kept {
-        assert!(!sold.contains(&show.seat(seat).to_string()), "seat {seat} is kept and held");
-    }
+    let held = answers.iter().filter(|answer| answer.status == 201);
+    let held = held.map(|answer| text(&answer.expect(201)["seats"][0], "id")).collect();
+    (kept.into_iter().map(|seat| show.seat(seat).to_string()).collect(), held)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn best_available_never_sells_a_kept_seat_while_seats_are_kept_and_released() {
+    let world = World::start().await;
+    let (kept, held) = keep_while_fans_take_the_best(&world).await;
+    let held_once: BTreeSet<String> = held.iter().cloned().collect();
+    assert_eq!(held_once.len(), held.len(), "a seat is held twice");
+    assert!(!held.is_empty() && !kept.is_empty());
+    assert_eq!(kept.intersection(&held_once).next(), None, "a seat is kept and held");
     world.finish().await;
+}
+
+/// The control: without the comparison and the filter, fans and the organiser get the same seats.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_comparison_best_available_and_an_organiser_get_the_same_seats() {
+    let folder = TempDir::with_prefix("podo-").unwrap();
+    let config = config(folder.path(), &[]);
+    let off = vec![Guard::SeatIsCompared];
+    let world = World::on(&config, wired_without(&config, off).await).await;
+    keep_while_fans_take_the_best(&world).await;
+    let broken = |id: &str| {
+        let id = id.to_owned();
+        move |finding: &Finding| finding.id == id && finding.n_broken > 0
+    };
+    let findings = world.findings().await;
+    let is_damaged = ["I1", "I2", "I29"].iter().any(|id| findings.iter().any(broken(id)));
+    assert!(is_damaged, "the control must show the damage: {findings:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -37,6 +37,11 @@ async fn a_desk_sale_is_paid_printed_listed_and_refunded_by_hand() {
     assert_eq!((&sold["channel"], &sold["amount"]), (&json!("BOX_OFFICE"), &json!(2 * PRICE)));
     assert_eq!(sold["tickets"].as_array().unwrap().len(), 2);
     show.wait_for_letter(&world.stranger, 0, 'S').await;
+    let list = world.organiser.get(&path(&show, "allocations")).await.expect(200);
+    let release = format!("allocations/{}/release", text(&list["items"][0], "id"));
+    let body = json!({ "seatIds": [show.seat(0)] });
+    let refused = world.organiser.post(&path(&show, &release), &body).await;
+    assert_eq!(refused.refused(409, "KEPT_SEATS_SOLD")["seatIds"], json!([show.seat(0)]));
     let reservation = text(&sold, "reservationId");
     let pdf = desk.get(&format!("/api/admin/reservations/{reservation}/tickets.pdf")).await;
     assert_eq!((pdf.status, pdf.header("content-type")), (200, "application/pdf"));

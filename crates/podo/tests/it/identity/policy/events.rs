@@ -14,6 +14,12 @@ use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
+/// What the desk of a date has: an order that it issued, and an allocation.
+struct IssuedByHand {
+    order: String,
+    allocation: String,
+}
+
 /// An event with a purchase, and with a later date that is sold in phases.
 pub(super) struct Side {
     pub(super) show: Show,
@@ -21,11 +27,15 @@ pub(super) struct Side {
     pub(super) fan: UserId,
     pub(super) bought: Bought,
     phase: String,
+    desk: Option<IssuedByHand>,
 }
 
 impl Side {
+    /// With an order of the desk.
     async fn of(world: &World) -> Side {
-        Side::with(world, Plan::default()).await
+        let side = Side::with(world, Plan::default()).await;
+        let desk = Some(desk_of(world, &side.show).await);
+        Side { desk, ..side }
     }
 
     /// With a show whose gates are open.
@@ -38,7 +48,7 @@ impl Side {
         let fan = world.fan_inside(&show).await;
         let bought = fan.buy(&show, 0).await;
         let phase = phase_of(world, &show).await;
-        Side { show, fan: fan.id, bought, phase }
+        Side { show, fan: fan.id, bought, phase, desk: None }
     }
 
     /// The event and its dates, without the moment of the answer.
@@ -51,6 +61,17 @@ impl Side {
         seen
     }
 
+    /// The path of a route about this id, with the allocation where it names one.
+    fn path(&self, route: &Route, id: &str) -> String {
+        let allocation = self.desk.as_ref().map_or(id, |desk| &desk.allocation);
+        let fill = |part: &str| match part {
+            "{allocation}" => allocation.to_owned(),
+            part if part.starts_with('{') => id.to_owned(),
+            part => part.to_owned(),
+        };
+        route.template.split('/').map(fill).collect::<Vec<_>>().join("/")
+    }
+
     /// The id that a route of this scope is about; `None` if it is about no single event.
     fn id(&self, route: &Route) -> Option<String> {
         match route.scope.as_deref()? {
@@ -58,11 +79,24 @@ impl Side {
             "schedule" => Some(self.show.schedule.to_string()),
             "phase" => Some(self.phase.clone()),
             "payment" => Some(self.bought.payment.clone()),
-            "reservation" => Some(self.bought.reservation.clone()),
+            "reservation" => match &self.desk {
+                Some(desk) if route.template.ends_with(ISSUED_ONLY) => Some(desk.order.clone()),
+                Some(_) | None => Some(self.bought.reservation.clone()),
+            },
             "everywhere" | "own-events" => None,
             other => panic!("{}: unknown scope {other}", route.name()),
         }
     }
+}
+
+/// Keeps a seat of the date and issues an order of another.
+async fn desk_of(world: &World, show: &Show) -> IssuedByHand {
+    let path = |what: &str| format!("/api/admin/schedules/{}/{what}", show.schedule);
+    let body = json!({ "name": "아티스트", "kind": "ARTIST", "seatIds": [show.seat(10)] });
+    let made = world.organiser.post(&path("allocations"), &body).await.expect(201);
+    let body = json!({ "seatIds": [show.seat(11)], "name": "초대 손님" });
+    let given = world.organiser.post_new(&path("complimentary"), &body).await.expect(201);
+    IssuedByHand { order: text(&given, "reservationId"), allocation: text(&made, "id") }
 }
 
 /// Adds a date with two phases to the event; returns the first.
@@ -85,9 +119,11 @@ async fn phase_of(world: &World, show: &Show) -> String {
 /// The refunds of a date, which begin a moment after an earlier call of the test canceled it.
 const BEGINS_LATER: &str = "GET /api/admin/schedules/{id}/refunds";
 
-/// A promotion code or an allocation of the date. Here it is none, and the first caller would delete
-/// or release a real one. The booking of a fan isn't an order of the box office.
-const SECOND_IDS: [&str; 3] = ["/{promotion}", "/{allocation}/release", "/tickets.pdf"];
+/// A promotion code of the date. Here it is none, and the first caller would delete a real one.
+const SECOND_ID: &str = "/{promotion}";
+
+/// Prints the tickets of an order of the desk, and of no other.
+const ISSUED_ONLY: &str = "/tickets.pdf";
 
 /// A caller whose grant is limited to an event.
 pub(super) struct Limited {
@@ -125,7 +161,7 @@ async fn a_limited_caller_reaches_ids_of_its_event_and_no_others() {
     for route in routes(&world).await {
         let (Some(own), Some(foreign)) = (ours.id(&route), theirs.id(&route)) else { continue };
         if route.name() == BEGINS_LATER {
-            let path = route.path_of(&own);
+            let path = ours.path(&route, &own);
             until("the refunds begin", async || {
                 (route.call_at(&world.organiser, &path).await.status == 200).then_some(())
             })
@@ -134,15 +170,20 @@ async fn a_limited_caller_reaches_ids_of_its_event_and_no_others() {
         for Limited { name, api, permissions } in &callers {
             let name = format!("{name} on {}", route.name());
             let (of_foreign, of_own) = match permissions.contains(&route.permission.unwrap()) {
-                true if SECOND_IDS.iter().any(|end| route.template.ends_with(end)) => {
+                true if route.template.ends_with(SECOND_ID) => {
                     (Verdict::NotFound, Verdict::NotFound)
                 }
                 true => (Verdict::NotFound, Verdict::Passed),
                 false => (Verdict::NoPermission, Verdict::NoPermission),
             };
-            let answer = route.call_at(api, &route.path_of(&foreign)).await;
+            let answer = route.call_at(api, &theirs.path(&route, &foreign)).await;
             assert_eq!(verdict(&answer), of_foreign, "{name}, foreign: {}", answer.text);
-            let answer = route.call_at(api, &route.path_of(&own)).await;
+            if route.template.ends_with("/{allocation}/release") {
+                // The own date with an allocation of another.
+                let answer = route.call_at(api, &theirs.path(&route, &own)).await;
+                assert_eq!(verdict(&answer), of_foreign, "{name}, mixed: {}", answer.text);
+            }
+            let answer = route.call_at(api, &ours.path(&route, &own)).await;
             assert_eq!(verdict(&answer), of_own, "{name}, own: {}", answer.text);
             assert!(answer.status < 500, "{name}: {}", answer.text);
         }
@@ -161,7 +202,7 @@ async fn a_refused_call_changes_nothing_of_another_event() {
     let before = theirs.seen(&world).await;
     for route in routes(&world).await {
         let Some(foreign) = theirs.id(&route) else { continue };
-        route.call_at(&member, &route.path_of(&foreign)).await;
+        route.call_at(&member, &theirs.path(&route, &foreign)).await;
     }
     assert_eq!(theirs.seen(&world).await, before);
     world.finish().await;
