@@ -146,6 +146,8 @@ pub enum Refusal {
     MemberTaken,
     /// The organiser's server didn't say in time whether the fan is a member.
     MembershipUnanswered,
+    /// The phase asks no server of the organiser.
+    NoMemberWebhook,
     /// The first line of a member list doesn't name its columns.
     InvalidMemberList,
     /// The terms of a draw sale; names the field.
@@ -391,6 +393,7 @@ impl Refusal {
             Refusal::MemberUnknown => "MEMBER_UNKNOWN",
             Refusal::MemberTaken => "MEMBER_TAKEN",
             Refusal::MembershipUnanswered => "MEMBERSHIP_UNANSWERED",
+            Refusal::NoMemberWebhook => "NO_MEMBER_WEBHOOK",
             Refusal::InvalidMemberList => "INVALID_MEMBER_LIST",
             Refusal::InvalidDraw { .. } => "INVALID_DRAW",
             Refusal::DrawBegun => "DRAW_BEGUN",

@@ -45,9 +45,10 @@ pub(super) async fn set(tx: &mut dyn Tx, command: &SetMemberWebhook) -> Result<(
 
 pub(super) async fn remove(tx: &mut dyn Tx, command: &RemoveWebhook) -> Result<()> {
     let RemoveWebhook { phase, actor, now } = *command;
+    require_phase(tx, phase).await?;
     let sql = "delete from phase_webhooks where id = $1";
     if tx.execute(sql, params![phase]).await? == 0 {
-        return Err(Refusal::NotFound.into());
+        return Err(Refusal::NoMemberWebhook.into());
     }
     note(tx, actor, "phase.webhook", phase, json!({ "url": null }), now).await
 }

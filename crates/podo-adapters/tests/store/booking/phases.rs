@@ -365,7 +365,7 @@ async fn with_a_webhook_the_list_decides_nothing() {
     let (actor, now) = (world.admin, at(-60));
     world.store.remove_member_webhook(phase, actor, now).await.unwrap();
     let again = world.store.remove_member_webhook(phase, actor, now).await;
-    assert_eq!(refusal(again), Refusal::NotFound);
+    assert_eq!(refusal(again), Refusal::NoMemberWebhook);
     verify(&world, &other, phase, PhaseProof::Member([1; 32])).await.unwrap();
     assert!(!world.store.has_free_member(phase, [1; 32]).await.unwrap(), "it is taken");
     let unknown = set_webhook(&world, world.schedule.phase(99), None).await;

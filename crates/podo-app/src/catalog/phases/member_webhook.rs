@@ -36,10 +36,7 @@ pub async fn set(
 ) -> Result<MemberWebhookView> {
     context.messaging.webhook_client.check(url.as_str())?;
     let now = context.now();
-    let room = context.catalog.schedules.room(&*context.store, phase.room(), now).await?;
-    let room = room.ok_or(Refusal::NotFound)?;
-    let found = room.phase().ok_or(Refusal::NotFound)?;
-    if found.terms.audience != PhaseAudience::Members {
+    if audience_of(context, phase).await? != PhaseAudience::Members {
         return Err(Refusal::InvalidPhase { field: "audience".to_owned() }.into());
     }
     let url = String::from(url);
@@ -56,13 +53,23 @@ pub async fn set(
     Ok(shown)
 }
 
+/// Refuses an unknown phase.
+async fn audience_of(context: &AppContext, phase: PhaseId) -> Result<PhaseAudience> {
+    let now = context.now();
+    let room = context.catalog.schedules.room(&*context.store, phase.room(), now).await?;
+    let room = room.ok_or(Refusal::NotFound)?;
+    Ok(room.phase().ok_or(Refusal::NotFound)?.terms.audience)
+}
+
 /// Creates a new secret. Questions are signed with both until the next rotation.
 pub async fn rotate_secret(
     context: &AppContext,
     actor: UserId,
     phase: PhaseId,
 ) -> Result<MemberWebhookView> {
-    let mut webhook = context.store.member_webhook(phase).await?.ok_or(Refusal::NotFound)?;
+    audience_of(context, phase).await?;
+    let known = context.store.member_webhook(phase).await?;
+    let mut webhook = known.ok_or(Refusal::NoMemberWebhook)?;
     let secret = new_secret(context);
     let encrypted = context.keyring.encrypt(&place(phase), &secret, &*context.rng);
     webhook.previous_secret = Some(std::mem::replace(&mut webhook.secret, encrypted));

@@ -171,7 +171,7 @@ pub trait Phases: Send + Sync {
     /// Adds or replaces it. Refusals: `NotFound`.
     async fn set_member_webhook(&self, command: SetMemberWebhook) -> Result<()>;
 
-    /// Refusals: `NotFound`.
+    /// Refusals: `NotFound`, `NoMemberWebhook`.
     async fn remove_member_webhook(
         &self,
         phase: PhaseId,

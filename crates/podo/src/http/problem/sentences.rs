@@ -226,6 +226,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "This is still handled automatically or already closed, so it can't be resolved manually.",
     ),
     ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없어요.", "No extensions left."),
+    (
+        "NO_MEMBER_WEBHOOK",
+        "이 단계는 주최자 서버로 회원을 확인하지 않아요.",
+        "This phase doesn't ask a server of the organiser.",
+    ),
     ("NO_SEATS", "좌석을 골라 주세요.", "Please choose a seat."),
     (
         "NO_SEATS_TOGETHER",

@@ -98,6 +98,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::DrawOffered
         | Refusal::PhaseCodeUsed
         | Refusal::MemberTaken
+        | Refusal::NoMemberWebhook
         | Refusal::SeatNotInPhase { .. }
         | Refusal::AllocationExists
         | Refusal::ReseatOtherPrice

@@ -52,7 +52,8 @@ pub(crate) async fn set_member_webhook(
 #[utoipa::path(post, path = "/api/admin/phases/{id}/member-webhook/secret", tag = "admin",
     security(("accessToken" = [])), params(("id" = PhaseId, Path)),
     responses((status = 200, body = MemberWebhookView), (status = 401, body = Problem),
-              (status = 403, body = Problem), (status = 404, body = Problem)))]
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 409, body = Problem)))]
 pub(crate) async fn rotate_member_webhook(
     State(app): State<App>,
     Audited { actor, .. }: Audited<ManageEvents, OfPhase>,
@@ -65,7 +66,7 @@ pub(crate) async fn rotate_member_webhook(
 #[utoipa::path(delete, path = "/api/admin/phases/{id}/member-webhook", tag = "admin",
     security(("accessToken" = [])), params(("id" = PhaseId, Path)),
     responses((status = 204), (status = 401, body = Problem), (status = 403, body = Problem),
-              (status = 404, body = Problem)))]
+              (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn remove_member_webhook(
     State(app): State<App>,
     Audited { actor, .. }: Audited<ManageEvents, OfPhase>,

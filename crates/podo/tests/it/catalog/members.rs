@@ -95,8 +95,8 @@ async fn the_organisers_server_says_who_is_a_member_and_one_membership_serves_on
 
     // Without the webhook the list decides again.
     world.organiser.delete(&address(&first)).await.expect(204);
-    world.organiser.delete(&address(&first)).await.refused(404, "NOT_FOUND");
-    world.organiser.post(&rotate, &json!({})).await.refused(404, "NOT_FOUND");
+    world.organiser.delete(&address(&first)).await.refused(409, "NO_MEMBER_WEBHOOK");
+    world.organiser.post(&rotate, &json!({})).await.refused(409, "NO_MEMBER_WEBHOOK");
     verify(&other, &first, &listed).await.expect(200);
     let wrong = world.organiser.put(&address(&second), &json!({ "url": url })).await;
     assert_eq!(wrong.refused(422, "INVALID_PHASE")["errors"][0]["field"], "audience");

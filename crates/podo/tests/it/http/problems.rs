@@ -67,6 +67,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::MemberUnknown,
         Refusal::MemberTaken,
         Refusal::MembershipUnanswered,
+        Refusal::NoMemberWebhook,
         Refusal::InvalidMemberList,
         Refusal::SeatNotInPhase { seats: Vec::new() },
         Refusal::PermissionMissing { permission: Permission::ViewEvents },
