@@ -214,10 +214,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
     }
     let (schedule, accounts) = prepare(bench, config).await?;
     // Before the server starts, which then reads a complete date.
-    let phased = match bench.profile {
-        Profile::Phases => Some(phases::plan(bench, config, schedule).await?),
-        _ => None,
-    };
+    let phased = phases::plan(bench, config, schedule).await?;
     let meter = match bench.instructions {
         true => Meter::Instructions(config.data.clone()),
         false => Meter::Time,
@@ -382,12 +379,11 @@ impl Profile {
     }
 
     fn opens_in(self, n_fans: u32) -> Duration {
-        match self {
-            Profile::Phases => phases::opens_in(n_fans),
-            // Phases need a sale that hasn't opened.
-            Profile::Members => phases::opens_in(0),
-            _ => Scale::of(self).map_or(Duration::ZERO, |scale| scale.opens_in(n_fans)),
+        // Phases need a sale that hasn't opened.
+        if matches!(self, Profile::Phases | Profile::Members) {
+            return phases::opens_in(n_fans);
         }
+        Scale::of(self).map_or(Duration::ZERO, |scale| scale.opens_in(n_fans))
     }
 
     /// Polls need waiting fans; all other profiles need admitted ones.

@@ -1,7 +1,7 @@
 //! A presale for members, then the general sale, with ticket types, a fee and a code.
 
 use crate::bootstrap;
-use crate::cli::bench::{Bench, sales};
+use crate::cli::bench::{Bench, Profile, sales};
 use crate::cli::stage::terms;
 use crate::cli::stage::terms::{SaleTerms, StagedPhase};
 use crate::config::Config;
@@ -29,8 +29,15 @@ pub(super) fn opens_in(n_fans: u32) -> Duration {
     at_least(n_fans)
 }
 
-/// Sets up the phases, and what the fans do in them.
-pub(super) async fn plan(bench: &Bench, config: &Config, schedule: ScheduleId) -> Result<LoadPlan> {
+/// Sets up the phases, and what the fans do in them; `None` for other profiles.
+pub(super) async fn plan(
+    bench: &Bench,
+    config: &Config,
+    schedule: ScheduleId,
+) -> Result<Option<LoadPlan>> {
+    if bench.profile != Profile::Phases {
+        return Ok(None);
+    }
     let context = bootstrap::context(config).await?.context;
     let n_members = bench.fans.div_ceil(2);
     let presale = StagedPhase::presale(PhaseAudience::Members, n_members, at_least(n_members));
@@ -44,7 +51,7 @@ pub(super) async fn plan(bench: &Bench, config: &Config, schedule: ScheduleId) -
     let staged = terms::set(&context, schedule, sale).await?;
     let patience = Duration::from_secs(3_600);
     let plan = sales::plan(bench, schedule);
-    Ok(LoadPlan { phases: staged.phases, checkout: staged.checkout, patience, ..plan })
+    Ok(Some(LoadPlan { phases: staged.phases, checkout: staged.checkout, patience, ..plan }))
 }
 
 fn youth() -> TicketTypeInput {
