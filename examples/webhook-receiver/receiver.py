@@ -1,6 +1,7 @@
 """Receives Podo's webhooks and verifies their signatures (https://www.standardwebhooks.com).
 
 PODO_WEBHOOK_SECRET is the secret (`whsec_…`) that the organiser got when the endpoint was created.
+With --members FILE, a JSON object of membership numbers and names, it also says who is a member.
 """
 
 import argparse
@@ -34,8 +35,17 @@ def is_genuine(secret, headers, body, now):
     return any(hmac.compare_digest(expected.encode(), signature.encode()) for signature in signatures)
 
 
+def membership(members, asked):
+    """The answer to a question of a sale phase: a member has this number and this name."""
+    number = asked.get("membershipNumber", "")
+    if members.get(number) == asked["name"]:
+        return {"eligible": True, "membershipNumber": number}
+    return {"eligible": False}
+
+
 class Receiver(BaseHTTPRequestHandler):
     secret = ""
+    members = {}
     seen = set()
 
     def do_POST(self):
@@ -46,18 +56,24 @@ class Receiver(BaseHTTPRequestHandler):
         if not is_genuine(self.secret, self.headers, body, time.time()):
             print("refused: the signature is wrong or old", flush=True)
             return self.answer(401)
+        message = json.loads(body)
+        if message["type"] == "MembershipAsked":
+            return self.answer(200, membership(self.members, message["data"]))
         # Podo sends again until it gets a 2xx: the id tells a repeat. Real receivers keep it in their
         # database, in the transaction that does the work.
         message_id = self.headers["webhook-id"]
         if message_id not in self.seen:
             self.seen.add(message_id)
-            message = json.loads(body)
             print(f"{message['type']} {json.dumps(message['data'])}", flush=True)
         self.answer(204)
 
-    def answer(self, status):
+    def answer(self, status, body=None):
         self.send_response(status)
+        if body is None:
+            return self.end_headers()
+        self.send_header("content-type", "application/json")
         self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
 
     def log_message(self, *_):
         pass
@@ -66,8 +82,12 @@ class Receiver(BaseHTTPRequestHandler):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=8090)
+    parser.add_argument("--members", help="a JSON file: membership numbers and names")
     arguments = parser.parse_args()
     Receiver.secret = os.environ["PODO_WEBHOOK_SECRET"]
+    if arguments.members:
+        with open(arguments.members, encoding="utf-8") as file:
+            Receiver.members = json.load(file)
     server = ThreadingHTTPServer(("127.0.0.1", arguments.port), Receiver)
     print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
     server.serve_forever()

@@ -2,7 +2,7 @@
 
 import unittest
 
-from receiver import is_genuine
+from receiver import is_genuine, membership
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 BODY = b'{"test": 2432232314}'
@@ -36,6 +36,15 @@ class Signatures(unittest.TestCase):
     def test_an_old_one_is_refused(self):
         self.assertFalse(is_genuine(SECRET, headers(), BODY, NOW + 301))
         self.assertFalse(is_genuine(SECRET, headers(webhook_timestamp="soon"), BODY, NOW))
+
+
+class Members(unittest.TestCase):
+    def test_a_member_has_the_number_and_the_name(self):
+        members = {"P-1": "김포도"}
+        known = {"membershipNumber": "P-1", "name": "김포도"}
+        self.assertEqual(membership(members, known), {"eligible": True, "membershipNumber": "P-1"})
+        for asked in [known | {"name": "박포도"}, known | {"membershipNumber": "P-2"}, {"email": "a@b.kr", "name": "김포도"}]:
+            self.assertEqual(membership(members, asked), {"eligible": False})
 
 
 if __name__ == "__main__":

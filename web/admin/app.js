@@ -21,6 +21,7 @@ const ROUTES = [
   [/^events\/new$/, lazily(() => import("./catalog/wizard.js"), "eventWizard")],
   [/^events\/([\w-]+)$/, lazily(() => import("./catalog/event.js"), "eventDetail")],
   [/^schedules\/([\w-]+)\/phases$/, lazily(() => import("./catalog/phases/phases.js"), "phases")],
+  [/^schedules\/([\w-]+)\/setup$/, lazily(() => import("./catalog/phases/setup.js"), "setup")],
   [/^schedules\/([\w-]+)\/pricing$/, lazily(() => import("./catalog/pricing.js"), "pricing")],
   [/^schedules\/([\w-]+)\/allocations$/, lazily(() => import("./catalog/seats/allocations.js"), "allocations")],
   [/^schedules\/([\w-]+)\/boxoffice$/, lazily(() => import("./catalog/seats/box_office.js"), "boxOffice")],

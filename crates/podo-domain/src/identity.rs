@@ -1,6 +1,7 @@
 //! Accounts: rules for addresses and passwords, and roles.
 
 pub mod bot_signals;
+mod ci_hash;
 pub mod consents;
 mod email;
 mod failures;
@@ -10,6 +11,7 @@ pub mod permissions;
 mod phone;
 mod social;
 
+pub use ci_hash::CiHash;
 pub use email::Email;
 pub use failures::Failures;
 pub use password::{GivenPassword, NewPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN};

@@ -144,6 +144,10 @@ pub enum Refusal {
     MemberUnknown,
     /// Another account was verified with this membership.
     MemberTaken,
+    /// The organiser's server didn't say in time whether the fan is a member.
+    MembershipUnanswered,
+    /// The phase asks no server of the organiser.
+    NoMemberWebhook,
     /// The first line of a member list doesn't name its columns.
     InvalidMemberList,
     /// The terms of a draw sale; names the field.
@@ -392,6 +396,8 @@ impl Refusal {
             Refusal::PhaseCodeUsed => "PHASE_CODE_USED",
             Refusal::MemberUnknown => "MEMBER_UNKNOWN",
             Refusal::MemberTaken => "MEMBER_TAKEN",
+            Refusal::MembershipUnanswered => "MEMBERSHIP_UNANSWERED",
+            Refusal::NoMemberWebhook => "NO_MEMBER_WEBHOOK",
             Refusal::InvalidMemberList => "INVALID_MEMBER_LIST",
             Refusal::InvalidDraw { .. } => "INVALID_DRAW",
             Refusal::DrawBegun => "DRAW_BEGUN",

@@ -4,10 +4,12 @@ mod gates;
 mod open;
 mod purchases;
 mod seats;
+mod upload;
 
 pub use gates::{GateCall, call_from_gates};
 pub use open::{OpenConnections, Stay};
 pub use purchases::ReadyToPay;
+pub use upload::upload_members;
 
 use crate::http::answers::QueueStatus;
 use crate::http::client::{Call, Credentials};

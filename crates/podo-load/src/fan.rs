@@ -2,5 +2,6 @@
 
 pub(crate) mod account;
 pub(crate) mod journey;
+pub(crate) mod phased;
 pub(crate) mod places;
 pub(crate) mod source_address;

@@ -26,12 +26,15 @@ mod target;
 
 pub use crowd::{
     Crowd, GateCall, OpenConnections, ReadyToPay, Stay, call_from_gates, greet, greet_at,
+    upload_members,
 };
 pub use fan::account::FanAccount;
 pub use fan::places::PlaceFindings;
 pub use load_run::commits::commit_one_by_one;
 pub use load_run::{Hello, LoadRun};
-pub use plan::{Arrival, Favour, LoadPlan};
+pub use plan::{
+    Arrival, CheckoutPlan, FanProof, Favour, LoadPlan, PhasePart, TypeChoice, member_of,
+};
 pub use report::latencies::Latencies;
 pub use report::stats::{Ending, Purchase, Sample, Step};
 pub use report::{Report, StepReport};

@@ -1,8 +1,10 @@
 //! The load plan: how many fans, when they arrive, which seats they want, how they pay.
 
 use crate::rng::Rng;
-use podo_domain::ScheduleId;
 use podo_domain::booking::seats::SEATS_PER_ORDER;
+use podo_domain::catalog::phases::SeatRanges;
+use podo_domain::{PhaseId, ScheduleId};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// When the fans arrive.
@@ -25,6 +27,50 @@ pub enum Favour {
     Anywhere,
     /// The first free seats, the same ones for every fan: maximum contention.
     Front,
+}
+
+/// How fans prove that they belong to the audience of a phase.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FanProof {
+    /// A code that serves all of them.
+    Code(String),
+    /// The membership of [`member_of`].
+    Member,
+}
+
+/// The membership number and the name of a fan.
+pub fn member_of(fan: u32) -> (String, String) {
+    (format!("M-{fan}"), format!("Fan {fan}"))
+}
+
+/// A phase of the sale, and the fans who wait for it.
+#[derive(Clone, Debug)]
+pub struct PhasePart {
+    pub phase: PhaseId,
+    pub fans: u32,
+    /// What they prove before it opens.
+    pub proof: Option<FanProof>,
+    /// The seats that it sells; `None` for all.
+    pub seats: Option<SeatRanges>,
+}
+
+/// A ticket type that fans may choose.
+#[derive(Clone, Debug)]
+pub struct TypeChoice {
+    pub id: u32,
+    /// The grades that have it; `None` for all.
+    pub grades: Option<BTreeSet<String>>,
+}
+
+/// What fans choose at checkout.
+#[derive(Clone, Debug, Default)]
+pub struct CheckoutPlan {
+    pub types: Vec<TypeChoice>,
+    /// The share of orders in which one ticket has a type.
+    pub typed_share: f64,
+    pub codes: Vec<String>,
+    /// The share of orders with one of the codes.
+    pub code_share: f64,
 }
 
 /// One on-sale. Start from [`LoadPlan::for_schedule`] and override fields.
@@ -60,6 +106,9 @@ pub struct LoadPlan {
     pub leaves_when_sold_out: bool,
     /// How often a call is retried, with the same key, after a 5xx or no answer.
     pub trouble_retries: u32,
+    /// The phases in order; none for a sale that has none. Fans without a part wait for the last.
+    pub phases: Vec<PhasePart>,
+    pub checkout: CheckoutPlan,
     pub seed: u64,
 }
 
@@ -84,8 +133,21 @@ impl LoadPlan {
             patience: Duration::from_secs(600),
             leaves_when_sold_out: false,
             trouble_retries: 2,
+            phases: Vec::new(),
+            checkout: CheckoutPlan::default(),
             seed: 0,
         }
+    }
+
+    /// The phase that a fan waits for, and its place in the list.
+    pub(crate) fn part_of(&self, fan: u32) -> Option<(usize, &PhasePart)> {
+        let mut first = 0;
+        let mine = |part: &PhasePart| {
+            first += part.fans;
+            fan < first
+        };
+        let index = self.phases.iter().position(mine).or(self.phases.len().checked_sub(1))?;
+        Some((index, &self.phases[index]))
     }
 
     /// Each fan's arrival after the opening; sorted.
@@ -130,7 +192,10 @@ impl LoadPlan {
             Means::Card if is_late => Means::LateCard,
             Means::Wallet | Means::Card | Means::LateCard | Means::BadCard => payment,
         };
-        FanPlan { n_seats, abandons, payment, is_bot, rng }
+        let CheckoutPlan { typed_share, code_share, .. } = self.checkout;
+        let has_type = typed_share > 0.0 && rng.happens(typed_share);
+        let has_code = code_share > 0.0 && rng.happens(code_share);
+        FanPlan { n_seats, abandons, payment, is_bot, has_type, has_code, rng }
     }
 }
 
@@ -141,6 +206,10 @@ pub(crate) struct FanPlan {
     pub(crate) abandons: bool,
     pub(crate) payment: Means,
     pub(crate) is_bot: bool,
+    /// Chooses a ticket type.
+    pub(crate) has_type: bool,
+    /// Enters a code.
+    pub(crate) has_code: bool,
     /// The rest of the fan's random stream, for the choice of seats.
     pub(crate) rng: Rng,
 }
@@ -211,6 +280,20 @@ mod tests {
         let plan = LoadPlan { bot_share: 0.3, ..plan() };
         let bots = (0..1_000).filter(|fan| plan.wish_of(*fan).is_bot).count();
         assert!((250..350).contains(&bots), "{bots}");
+    }
+
+    #[test]
+    fn fans_wait_for_the_phases_in_order_and_the_rest_for_the_last() {
+        let part = |number| PhasePart {
+            phase: PhaseId::new(Uuid::from_u128(number)),
+            fans: 2,
+            proof: None,
+            seats: None,
+        };
+        let phased = LoadPlan { phases: vec![part(1), part(2)], ..plan() };
+        let parts: Vec<usize> = (0..6).map(|fan| phased.part_of(fan).unwrap().0).collect();
+        assert_eq!(parts, [0, 0, 1, 1, 1, 1]);
+        assert!(plan().part_of(0).is_none());
     }
 
     #[test]

@@ -3,8 +3,11 @@
 #[path = "tests_stub.rs"]
 mod stub;
 
-use crate::{Arrival, Ending, FanAccount, Favour, LoadPlan, Progress, Report, Step, run};
-use podo_domain::ScheduleId;
+use crate::{
+    Arrival, CheckoutPlan, Ending, FanAccount, FanProof, Favour, LoadPlan, PhasePart, Progress,
+    Report, Step, TypeChoice, run,
+};
+use podo_domain::{PhaseId, ScheduleId};
 use serde_json::json;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -49,6 +52,42 @@ async fn a_fan_waits_looks_holds_and_pays_with_the_right_credentials() {
     for step in [Step::Enter, Step::Seats, Step::Select, Step::Pay, Step::Bought] {
         assert_eq!(report.step(step).map(|step| step.count), Some(1), "{step:?}");
     }
+}
+
+#[tokio::test]
+async fn a_fan_of_a_phase_verifies_waits_in_its_room_and_pays_for_what_was_chosen() {
+    let phase = PhaseId::new(Uuid::from_u128(9));
+    let (verify, order) = (
+        format!("POST /api/booking/phases/{phase}/verify"),
+        format!("PUT /api/booking/reservations/{RESERVATION}/order"),
+    );
+    let (asked, chosen) = (verify.clone(), order.clone());
+    let stub = Stub::start(move |seen: &RecordedRequest| match &seen.route {
+        route if *route == asked => Some((200, json!({ "eligible": true }))),
+        route if *route == chosen => Some((200, json!({ "amount": 120_000 }))),
+        _ => None,
+    })
+    .await;
+    let proof = Some(FanProof::Member);
+    let plan = LoadPlan {
+        phases: vec![PhasePart { phase, fans: 1, proof, seats: None }],
+        checkout: CheckoutPlan {
+            types: vec![TypeChoice { id: 3, grades: None }],
+            typed_share: 1.0,
+            codes: vec!["GRAPES".to_owned()],
+            code_share: 1.0,
+        },
+        ..one_fan()
+    };
+    let report = play(plan, &stub).await;
+    assert_eq!((report.ended(Ending::Bought), report.unexpected), (1, 0), "{report}");
+    let member = json!({ "membershipNumber": "M-0", "name": "Fan 0" });
+    assert_eq!(stub.seen(&verify)[0].body, member);
+    assert_eq!(stub.seen("POST /api/queue/enter")[0].body["phaseId"], json!(phase));
+    let seat = &stub.seen(SELECT)[0].body["seatIds"][0];
+    let expected = json!({ "seats": [{ "seatId": seat, "ticketTypeId": 3 }], "code": "GRAPES" });
+    assert_eq!(stub.seen(&order)[0].body, expected);
+    assert_eq!(stub.seen(PAY)[0].body["amount"], 120_000);
 }
 
 #[tokio::test]

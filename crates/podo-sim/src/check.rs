@@ -102,7 +102,7 @@ async fn ask_store(world: &World) {
 /// I20: with a waiting fan and a free slot, an admission follows soon.
 async fn look_at_line(world: &World, since: Option<Timestamp>) -> Option<Timestamp> {
     let now = world.time.now();
-    let counts = world.live.queue().counts(world.schedule, now).await.ok()?;
+    let counts = world.live.queue().counts(world.room(), now).await.ok()?;
     let has_room = counts.inside < u64::from(world.swarm.max_active);
     let is_returning = world.live.lost_at().is_some_and(|at| now < at.plus(RETURN_WINDOW * 2));
     let is_up = world.nodes().iter().all(Option::is_some);

@@ -5,6 +5,7 @@ mod buying;
 mod call;
 pub(crate) mod choosing;
 pub(crate) mod organiser;
+pub(crate) mod proving;
 mod reselling;
 mod standing_by;
 mod tickets;
@@ -72,6 +73,9 @@ pub(crate) async fn live(world: Arc<World>, index: usize) {
         n_charged: 0,
         n_unanswered: 0,
     };
+    if fan.world.swarm.has_phase && fan.world.rng.happens(60) {
+        fan.prove().await;
+    }
     fan.arrive().await;
     while fan.world.is_on_sale() {
         fan.try_to_buy().await;

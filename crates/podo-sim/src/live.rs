@@ -135,7 +135,7 @@ impl Engines {
     /// Rolls the waiting rooms back some steps: a lagging replica took over.
     async fn lose_tail(&self, world: &World) -> Result<()> {
         let now = world.time.now();
-        let n_waiting = self.queue().counts(world.schedule, now).await?.waiting;
+        let n_waiting = self.queue().counts(world.room(), now).await?.waiting;
         self.note_unrecorded(world);
         let mut state = self.state();
         if state.before.is_empty() {

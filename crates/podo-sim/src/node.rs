@@ -13,7 +13,9 @@ use podo_app::booking::reconciliation;
 use podo_app::context::{Foundation, LiveEngines, Rules, Services};
 use podo_app::identity::keyring::Keyring;
 use podo_app::identity::port::passwords::{Passwords, Verdict};
-use podo_app::messaging::port::webhook_client::{Post, Posted, WebhookClient};
+use podo_app::messaging::port::webhook_client::{
+    AnswerLimits, Answered, Post, Posted, WebhookClient,
+};
 use podo_app::messaging::workers;
 use podo_app::messaging::workers::Worker;
 use podo_app::operations::clock::SyncedClock;
@@ -50,6 +52,10 @@ impl WebhookClient for Unconnected {
 
     async fn post(&self, _post: &Post) -> Posted {
         Posted::Failed("the simulation has no channels".to_owned())
+    }
+
+    async fn ask(&self, _post: &Post, _limits: AnswerLimits) -> Answered {
+        Answered::Not("the simulation has no channels".to_owned())
     }
 }
 

@@ -47,10 +47,12 @@ pub(crate) struct Swarm {
     pub(crate) network_loses: u64,
     /// The date has ticket types, fees and a promotion code.
     pub(crate) has_options: bool,
+    /// The sale is one phase for fans with a code.
+    pub(crate) has_phase: bool,
 }
 
 impl Swarm {
-    pub(crate) fn drawn(rng: &Rng, has_options: bool) -> Swarm {
+    pub(crate) fn drawn(rng: &Rng, has_options: bool, has_phase: bool) -> Swarm {
         let n_nodes = rng.one_of(&[1, 1, 2, 3, 4]);
         Swarm {
             n_nodes,
@@ -85,6 +87,7 @@ impl Swarm {
             webhooks: rng.one_of(&[0, 50, 100]),
             network_loses: rng.one_of(&[0, 5, 20]),
             has_options,
+            has_phase,
         }
     }
 }

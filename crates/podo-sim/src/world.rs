@@ -3,7 +3,7 @@
 use crate::Mutation;
 use crate::check::coverage::Coverage;
 use crate::check::notes::Notes;
-use crate::fan::choosing;
+use crate::fan::{choosing, proving};
 use crate::faults::clocks::MachineClock;
 use crate::faults::injector::NoFaults;
 use crate::live::bus::Log;
@@ -13,6 +13,7 @@ use crate::swarm::Swarm;
 use crate::time::{Owner, Time};
 use podo_adapters::sql::SqlStore;
 use podo_app::AppContext;
+use podo_app::catalog::phases::port::Phases;
 use podo_app::catalog::port::{
     Catalog, ChangeEvent, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventVerb,
 };
@@ -21,7 +22,9 @@ use podo_app::identity::keyring::Keyring;
 use podo_app::identity::port::accounts::{Accounts, CreateUser};
 use podo_app::operations::port::clock::{Clock, Rng as _};
 use podo_domain::booking::seats::SEATS_PER_ORDER;
-use podo_domain::catalog::{GridTemplate, NewEvent, ResaleDelay, ScheduleTimes, SeatTemplate};
+use podo_domain::catalog::{
+    GridTemplate, NewEvent, ResaleDelay, SaleWindow, ScheduleTimes, SeatTemplate,
+};
 use podo_domain::identity::Role;
 use podo_domain::waiting_room::{Entry, QueueSettings};
 use podo_domain::{EventId, HallId, ScheduleId, TicketId, Timestamp, UserId, VenueId, Won};
@@ -75,8 +78,9 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(seed: u64, mutation: Mutation, is_traced: bool) -> World {
         let rng = Arc::new(Rng::new(seed));
-        // Not drawn from `rng`: the other seeds keep the runs that they had without options.
-        let swarm = Swarm::drawn(&rng, seed % 3 == 1);
+        // Not drawn from `rng`: the other seeds keep the runs that they had without options, and
+        // without phases.
+        let swarm = Swarm::drawn(&rng, seed % 3 == 1, seed % 8 == 6);
         let (off, edits) = (mutation.guards_off(), mutation.edits());
         let store = SqlStore::in_memory(rng.clone(), off, &edits, Arc::new(NoFaults));
         let store = store.expect("an in-memory database can be created");
@@ -118,6 +122,14 @@ impl World {
 
     pub(crate) fn end(&self) -> Timestamp {
         self.closing().plus(REST)
+    }
+
+    /// The waiting room of the sale.
+    pub(crate) fn room(&self) -> ScheduleId {
+        match self.swarm.has_phase {
+            true => self.schedule.phase(1).room(),
+            false => self.schedule,
+        }
     }
 
     pub(crate) fn is_on_sale(&self) -> bool {
@@ -218,6 +230,14 @@ impl World {
         if self.swarm.has_options {
             self.store.set_price_options(choosing::options(actor, self.schedule, now)).await?;
             self.store.add_promotion(choosing::promotion(actor, self.schedule, now)).await?;
+        }
+        if self.swarm.has_phase {
+            let window = SaleWindow { starts_at: self.opening(), ends_at: self.closing() };
+            let phases = proving::phases(actor, self.schedule, window, now);
+            self.store.set_phases(phases).await?;
+            let uses_max = (self.fans.len() as u32 / 2).max(1);
+            let code = proving::code(actor, self.schedule, uses_max, now);
+            self.store.add_codes(code).await?;
         }
         let fans = self.fans.iter().enumerate();
         self.store.create_users(fans.map(|(index, fan)| account(index, *fan)).collect()).await

@@ -1,6 +1,6 @@
 //! Accounts for simulated fans.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use podo_app::AppContext;
 use podo_app::identity::accounts::{SignUp, new_user};
 use podo_app::identity::port::accounts::CreateUser;
@@ -40,6 +40,12 @@ pub(crate) async fn stewards(context: &AppContext, n_stewards: u32) -> Result<Ve
         context.store.change_membership(command).await?;
     }
     Ok(made.into_iter().map(|(_, account)| account).collect())
+}
+
+/// An organiser who may do everything.
+pub(crate) async fn organiser(context: &AppContext) -> Result<FanAccount> {
+    let made = people(context, 1, Role::Admin, |_| {}).await?;
+    made.into_iter().next().map(|(_, account)| account).context("one account was made")
 }
 
 async fn people(

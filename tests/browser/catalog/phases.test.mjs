@@ -2,11 +2,13 @@
 // nothing at the opening.
 
 import assert from "node:assert/strict";
+import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { openWorld } from "../support/world.mjs";
 
 let world;
-before(async () => (world = await openWorld()));
+before(async () => (world = await openWorld({ env: { PODO_WEBHOOK_ALLOW: "127.0.0.0/8" } })));
 after(() => world.close());
 
 const PHASES = (show) => `/api/admin/schedules/${show.scheduleId}/phases`;
@@ -85,4 +87,58 @@ test("a member list is uploaded, wrong lines are named, and a member buys at the
   await fan.context.close();
   const { items } = await world.admin.call("GET", PHASES(show));
   assert.equal(items.find(({ id }) => id === phase.id).verified, 1);
+});
+
+test("the organiser's own server says who is a member, and its secret is shown once", async () => {
+  const asked = [];
+  const club = createServer((request, response) => {
+    let body = "";
+    request.on("data", (part) => (body += part));
+    request.on("end", () => {
+      asked.push({ headers: request.headers, body });
+      const { membershipNumber } = JSON.parse(body).data;
+      response.end(JSON.stringify(membershipNumber === "P-7" ? { eligible: true, membershipNumber } : { eligible: false }));
+    });
+  });
+  await new Promise((resolve) => club.listen(0, "127.0.0.1", resolve));
+  const { show } = await presale(3_600_000, "MEMBERS");
+  const { page, context } = await world.room(`#/schedules/${show.scheduleId}/phases?event=${show.eventId}`);
+  const form = page.getByRole("form", { name: "Ask your own server" });
+  await form.locator("input[name=url]").fill("https://169.254.169.254/");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.locator("[role=alert]").waitFor();
+  assert.equal(await form.locator("input[name=url]").inputValue(), "https://169.254.169.254/", "what was typed stays");
+  await form.locator("input[name=url]").fill(`http://127.0.0.1:${club.address().port}/`);
+  await form.getByRole("button", { name: "Save" }).click();
+  const secret = await page.locator("dialog .secret").textContent();
+  assert.match(secret, /^whsec_/);
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("button", { name: "Stop asking it" }).waitFor();
+  assert.equal(await page.locator("input[type=file]").count(), 0, "the list decides nothing");
+  assert.ok(!(await page.content()).includes(secret), "it is never shown again");
+
+  const fan = await world.fan({ width: 390, language: "ko" });
+  await fan.go(`/#/events/${show.eventId}`);
+  await fan.page.getByText(fan.words.phaseMemberWords).waitFor();
+  const proof = async (number) => {
+    await fan.page.getByLabel(fan.words.phaseValue).fill(number);
+    await fan.page.getByLabel(fan.words.phaseName, { exact: true }).fill("김포도");
+    await fan.page.getByRole("button", { name: fan.words.phaseVerify }).click();
+  };
+  await proof("P-8");
+  await fan.page.locator(".phases [role=alert]").waitFor();
+  await proof("P-7");
+  await fan.page.locator(".badge", { hasText: fan.words.phaseVerified }).waitFor();
+  await fan.context.close();
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  for (const { headers, body } of asked) {
+    const tag = createHmac("sha256", key).update(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.${body}`).digest("base64");
+    assert.equal(headers["webhook-signature"], `v1,${tag}`);
+  }
+  assert.equal(asked.length, 2);
+  await page.getByRole("button", { name: "Stop asking it" }).click();
+  await page.locator("dialog .btn.stop").click();
+  await page.locator("input[type=file]").waitFor();
+  await context.close();
+  club.close();
 });

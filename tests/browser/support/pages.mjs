@@ -169,6 +169,8 @@ const ROOM = [
   ["admin-event", (show) => `#/events/${show.eventId}`, "tbody tr"],
   ["admin-pricing", ({ phased }) => `#/schedules/${phased.scheduleId}/pricing?event=${phased.eventId}`, "fieldset"],
   ["admin-phases", ({ phased }) => `#/schedules/${phased.scheduleId}/phases?event=${phased.eventId}`, "fieldset"],
+  ["admin-setup", ({ phased }) => `#/schedules/${phased.scheduleId}/setup?event=${phased.eventId}`, "fieldset"],
+  ["admin-setup-prices", ({ phased }) => `#/schedules/${phased.scheduleId}/setup?event=${phased.eventId}&step=prices`, "fieldset"],
   ["admin-allocations", ({ phased }) => `#/schedules/${phased.scheduleId}/allocations?event=${phased.eventId}`, "seat-map[drawn]"],
   ["admin-box-office", ({ phased }) => `#/schedules/${phased.scheduleId}/boxoffice?event=${phased.eventId}`, ".desk ~ * tbody tr"],
   ["admin-reseat", ({ booking }) => `#/schedules/${booking.scheduleId}/reseat?booking=${booking.id}`, "seat-map[drawn]"],

@@ -5,7 +5,8 @@ import { ask } from "../../shared/ui/dialog.js";
 import { el, icon } from "../../shared/ui/dom.js";
 import { count } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { field } from "../form.js";
+import { field, tick } from "../form.js";
+import { copySale } from "./phases/copy.js";
 
 const TIMES = ["startsAt", "endsAt", "saleStartsAt", "saleEndsAt"];
 const DAY_MS = 86_400_000;
@@ -51,11 +52,18 @@ export function addDateButton(page, event) {
   const act = async () => {
     const terms = nextOf(last);
     const grades = Object.entries(last.prices).sort((a, b) => b[1] - a[1]).map(([grade]) => ({ grade }));
+    // A second try after a failure goes on with the date that was made.
+    let made = null;
     const done = await ask({
       title: t("addDate"),
-      content: el("div", { class: "stack" }, termFields(terms, grades)),
+      content: el("div", { class: "stack" }, termFields(terms, grades), tick({ label: t("takeAlong"), name: "takesAlong" })),
       yes: t("addDate"),
-      act: (form) => call("POST", `/api/admin/events/${event.id}/schedules`, { body: readTerms(form, grades) }),
+      act: async (form) => {
+        const body = readTerms(form, grades);
+        made ??= { ...body, ...(await call("POST", `/api/admin/events/${event.id}/schedules`, { body })) };
+        if (form.has("takesAlong")) await copySale(last, made);
+        return made;
+      },
     });
     if (done) page.again();
   };

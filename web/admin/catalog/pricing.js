@@ -91,7 +91,7 @@ function priceForm(page, path, schedule) {
   return form;
 }
 
-function optionsForm(page, { path, schedule, options }) {
+export function optionsForm(page, { path, schedule, options }) {
   const problem = problemBox();
   const list = el("div", { class: "stack" });
   const add = (it) => list.append(typeFields(schedule, it));
@@ -182,7 +182,7 @@ function readFee(box) {
   return amount ? { amount: Number(amount), refund: box.querySelector('[name="refund"]').value } : null;
 }
 
-function promotionTable(page, path, items) {
+export function promotionTable(page, path, items) {
   if (!items.length) return el("p", { class: "quiet pad" }, t("promotionsNone"));
   const heads = ["code", "discount", "promoWindow", "promoUses", "actions"];
   return el("div", { class: "scroll" }, el("table", {},
@@ -205,7 +205,7 @@ function promotionRow(page, path, it) {
     el("td", {}, button));
 }
 
-function promotionForm(page, { path, schedule }) {
+export function promotionForm(page, { path, schedule }) {
   const problem = problemBox();
   const button = el("button", { class: "btn brand" }, t("promoAdd"));
   const form = el("form", { class: "pad stack", "aria-label": t("promoAdd") },

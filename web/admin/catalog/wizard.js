@@ -1,4 +1,5 @@
-// Creates a concert, from scratch or as a copy: what, where, when and prices, then a review.
+// Creates a concert, from scratch or as a copy: what, where, when and prices, then a review. The
+// sale itself can be set up in the steps that follow.
 
 import { call, get } from "../../shared/app/api.js";
 import { el, problemBox, whileBusy } from "../../shared/ui/dom.js";
@@ -9,6 +10,7 @@ import { keep, recall } from "../../shared/app/session.js";
 import { readTerms, termFields } from "./dates.js";
 import { eventFields, readEvent } from "./event.js";
 import { generate, SHAPES } from "./hall/generate.js";
+import { copySale } from "./phases/copy.js";
 
 const STEPS = ["stepWhat", "stepWhere", "stepWhen", "stepCheck"];
 const HOUR_MS = 3_600_000;
@@ -47,6 +49,7 @@ function draftOf(venues, original) {
   const [opens, starts] = [today + DAY_MS + SALE_UTC_MS, today + 31 * DAY_MS + SHOW_UTC_MS];
   const last = original?.schedules.at(-1);
   const venue = venues.find((it) => it.name === original?.venueName) ?? venues[0];
+  const hall = venue?.halls.find((it) => it.name === original?.hallName);
   return {
     event: {
       title: original ? t("copyTitle", original.title) : "",
@@ -57,7 +60,7 @@ function draftOf(venues, original) {
       transferable: original?.transferable ?? true,
     },
     venueId: venue?.id,
-    hallId: (venue?.halls.find((it) => it.name === original?.hallName) ?? venue?.halls[0])?.id,
+    hallId: (hall ?? venue?.halls[0])?.id,
     startsAt: new Date(starts).toISOString(),
     endsAt: new Date(starts + 3 * HOUR_MS).toISOString(),
     saleStartsAt: new Date(opens).toISOString(),
@@ -66,6 +69,12 @@ function draftOf(venues, original) {
     seatsPerPerson: last?.seatsPerPerson ?? 4,
     seatsPerOrder: last?.seatsPerOrder ?? 4,
     opensNow: true,
+    // The date whose phases, ticket types and fees a copy can take along: they name the grades and
+    // sections of its hall.
+    last,
+    lastHallId: hall?.id,
+    takesAlong: Boolean(last),
+    setsUp: false,
   };
 }
 
@@ -173,22 +182,32 @@ function checkStep({ page, draft, venues }) {
     isLast: true,
     content: [
       el("dl", { class: "pairs num" }, lines.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+      draft.last && draft.hallId === draft.lastHallId ? tick({ label: t("takeAlong"), name: "takesAlong", checked: draft.takesAlong }) : null,
       tick({ label: t("openAtOnce"), name: "opensNow", checked: draft.opensNow }),
+      tick({ label: t("setupNext"), name: "setsUp", checked: draft.setsUp }),
     ],
-    take: (form) => create(page, draft, form.has("opensNow")),
+    take: (form) => {
+      for (const name of ["takesAlong", "opensNow", "setsUp"]) draft[name] = form.has(name);
+      return create(page, draft);
+    },
   };
 }
 
 /**
  * Makes the calls in order and remembers what they created, so that a retry continues from there.
  */
-async function create(page, draft, opensNow) {
-  const { event, venueId, hallId } = draft;
+async function create(page, draft) {
+  const { event, venueId, hallId, opensNow, setsUp } = draft;
   draft.made ??= (await call("POST", "/api/admin/events", { body: { ...event, venueId, hallId } })).id;
   const { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson, seatsPerOrder } = draft;
   const body = { startsAt, endsAt, saleStartsAt, saleEndsAt, prices, seatsPerPerson, seatsPerOrder };
   draft.scheduled ??= (await call("POST", `/api/admin/events/${draft.made}/schedules`, { body })).id;
-  if (opensNow) await call("POST", `/api/admin/events/${draft.made}/open`, { body: {} });
+  if (draft.takesAlong && !draft.copied) {
+    await copySale(draft.last, { ...body, id: draft.scheduled });
+    draft.copied = true;
+  }
+  if (opensNow && !setsUp) await call("POST", `/api/admin/events/${draft.made}/open`, { body: {} });
   keep("draft", "event", null);
-  page.go(`#/events/${draft.made}`);
+  const query = new URLSearchParams({ event: draft.made, ...(opensNow ? { open: "yes" } : {}) });
+  page.go(setsUp ? `#/schedules/${draft.scheduled}/setup?${query}` : `#/events/${draft.made}`);
 }

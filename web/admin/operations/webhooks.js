@@ -86,7 +86,7 @@ async function rotate(page, it) {
 }
 
 /** The secret cannot be shown again. */
-function showSecret(secret) {
+export function showSecret(secret) {
   return ask({
     title: t("webhookSecret"),
     content: el("div", { class: "stack" }, el("p", { class: "note warn" }, t("webhookSecretWords")), el("code", { class: "secret" }, secret)),

@@ -77,7 +77,7 @@ function memberForm(phase, again) {
     input("name", t("phaseName"), "name"),
   ];
   const read = (form) => ({ [form.get("kind")]: form.get("value"), name: form.get("name") });
-  return proofForm(phase, { inputs, read, again });
+  return [proofForm(phase, { inputs, read, again }), el("p", { class: "quiet" }, t("phaseMemberWords"))];
 }
 
 function proofForm(phase, { inputs, read, again }) {

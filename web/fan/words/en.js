@@ -288,6 +288,7 @@ export default {
   phaseIdentity: "Verify your identity",
   phaseKind: "Verify by",
   phaseLogIn: "Log in to verify",
+  phaseMemberWords: "The organiser uses this only to check your membership.",
   phaseName: "Name",
   phaseOpen: "On sale",
   phaseSections: (names) => `Sections ${names}`,

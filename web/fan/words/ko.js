@@ -295,6 +295,7 @@ export default {
   phaseIdentity: "본인 인증하기",
   phaseKind: "확인할 정보",
   phaseLogIn: "로그인하고 인증하기",
+  phaseMemberWords: "입력한 정보는 주최자가 회원인지 확인하는 데만 써요.",
   phaseName: "이름",
   phaseOpen: "판매 중",
   phaseSections: (names) => `${names} 구역`,

@@ -4,19 +4,27 @@
 use crate::gateways::tls;
 use async_trait::async_trait;
 use ipnet::IpNet;
-use podo_app::messaging::port::webhook_client::{Post, Posted, WebhookClient};
+use podo_app::messaging::port::webhook_client::{
+    AnswerLimits, Answered, Post, Posted, WebhookClient,
+};
 use podo_domain::Refusal;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::{Client, Url};
+use reqwest::{Client, RequestBuilder, Response, Url};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 
+/// Most questions at once. A slow server of one organiser must not hold a connection for each fan of
+/// an opening.
+const QUESTIONS_MAX: usize = 64;
+
 pub struct HttpWebhookClient {
     http: Client,
+    questions: Semaphore,
     allowed: Arc<Vec<IpNet>>,
 }
 
@@ -33,7 +41,14 @@ impl HttpWebhookClient {
             .no_proxy()
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(HttpWebhookClient { http, allowed })
+        Ok(HttpWebhookClient { http, questions: Semaphore::new(QUESTIONS_MAX), allowed })
+    }
+
+    fn request(&self, post: &Post) -> RequestBuilder {
+        let request = self.http.post(&post.url).header("content-type", "application/json");
+        let request =
+            post.headers.iter().fold(request, |it, (name, value)| it.header(*name, value));
+        request.body(post.body.clone())
     }
 
     /// Names are checked when they are resolved; an IP address in the URL is checked here.
@@ -62,14 +77,42 @@ impl WebhookClient for HttpWebhookClient {
         if !self.is_callable(&post.url) {
             return Posted::Failed("this address is not called".to_owned());
         }
-        let request = self.http.post(&post.url).header("content-type", "application/json");
-        let request =
-            post.headers.iter().fold(request, |it, (name, value)| it.header(*name, value));
-        match request.body(post.body.clone()).send().await {
+        match self.request(post).send().await {
             Ok(response) => Posted::Answered(response.status().as_u16()),
             Err(error) => Posted::Failed(describe(&error)),
         }
     }
+
+    async fn ask(&self, post: &Post, limits: AnswerLimits) -> Answered {
+        if !self.is_callable(&post.url) {
+            return Answered::Not("this address is not called".to_owned());
+        }
+        let Ok(_permit) = self.questions.try_acquire() else {
+            return Answered::Not("too many questions are open".to_owned());
+        };
+        // The timeout covers the body too.
+        let response = match self.request(post).timeout(limits.within).send().await {
+            Ok(response) => response,
+            Err(error) => return Answered::Not(describe(&error)),
+        };
+        let status = response.status().as_u16();
+        match read(response, limits.bytes_max).await {
+            Ok(body) => Answered::With(status, body),
+            Err(reason) => Answered::Not(reason),
+        }
+    }
+}
+
+/// The body, if it isn't too long.
+async fn read(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, String> {
+    let mut body = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(|error| describe(&error))? {
+        if bytes_max < body.len() + part.len() {
+            return Err("the response is too long".to_owned());
+        }
+        body.extend_from_slice(&part);
+    }
+    Ok(body)
 }
 
 /// The innermost cause, which says most.

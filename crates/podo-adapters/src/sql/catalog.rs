@@ -6,6 +6,7 @@ mod create;
 mod events;
 mod moved;
 mod phase_people;
+pub(crate) mod phase_webhooks;
 pub(crate) mod phases;
 pub(crate) mod promotions;
 mod read;

@@ -59,6 +59,8 @@ async fn a_service_reads_and_writes_its_own_tables_and_no_others() {
     check("create table user_service.mine (id int)", &[]);
     check("select code_hash from event_service.phase_codes", &[Event, Sales]);
     check("select key_hash from event_service.phase_members", &[Event, Sales]);
+    check("select secret from event_service.phase_webhooks", &[Event, User]);
+    check("select id from event_service.phase_webhooks", &[Event, User, Sales, ReadOnly]);
     check("update event_service.phase_codes set uses_max = uses_max", &[Event]);
     check("delete from event_service.phase_eligibilities where false", &[Event]);
     check("update event_service.draws set apply_until = apply_until", &[Event, Worker]);

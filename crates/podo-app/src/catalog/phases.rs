@@ -3,18 +3,20 @@
 
 pub mod draws;
 pub mod draws_port;
+pub mod member_webhook;
 pub mod members;
 pub mod port;
 
 use crate::cache::Cache;
 use crate::catalog::phases::draws::AdminDrawView;
-use crate::catalog::phases::members::{MemberKey, member_key};
+use crate::catalog::phases::member_webhook::MemberWebhookView;
+use crate::catalog::phases::members::{MemberKey, identity_key, member_key};
 use crate::catalog::phases::port::{
     AddCodes, ImportView, KeyHash, PhasePeople, PhaseProof, SetPhases, Verify,
 };
 use crate::context::AppContext;
 use crate::error::{Error, Result};
-use crate::identity::accounts::require_identity;
+use crate::identity::accounts::{identity_hash, require_identity};
 use podo_domain::catalog::phases::{Phase, PhaseAudience, PhaseInput};
 use podo_domain::catalog::text::FieldError;
 use podo_domain::catalog::{SaleWindow, ScheduleStatus};
@@ -130,6 +132,9 @@ pub struct AdminPhaseView {
     pub verified: u64,
     /// The latest member lists, newest first.
     pub imports: Vec<ImportView>,
+    /// The organiser's server that decides who is a member, instead of the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member_webhook: Option<MemberWebhookView>,
     /// The draw of a phase for winners, once it is set up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub draw: Option<AdminDrawView>,
@@ -146,6 +151,9 @@ impl AdminPhaseView {
             members: count(|people| people.n_members),
             verified: count(|people| people.n_eligible),
             imports: people.map(|people| people.imports.clone()).unwrap_or_default(),
+            member_webhook: people
+                .and_then(|people| people.webhook_url.clone())
+                .map(|url| MemberWebhookView { url, secret: None }),
             draw: None,
         }
     }
@@ -218,7 +226,10 @@ async fn missing_proof(
     Ok(match phase.terms.audience {
         PhaseAudience::Everybody => None,
         PhaseAudience::Code => Some(MissingProof::Code),
-        PhaseAudience::Members => Some(MissingProof::Membership),
+        PhaseAudience::Members => {
+            let proof = listed_identity(context, fan, phase.id).await?;
+            proof.is_none().then_some(MissingProof::Membership)
+        }
         PhaseAudience::VerifiedIdentity => {
             (!is_identified(context, fan).await?).then_some(MissingProof::Identity)
         }
@@ -234,7 +245,20 @@ async fn is_identified(context: &AppContext, fan: UserId) -> Result<bool> {
     }
 }
 
-/// What a fan enters on the event page. Nothing proves a verified identity, which the account has.
+/// The line of the member list that has the fan's verified identity, unless it is taken: such a fan
+/// types nothing.
+async fn listed_identity(
+    context: &AppContext,
+    fan: UserId,
+    phase: PhaseId,
+) -> Result<Option<PhaseProof>> {
+    let Some(hash) = identity_hash(context, fan).await? else { return Ok(None) };
+    let key = identity_key(&context.keyring, phase, &hash);
+    let is_free = context.store.has_free_member(phase, key).await?;
+    Ok(is_free.then_some(PhaseProof::Member(key)))
+}
+
+/// What a fan enters on the event page. A verified identity needs nothing: the account has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Proof {
     Code(String),
@@ -262,7 +286,11 @@ pub async fn verify(
         (PhaseAudience::Everybody, _) => None,
         (PhaseAudience::Code, Proof::Code(code)) => Some(code_proof(context, phase, &code)?),
         (PhaseAudience::Members, Proof::Member(key)) => {
-            Some(PhaseProof::Member(member_key(&context.keyring, phase, &key)))
+            Some(member_proof(context, fan, phase, &key).await?)
+        }
+        (PhaseAudience::Members, Proof::Identity) => {
+            let wrong = Refusal::WrongPhaseProof { field: "name" };
+            Some(listed_identity(context, fan, phase).await?.ok_or(wrong)?)
         }
         (PhaseAudience::VerifiedIdentity, _) => {
             require_identity(context, fan).await?;
@@ -272,7 +300,7 @@ pub async fn verify(
         (PhaseAudience::Code, Proof::Member(_) | Proof::Identity) => {
             return Err(Refusal::WrongPhaseProof { field: "code" }.into());
         }
-        (PhaseAudience::Members, Proof::Code(_) | Proof::Identity) => {
+        (PhaseAudience::Members, Proof::Code(_)) => {
             return Err(Refusal::WrongPhaseProof { field: "name" }.into());
         }
     };
@@ -282,9 +310,24 @@ pub async fn verify(
     Ok(MyPhaseView { phase: PhaseView::of(found, now), eligible: true, missing: None })
 }
 
+/// By the list, or by the organiser's server, which isn't asked again about a verified fan.
+async fn member_proof(
+    context: &AppContext,
+    fan: UserId,
+    phase: PhaseId,
+    key: &MemberKey,
+) -> Result<PhaseProof> {
+    let by_list = PhaseProof::Member(member_key(&context.keyring, phase, key));
+    let Some(webhook) = context.store.member_webhook(phase).await? else { return Ok(by_list) };
+    if context.store.eligible_phases(fan, phase.schedule()).await?.contains(&phase) {
+        return Ok(by_list);
+    }
+    member_webhook::ask(context, &webhook, key).await.map(PhaseProof::Confirmed)
+}
+
 /// Refuses fans who aren't eligible, and everybody in a phase for winners of a draw, who get offers
-/// and need no entry. A verified identity is recorded here, so that the hold finds
-/// every audience in one table.
+/// and need no entry. What the account proves by itself is recorded here, so that the
+/// hold finds every audience in one table.
 pub(crate) async fn require_eligible(
     context: &AppContext,
     fan: UserId,
@@ -300,17 +343,29 @@ pub(crate) async fn require_eligible(
     }
     let proven = context.store.eligible_phases(fan, phase.id.schedule()).await?;
     if !proven.contains(&phase.id) {
-        let is_missing =
-            audience != PhaseAudience::VerifiedIdentity || !is_identified(context, fan).await?;
-        if is_missing {
-            return Err(Refusal::NotEligible { phase: phase.id, audience }.into());
-        }
-        let (proof, now) = (PhaseProof::Identity, context.now());
+        let proof = proof_without_typing(context, fan, phase).await?;
+        let proof = proof.ok_or(Refusal::NotEligible { phase: phase.id, audience })?;
+        let now = context.now();
         let verify = Verify { phase: phase.id, user: fan, proof, is_asked: false, now };
         context.store.verify(verify).await?;
     }
     known.insert((phase.id, fan), ());
     Ok(())
+}
+
+/// What the account proves by itself.
+async fn proof_without_typing(
+    context: &AppContext,
+    fan: UserId,
+    phase: &Phase,
+) -> Result<Option<PhaseProof>> {
+    Ok(match phase.terms.audience {
+        PhaseAudience::VerifiedIdentity => {
+            is_identified(context, fan).await?.then_some(PhaseProof::Identity)
+        }
+        PhaseAudience::Members => listed_identity(context, fan, phase.id).await?,
+        PhaseAudience::Everybody | PhaseAudience::Code | PhaseAudience::Drawn => None,
+    })
 }
 
 fn code_proof(context: &AppContext, phase: PhaseId, code: &str) -> Result<PhaseProof> {

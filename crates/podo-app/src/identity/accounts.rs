@@ -15,7 +15,7 @@ mod social;
 pub use budgets::DEVICE_KNOWN_FOR;
 pub use email_proof::{EmailProofAsked, ask_email_proof, prove_email};
 pub use identity::{
-    IdentityCache, IdentityStart, prove_identity, require_identity, start_identity,
+    IdentityCache, IdentityStart, identity_hash, prove_identity, require_identity, start_identity,
 };
 pub use links::{links, start_link, unlink};
 pub use profile::{

@@ -137,7 +137,7 @@ fn place(id: EndpointId) -> String {
     format!("webhook_endpoints.secret.{id}")
 }
 
-fn new_secret(context: &AppContext) -> String {
+pub(crate) fn new_secret(context: &AppContext) -> String {
     format!("{SECRET_PREFIX}{}", STANDARD.encode(context.rng.secret()))
 }
 
@@ -193,21 +193,26 @@ pub(crate) async fn note_failure(
 /// The id is the message's, so that receivers can detect duplicates.
 fn sign(context: &AppContext, endpoint: &Endpoint, delivery: &Delivery) -> Result<Post> {
     let id = format!("msg_{}", delivery.message_id);
-    let seconds = context.now().ms() / 1_000;
-    let mut signatures = Vec::new();
-    for encrypted in std::iter::once(&endpoint.secret).chain(&endpoint.previous_secret) {
-        let secret = context.keyring.decrypt(&place(endpoint.endpoint), encrypted)?;
-        signatures.push(signature(&secret, &id, seconds, &delivery.body)?);
-    }
-    Ok(Post {
-        url: endpoint.url.clone(),
-        headers: vec![
-            ("webhook-id", id),
-            ("webhook-timestamp", seconds.to_string()),
-            ("webhook-signature", signatures.join(" ")),
-        ],
-        body: delivery.body.clone(),
-    })
+    let place = place(endpoint.endpoint);
+    let decrypt = |encrypted: &Vec<u8>| context.keyring.decrypt(&place, encrypted);
+    let secrets = std::iter::once(&endpoint.secret).chain(&endpoint.previous_secret);
+    let secrets = secrets.map(decrypt).collect::<Result<Vec<String>>>()?;
+    let unsigned =
+        Post { url: endpoint.url.clone(), headers: Vec::new(), body: delivery.body.clone() };
+    signed(unsigned, &id, context.now(), &secrets)
+}
+
+/// With the headers of Standard Webhooks: one signature for each secret.
+pub(crate) fn signed(post: Post, id: &str, now: Timestamp, secrets: &[String]) -> Result<Post> {
+    let seconds = now.ms() / 1_000;
+    let sign = |secret: &String| signature(secret, id, seconds, &post.body);
+    let signatures = secrets.iter().map(sign).collect::<Result<Vec<String>>>()?;
+    let headers = vec![
+        ("webhook-id", id.to_owned()),
+        ("webhook-timestamp", seconds.to_string()),
+        ("webhook-signature", signatures.join(" ")),
+    ];
+    Ok(Post { headers, ..post })
 }
 
 fn signature(secret: &str, id: &str, seconds: i64, body: &str) -> Result<String> {

@@ -21,6 +21,8 @@ pub enum FieldError {
     NotAnEmail,
     #[error("not_a_phone")]
     NotAPhone,
+    #[error("not_a_hash")]
+    NotAHash,
     #[error("not_a_zone")]
     NotAZone,
     #[error("not_a_time")]

@@ -1,12 +1,13 @@
 //! One fan's journey: wait, look, hold, pay.
 
+use crate::fan::phased::map_of;
 use crate::http::answers::{
     Confirmed, ConfirmedReservation, Held, Paid, PaymentNow, QueueState, QueueStatus, Requested,
     SandboxChoice, Wallet,
 };
 use crate::http::caller::Caller;
 use crate::http::client::Call;
-use crate::plan::{FanPlan, Favour, LoadPlan, Means, pick_seats};
+use crate::plan::{FanPlan, Favour, LoadPlan, Means, PhasePart, pick_seats};
 use crate::report::stats::{Ending, Purchase, Step};
 use podo_domain::payments::wallet;
 use podo_domain::waiting_room::Outlook;
@@ -25,9 +26,9 @@ const POLL_AFTER: Duration = Duration::from_secs(2);
 const PAYMENT_WAIT_MAX: Duration = Duration::from_secs(240);
 
 pub(crate) struct Journey {
-    plan: Arc<LoadPlan>,
-    caller: Caller,
-    wish: FanPlan,
+    pub(super) plan: Arc<LoadPlan>,
+    pub(super) caller: Caller,
+    pub(super) wish: FanPlan,
     /// When the fan was due to arrive.
     due: Instant,
 }
@@ -55,13 +56,19 @@ impl Journey {
     }
 
     async fn buy(&mut self) -> Result<Ending, Ending> {
-        self.wait_for_entry().await?;
-        let held = self.hold_seats().await?;
+        let plan = Arc::clone(&self.plan);
+        let part = plan.part_of(self.caller.fan);
+        if let Some((_, part)) = part {
+            self.verify(part).await?;
+        }
+        self.wait_for_entry(part).await?;
+        let mut held = self.hold_seats(part.map(|(_, part)| part)).await?;
         self.think().await;
         if self.wish.abandons {
             self.give_back(&held).await?;
             return Ok(Ending::Abandoned);
         }
+        self.choose_order(&mut held).await?;
         match self.pay(&held).await {
             Err(Ending::Declined) => {
                 // A fan without a working card would keep the seats from others until the hold
@@ -79,19 +86,25 @@ impl Journey {
         }
     }
 
-    async fn wait_for_entry(&mut self) -> Result<(), Ending> {
-        let body = json!({ "scheduleId": self.plan.schedule });
+    async fn wait_for_entry(&mut self, part: Option<(usize, &PhasePart)>) -> Result<(), Ending> {
+        let body = match part {
+            Some((_, part)) => {
+                json!({ "scheduleId": self.plan.schedule, "phaseId": part.phase })
+            }
+            None => json!({ "scheduleId": self.plan.schedule }),
+        };
+        let room = part.map_or(0, |(index, _)| index);
         let call = Call::post("/api/queue/enter", &body);
         let answer = self.caller.call_due(Step::Enter, call, None, self.due).await?;
         let entered = Instant::now();
         let mut place: QueueStatus = self.caller.read(Step::Enter, &answer)?;
-        self.note(&mut place);
+        self.note(room, &mut place);
         while !place.can_enter {
             self.keep_waiting(&place, entered).await?;
             let path = format!("/api/queue/status?scheduleId={}", self.plan.schedule);
             let answer = self.caller.call(Step::Poll, Call::get(path)).await?;
             place = self.caller.read(Step::Poll, &answer)?;
-            self.note(&mut place);
+            self.note(room, &mut place);
         }
         self.caller.entry = place.entry_token;
         let stats = &self.caller.shared.stats;
@@ -101,8 +114,8 @@ impl Journey {
     }
 
     /// Keeps the place token: the draw issues a new one.
-    fn note(&mut self, place: &mut QueueStatus) {
-        self.caller.shared.places.note(self.caller.fan, place);
+    fn note(&mut self, room: usize, place: &mut QueueStatus) {
+        self.caller.shared.places.note(room, self.caller.fan, place);
         if let Some(token) = place.token.take() {
             self.caller.place = Some(token);
         }
@@ -124,9 +137,9 @@ impl Journey {
         Ok(())
     }
 
-    async fn hold_seats(&mut self) -> Result<Held, Ending> {
+    async fn hold_seats(&mut self, part: Option<&PhasePart>) -> Result<Held, Ending> {
         for _ in 0..self.plan.picks_max.max(1) {
-            let seats = self.choose_seats().await?;
+            let seats = self.choose_seats(part).await?;
             self.think().await;
             let body = json!({ "scheduleId": self.plan.schedule, "seatIds": seats });
             let call = Call::post("/api/booking/seats/select", &body);
@@ -139,9 +152,9 @@ impl Journey {
         Err(Ending::LostRace)
     }
 
-    async fn choose_seats(&mut self) -> Result<Vec<SeatId>, Ending> {
+    async fn choose_seats(&mut self, part: Option<&PhasePart>) -> Result<Vec<SeatId>, Ending> {
         let call = Call::get_bytes(format!("/api/schedules/{}/seats", self.plan.schedule));
-        let map = self.caller.call(Step::Seats, call).await?.body;
+        let map = map_of(part, &self.caller.call(Step::Seats, call).await?.body);
         let FanPlan { n_seats, rng, is_bot, .. } = &mut self.wish;
         let favour = if *is_bot { Favour::Front } else { self.plan.favour };
         let picked = pick_seats(&map, favour, *n_seats, rng);

@@ -45,6 +45,8 @@ impl fmt::Display for PlaceFindings {
 
 #[derive(Clone, Copy, Default)]
 struct History {
+    /// Each waiting room has numbers of its own.
+    room: usize,
     number: Option<u64>,
     position: Option<u64>,
     is_lost: bool,
@@ -67,9 +69,10 @@ pub(crate) struct Places {
 
 impl Places {
     /// Records an answer to a fan.
-    pub(crate) fn note(&self, fan: u32, place: &QueueStatus) {
+    pub(crate) fn note(&self, room: usize, fan: u32, place: &QueueStatus) {
         let mut state = self.state();
         let history = state.by_fan.entry(fan).or_default();
+        history.room = room;
         if let Some(number) = place.number {
             history.is_lost |= history.number.is_some_and(|before| before != number);
             history.number = Some(number);
@@ -95,12 +98,16 @@ impl Places {
         let state = self.state();
         let count =
             |is_so: fn(&History) -> bool| state.by_fan.values().filter(|it| is_so(it)).count();
-        let mut by_number: Vec<(u64, Option<Timestamp>)> =
-            state.by_fan.values().filter_map(|it| Some((it.number?, it.entry_ends))).collect();
+        let numbered =
+            state.by_fan.values().filter_map(|it| Some(((it.room, it.number?), it.entry_ends)));
+        let mut by_number: Vec<((usize, u64), Option<Timestamp>)> = numbered.collect();
         by_number.sort_unstable();
         let n_doubled = by_number.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
-        let entries: Vec<Timestamp> = by_number.iter().filter_map(|(_, ends)| *ends).collect();
-        let n_passed = entries.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        let entries = by_number.iter().filter_map(|((room, _), ends)| Some((*room, (*ends)?)));
+        let entries: Vec<(usize, Timestamp)> = entries.collect();
+        let is_passed =
+            |pair: &&[(usize, Timestamp)]| pair[0].0 == pair[1].0 && pair[1].1 < pair[0].1;
+        let n_passed = entries.windows(2).filter(is_passed).count();
         PlaceFindings {
             lost: count(|it| it.is_lost) as u64,
             grown: count(|it| it.has_grown) as u64,
@@ -144,8 +151,8 @@ mod tests {
     fn an_orderly_line_leaves_nothing_to_complain_about() {
         let places = Places::default();
         for fan in 0..3_u32 {
-            places.note(fan, &waiting(7 + u64::from(fan), 1 + u64::from(fan)));
-            places.note(fan, &inside(7 + u64::from(fan), 100 + i64::from(fan)));
+            places.note(0, fan, &waiting(7 + u64::from(fan), 1 + u64::from(fan)));
+            places.note(0, fan, &inside(7 + u64::from(fan), 100 + i64::from(fan)));
             places.note_leaving();
         }
         let findings = places.findings();
@@ -156,12 +163,12 @@ mod tests {
     #[test]
     fn every_violation_is_found() {
         let places = Places::default();
-        places.note(0, &waiting(7, 1));
-        places.note(0, &waiting(8, 2));
+        places.note(0, 0, &waiting(7, 1));
+        places.note(0, 0, &waiting(8, 2));
         assert_eq!((places.findings().lost, places.findings().grown), (1, 1));
-        places.note(1, &inside(8, 50));
+        places.note(0, 1, &inside(8, 50));
         assert_eq!(places.findings().doubled, 1);
-        places.note(2, &inside(6, 60));
+        places.note(0, 2, &inside(6, 60));
         let findings = places.findings();
         assert_eq!((findings.passed, findings.inside_max), (1, 2));
     }

@@ -54,6 +54,14 @@ pub(crate) struct Held {
 #[derive(Debug, Deserialize)]
 pub(crate) struct HeldSeat {
     pub(crate) id: SeatId,
+    #[serde(default)]
+    pub(crate) grade: String,
+}
+
+/// An order after the fan has chosen types and a code.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Ordered {
+    pub(crate) amount: i64,
 }
 
 #[derive(Debug, Deserialize)]

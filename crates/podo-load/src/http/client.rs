@@ -60,6 +60,10 @@ impl Call {
     pub(crate) fn post(path: impl Into<String>, body: &serde_json::Value) -> Call {
         Call { method: Method::POST, body: body.to_string().into(), ..Call::get(path) }
     }
+
+    pub(crate) fn put(path: impl Into<String>, body: &serde_json::Value) -> Call {
+        Call { method: Method::PUT, ..Call::post(path, body) }
+    }
 }
 
 /// Why there is no answer.

@@ -85,8 +85,8 @@ fn read_head(bytes: &[u8]) -> Result<Option<(u16, usize, usize)>> {
     Ok(Some((status, at + END.len(), length.ok_or_else(bad)?)))
 }
 
-/// The bytes of one request.
-pub(crate) fn request(target: &Target, call: &Call, credentials: Credentials<'_>) -> Bytes {
+/// The first line of a request and the headers that name the server and the caller.
+pub(crate) fn head(target: &Target, call: &Call, credentials: Credentials<'_>) -> String {
     let mut head = format!(
         "{} {}{} HTTP/1.1\r\nhost: {}\r\n",
         call.method, target.prefix, call.path, target.authority
@@ -94,6 +94,12 @@ pub(crate) fn request(target: &Target, call: &Call, credentials: Credentials<'_>
     for (name, value) in credentials.headers() {
         let _ = write!(head, "{name}: {value}\r\n");
     }
+    head
+}
+
+/// The bytes of one request.
+pub(crate) fn request(target: &Target, call: &Call, credentials: Credentials<'_>) -> Bytes {
+    let mut head = head(target, call, credentials);
     if let Some(accept) = call.accept {
         let _ = write!(head, "accept: {accept}\r\n");
     }

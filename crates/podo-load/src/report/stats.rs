@@ -21,11 +21,15 @@ const SAMPLE_BYTES_MAX: usize = 600;
 pub enum Step {
     SignUp,
     LogIn,
+    /// The proof for a phase, before it opens.
+    Verify,
     /// Timed from the moment the fan was due, not from the moment the call was sent.
     Enter,
     Poll,
     Seats,
     Select,
+    /// Ticket types and a code.
+    Order,
     Release,
     Leave,
     Wallet,
@@ -47,13 +51,15 @@ pub enum Step {
 }
 
 impl Step {
-    pub const ALL: [Step; 18] = [
+    pub const ALL: [Step; 20] = [
         Step::SignUp,
         Step::LogIn,
+        Step::Verify,
         Step::Enter,
         Step::Poll,
         Step::Seats,
         Step::Select,
+        Step::Order,
         Step::Release,
         Step::Leave,
         Step::Wallet,
@@ -72,10 +78,12 @@ impl Step {
         match self {
             Step::SignUp => "sign up",
             Step::LogIn => "log in",
+            Step::Verify => "verify",
             Step::Enter => "enter",
             Step::Poll => "poll",
             Step::Seats => "seats",
             Step::Select => "select",
+            Step::Order => "order",
             Step::Release => "release",
             Step::Leave => "leave",
             Step::Wallet => "wallet",

@@ -68,6 +68,12 @@ coverage! {
     CodeUsedUp,
     /// A code was free again after an order with it had ended.
     CodeCameBack,
+    /// A fan proved that they may buy in the phase.
+    PhaseVerified,
+    /// The code of the phase had as many fans as it may have.
+    PhaseCodeUsedUp,
+    /// A fan was kept out of the phase.
+    NotEligible,
     /// An order of free tickets only.
     FreeOrder,
     /// A fan listed a ticket for resale.

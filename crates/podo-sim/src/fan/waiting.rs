@@ -47,7 +47,7 @@ impl Fan {
 
     async fn is_full_after_loss(&self) -> bool {
         let world = &self.world;
-        let counts = world.live.queue().counts(world.schedule, world.time.now()).await;
+        let counts = world.live.queue().counts(world.room(), world.time.now()).await;
         let is_full = counts.is_ok_and(|it| it.inside >= u64::from(world.swarm.max_active));
         is_full && world.live.lost_at().is_some()
     }
@@ -84,7 +84,10 @@ impl Fan {
                     return true;
                 }
                 Some(Ok(_)) | None => {}
-                Some(Err(_refused)) => return self.give_up_place(),
+                Some(Err(refused)) => {
+                    self.note_refusal(&refused).await;
+                    return self.give_up_place();
+                }
             }
             self.pause(500, 14_000).await;
             let enters_again = self.world.rng.happens(self.world.swarm.repeats / 4);

@@ -83,6 +83,8 @@ mutations! {
     CodeUsesAreNotCounted = "code-uses-are-not-counted" caught as "I28",
     /// An order that ends keeps its use of a promotion code.
     CodeNeverComesBack = "code-never-comes-back" caught as "I28",
+    /// Neither the waiting room nor the hold asks which fan proved that they may buy in the phase.
+    EligibilityIsNotChecked = "eligibility-is-not-checked" caught as "I25",
     /// The seats of an order keep their prices when its amount changes.
     LinesAreForgotten = "lines-are-forgotten" caught as "I3",
     /// More fans are admitted than allowed.
@@ -92,6 +94,12 @@ mutations! {
     /// An engine that lost its last writes continues in the same epoch.
     LostTailUnnoticed = "lost-tail-unnoticed" caught as "I17",
 }
+
+/// What one fan proved, and what any fan did.
+const ELIGIBLE: (&str, &str) = (
+    "where p.schedule_id = $1 and e.user_id = $2",
+    "where p.schedule_id = $1 and (e.user_id = $2 or e.user_id <> $2)",
+);
 
 impl Mutation {
     pub fn parse(text: &str) -> Option<Mutation> {
@@ -104,6 +112,7 @@ impl Mutation {
         #[expect(clippy::wildcard_enum_match_arm, reason = "the others edit statements")]
         match self {
             Mutation::SeatsAreNotCompared => &[Guard::SeatIsCompared, Guard::OneClaimPerSeat],
+            Mutation::EligibilityIsNotChecked => &[Guard::EligibilityIsChecked],
             _ => &[],
         }
     }
@@ -198,6 +207,7 @@ impl Mutation {
                 "set updated_at = $2
                 where id = $1 and n_used <= uses_max",
             ),
+            Mutation::EligibilityIsNotChecked => edit(ELIGIBLE.0, ELIGIBLE.1),
             Mutation::GateOpensTwice => edit(
                 "where id = $1 and code = $2 and status = 'VALID'",
                 "where id = $1 and code = $2",

@@ -57,7 +57,7 @@ fn rules_of(world: &World, rules: &QueueRules) -> QueueRules {
 /// slot had gone to another fan.
 async fn check_cap(world: &World, now: Timestamp) -> Result<()> {
     let now = now.max(world.time.now());
-    let inside = world.live.queue().counts(world.schedule, now).await?.inside;
+    let inside = world.live.queue().counts(world.room(), now).await?.inside;
     let cap = u64::from(world.swarm.max_active);
     if inside <= cap {
         world.live.allow_inside(0);
@@ -80,7 +80,7 @@ fn n_alive(world: &World, now: Timestamp) -> u64 {
 async fn check_order(world: &World, admitted: &[Admission], now: Timestamp) -> Result<()> {
     let numbers: Vec<u64> = admitted.iter().map(|admission| admission.entry.number).collect();
     let Some(last) = numbers.last() else { return Ok(()) };
-    let counts = world.live.queue().counts(world.schedule, now).await?;
+    let counts = world.live.queue().counts(world.room(), now).await?;
     let is_in_order = numbers.is_sorted() && (counts.waiting == 0 || *last < counts.front);
     world.ensure(is_in_order, "I18", || format!("admitted {numbers:?}, first is {}", counts.front));
     Ok(())

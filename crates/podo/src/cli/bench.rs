@@ -2,11 +2,10 @@
 
 mod all;
 mod attack;
-mod drain;
 mod figure;
-mod gates;
-mod grown;
 mod memory;
+mod own_shows;
+mod phases;
 mod process;
 mod rates;
 mod sales;
@@ -73,6 +72,11 @@ enum Profile {
     /// Sell 500 dates, then do nothing: what does the idle server cost, and what do purchases by 1,
     /// 8 and 256 clients, compared with the fresh store?
     Grown,
+    /// Half of the fans verify, wait for a presale for members and buy in it, the others wait for
+    /// the general sale; a quarter of the orders has a ticket type, a quarter a code.
+    Phases,
+    /// Upload a member list with a line for each fan: how fast is it read, and with how much memory?
+    Members,
 }
 
 #[derive(Args, Clone)]
@@ -204,11 +208,13 @@ fn keep(bench: &Bench, findings: &Findings) -> Result<()> {
 /// Creates a show with its fans, starts a server, runs the profile, stops the server and checks all
 /// invariants. Returns the findings, and whether every limit and invariant holds.
 async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings, bool)> {
-    if let Some((figures, is_kept)) = without_show(bench, config).await? {
+    if let Some((figures, is_kept)) = own_shows::measure(bench, config).await? {
         figures.iter().for_each(|figure| println!("{figure}"));
         return Ok((Findings { figures, sale: None }, is_kept));
     }
     let (schedule, accounts) = prepare(bench, config).await?;
+    // Before the server starts, which then reads a complete date.
+    let phased = phases::plan(bench, config, schedule).await?;
     let meter = match bench.instructions {
         true => Meter::Instructions(config.data.clone()),
         false => Meter::Time,
@@ -227,6 +233,12 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
             let target = scale.target(target);
             let (figures, sale) = sales::measure(plan, target, accounts, &server).await?;
             let is_kept = scale.judge(&sale.report);
+            (Findings { figures, sale: Some(sale) }, is_kept)
+        }
+        Profile::Phases => {
+            let plan = phased.context("the phases are staged")?;
+            let (figures, sale) = sales::measure(plan, target, accounts, &server).await?;
+            let is_kept = phases::judge(&sale.report);
             (Findings { figures, sale: Some(sale) }, is_kept)
         }
         Profile::Connections | Profile::Streams => {
@@ -249,6 +261,7 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
         | Profile::SeatMap
         | Profile::Gates
         | Profile::Grown
+        | Profile::Members
         | Profile::Drain => {
             let yardsticks = yardsticks(bench, config, server.process.id(), meter);
             let figures = measure(bench, target, schedule, &accounts, &yardsticks).await?;
@@ -263,27 +276,6 @@ async fn against_own_server(bench: &Bench, config: &Config) -> Result<(Findings,
     let invariants = bootstrapped.context.store.check_all(bootstrapped.context.now()).await?;
     verify::print(&invariants);
     Ok((findings, is_kept && invariants.iter().all(|invariant| invariant.n_broken == 0)))
-}
-
-/// Profiles that create their own shows, or need none. `None` for the others.
-async fn without_show(bench: &Bench, config: &Config) -> Result<Option<(Vec<Figure>, bool)>> {
-    Ok(match bench.profile {
-        Profile::Drain => Some((vec![drain::measure(config, bench.fans).await?], true)),
-        Profile::Grown => Some((grown::measure(bench, config).await?, true)),
-        Profile::Gates => Some(gates::measure(bench, config).await?),
-        Profile::Sale
-        | Profile::Opening
-        | Profile::National
-        | Profile::Connections
-        | Profile::Streams
-        | Profile::Attack
-        | Profile::Polls
-        | Profile::Growth
-        | Profile::OneSeat
-        | Profile::Holds
-        | Profile::Wallet
-        | Profile::SeatMap => None,
-    })
 }
 
 /// Creates the fans' accounts and their show.
@@ -338,6 +330,8 @@ async fn measure(
         | Profile::Attack
         | Profile::Gates
         | Profile::Grown
+        | Profile::Phases
+        | Profile::Members
         | Profile::Drain => Ok(Vec::new()),
     }
 }
@@ -370,6 +364,8 @@ impl Profile {
             | Profile::SeatMap
             | Profile::Gates
             | Profile::Grown
+            | Profile::Phases
+            | Profile::Members
             | Profile::Drain => &[("PODO_LIMITS", "off")],
         }
     }
@@ -383,6 +379,10 @@ impl Profile {
     }
 
     fn opens_in(self, n_fans: u32) -> Duration {
+        // Phases need a sale that hasn't opened.
+        if matches!(self, Profile::Phases | Profile::Members) {
+            return phases::opens_in(n_fans);
+        }
         Scale::of(self).map_or(Duration::ZERO, |scale| scale.opens_in(n_fans))
     }
 
@@ -406,6 +406,8 @@ impl Profile {
             | Profile::SeatMap
             | Profile::Gates
             | Profile::Grown
+            | Profile::Phases
+            | Profile::Members
             | Profile::Drain => QueueSettings {
                 max_active: 100_000,
                 admit_per_second: 100_000,

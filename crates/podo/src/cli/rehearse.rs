@@ -10,6 +10,8 @@ use crate::cli::stage;
 use crate::cli::stage::Billing;
 use crate::cli::stage::fans;
 use crate::cli::stage::own_server::OwnServer;
+use crate::cli::stage::terms;
+use crate::cli::stage::terms::Staged;
 use crate::cli::verify;
 use crate::config::{Config, Overrides};
 use crate::{bootstrap, simulated_fans};
@@ -60,6 +62,9 @@ const MEASURE_FANS_MAX: u32 = 1_000;
 /// How long a hundred fans take to arrive; half of them arrive in the first eighth.
 const RUSH_PER_HUNDRED: Duration = Duration::from_secs(1);
 
+/// Phases, types, codes and kept seats are set before the sale opens.
+const TERMS_WITHIN: Duration = Duration::from_secs(15);
+
 pub(super) async fn run(rehearse: Rehearse, config: Config) -> Result<ExitCode> {
     let original = original::read(&config, rehearse.schedule).await?;
     let folder = Folder::new(&config.data)?;
@@ -70,6 +75,9 @@ pub(super) async fn run(rehearse: Rehearse, config: Config) -> Result<ExitCode> 
          no notification is sent.",
         original.title, original.n_seats
     );
+    if !original.is_plain() {
+        println!("{}", original.describe());
+    }
     let advice = measure(&rehearse, &original, &sandbox, fans).await?;
     let is_sound = Box::pin(play(&rehearse, &original, &sandbox, fans, &advice)).await?;
     println!("{advice}");
@@ -168,11 +176,21 @@ async fn play(
     advice: &Advice,
 ) -> Result<bool> {
     let bootstrapped = bootstrap::context(sandbox).await?;
-    let billing = billing(original, advice.settings());
-    let (schedule, accounts) = prepare(&bootstrapped.context, billing, fans).await?;
+    let opens_in = if original.is_plain() { Duration::ZERO } else { TERMS_WITHIN };
+    let billing = Billing { opens_in, ..billing(original, advice.settings()) };
+    let accounts = simulated_fans::accounts(&bootstrapped.context, fans, |_| {}).await?;
+    let schedule = stage::put_on(&bootstrapped.context, billing).await?;
+    let staged = match original.is_plain() {
+        true => None,
+        false => {
+            let terms = original.terms(fans, phase_length(fans));
+            Some(terms::set(&bootstrapped.context, schedule, terms).await?)
+        }
+    };
+    stage::settle(&bootstrapped.context).await?;
     drop(bootstrapped);
     let mut server = process::start(&sandbox.data)?;
-    let plan = plan(rehearse, schedule, fans);
+    let plan = with_terms(plan(rehearse, schedule, fans), staged);
     let report = sale(rehearse, &mut server, &sandbox.data, plan, accounts.clone()).await?;
     server.stop()?;
     println!("{report}\n{}", report.places);
@@ -182,6 +200,22 @@ async fn play(
     let was_killed = rehearse.chaos.contains(&Chaos::Store);
     let verdict = Verdict { report: &report, findings: &findings, was_killed };
     verdict.print(&bootstrapped.context, &accounts, advice.max_active).await
+}
+
+/// A phase is long enough for its fans on a slow machine.
+fn phase_length(fans: u32) -> Duration {
+    Duration::from_secs(20) + RUSH_PER_HUNDRED * fans / 100
+}
+
+/// Fans of a later phase wait until it opens.
+fn with_terms(plan: LoadPlan, staged: Option<Staged>) -> LoadPlan {
+    match staged {
+        Some(Staged { phases, checkout }) => {
+            let patience = Duration::from_secs(3_600);
+            LoadPlan { phases, checkout, patience, ..plan }
+        }
+        None => plan,
+    }
 }
 
 fn plan(rehearse: &Rehearse, schedule: ScheduleId, fans: u32) -> LoadPlan {

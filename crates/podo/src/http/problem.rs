@@ -163,6 +163,7 @@ impl Failure {
                 Refusal::TooManyRequests { retry_after_s } | Refusal::HoldChurn { retry_after_s },
             ) => Some(*retry_after_s),
             Failure::Refused(Refusal::LoginBusy) | Failure::Unavailable(_) => Some(2),
+            Failure::Refused(Refusal::MembershipUnanswered) => Some(10),
             Failure::Refused(_)
             | Failure::Field { .. }
             | Failure::Body { .. }

@@ -3,6 +3,7 @@
 pub(crate) mod admin;
 pub(crate) mod events;
 pub mod layouts;
+pub(crate) mod member_webhook;
 pub(crate) mod phases;
 pub(crate) mod pricing;
 pub(crate) mod seat_feed;

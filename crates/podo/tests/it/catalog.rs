@@ -2,5 +2,7 @@
 
 #[path = "catalog/events.rs"]
 pub(crate) mod events;
+#[path = "catalog/members.rs"]
+pub(crate) mod members;
 #[path = "catalog/seat_map.rs"]
 pub(crate) mod seat_map;

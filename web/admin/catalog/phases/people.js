@@ -1,15 +1,18 @@
-// Who may buy in a phase: codes that are shown once, and member lists with their progress.
+// Who may buy in a phase: codes that are shown once, member lists with their progress, and the
+// organiser's server that decides instead of a list.
 
-import { call, get } from "../../../shared/app/api.js";
+import { call, get, remove } from "../../../shared/app/api.js";
 import { every } from "../../../shared/app/clock.js";
+import { ask } from "../../../shared/ui/dialog.js";
 import { announce, el, problemBox, whileBusy } from "../../../shared/ui/dom.js";
 import { count, moment } from "../../../shared/ui/format.js";
 import { t } from "../../../shared/ui/i18n.js";
 import { area, card, field } from "../../form.js";
+import { showSecret } from "../../operations/webhooks.js";
 
 export function peopleCard(page, phase) {
-  const content = phase.audience === "CODE" ? codesForm(page, phase) : membersForm(page, phase);
-  return card(phase.name, t("phaseCounts", count(phase.verified)), content);
+  const content = phase.audience === "CODE" ? [codesForm(page, phase)] : [phase.memberWebhook ? null : membersForm(page, phase), webhookForm(page, phase)];
+  return card(phase.name, t("phaseCounts", count(phase.verified)), ...content);
 }
 
 function codesForm(page, phase) {
@@ -82,6 +85,54 @@ function membersForm(page, phase) {
     });
   });
   return form;
+}
+
+/** The server that decides who is a member; the list is ignored while there is one. */
+function webhookForm(page, phase) {
+  const path = `/api/admin/phases/${phase.id}/member-webhook`;
+  const known = phase.memberWebhook;
+  const problem = problemBox();
+  const save = el("button", { class: "btn" }, t("saveIt"));
+  const rotate = el("button", { class: "btn small", type: "button", onclick: () => rotateSecret(path) }, t("webhookRotate"));
+  const drop = el("button", { class: "btn stop small", type: "button", onclick: () => dropWebhook(page, path) }, t("memberHookDrop"));
+  const form = el("form", { class: "pad stack", "aria-label": t("memberHook") },
+    el("h3", {}, t("memberHook")),
+    el("p", { class: "quiet" }, t("memberHookWords")),
+    field({ label: t("webhookUrl"), name: "url", type: "url", value: known?.url, required: true, maxlength: 500, hint: t("webhookUrlHint") }),
+    problem.element,
+    el("div", { class: "row" }, save, known ? [rotate, drop] : null));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    whileBusy(save, async () => {
+      problem.show("");
+      try {
+        const { secret } = await call("PUT", path, { body: { url: new FormData(form).get("url") } });
+        if (secret) await showSecret(secret);
+        announce(t("saved"));
+        page.again();
+      } catch (error) {
+        problem.show(error.message);
+      }
+    });
+  });
+  return form;
+}
+
+async function rotateSecret(path) {
+  let made = null;
+  await ask({
+    title: t("webhookRotate"),
+    content: el("p", {}, t("webhookRotateWords")),
+    yes: t("webhookRotate"),
+    isDanger: true,
+    act: async () => (made = await call("POST", `${path}/secret`, { body: {} })),
+  });
+  if (made) await showSecret(made.secret);
+}
+
+async function dropWebhook(page, path) {
+  const done = await ask({ title: t("deleteSure"), content: el("p", {}, t("memberHookDropWords")), yes: t("memberHookDrop"), isDanger: true, act: () => remove(path) });
+  if (done) page.again();
 }
 
 /** Shows how far the file has been read, once a second. */

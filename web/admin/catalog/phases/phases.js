@@ -21,9 +21,16 @@ export async function phases(page) {
   page.main.replaceChildren(
     heading(t("phases"), `${schedule.eventTitle} · ${moment(schedule.startsAt)}`,
       el("a", { class: "btn", href: `#/events/${schedule.eventId}` }, t("phasesBack"))),
-    card(t("phases"), null, phasesForm(page, { path, schedule, items })),
+    card(t("phases"), null, phasesForm(page, { path, schedule, items }).element),
+    ...peopleCards(page, schedule, items));
+}
+
+/** Who may buy in each phase that asks for something. */
+export function peopleCards(page, schedule, items) {
+  return [
     ...items.filter((phase) => ["CODE", "MEMBERS"].includes(phase.audience)).map((phase) => peopleCard(page, phase)),
-    ...items.filter((phase) => phase.audience === "DRAWN").map((phase) => drawCard(page, schedule, phase)));
+    ...items.filter((phase) => phase.audience === "DRAWN").map((phase) => drawCard(page, schedule, phase)),
+  ];
 }
 
 /** An event in preparation is invisible to the public API, so the date comes with its event. */
@@ -32,7 +39,8 @@ export async function scheduleOf(page) {
   return schedules.find(({ id }) => id === page.id);
 }
 
-function phasesForm(page, { path, schedule, items }) {
+/** `replace` fills the form with other phases, which are saved with its button. */
+export function phasesForm(page, { path, schedule, items }) {
   const problem = problemBox();
   const list = el("div", { class: "stack" });
   const add = (phase) => list.append(phaseFields(schedule, phase));
@@ -58,7 +66,12 @@ function phasesForm(page, { path, schedule, items }) {
       }
     });
   });
-  return form;
+  const replace = (phases) => {
+    list.replaceChildren();
+    phases.forEach(add);
+    form.dispatchEvent(new Event("preset", { bubbles: true }));
+  };
+  return { element: form, replace };
 }
 
 /** A new phase follows the last one of the form. */

@@ -1,7 +1,7 @@
 //! Who may buy in a phase: codes, member lists, and the fans who proved something.
 
 use crate::sql::catalog::create::json_text;
-use crate::sql::catalog::phases::{EligiblePhases, ForgetPeople, PeopleOf, phases_of};
+use crate::sql::catalog::phases::{EligiblePhases, ForgetPeople, FreeMember, PeopleOf, phases_of};
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
 use crate::sql::messaging::outbox;
@@ -19,7 +19,7 @@ use serde_json::json;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-async fn require_phase(tx: &mut dyn Tx, phase: PhaseId) -> Result<()> {
+pub(super) async fn require_phase(tx: &mut dyn Tx, phase: PhaseId) -> Result<()> {
     let sql = "select 1 as found from sale_phases where id = $1";
     tx.row(sql, params![phase]).await?.ok_or(Refusal::NotFound)?;
     Ok(())
@@ -158,6 +158,8 @@ async fn people_of(tx: &mut dyn Tx, phase: PhaseId) -> Result<PhasePeople> {
     let sql = "select id, n_lines, n_added, n_known, n_wrong, problems, done_at, created_at
                  from phase_imports where phase_id = $1 order by id desc limit $2";
     let imports = tx.query(sql, params![phase, IMPORTS_MAX]).await?;
+    let sql = "select url from phase_webhooks where id = $1";
+    let webhook = tx.row(sql, params![phase]).await?;
     Ok(PhasePeople {
         phase,
         n_codes: codes.get("n_codes")?,
@@ -166,6 +168,7 @@ async fn people_of(tx: &mut dyn Tx, phase: PhaseId) -> Result<PhasePeople> {
         n_members: members.get("n")?,
         n_eligible: eligible.get("n")?,
         imports: imports.iter().map(read_import).collect::<Result<_>>()?,
+        webhook_url: webhook.map(|row| row.get("url")).transpose()?,
     })
 }
 
@@ -184,6 +187,7 @@ pub(super) async fn verify(tx: &mut dyn Tx, command: &Verify) -> Result<()> {
             ("CODE", None)
         }
         PhaseProof::Member(key) => ("MEMBER", Some(member_of(tx, phase, key).await?)),
+        PhaseProof::Confirmed(key) => ("MEMBER", Some(confirmed_member(tx, phase, key).await?)),
         PhaseProof::Identity => ("IDENTITY", None),
     };
     insert(tx, phase, user, source, member, now).await?;
@@ -234,14 +238,38 @@ async fn use_code(tx: &mut dyn Tx, phase: PhaseId, code: KeyHash) -> Result<()> 
 }
 
 async fn member_of(tx: &mut dyn Tx, phase: PhaseId, key: KeyHash) -> Result<Uuid> {
-    let sql = "select member_id from phase_members where phase_id = $1 and key_hash = $2";
-    let row = tx.row(sql, params![phase, key]).await?.ok_or(Refusal::MemberUnknown)?;
+    let row = tx.row(LISTED, params![phase, key]).await?.ok_or(Refusal::MemberUnknown)?;
     let member: Uuid = row.get("member_id")?;
-    let sql = "select 1 as found from phase_eligibilities where phase_id = $1 and member_id = $2";
-    match tx.row(sql, params![phase, member]).await? {
-        Some(_) => Err(Refusal::MemberTaken.into()),
-        None => Ok(member),
+    match is_taken(tx, phase, member).await? {
+        true => Err(Refusal::MemberTaken.into()),
+        false => Ok(member),
     }
+}
+
+/// A membership that only the organiser's server knows has its id from the key.
+async fn confirmed_member(tx: &mut dyn Tx, phase: PhaseId, key: KeyHash) -> Result<Uuid> {
+    let half = key.first_chunk::<16>().expect("a hash has 32 bytes");
+    let member = Uuid::from_bytes(*half);
+    match is_taken(tx, phase, member).await? {
+        true => Err(Refusal::MemberTaken.into()),
+        false => Ok(member),
+    }
+}
+
+async fn is_taken(tx: &mut dyn Tx, phase: PhaseId, member: Uuid) -> Result<bool> {
+    let sql = "select 1 as found from phase_eligibilities where phase_id = $1 and member_id = $2";
+    Ok(tx.row(sql, params![phase, member]).await?.is_some())
+}
+
+/// Of a list that decides: with a webhook the organiser's server does.
+const LISTED: &str = "select member_id from phase_members
+                       where phase_id = $1 and key_hash = $2
+                         and not exists (select 1 from phase_webhooks where id = $1)";
+
+pub(super) async fn has_free_member(tx: &mut dyn Tx, question: &FreeMember) -> Result<bool> {
+    let FreeMember { phase, key } = *question;
+    let Some(row) = tx.row(LISTED, params![phase, key]).await? else { return Ok(false) };
+    Ok(!is_taken(tx, phase, row.get("member_id")?).await?)
 }
 
 async fn insert(
@@ -281,6 +309,8 @@ pub(super) async fn forget(tx: &mut dyn Tx, command: &ForgetPeople) -> Result<u6
                    (select code_hash from phase_codes where phase_id = $1 limit $2)";
     let mut n_most = 0;
     for phase in phases_of(tx, command.schedule).await? {
+        let webhook = "delete from phase_webhooks where id = $1";
+        tx.execute(webhook, params![phase.id]).await?;
         for sql in [members, codes] {
             let n_deleted = tx.execute(sql, params![phase.id, command.limit]).await?;
             n_most = n_most.max(n_deleted);

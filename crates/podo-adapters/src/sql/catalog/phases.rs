@@ -3,13 +3,14 @@
 use crate::sql::booking::draws::{check_phase, remove_draw};
 use crate::sql::catalog::announce::announce_change;
 use crate::sql::catalog::create::json_text;
-use crate::sql::catalog::phase_people;
+use crate::sql::catalog::{phase_people, phase_webhooks};
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::{SqlError, Tx};
 use crate::sql::engine::value::{Row, Value, params};
 use podo_app::Result;
 use podo_app::catalog::phases::port::{
-    AddCodes, AddMembers, ImportView, PhasePeople, Phases, SetPhases, StartImport, Verify,
+    AddCodes, AddMembers, ImportView, KeyHash, MemberWebhook, PhasePeople, Phases,
+    SetMemberWebhook, SetPhases, StartImport, Verify,
 };
 use podo_domain::catalog::phases::{
     Phase, PhaseAudience, PhaseTerms, PhasedDate, SeatRanges, change_phases,
@@ -27,6 +28,14 @@ commands! {
         read phase_people(PeopleOf { schedule: ScheduleId })
             -> Vec<PhasePeople> as Event => phase_people::people;
         write verify(Verify) -> () as Sales => phase_people::verify;
+        read has_free_member(FreeMember { phase: PhaseId, key: KeyHash })
+            -> bool as Sales => phase_people::has_free_member;
+        read member_webhook(WebhookOf { phase: PhaseId })
+            -> Option<MemberWebhook> as Event => phase_webhooks::webhook_of;
+        write set_member_webhook(SetMemberWebhook) -> () as Event => phase_webhooks::set;
+        write remove_member_webhook(RemoveWebhook {
+            phase: PhaseId, actor: UserId, now: Timestamp,
+        }) -> () as Event => phase_webhooks::remove;
         read eligible_phases(EligiblePhases { user: UserId, schedule: ScheduleId })
             -> Vec<PhaseId> as Sales => phase_people::eligible;
         write forget_phase_people(ForgetPeople { schedule: ScheduleId, limit: u32 })
@@ -144,6 +153,7 @@ pub(super) async fn remove(tx: &mut dyn Tx, phase: PhaseId, now: Timestamp) -> R
         "delete from phase_eligibilities where phase_id = $1",
         "delete from phase_members where phase_id = $1",
         "delete from phase_codes where phase_id = $1",
+        "delete from phase_webhooks where id = $1",
         "delete from phase_imports where phase_id = $1",
         "delete from sale_phases where id = $1",
     ] {

@@ -60,6 +60,7 @@ commands! {
             -> Vec<LoginView> as User => profile::logins;
         write change_profile(ChangeProfile) -> () as User => profile::change;
         write change_password(ChangePassword) -> Vec<SessionId> as User => profile::change_password;
+        read proven_ci(ProvenCi { user: UserId }) -> Option<Vec<u8>> as User => identity::proven_ci;
         write prove_identity(ProveIdentity) -> () as User => identity::prove;
         write change_totp(ChangeTotp) -> Option<Vec<SessionId>> as User => second_factor::change;
         write note_proof(NoteProof { session: SessionId, now: Timestamp })

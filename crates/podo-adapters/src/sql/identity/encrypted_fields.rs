@@ -32,6 +32,7 @@ async fn count(tx: &mut dyn Tx, question: &Count) -> Result<u64> {
         EncryptedTable::SupportNotes => "select count(*) as n_rows from support_notes",
         EncryptedTable::TicketClaims => "select count(*) as n_rows from ticket_claims",
         EncryptedTable::IssuedOrders => "select count(*) as n_rows from issued_orders",
+        EncryptedTable::PhaseWebhooks => "select count(*) as n_rows from phase_webhooks",
     };
     Ok(tx.row(sql, &[]).await?.map_or(Ok(0), |row| row.get("n_rows"))?)
 }
@@ -70,6 +71,11 @@ async fn rows(tx: &mut dyn Tx, question: &RowsOf) -> Result<Vec<EncryptedRow>> {
         EncryptedTable::IssuedOrders => (
             "select id, name, phone, note from issued_orders where $1 < id order by id limit $2",
             &["name", "phone", "note"],
+        ),
+        EncryptedTable::PhaseWebhooks => (
+            "select id, secret, previous_secret from phase_webhooks
+              where $1 < id order by id limit $2",
+            &["secret", "previous_secret"],
         ),
     };
     let after = question.after.unwrap_or_default();
@@ -113,6 +119,10 @@ async fn reencrypt(tx: &mut dyn Tx, command: &Reencrypt) -> Result<bool> {
             "update issued_orders set name = $3, phone = $4, note = $5
               where id = $1 and created_at <= $2 and name = $6
                 and phone is not distinct from $7 and note is not distinct from $8"
+        }
+        EncryptedTable::PhaseWebhooks => {
+            "update phase_webhooks set secret = $3, previous_secret = $4, updated_at = $2
+              where id = $1 and secret = $5 and previous_secret is not distinct from $6"
         }
     };
     let mut values: Vec<Value> = params![command.known.id, command.now].to_vec();

@@ -6,7 +6,8 @@ use futures::future::join_all;
 use podo_adapters::sql::Guard;
 use podo_app::booking::port::reservations::{Held, HoldSeats, Reservations};
 use podo_app::catalog::phases::port::{
-    AddCodes, AddMembers, KeyHash, LineProblem, PhaseProof, Phases, SetPhases, StartImport, Verify,
+    AddCodes, AddMembers, KeyHash, LineProblem, MemberWebhook, PhaseProof, Phases,
+    SetMemberWebhook, SetPhases, StartImport, Verify,
 };
 use podo_app::catalog::port::{Catalog, ChangeSchedule, Remove, Unwanted};
 use podo_app::identity::support::port::{SupportSubject, TimelineKind};
@@ -332,6 +333,58 @@ async fn of_many_accounts_with_one_membership_exactly_one_is_verified() {
     world.finish().await;
 }
 
+/// Sets the organiser's server of a phase.
+async fn set_webhook(world: &World, phase: PhaseId, previous: Option<Vec<u8>>) -> Result<()> {
+    let (url, secret) = ("https://club.example/".to_owned(), vec![1, 2]);
+    let webhook = MemberWebhook { phase, url, secret, previous_secret: previous };
+    let (actor, now) = (world.admin, at(-70));
+    world.store.set_member_webhook(SetMemberWebhook { actor, webhook, now }).await
+}
+
+#[tokio::test]
+async fn with_a_webhook_the_list_decides_nothing() {
+    let world = World::new().await;
+    let phase = two_phases(&world, PhaseAudience::Members).await[0].id;
+    import(&world, phase, vec![vec![[1; 32]], vec![[2; 32]]]).await;
+    assert!(world.store.has_free_member(phase, [1; 32]).await.unwrap());
+    assert!(!world.store.has_free_member(phase, [9; 32]).await.unwrap());
+    assert_eq!(world.store.member_webhook(phase).await.unwrap(), None);
+    set_webhook(&world, phase, None).await.unwrap();
+    set_webhook(&world, phase, Some(vec![3])).await.unwrap();
+    let stored = world.store.member_webhook(phase).await.unwrap().unwrap();
+    assert_eq!((stored.secret, stored.previous_secret), (vec![1, 2], Some(vec![3])));
+    let (one, other) = (world.fan().await, world.fan().await);
+    assert!(!world.store.has_free_member(phase, [1; 32]).await.unwrap());
+    let by_list = verify(&world, &one, phase, PhaseProof::Member([1; 32])).await;
+    assert_eq!(refusal(by_list), Refusal::MemberUnknown);
+    verify(&world, &one, phase, PhaseProof::Confirmed([5; 32])).await.unwrap();
+    let taken = verify(&world, &other, phase, PhaseProof::Confirmed([5; 32])).await;
+    assert_eq!(refusal(taken), Refusal::MemberTaken);
+    let people = world.store.phase_people(world.schedule).await.unwrap();
+    assert_eq!(people[0].webhook_url.as_deref(), Some("https://club.example/"));
+    let (actor, now) = (world.admin, at(-60));
+    world.store.remove_member_webhook(phase, actor, now).await.unwrap();
+    let again = world.store.remove_member_webhook(phase, actor, now).await;
+    assert_eq!(refusal(again), Refusal::NoMemberWebhook);
+    verify(&world, &other, phase, PhaseProof::Member([1; 32])).await.unwrap();
+    assert!(!world.store.has_free_member(phase, [1; 32]).await.unwrap(), "it is taken");
+    let unknown = set_webhook(&world, world.schedule.phase(99), None).await;
+    assert_eq!(refusal(unknown), Refusal::NotFound);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn of_many_accounts_with_one_confirmed_membership_exactly_one_is_verified() {
+    let world = World::new().await;
+    let phase = two_phases(&world, PhaseAudience::Members).await[0].id;
+    set_webhook(&world, phase, None).await.unwrap();
+    let fans = world.fans(FANS).await;
+    let proof = PhaseProof::Confirmed([1; 32]);
+    let answers = join_all(fans.iter().map(|fan| verify(&world, fan, phase, proof))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+    world.finish().await;
+}
+
 /// Holds one seat after another from `first` on, all at once; returns how many succeed.
 async fn reach_for_seats(
     world: &World,
@@ -389,12 +442,14 @@ async fn codes_and_members_are_deleted_after_the_show_but_not_what_fans_proved()
     let phase = two_phases(&world, PhaseAudience::Code).await[0].id;
     add_codes(&world, phase, &[[1; 32]], 1).await;
     import(&world, phase, vec![vec![[1; 32]]]).await;
+    set_webhook(&world, phase, None).await.unwrap();
     let fan = world.fan().await;
     verify(&world, &fan, phase, PhaseProof::Code([1; 32])).await.unwrap();
     assert_eq!(world.store.forget_phase_people(world.schedule, 10).await.unwrap(), 1);
     assert_eq!(world.store.forget_phase_people(world.schedule, 10).await.unwrap(), 0);
     let people = world.store.phase_people(world.schedule).await.unwrap();
     assert_eq!((people[0].n_codes, people[0].n_members, people[0].n_eligible), (0, 0, 1));
+    assert_eq!(people[0].webhook_url, None, "its secret is deleted too");
     world.finish().await;
 }
 

@@ -6,7 +6,7 @@ use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::keyring::Keyring;
 use podo_domain::catalog::text::{FieldError, Line};
-use podo_domain::identity::{Email, Phone};
+use podo_domain::identity::{CiHash, Email, Phone};
 use podo_domain::{ImportId, PhaseId, Refusal, UserId};
 
 /// Members in one write.
@@ -15,7 +15,7 @@ const BATCH: usize = 500;
 /// Longest line, in bytes.
 const LINE_MAX: usize = 4_096;
 
-/// How a list names a member: by one of these, and the name.
+/// How a fan names a membership: by one of these, and the name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberKey {
     pub id: MemberIdentifier,
@@ -30,25 +30,58 @@ pub enum MemberIdentifier {
 }
 
 impl MemberIdentifier {
-    fn parse(column: Column, text: String) -> std::result::Result<MemberIdentifier, FieldError> {
-        match column {
-            Column::Email => Email::try_from(text).map(MemberIdentifier::Email),
-            Column::Phone => Phone::try_from(text).map(MemberIdentifier::Phone),
-            Column::Number | Column::Name => Line::try_from(text).map(MemberIdentifier::Number),
+    /// The field of the request that has it, and its text.
+    pub(crate) fn named(&self) -> (&'static str, &str) {
+        match self {
+            MemberIdentifier::Email(email) => ("email", email.as_str()),
+            MemberIdentifier::Phone(phone) => ("phone", phone.as_str()),
+            MemberIdentifier::Number(number) => ("membershipNumber", number.as_str()),
+        }
+    }
+
+    /// Spelling differences that don't matter are removed.
+    fn key(&self) -> (&'static str, String) {
+        match self {
+            MemberIdentifier::Email(email) => ("email", email.as_str().to_owned()),
+            MemberIdentifier::Phone(phone) => ("phone", phone.as_str().to_owned()),
+            MemberIdentifier::Number(number) => ("number", plain(number.as_str())),
         }
     }
 }
 
-/// Spelling differences that don't matter are removed. The phase is part of it, so that lists of
-/// two phases can't be linked.
+/// How a line of a list names its member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ListedKey {
+    /// What fans type.
+    Named(MemberKey),
+    /// The verified identity, which the account has.
+    Identity(CiHash),
+}
+
+impl ListedKey {
+    fn hash(&self, keyring: &Keyring, phase: PhaseId) -> KeyHash {
+        match self {
+            ListedKey::Named(key) => member_key(keyring, phase, key),
+            ListedKey::Identity(hash) => identity_key(keyring, phase, hash),
+        }
+    }
+}
+
+/// The phase is part of it, so that lists of two phases can't be linked.
 pub(crate) fn member_key(keyring: &Keyring, phase: PhaseId, key: &MemberKey) -> KeyHash {
-    let (kind, value) = match &key.id {
-        MemberIdentifier::Email(email) => ("email", email.as_str().to_owned()),
-        MemberIdentifier::Phone(phone) => ("phone", phone.as_str().to_owned()),
-        MemberIdentifier::Number(number) => ("number", plain(number.as_str())),
-    };
-    let name = plain(key.name.as_str());
+    let ((kind, value), name) = (key.id.key(), plain(key.name.as_str()));
     keyring.lookup("phase member", &format!("{phase}\n{kind}\n{value}\n{name}"))
+}
+
+/// A person has one CI, so this key needs no name.
+pub(crate) fn identity_key(keyring: &Keyring, phase: PhaseId, hash: &CiHash) -> KeyHash {
+    keyring.lookup("phase member", &format!("{phase}\nci\n{}", hash.as_str()))
+}
+
+/// A membership that the organiser's server confirmed, whatever name was typed with it.
+pub(crate) fn confirmed_key(keyring: &Keyring, phase: PhaseId, id: &MemberIdentifier) -> KeyHash {
+    let (kind, value) = id.key();
+    keyring.lookup("phase confirmed member", &format!("{phase}\n{kind}\n{value}"))
 }
 
 /// Without spaces and dashes, in lower case.
@@ -62,6 +95,7 @@ enum Column {
     Email,
     Phone,
     Number,
+    CiHash,
     Name,
 }
 
@@ -71,6 +105,7 @@ impl Column {
             Column::Email => "email",
             Column::Phone => "phone",
             Column::Number => "membershipNumber",
+            Column::CiHash => "ciHash",
             Column::Name => "name",
         }
     }
@@ -80,6 +115,7 @@ impl Column {
             "email" | "이메일" => Some(Column::Email),
             "phone" | "전화번호" | "휴대폰" => Some(Column::Phone),
             "membershipnumber" | "number" | "회원번호" => Some(Column::Number),
+            "cihash" | "ci해시" => Some(Column::CiHash),
             "name" | "이름" => Some(Column::Name),
             _ => None,
         }
@@ -153,7 +189,7 @@ impl<'c> MemberImport<'c> {
         }
         match read_member(columns, &line) {
             Ok(keys) => {
-                let hash = |key| member_key(&self.context.keyring, self.phase, key);
+                let hash = |key: &ListedKey| key.hash(&self.context.keyring, self.phase);
                 self.members.push(keys.iter().map(hash).collect());
             }
             Err(problem) => self.problems.push(problem),
@@ -174,24 +210,28 @@ impl<'c> MemberImport<'c> {
     }
 }
 
-/// The columns that the first line names; unknown ones are ignored. `None` without a name, or
-/// without anything to identify a member by.
+/// The columns that the first line names; unknown ones are ignored. `None` without anything to
+/// identify a member by, or without a name beside what needs one.
 fn read_columns(line: &RawLine) -> Option<Vec<Option<Column>>> {
     let text = std::str::from_utf8(&line.bytes).ok().filter(|_| !line.is_too_long)?;
     let fields = split(text.trim_start_matches('\u{feff}'))?;
     let columns: Vec<Option<Column>> = fields.iter().map(|name| Column::parse(name)).collect();
     let count = |column| columns.iter().filter(|it| **it == Some(column)).count();
     let counts = [Column::Email, Column::Phone, Column::Number].map(count);
-    let is_right = count(Column::Name) == 1
-        && counts.iter().all(|n| *n <= 1)
-        && counts.iter().sum::<usize>() > 0;
+    let (n_names, n_hashes) = (count(Column::Name), count(Column::CiHash));
+    let n_named = counts.iter().sum::<usize>();
+    let is_right = counts.iter().all(|n| *n <= 1)
+        && n_names <= 1
+        && n_hashes <= 1
+        && n_named + n_hashes > 0
+        && (n_names == 1 || n_named == 0);
     is_right.then_some(columns)
 }
 
 fn read_member(
     columns: &[Option<Column>],
     line: &RawLine,
-) -> std::result::Result<Vec<MemberKey>, LineProblem> {
+) -> std::result::Result<Vec<ListedKey>, LineProblem> {
     let wrong = |field: &str, problem: String| LineProblem {
         line: line.number,
         field: field.to_owned(),
@@ -204,28 +244,38 @@ fn read_member(
     let text = text.map_err(|_error| wrong("", "not_utf8".to_owned()))?;
     let fields = split(text).filter(|fields| fields.len() == columns.len());
     let fields = fields.ok_or_else(|| wrong("", "columns".to_owned()))?;
-    let mut named: Vec<(Column, String)> = Vec::new();
-    for (column, field) in columns.iter().zip(fields) {
-        if let Some(column) = column
-            && (!field.trim().is_empty() || *column == Column::Name)
-        {
-            named.push((*column, field));
-        }
-    }
-    let name = named.iter().position(|(column, _)| *column == Column::Name);
-    let (_, name) = named.swap_remove(name.ok_or_else(|| wrong("name", "blank".to_owned()))?);
-    let name: Line<200> =
-        Line::try_from(name).map_err(|problem| wrong("name", problem.to_string()))?;
-    if named.is_empty() {
+    let given = columns.iter().zip(fields).filter(|(_, field)| !field.trim().is_empty());
+    let given = given.filter_map(|(column, field)| Some(((*column)?, field)));
+    let (names, ids): (Vec<_>, Vec<_>) = given.partition(|(column, _)| *column == Column::Name);
+    if ids.is_empty() {
         let first = columns.iter().flatten().find(|column| **column != Column::Name);
         return Err(wrong(first.map_or("", |column| column.name()), "blank".to_owned()));
     }
-    let key = |(column, text): (Column, String)| {
-        let id = MemberIdentifier::parse(column, text);
-        let id = id.map_err(|problem| wrong(column.name(), problem.to_string()))?;
-        Ok(MemberKey { id, name: name.clone() })
+    let name = names.into_iter().next().map(|(_, name)| Line::try_from(name));
+    let name: Option<Line<200>> =
+        name.transpose().map_err(|problem| wrong("name", problem.to_string()))?;
+    let key = |(column, text)| {
+        read_key(column, text, name.as_ref())
+            .map_err(|(column, problem)| wrong(column.name(), problem.to_string()))
     };
-    named.into_iter().map(key).collect()
+    ids.into_iter().map(key).collect()
+}
+
+/// Names the column of a problem.
+fn read_key(
+    column: Column,
+    text: String,
+    name: Option<&Line<200>>,
+) -> std::result::Result<ListedKey, (Column, FieldError)> {
+    let at = |problem| (column, problem);
+    let id = match column {
+        Column::CiHash => return CiHash::try_from(text).map(ListedKey::Identity).map_err(at),
+        Column::Email => Email::try_from(text).map(MemberIdentifier::Email),
+        Column::Phone => Phone::try_from(text).map(MemberIdentifier::Phone),
+        Column::Number | Column::Name => Line::try_from(text).map(MemberIdentifier::Number),
+    };
+    let name = name.cloned().ok_or((Column::Name, FieldError::Blank))?;
+    Ok(ListedKey::Named(MemberKey { id: id.map_err(at)?, name }))
 }
 
 /// The fields of a line (RFC 4180, without line breaks inside a field). `None` if a quote is open.
@@ -344,8 +394,23 @@ mod tests {
     }
 
     #[test]
+    fn a_hash_of_the_ci_needs_no_name() {
+        let columns = read_columns(&line("membershipNumber,ciHash,name")).unwrap();
+        let hash = "AB".repeat(32);
+        let read = |text: String| read_member(&columns, &line(&text)).map_err(|it| it.problem);
+        let by_ci = CiHash::try_from(hash.clone()).unwrap();
+        assert_eq!(read(format!(",{hash},")), Ok(vec![ListedKey::Identity(by_ci)]));
+        assert_eq!(read(format!("P-1,{hash},김포도")).map(|keys| keys.len()), Ok(2));
+        assert_eq!(read(format!("P-1,{hash},")), Err("blank".to_owned()));
+        assert_eq!(read(",abc,김포도".to_owned()), Err("not_a_hash".to_owned()));
+        assert!(read_columns(&line("ciHash")).is_some() && read_columns(&line("CI해시")).is_some());
+    }
+
+    #[test]
     fn the_first_line_needs_a_name_and_an_identifier_once() {
-        for wrong in ["", "email", "name", "name,name,email", "name,email,이메일", "memo,x"] {
+        for wrong in
+            ["", "email", "name", "name,name,email", "name,email,이메일", "memo,x", "ciHash,email"]
+        {
             assert!(read_columns(&line(wrong)).is_none(), "{wrong}");
         }
         assert!(read_columns(&line("\u{feff}Name,E-Mail")).is_some());

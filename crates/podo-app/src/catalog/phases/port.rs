@@ -59,7 +59,7 @@ pub struct LineProblem {
     pub line: u64,
     /// The column with the problem.
     pub field: String,
-    /// `blank`, `too_long:200`, `not_an_email`, `not_a_phone`, `not_utf8` or `columns`.
+    /// `blank`, `too_long:200`, `not_an_email`, `not_a_phone`, `not_a_hash`, `not_utf8` or `columns`.
     pub problem: String,
 }
 
@@ -99,13 +99,35 @@ pub struct PhasePeople {
     pub n_eligible: u64,
     /// Newest first.
     pub imports: Vec<ImportView>,
+    /// Where the organiser's server is asked.
+    pub webhook_url: Option<String>,
+}
+
+/// An organiser's server that decides who is a member; the list of the phase is then ignored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemberWebhook {
+    pub phase: PhaseId,
+    pub url: String,
+    /// Encrypted; the previous secret stays valid until the next rotation.
+    pub secret: Vec<u8>,
+    pub previous_secret: Option<Vec<u8>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct SetMemberWebhook {
+    pub actor: UserId,
+    pub webhook: MemberWebhook,
+    pub now: Timestamp,
 }
 
 /// What a fan proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseProof {
     Code(KeyHash),
+    /// A line of the list.
     Member(KeyHash),
+    /// The membership that the organiser's server confirmed.
+    Confirmed(KeyHash),
     /// The account's identity is verified.
     Identity,
 }
@@ -140,10 +162,27 @@ pub trait Phases: Send + Sync {
     /// `PhaseCodeWrong`, `PhaseCodeUsed`, `MemberUnknown`, `MemberTaken`.
     async fn verify(&self, command: Verify) -> Result<()>;
 
+    /// Whether a line of the list has this key and no account was verified with it; false if the
+    /// organiser's server decides.
+    async fn has_free_member(&self, phase: PhaseId, key: KeyHash) -> Result<bool>;
+
+    async fn member_webhook(&self, phase: PhaseId) -> Result<Option<MemberWebhook>>;
+
+    /// Adds or replaces it. Refusals: `NotFound`.
+    async fn set_member_webhook(&self, command: SetMemberWebhook) -> Result<()>;
+
+    /// Refusals: `NotFound`, `NoMemberWebhook`.
+    async fn remove_member_webhook(
+        &self,
+        phase: PhaseId,
+        actor: UserId,
+        now: Timestamp,
+    ) -> Result<()>;
+
     /// The phases of the date that the fan has proven to be eligible for.
     async fn eligible_phases(&self, user: UserId, schedule: ScheduleId) -> Result<Vec<PhaseId>>;
 
-    /// Deletes at most `limit` codes and members of each phase of a date; returns the most that it
+    /// Deletes at most `limit` codes and members of each phase of a date, and its webhooks; returns the most that it
     /// deleted of a kind. What fans proved stays: it shows why their purchases were allowed.
     async fn forget_phase_people(&self, schedule: ScheduleId, limit: u32) -> Result<u64>;
 }

@@ -5,10 +5,11 @@ use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::accounts::profile::me;
 use crate::identity::accounts::{UserView, field};
-use crate::identity::keyring::Purpose;
+use crate::identity::keyring::{Purpose, sha256};
 use crate::identity::port::accounts::ProveIdentity;
 use crate::identity::port::certifier::{Certifier, Window};
 use crate::identity::sessions::Caller;
+use podo_domain::identity::CiHash;
 use podo_domain::{Refusal, Timestamp, UserId};
 use serde::Serialize;
 use std::sync::Arc;
@@ -99,6 +100,14 @@ pub async fn require_identity(context: &AppContext, user: UserId) -> Result<()> 
     }
     context.identity.proofs.0.insert(user, ());
     Ok(())
+}
+
+/// The hash of the fan's CI, as lists of people have it; `None` without a verified CI. It is computed
+/// from the encrypted CI each time and not stored.
+pub async fn identity_hash(context: &AppContext, user: UserId) -> Result<Option<CiHash>> {
+    let Some(encrypted) = context.store.proven_ci(user).await? else { return Ok(None) };
+    let ci = context.keyring.decrypt(&field("ci", user), &encrypted)?;
+    Ok(Some(CiHash::of_digest(&sha256(ci.as_bytes()))))
 }
 
 /// Fans who have verified their identity. A verification never lapses, so the answer can be cached;

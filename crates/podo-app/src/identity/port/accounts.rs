@@ -426,6 +426,9 @@ pub trait Accounts: Send + Sync {
     /// withdrew one that hasn't been erased yet.
     async fn prove_identity(&self, command: ProveIdentity) -> Result<()>;
 
+    /// The encrypted CI of a verified account, if the certifier gave one.
+    async fn proven_ci(&self, user: UserId) -> Result<Option<Vec<u8>>>;
+
     /// Returns the ended sessions; `None` if the change doesn't fit the current state.
     async fn change_totp(&self, command: ChangeTotp) -> Result<Option<Vec<SessionId>>>;
 

@@ -18,10 +18,12 @@ pub enum EncryptedTable {
     TicketClaims,
     /// Customers of the box office.
     IssuedOrders,
+    /// Organisers' servers that decide who is a member.
+    PhaseWebhooks,
 }
 
 impl EncryptedTable {
-    pub const ALL: [EncryptedTable; 8] = [
+    pub const ALL: [EncryptedTable; 9] = [
         EncryptedTable::Users,
         EncryptedTable::Signals,
         EncryptedTable::Devices,
@@ -30,6 +32,7 @@ impl EncryptedTable {
         EncryptedTable::SupportNotes,
         EncryptedTable::TicketClaims,
         EncryptedTable::IssuedOrders,
+        EncryptedTable::PhaseWebhooks,
     ];
 
     /// The prefix of the rows' encryption context, and the columns as they are named in it.
@@ -45,6 +48,8 @@ impl EncryptedTable {
             EncryptedTable::SupportNotes => ("support_notes", &["body"]),
             EncryptedTable::TicketClaims => ("ticket_claims", &["email"]),
             EncryptedTable::IssuedOrders => ("issued_orders", &["name", "phone", "note"]),
+            // The current secret and the previous one.
+            EncryptedTable::PhaseWebhooks => ("phase_webhooks", &["secret", "secret"]),
         }
     }
 }

@@ -119,6 +119,8 @@ impl Scale {
             Profile::Opening => Some(OPENING),
             Profile::National => Some(NATIONAL),
             Profile::Sale
+            | Profile::Phases
+            | Profile::Members
             | Profile::Polls
             | Profile::Growth
             | Profile::OneSeat

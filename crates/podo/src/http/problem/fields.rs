@@ -73,6 +73,10 @@ pub(crate) fn field_sentence(problem: &str, language: Language) -> String {
         }
         "out_of_range" => (format!("{limit} 범위여야 해요."), format!("must be in {limit}")),
         "not_an_email" => ("이메일 주소가 아니에요.".into(), "is not an email address".into()),
+        "not_a_hash" => (
+            "SHA-256 해시(16진수 64자)가 아니에요.".into(),
+            "is not a SHA-256 in 64 hex digits".into(),
+        ),
         "not_a_phone" => ("전화번호가 아니에요.".into(), "is not a phone number".into()),
         "not_a_time" => {
             ("시각이 아니에요 (RFC 3339).".into(), "is not a time (RFC 3339 with an offset)".into())

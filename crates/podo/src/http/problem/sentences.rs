@@ -181,14 +181,19 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ("LOGIN_REQUIRED", "로그인해 주세요.", "Please log in."),
     ("MALFORMED_BODY", "요청이 올바른 JSON이 아니에요.", "The request isn't valid JSON."),
     (
+        "MEMBERSHIP_UNANSWERED",
+        "지금은 회원 여부를 확인할 수 없어요. 잠시 후 다시 시도해 주세요.",
+        "We can't check the membership right now. Please try again in a moment.",
+    ),
+    (
         "MEMBER_TAKEN",
         "이 회원 정보는 이미 다른 계정에서 인증했어요.",
         "This membership was already verified with another account.",
     ),
     (
         "MEMBER_UNKNOWN",
-        "회원 명단에서 찾을 수 없어요. 번호와 이름을 다시 확인해 주세요.",
-        "We couldn't find you on the member list. Please check the number and the name.",
+        "회원 정보를 찾을 수 없어요. 번호와 이름을 다시 확인해 주세요.",
+        "We couldn't find this membership. Please check the number and the name.",
     ),
     ("METHOD_NOT_ALLOWED", "지원하지 않는 요청 방식이에요.", "This method isn't supported here."),
     ("NAME_TAKEN", "이미 쓰고 있는 이름이에요.", "This name is taken."),
@@ -221,6 +226,11 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "This is still handled automatically or already closed, so it can't be resolved manually.",
     ),
     ("NO_EXTENSIONS_LEFT", "더 이상 시간을 늘릴 수 없어요.", "No extensions left."),
+    (
+        "NO_MEMBER_WEBHOOK",
+        "이 단계는 주최자 서버로 회원을 확인하지 않아요.",
+        "This phase doesn't ask a server of the organiser.",
+    ),
     ("NO_SEATS", "좌석을 골라 주세요.", "Please choose a seat."),
     (
         "NO_SEATS_TOGETHER",

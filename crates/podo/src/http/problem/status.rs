@@ -35,7 +35,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         Refusal::TooManyRequests { .. } | Refusal::HoldChurn { .. } => {
             StatusCode::TOO_MANY_REQUESTS
         }
-        Refusal::LoginBusy => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::LoginBusy | Refusal::MembershipUnanswered => StatusCode::SERVICE_UNAVAILABLE,
         Refusal::PaymentDeclined { .. } => StatusCode::PAYMENT_REQUIRED,
         Refusal::KeyMissing | Refusal::KeyMalformed => StatusCode::BAD_REQUEST,
         Refusal::Invalid { .. }
@@ -98,6 +98,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::DrawOffered
         | Refusal::PhaseCodeUsed
         | Refusal::MemberTaken
+        | Refusal::NoMemberWebhook
         | Refusal::SeatNotInPhase { .. }
         | Refusal::AllocationExists
         | Refusal::ReseatOtherPrice

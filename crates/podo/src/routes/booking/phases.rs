@@ -42,7 +42,8 @@ pub(crate) async fn my_phases(
     Ok(Json(MyPhases { items }))
 }
 
-/// A code, or the name with one of the others. A phase for verified identities needs neither.
+/// A code, or the name with one of the others. A phase for verified identities needs neither, nor
+/// does a member list that has the fan's verified identity.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct VerifyPhaseBody {
@@ -81,14 +82,15 @@ impl VerifyPhaseBody {
 }
 
 /// Proves, once and before the phase opens, that the fan belongs to its audience. Repeating it
-/// changes nothing.
+/// changes nothing. If the organiser's server decides who is a member and doesn't answer in time, the
+/// response is 503 `MEMBERSHIP_UNANSWERED`: try again after `Retry-After` seconds.
 #[utoipa::path(post, path = "/api/booking/phases/{id}/verify", tag = "booking",
     security(("accessToken" = [])), params(("id" = PhaseId, Path)),
     request_body = VerifyPhaseBody,
     responses((status = 200, body = MyPhaseView), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem),
               (status = 409, body = Problem), (status = 422, body = Problem),
-              (status = 429, body = Problem)))]
+              (status = 429, body = Problem), (status = 503, body = Problem)))]
 pub(crate) async fn verify_phase(
     State(app): State<App>,
     Fan(caller): Fan,

@@ -170,8 +170,9 @@ pub(crate) async fn create_codes(
 }
 
 /// Adds a member list to a phase: a CSV file of up to a million lines, whose first line names the
-/// columns `name` and at least one of `email`, `phone` and `membershipNumber`. It is read as it
-/// arrives and stored only as keyed hashes; `GET …/phases` shows the progress. Wrong lines are left
+/// columns `name` and at least one of `email`, `phone` and `membershipNumber`, or `ciHash`: SHA-256
+/// of the CI in hex, which needs no name and makes fans with that verified identity eligible. It is
+/// read as it arrives and stored only as keyed hashes; `GET …/phases` shows the progress. Wrong lines are left
 /// out and reported.
 #[utoipa::path(post, path = "/api/admin/phases/{id}/members",
     operation_id = "import_phase_members", tag = "admin",

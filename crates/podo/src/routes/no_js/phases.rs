@@ -192,7 +192,12 @@ fn state(language: Language, mine: &MyPhaseView) -> String {
             );
             let value = input("value", language.choose("번호 또는 주소", "Number or address"));
             let name = input("name", language.choose("이름", "Name"));
-            form(language, mine.phase.id, &[kind, value, name].concat())
+            let hint = language.choose(
+                "입력한 정보는 주최자가 회원인지 확인하는 데만 써요.",
+                "The organiser uses this only to check your membership.",
+            );
+            let hint = format!("<p class=\"quiet\">{hint}</p>");
+            form(language, mine.phase.id, &[kind, value, name, hint].concat())
         }
     }
 }

@@ -9,6 +9,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(crate::routes::operations::audit::routes())
         .merge(crate::routes::catalog::admin::routes())
+        .merge(crate::routes::catalog::member_webhook::routes())
         .merge(crate::routes::catalog::phases::routes())
         .merge(crate::routes::catalog::pricing::routes())
         .merge(crate::routes::booking::allocations::routes())

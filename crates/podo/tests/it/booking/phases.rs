@@ -33,7 +33,7 @@ async fn put_phases(world: &World, show: &Show, phases: &[Value]) -> Answer {
 }
 
 /// A presale of ten minutes, then at once a sale for everybody; returns the ids.
-async fn presale(world: &World, audience: &str) -> (Show, [String; 2]) {
+pub(crate) async fn presale(world: &World, audience: &str) -> (Show, [String; 2]) {
     let (show, opens_at) = show(world).await;
     let (second, end) = (opens_at.plus(MINUTE * 10), opens_at.plus(MINUTE * 60));
     let phases = [phase(opens_at, second, audience), phase(second, end, "EVERYBODY")];
@@ -42,12 +42,12 @@ async fn presale(world: &World, audience: &str) -> (Show, [String; 2]) {
     (show, [id(0), id(1)])
 }
 
-async fn my_phases(fan: &Fan, show: &Show) -> Value {
+pub(crate) async fn my_phases(fan: &Fan, show: &Show) -> Value {
     let path = format!("/api/booking/phases?scheduleId={}", show.schedule);
     fan.api.get(&path).await.expect(200)["items"].take()
 }
 
-async fn verify(fan: &Fan, phase: &str, body: &Value) -> Answer {
+pub(crate) async fn verify(fan: &Fan, phase: &str, body: &Value) -> Answer {
     fan.api.post(&format!("/api/booking/phases/{phase}/verify"), body).await
 }
 
@@ -55,7 +55,7 @@ async fn codes(world: &World, phase: &str, body: &Value) -> Answer {
     world.organiser.post(&format!("/api/admin/phases/{phase}/codes"), body).await
 }
 
-async fn upload(world: &World, phase: &str, csv: Vec<u8>) -> Answer {
+pub(crate) async fn upload(world: &World, phase: &str, csv: Vec<u8>) -> Answer {
     let path = format!("/api/admin/phases/{phase}/members");
     let request = world.organiser.call(Method::POST, &path);
     send(request.header("Content-Type", "text/csv").body(csv)).await

@@ -66,6 +66,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::PhaseCodeUsed,
         Refusal::MemberUnknown,
         Refusal::MemberTaken,
+        Refusal::MembershipUnanswered,
+        Refusal::NoMemberWebhook,
         Refusal::InvalidMemberList,
         Refusal::SeatNotInPhase { seats: Vec::new() },
         Refusal::PermissionMissing { permission: Permission::ViewEvents },

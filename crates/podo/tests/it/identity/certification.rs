@@ -9,10 +9,10 @@ use podo_testbed::Gateways;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const CI: &str = "CIcanary+7Zq3Vb1xkT0mWq9sJ5nYp2LrHd8Ff6GgKk4Cc/AaEeIiOoUuXxZz==";
+pub(crate) const CI: &str = "CIcanary+7Zq3Vb1xkT0mWq9sJ5nYp2LrHd8Ff6GgKk4Cc/AaEeIiOoUuXxZz==";
 const DI: &str = "DIcanary4Cc/AaEeIiOoUuXxZz";
 
-async fn world_with(portone: &Gateways) -> World {
+pub(crate) async fn world_with(portone: &Gateways) -> World {
     let url = portone.url();
     World::with(&[
         ("PODO_IDENTITY_URL", url.as_str()),
@@ -35,7 +35,12 @@ async fn prove(fan: &Fan, id: &str) -> Answer {
 }
 
 /// The fan completes PortOne's window as this person and returns.
-async fn prove_as(portone: &Gateways, fan: &Fan, ci: Option<&str>, di: Option<&str>) -> Answer {
+pub(crate) async fn prove_as(
+    portone: &Gateways,
+    fan: &Fan,
+    ci: Option<&str>,
+    di: Option<&str>,
+) -> Answer {
     let id = start(fan).await;
     portone.pass_identity(&id, ci, di);
     prove(fan, &id).await

@@ -233,7 +233,7 @@ async fn a_signed_webhook_is_retried_until_the_endpoint_answers() {
     world.organiser.delete(&endpoint).await.expect(204);
 }
 
-fn is_signed(secret: &str, signed: &str, signature: &str) -> bool {
+pub(crate) fn is_signed(secret: &str, signed: &str, signature: &str) -> bool {
     use aws_lc_rs::hmac;
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;

@@ -1,9 +1,14 @@
 //! Personal data is never stored or logged in plain text (I23), and keys can be rotated.
 
+use crate::booking::phases::presale;
 use crate::messaging::mails::{mail_with, parse};
 use crate::support::canary;
 use crate::support::client::{Api, text};
 use crate::support::fan::Fan;
+use crate::support::world::{World, config};
+use podo::bootstrap;
+use podo_app::identity::key_rotation::reencrypt;
+use podo_app::identity::port::encrypted_fields::EncryptedTable;
 use podo_testbed::{Gateways, Launch, MailServer, TempDir};
 use serde_json::json;
 use std::process::Command;
@@ -189,4 +194,25 @@ async fn customers_of_the_desk_are_encrypted_with_the_new_key_too() {
     let query = serde_urlencoded::to_string([("query", canary::CUSTOMER)]).unwrap();
     let found = boss.get(&format!("/api/admin/support/search?{query}")).await.expect(200);
     assert_eq!(found["bookings"][0]["customer"], canary::CUSTOMER, "still found by its name");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_secret_of_a_member_webhook_gets_the_new_key_and_stays_the_same() {
+    let folder = TempDir::with_prefix("podo-").unwrap();
+    let older = config(folder.path(), &[]);
+    let world = World::on(&older, bootstrap::context(&older).await.unwrap()).await;
+    let (show, [phase, _]) = presale(&world, "MEMBERS").await;
+    let path = format!("/api/admin/phases/{phase}/member-webhook");
+    let body = json!({ "url": "https://club.podo.example/" });
+    let secret = text(&world.organiser.put(&path, &body).await.expect(200), "secret");
+    let newer = config(folder.path(), &[("PODO_FIELD_SECRET", &"11".repeat(32))]);
+    let context = bootstrap::context(&newer).await.unwrap().context;
+    for n_reencrypted in [1, 0] {
+        let round = reencrypt(&context, EncryptedTable::PhaseWebhooks, None, 10).await.unwrap();
+        assert_eq!((round.n_seen, round.n_reencrypted), (1, n_reencrypted));
+    }
+    let stored = context.store.member_webhook(show.schedule.phase(1)).await.unwrap().unwrap();
+    assert!(context.keyring.is_current(&stored.secret));
+    let place = format!("phase_webhooks.secret.{phase}");
+    assert_eq!(context.keyring.decrypt(&place, &stored.secret).unwrap(), secret);
 }

@@ -35,6 +35,8 @@ grant select (id, appeal), update (appeal, updated_at) on reservation_service.bo
 grant usage on schema event_service to podo_user;
 grant select (id, secret, previous_secret), update (secret, previous_secret, updated_at)
     on event_service.webhook_endpoints to podo_user;
+grant select (id, secret, previous_secret), update (secret, previous_secret, updated_at)
+    on event_service.phase_webhooks to podo_user;
 grant usage on schema payment_service to podo_user;
 grant select (id, email, created_at), update (email) on payment_service.ticket_claims to podo_user;
 grant select (id, name, phone, note, created_at), update (name, phone, note)
@@ -88,6 +90,8 @@ grant select, insert on reservation_service.queue_log to podo_sales;
 grant select on event_service.sale_phases, event_service.phase_codes, event_service.phase_members
     to podo_sales;
 grant update (n_used) on event_service.phase_codes to podo_sales;
+-- A phase with a webhook ignores its member list.
+grant select (id) on event_service.phase_webhooks to podo_sales;
 -- An order uses a promotion code, or gives the use back.
 grant select, update (n_used, updated_at) on event_service.promotion_codes to podo_sales;
 grant select, insert on event_service.phase_eligibilities to podo_sales;
@@ -188,7 +192,9 @@ grant select on all tables in schema event_service, reservation_service, payment
     to podo_readonly;
 -- Hashes of codes and members identify people to those who have the key.
 revoke select on event_service.phase_codes, event_service.phase_members from podo_readonly;
-revoke select on event_service.webhook_endpoints, payment_service.ticket_claims,
-    reservation_service.issued_orders, reservation_service.issued_lookups from podo_readonly;
+revoke select on event_service.webhook_endpoints, event_service.phase_webhooks,
+    payment_service.ticket_claims, reservation_service.issued_orders,
+    reservation_service.issued_lookups from podo_readonly;
 grant select (id, url, kinds, status, created_at, updated_at)
     on event_service.webhook_endpoints to podo_readonly;
+grant select (id, url, created_at, updated_at) on event_service.phase_webhooks to podo_readonly;

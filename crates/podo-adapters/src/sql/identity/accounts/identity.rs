@@ -2,6 +2,7 @@
 
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
+use crate::sql::identity::accounts::ProvenCi;
 use podo_app::Result;
 use podo_app::identity::port::accounts::ProveIdentity;
 use podo_domain::Refusal;
@@ -33,6 +34,11 @@ pub(super) async fn prove(tx: &mut dyn Tx, command: &ProveIdentity) -> Result<()
         // Another person has verified the account since.
         _ => Err(Refusal::IdentityTaken.into()),
     }
+}
+
+pub(super) async fn proven_ci(tx: &mut dyn Tx, question: &ProvenCi) -> Result<Option<Vec<u8>>> {
+    let sql = "select ci from users where id = $1 and verified_at is not null";
+    Ok(tx.row(sql, params![question.user]).await?.map_or(Ok(None), |row| row.get("ci"))?)
 }
 
 /// Serialises two accounts that prove to be the same person.
