@@ -3,6 +3,7 @@
 mod cache;
 pub mod cards;
 mod changes;
+pub mod images;
 pub mod invalidation;
 pub mod jobs;
 pub mod layouts;
@@ -19,6 +20,7 @@ pub use changes::{
     show_any_event,
 };
 
+use crate::catalog::images::ImageView;
 use crate::catalog::phases::PhaseView;
 use crate::catalog::port::{
     ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventFilter,
@@ -57,6 +59,9 @@ pub struct EventView {
     pub transferable: bool,
     pub genre: Genre,
     pub minimum_age: MinimumAge,
+    /// Absent until an organiser uploads one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub poster: Option<ImageView>,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -67,6 +72,9 @@ pub struct EventDetail {
     pub schedules: Vec<ScheduleView>,
     /// What is retained of a canceled ticket's price, by days before the show.
     pub refund_rules: RefundPolicy,
+    /// Pictures beside the poster, in order.
+    pub gallery: Vec<ImageView>,
+    pub venue_address: String,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -301,6 +309,8 @@ pub async fn show_event(context: &AppContext, event: EventId) -> Result<EventDet
         event: records.event.clone(),
         schedules: schedules.collect(),
         refund_rules: records.refund_policy.clone(),
+        gallery: records.gallery.clone(),
+        venue_address: records.venue_address.clone(),
     })
 }
 

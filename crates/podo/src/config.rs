@@ -12,6 +12,8 @@ pub mod roles;
 pub(crate) mod secret;
 mod sources;
 
+pub use aws::Media;
+pub(crate) use aws::MediaPlace;
 pub use brand::{Brand, Passes};
 pub use bus::Bus;
 pub use channels::Channels;
@@ -63,6 +65,8 @@ pub struct Config {
     pub brand: Brand,
     #[serde(flatten)]
     pub passes: Passes,
+    #[serde(flatten)]
+    pub media: Media,
     #[serde(skip)]
     aws: AwsEnvironment,
     pub hold_seconds: u32,
@@ -281,6 +285,7 @@ impl Config {
         self.channels.check()?;
         self.brand.check()?;
         self.passes.check()?;
+        self.media.check()?;
         self.gateways.check(&self.public_url)?;
         self.check_sandbox()?;
         self.people.check(&self.public_url)?;
@@ -435,6 +440,11 @@ impl Config {
     /// Keys for Google Wallet, if they are set.
     pub fn google_passes(&self) -> Result<Option<podo_adapters::passes::GooglePassSettings>> {
         self.passes.google()
+    }
+
+    /// Where pictures are stored.
+    pub(crate) fn media_place(&self) -> Result<MediaPlace> {
+        self.media.place(&self.data, &self.aws)
     }
 
     /// Private networks that organisers' webhooks may reach.

@@ -1,12 +1,13 @@
 // English, with the same keys as Korean.
 
 import { en as event } from "../../fan/words/event.js";
+import { en as images } from "./images.js";
 import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { en as menu } from "./menu.js";
 import { en as phases } from "./phases.js";
 import { en as pricing } from "./pricing.js";
-import support from "./support_en.js";
+import { en as support } from "./support.js";
 import team from "./team_en.js";
 
 const STATES = {
@@ -86,6 +87,7 @@ const STATES = {
 
 export default {
   ...event,
+  ...images,
   ...menu,
   ...phases,
   ...pricing,

@@ -1,12 +1,13 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
 import { ko as event } from "../../fan/words/event.js";
+import { ko as images } from "./images.js";
 import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { ko as menu } from "./menu.js";
 import { ko as phases } from "./phases.js";
 import { ko as pricing } from "./pricing.js";
-import support from "./support_ko.js";
+import { ko as support } from "./support.js";
 import team from "./team_ko.js";
 import RULES from "./rules.js";
 
@@ -87,6 +88,7 @@ const STATES = {
 
 export default {
   ...event,
+  ...images,
   ...menu,
   ...phases,
   ...pricing,

@@ -81,7 +81,9 @@ pub async fn show_any_event(context: &AppContext, event: EventId) -> Result<Even
     let schedules = context.store.schedules_of(event).await?;
     let schedules = schedules.iter().map(|schedule| view_schedule(schedule, now)).collect();
     let refund_rules = context.store.refund_policy(event).await?.unwrap_or_default();
-    Ok(EventDetail { event: view, schedules, refund_rules })
+    let gallery = context.store.gallery(event).await?;
+    let venue_address = context.store.venue_address(event).await?.unwrap_or_default();
+    Ok(EventDetail { event: view, schedules, refund_rules, gallery, venue_address })
 }
 
 /// Absent fields stay as they are.

@@ -2,5 +2,7 @@
 
 #[path = "catalog/events.rs"]
 pub(crate) mod events;
+#[path = "catalog/images.rs"]
+pub(crate) mod images;
 #[path = "catalog/seat_map.rs"]
 pub(crate) mod seat_map;
