@@ -106,7 +106,7 @@ const feeOf = ({ fees }) => fees?.booking?.amount ?? 0;
 /** The key facts: where, when, for how much. */
 function facts(event, schedules) {
   const fact = (picture, words) => el("li", {}, icon(picture), el("span", {}, words));
-  const prices = schedules.flatMap((it) => Object.values(it.prices));
+  const prices = schedules.flatMap((it) => Object.values(it.prices).map((price) => price + feeOf(it)));
   const [first, last] = [schedules[0], schedules.at(-1)];
   return el("ul", { class: "event-facts num" },
     fact("building", `${event.venueName} · ${event.hallName} · ${event.city}`),
@@ -151,7 +151,7 @@ function priceTable(schedule, grades) {
   const types = schedule.ticketTypes ?? [];
   const fee = feeOf(schedule);
   const head = (words, isNumber) => el("th", { scope: "col", class: isNumber ? "right" : null }, words);
-  const priceOf = (type, { grade, price }) => (type.grades && !type.grades.includes(grade) ? "–" : won(reduced(price, type) + fee));
+  const priceOf = (type, { grade, price }) => (type.grades && !type.grades.includes(grade) ? "–" : won(withFee(reduced(price, type), fee)));
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("priceTable") },
     el("table", { class: "prices num" },
       el("caption", {}, fee ? t("priceWithFee", won(fee)) : t("priceTable")),
@@ -162,6 +162,9 @@ function priceTable(schedule, grades) {
         types.map((type) => el("td", { class: "right" }, priceOf(type, it))),
         el("td", { class: "right quiet" }, it.left === undefined ? "" : it.left ? count(it.left) : t("soldOut")))))));
 }
+
+/** A ticket that costs nothing has no fee. */
+const withFee = (price, fee) => (price ? price + fee : 0);
 
 /** As the server computes it: percentages are rounded down to whole won. */
 function reduced(price, discount) {

@@ -121,18 +121,43 @@ fn jpeg(shown: &RgbImage) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// The mean colour, to which colourful pixels contribute more than grey ones.
+/// Hues that are told apart.
+const HUES: usize = 12;
+
+/// The mean of the most frequent hue: the mean of all pixels would be grey. Colourful pixels count
+/// more than grey ones.
 fn typical_colour(shown: &RgbImage) -> Rgb {
-    let (mut sums, mut weights) = ([0_u64; 3], 0_u64);
+    let mut groups = [([0_u64; 3], 0_u64); HUES];
     for image::Rgb(colour) in shown.pixels() {
-        let range = colour.iter().max().unwrap_or(&0) - colour.iter().min().unwrap_or(&0);
-        let weight = u64::from(range) + 8;
-        weights += weight;
+        let (hue, weight) = hue_of(*colour);
+        let (sums, weights) = &mut groups[hue];
+        *weights += weight;
         for (sum, part) in sums.iter_mut().zip(colour) {
             *sum += u64::from(*part) * weight;
         }
     }
+    let heaviest = groups.into_iter().max_by_key(|(_, weights)| *weights);
+    let (sums, weights) = heaviest.unwrap_or_default();
     sums.map(|sum| u8::try_from(sum / weights.max(1)).unwrap_or(u8::MAX))
+}
+
+/// The group of a pixel's hue, and how much the pixel counts.
+fn hue_of([red, green, blue]: Rgb) -> (usize, u64) {
+    let (red, green, blue) = (i32::from(red), i32::from(green), i32::from(blue));
+    let (most, least) = (red.max(green).max(blue), red.min(green).min(blue));
+    let range = most - least;
+    let weight = u64::from(range.unsigned_abs()) + 1;
+    if range == 0 {
+        return (0, weight);
+    }
+    // In sixths of the circle of colours, times 60.
+    let degrees = match most {
+        it if it == red => 60 * (green - blue) / range,
+        it if it == green => 120 + 60 * (blue - red) / range,
+        _ => 240 + 60 * (red - green) / range,
+    };
+    let group = degrees.rem_euclid(360).unsigned_abs() as usize * HUES / 360;
+    (group.min(HUES - 1), weight)
 }
 
 #[cfg(test)]

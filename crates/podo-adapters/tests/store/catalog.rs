@@ -178,7 +178,7 @@ fn place(world: &World, slot: Slot, hash: ImageHash, now: Timestamp) -> PlaceIma
     PlaceImage { actor, event, slot, hash, image: an_image(), now }
 }
 
-/// The cleanup and an upload of the same picture meet: whoever claims the files first decides.
+/// The cleanup and an upload of the same picture meet: the first one that claims the files decides.
 #[tokio::test]
 async fn files_that_are_being_removed_are_not_shown_and_shown_ones_are_not_removed() {
     let world = World::new().await;

@@ -1,7 +1,7 @@
 //! The other concerts of the demo, in the states that a sale goes through, so that the home page and
 //! the control room show what they are for.
 
-use crate::cli::stage::specials::{Before, Poster, begin_with, hang, sell_out};
+use crate::cli::stage::specials::{Before, Poster, begin_with, hang, sell, set_fees, set_terms};
 use crate::cli::stage::{DAY, HOUR, evening, line, organiser};
 use anyhow::Result;
 use podo_app::AppContext;
@@ -39,9 +39,9 @@ struct Concert {
 }
 
 enum Special {
-    /// Every seat is sold, so fans can join the standby list.
-    SoldOut,
-    /// The first date begins with this phase.
+    /// This percentage of the seats is sold; with all of them fans can join the standby list.
+    Sold(u32),
+    /// Each date begins with this phase.
     Begins(Before),
 }
 
@@ -101,7 +101,7 @@ const CONCERTS: [Concert; 7] = [
         sale: Sale::Open,
         days_ahead: 14,
         n_dates: 3,
-        special: None,
+        special: Some(Special::Sold(31)),
     },
     Concert {
         title: "한강 재즈 나이트 〈Blue Hour〉",
@@ -118,7 +118,7 @@ const CONCERTS: [Concert; 7] = [
         sale: Sale::Open,
         days_ahead: 17,
         n_dates: 1,
-        special: None,
+        special: Some(Special::Sold(12)),
     },
     Concert {
         title: "새벽네시 단독공연 〈첫차〉",
@@ -135,7 +135,7 @@ const CONCERTS: [Concert; 7] = [
         sale: Sale::Open,
         days_ahead: 24,
         n_dates: 1,
-        special: Some(Special::SoldOut),
+        special: Some(Special::Sold(100)),
     },
     Concert {
         title: "오민재 스탠드업 〈퇴근 후 한마디〉",
@@ -152,7 +152,7 @@ const CONCERTS: [Concert; 7] = [
         special: None,
     },
     Concert {
-        title: "정하윤 연말 콘서트 〈겨울, 편지〉",
+        title: "정하윤 연말 콘서트 〈겨울 산책〉",
         artist: "정하윤",
         about: "한 해를 마무리하는 발라드 공연이에요.",
         poster: (
@@ -180,17 +180,22 @@ pub(crate) async fn put_on(context: &AppContext) -> Result<()> {
     for concert in &CONCERTS {
         let event = create(context, organiser, concert).await?;
         hang(context, event, concert.poster).await?;
+        set_terms(context, organiser, event).await?;
         let mut dates = Vec::new();
         for date in 0..concert.n_dates {
             let schedule = schedule(concert, date, context.now());
-            dates.push(create_schedule(context, organiser, event, schedule).await?);
+            let (date, n_seats) = create_schedule(context, organiser, event, schedule).await?;
+            set_fees(context, organiser, date).await?;
+            dates.push((date, n_seats));
         }
         if !matches!(concert.sale, Sale::Draft) {
             change_event(context, organiser, event, EventVerb::Open).await?;
         }
-        for (date, n_seats) in dates.into_iter().take(1) {
+        for (date, n_seats) in dates {
             match concert.special {
-                Some(Special::SoldOut) => sell_out(context, organiser, date, n_seats).await?,
+                Some(Special::Sold(percent)) => {
+                    sell(context, organiser, date, n_seats * percent / 100).await?;
+                }
                 Some(Special::Begins(before)) => {
                     begin_with(context, organiser, date, before).await?;
                 }

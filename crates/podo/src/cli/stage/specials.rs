@@ -7,16 +7,20 @@ use podo_app::AppContext;
 use podo_app::booking::reservations::issued::{AskToIssue, Customer, issue_order};
 use podo_app::catalog::images::{Upload, set_poster};
 use podo_app::catalog::phases::draws::set_draw;
+use podo_app::catalog::pricing::set_options;
 use podo_app::catalog::phases::{NewCodes, create_codes, set_phases};
 use podo_app::identity::accounts::{SignUp, create_admin};
 use podo_app::operations::idempotency::{ISSUE, idempotency_key};
 use podo_domain::booking::draws::DrawTerms;
+use podo_app::payments::refunds::set_policy;
 use podo_domain::booking::issued::{Issue, Tender};
+use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TicketTypeInput};
 use podo_domain::catalog::SaleWindow;
 use podo_domain::catalog::images::Frame;
 use podo_domain::catalog::phases::{Inventory, PhaseAudience, PhaseInput, PhaseTerms};
 use podo_domain::identity::{Email, NewPassword, Role};
-use podo_domain::{EventId, ScheduleId, SeatId, UserId};
+use podo_domain::payments::refunds::{FeeStep, RefundPolicy};
+use podo_domain::{EventId, ScheduleId, SeatId, UserId, Won};
 use std::collections::BTreeMap;
 
 /// A poster of the demo, and what it shows.
@@ -59,8 +63,44 @@ pub(crate) async fn welcome_fan(context: &AppContext) -> Result<()> {
     Ok(())
 }
 
-/// Sells every seat at the desk.
-pub(super) async fn sell_out(
+/// What canceling costs, as most ticket sellers of Korea have it.
+pub(super) async fn set_terms(
+    context: &AppContext,
+    organiser: UserId,
+    event: EventId,
+) -> Result<()> {
+    let step = |(days_before, fee_percent)| FeeStep { days_before, fee_percent };
+    let policy = RefundPolicy { steps: [(9, 10), (6, 20), (2, 30)].map(step).to_vec() };
+    Ok(set_policy(context, organiser, event, policy).await?)
+}
+
+/// A booking fee, and a price for teenagers.
+pub(super) async fn set_fees(
+    context: &AppContext,
+    organiser: UserId,
+    schedule: ScheduleId,
+) -> Result<()> {
+    let amount = Won::new(2_000).ok_or_else(|| anyhow!("a fee is an amount"))?;
+    let fees = Fees {
+        booking: Some(Fee { amount, refund: FeeRefund::BookingDay }),
+        ..Fees::default()
+    };
+    let teenager = TicketTypeInput {
+        id: None,
+        name: "청소년".to_owned(),
+        name_en: "Teenager".to_owned(),
+        grades: None,
+        discount: Discount::Percent(20),
+        per_order: None,
+        proof: Some("학생증".to_owned()),
+        proof_en: Some("Student card".to_owned()),
+    };
+    set_options(context, organiser, schedule, vec![teenager], fees).await?;
+    Ok(())
+}
+
+/// Sells the first seats at the desk.
+pub(super) async fn sell(
     context: &AppContext,
     organiser: UserId,
     schedule: ScheduleId,
