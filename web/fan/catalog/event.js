@@ -152,7 +152,7 @@ function priceTable(schedule, grades) {
   const fee = feeOf(schedule);
   const head = (words, isNumber) => el("th", { scope: "col", class: isNumber ? "right" : null }, words);
   const priceOf = (type, { grade, price }) => (type.grades && !type.grades.includes(grade) ? "–" : won(withFee(reduced(price, type), fee)));
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("priceTable") },
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${t("priceTable")}, ${moment(schedule.startsAt)}` },
     el("table", { class: "prices num" },
       el("caption", {}, fee ? t("priceWithFee", won(fee)) : t("priceTable")),
       el("thead", {}, el("tr", {}, head(t("grade")), head(t("priceFull"), true), types.map((type) => head(typeName(type), true)), head(t("seatsFree"), true))),

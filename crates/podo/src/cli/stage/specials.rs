@@ -7,12 +7,12 @@ use podo_app::AppContext;
 use podo_app::booking::reservations::issued::{AskToIssue, Customer, issue_order};
 use podo_app::catalog::images::{Upload, set_poster};
 use podo_app::catalog::phases::draws::set_draw;
-use podo_app::catalog::pricing::set_options;
 use podo_app::catalog::phases::{NewCodes, create_codes, set_phases};
+use podo_app::catalog::pricing::set_options;
 use podo_app::identity::accounts::{SignUp, create_admin};
 use podo_app::operations::idempotency::{ISSUE, idempotency_key};
-use podo_domain::booking::draws::DrawTerms;
 use podo_app::payments::refunds::set_policy;
+use podo_domain::booking::draws::DrawTerms;
 use podo_domain::booking::issued::{Issue, Tender};
 use podo_domain::booking::order::options::{Discount, Fee, FeeRefund, Fees, TicketTypeInput};
 use podo_domain::catalog::SaleWindow;
@@ -81,10 +81,8 @@ pub(super) async fn set_fees(
     schedule: ScheduleId,
 ) -> Result<()> {
     let amount = Won::new(2_000).ok_or_else(|| anyhow!("a fee is an amount"))?;
-    let fees = Fees {
-        booking: Some(Fee { amount, refund: FeeRefund::BookingDay }),
-        ..Fees::default()
-    };
+    let fees =
+        Fees { booking: Some(Fee { amount, refund: FeeRefund::BookingDay }), ..Fees::default() };
     let teenager = TicketTypeInput {
         id: None,
         name: "청소년".to_owned(),
