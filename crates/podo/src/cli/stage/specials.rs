@@ -104,7 +104,7 @@ pub(super) async fn sell(
     schedule: ScheduleId,
     n_seats: u32,
 ) -> Result<()> {
-    let seats: Vec<SeatId> = (0..n_seats).map(|index| schedule.seat(index.into())).collect();
+    let seats: Vec<SeatId> = (0..n_seats).map(|index| schedule.seat(index)).collect();
     for (number, seats) in seats.chunks(4).enumerate() {
         let name = format!("{schedule}-{number}");
         let asked = AskToIssue {
