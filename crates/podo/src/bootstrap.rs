@@ -263,9 +263,7 @@ fn passes(config: &Config) -> Result<Passes> {
 /// Makes pictures and stores them where the settings say.
 fn studio(config: &Config, clock: &Arc<dyn Clock>) -> Result<ImageStudio> {
     let files: Arc<dyn ImageFiles> = match config.media_place()? {
-        MediaPlace::Folder(folder) => {
-            Arc::new(Folder::open(folder).map_err(|error| anyhow!(error))?)
-        }
+        MediaPlace::Folder(folder) => Arc::new(Folder::open(folder)),
         MediaPlace::Bucket(settings) => {
             let bucket = Bucket::open(settings, clock.clone());
             Arc::new(bucket.map_err(|error| anyhow!(error))?)

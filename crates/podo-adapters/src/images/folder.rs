@@ -17,11 +17,9 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Creates the folder if it doesn't exist.
-    pub fn open(folder: PathBuf) -> std::result::Result<Folder, String> {
-        let made = fs::create_dir_all(&folder);
-        made.map_err(|error| format!("media_url: {}: {error}", folder.display()))?;
-        Ok(Folder { folder, n_written: AtomicU64::new(0) })
+    /// The first picture creates the folder.
+    pub fn open(folder: PathBuf) -> Folder {
+        Folder { folder, n_written: AtomicU64::new(0) }
     }
 
     fn path(&self, file: ImageFile) -> PathBuf {
@@ -36,6 +34,7 @@ impl ImageFiles for Folder {
         let number = self.n_written.fetch_add(1, Ordering::Relaxed);
         let beside = folder.join(format!(".{file}.{}.{number}", std::process::id()));
         blocking(move || {
+            fs::create_dir_all(&folder)?;
             write(&beside, &bytes)?;
             fs::rename(&beside, &path)?;
             fs::File::open(&folder)?.sync_all()
@@ -84,7 +83,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_is_there_whole_until_it_is_removed() {
         let home = tempfile::tempdir().unwrap();
-        let folder = Folder::open(home.path().join("media")).unwrap();
+        let folder = Folder::open(home.path().join("media"));
         let file = ImageFile { hash: ImageHash([7; 16]), width: 320 };
         assert_eq!(folder.get(file).await.unwrap(), None);
         folder.put(file, Bytes::from_static(b"first")).await.unwrap();
