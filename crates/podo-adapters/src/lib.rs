@@ -63,6 +63,7 @@
 pub mod clock;
 pub mod gateways;
 pub mod identity;
+pub mod images;
 #[cfg(feature = "kafka")]
 pub mod kafka;
 pub mod live;

@@ -19,6 +19,10 @@ pub use smtp::SmtpSettings;
 pub use sns::SnsSettings;
 pub use webhook_client::HttpWebhookClient;
 
+pub(crate) use aws_credentials::CredentialChain;
+pub(crate) use http::client;
+pub(crate) use sigv4::{Signed, Signer, amz_date};
+
 use alimtalk::Alimtalk;
 use fcm::Fcm;
 use podo_app::messaging::port::channels::{Channel, Channels};

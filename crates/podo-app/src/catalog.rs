@@ -3,6 +3,7 @@
 mod cache;
 pub mod cards;
 mod changes;
+pub mod images;
 pub mod invalidation;
 pub mod jobs;
 pub mod layouts;
@@ -13,12 +14,14 @@ pub mod pricing_port;
 pub mod schedules;
 
 pub use cache::CatalogCache;
+use cache::EventRecords;
 pub use changes::{
     HallView, TemplatePreview, VenueEdit, VenueView, cancel_schedule, change_schedule, edit_event,
     edit_hall, edit_venue, hall_template, list_all_events, list_venues, preview_template, remove,
     show_any_event,
 };
 
+use crate::catalog::images::ImageView;
 use crate::catalog::phases::PhaseView;
 use crate::catalog::port::{
     ChangeEvent, ChangeQueue, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventFilter,
@@ -58,6 +61,9 @@ pub struct EventView {
     pub transferable: bool,
     pub genre: Genre,
     pub minimum_age: MinimumAge,
+    /// Absent until an organiser uploads one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub poster: Option<ImageView>,
 }
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -68,6 +74,9 @@ pub struct EventDetail {
     pub schedules: Vec<ScheduleView>,
     /// What is retained of a canceled ticket's price, by days before the show.
     pub refund_rules: RefundPolicy,
+    /// Pictures beside the poster, in order.
+    pub gallery: Vec<ImageView>,
+    pub venue_address: String,
     /// The same for each date, with the days of the calendar.
     pub refund_dates: Vec<RefundDates>,
 }
@@ -307,22 +316,20 @@ pub async fn show_event(context: &AppContext, event: EventId) -> Result<EventDet
     if !is_public(&records.event.status) {
         return Err(Refusal::NotFound.into());
     }
-    Ok(detail_of(records.event.clone(), &records.schedules, &records.refund_policy, context.now()))
+    Ok(detail_of(&records, context.now()))
 }
 
-fn detail_of(
-    event: EventView,
-    schedules: &[ScheduleRecord],
-    refunds: &EventPolicy,
-    now: Timestamp,
-) -> EventDetail {
-    let EventPolicy { policy, time_zone } = refunds;
+fn detail_of(records: &EventRecords, now: Timestamp) -> EventDetail {
+    let EventRecords { event, schedules, refund_policy, gallery, venue_address } = records;
+    let EventPolicy { policy, time_zone } = refund_policy;
     let dates = |schedule: &ScheduleRecord| RefundDates {
         schedule_id: schedule.schedule,
         periods: policy.periods(schedule.times.starts_at, now, time_zone),
     };
     EventDetail {
-        event,
+        event: event.clone(),
+        gallery: gallery.clone(),
+        venue_address: venue_address.clone(),
         schedules: schedules.iter().map(|schedule| view_schedule(schedule, now)).collect(),
         refund_rules: policy.clone(),
         refund_dates: schedules.iter().map(dates).collect(),

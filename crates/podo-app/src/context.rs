@@ -5,6 +5,7 @@ use crate::booking::port::seat_versions::SeatVersions;
 use crate::booking::reconciliation::Reconciliation;
 use crate::booking::seat_map::SeatMaps;
 use crate::catalog::CatalogCache;
+use crate::catalog::images::ImageStudio;
 use crate::catalog::invalidation::Invalidation;
 use crate::catalog::layouts::LayoutCache;
 use crate::catalog::phases::EligibilityCache;
@@ -118,6 +119,8 @@ pub struct CatalogContext {
     pub schedules: Schedules,
     pub layouts: LayoutCache,
     pub eligible: EligibilityCache,
+    /// Pictures of events; `None` where there are none, as in a simulation.
+    pub studio: Option<ImageStudio>,
 }
 
 pub struct WaitingRoomContext {
@@ -208,6 +211,7 @@ pub struct AppContextBuilder {
     spans: Option<Arc<dyn Spans>>,
     press: Option<TicketPress>,
     passes: Passes,
+    studio: Option<ImageStudio>,
     poll_rate_limiter: PollRateLimiter,
 }
 
@@ -240,6 +244,10 @@ impl AppContextBuilder {
         AppContextBuilder { passes, ..self }
     }
 
+    pub fn studio(self, studio: ImageStudio) -> AppContextBuilder {
+        AppContextBuilder { studio: Some(studio), ..self }
+    }
+
     pub fn poll_rate_limiter(self, poll_rate_limiter: PollRateLimiter) -> AppContextBuilder {
         AppContextBuilder { poll_rate_limiter, ..self }
     }
@@ -266,6 +274,7 @@ impl AppContextBuilder {
                 schedules: Schedules::default(),
                 eligible: EligibilityCache::default(),
                 layouts: LayoutCache::default(),
+                studio: self.studio,
             },
             waiting_room: WaitingRoomContext {
                 queue: live.queue,
@@ -321,6 +330,7 @@ impl AppContext {
             spans: None,
             press: None,
             passes: Passes::default(),
+            studio: None,
             poll_rate_limiter: PollRateLimiter::default(),
         }
     }

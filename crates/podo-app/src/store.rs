@@ -6,6 +6,7 @@ use crate::booking::port::reconciliation::Reconciliation;
 use crate::booking::port::reseat::Reseats;
 use crate::booking::port::reservations::Reservations;
 use crate::booking::port::standby::Standbys;
+use crate::catalog::images::port::Images;
 use crate::catalog::phases::draws_port::Draws;
 use crate::catalog::phases::port::Phases;
 use crate::catalog::port::Catalog;
@@ -72,6 +73,7 @@ union_trait! {
     Catalog,
     DeadLetters,
     Draws,
+    Images,
     Invariants,
     JobFailures,
     JobRuns,

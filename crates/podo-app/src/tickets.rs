@@ -10,4 +10,3 @@ pub mod passes;
 pub mod port;
 pub mod resale_port;
 pub mod resales;
-pub mod turns;

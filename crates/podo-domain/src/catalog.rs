@@ -2,20 +2,19 @@
 
 mod event;
 pub mod hall;
+pub mod images;
 pub mod phases;
 mod plan;
-mod rows;
 mod schedule;
-mod seat_list;
 mod template;
 mod terms;
 pub mod text;
 
 pub use event::{EventEdit, EventStatus, Genre, MinimumAge, NewEvent};
 pub use plan::{PlannedSeat, SeatPlan, price_seats};
-pub use rows::{Arc, RowLine, RowTemplate, SingleSeat};
 pub use schedule::{SaleWindow, ScheduleStatus, ScheduleTimes, ShowStatus};
-pub use seat_list::SeatList;
+pub use template::rows::{Arc, RowLine, RowTemplate, SingleSeat};
+pub use template::seat_list::SeatList;
 pub use template::{
     GridTemplate, Point, SeatTemplate, SectionTemplate, SectionedTemplate, Stage, StandingZone,
 };

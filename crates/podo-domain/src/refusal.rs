@@ -102,6 +102,15 @@ pub enum Refusal {
     /// Fans rely on a phase from its beginning.
     PhaseBegun,
     NameTaken,
+    /// The file isn't a JPEG, PNG or WebP picture.
+    ImageType,
+    /// The file has too many bytes, or the picture too many pixels.
+    ImageTooLarge,
+    ImageTooSmall,
+    /// The file can't be decoded.
+    ImageDamaged,
+    /// The event has as many pictures as it may have.
+    GalleryFull,
     EventNotOpen,
     WrongEventState,
     SaleBegun,
@@ -373,6 +382,11 @@ impl Refusal {
             Refusal::PhaseOutsideSale { .. } => "PHASE_OUTSIDE_SALE",
             Refusal::PhaseBegun => "PHASE_BEGUN",
             Refusal::NameTaken => "NAME_TAKEN",
+            Refusal::ImageType => "IMAGE_TYPE",
+            Refusal::ImageTooLarge => "IMAGE_TOO_LARGE",
+            Refusal::ImageTooSmall => "IMAGE_TOO_SMALL",
+            Refusal::ImageDamaged => "IMAGE_DAMAGED",
+            Refusal::GalleryFull => "GALLERY_FULL",
             Refusal::EventNotOpen => "EVENT_NOT_OPEN",
             Refusal::WrongEventState => "WRONG_EVENT_STATE",
             Refusal::SaleBegun => "SALE_BEGUN",

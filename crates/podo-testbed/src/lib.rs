@@ -52,6 +52,7 @@ pub use preload::SkewedClock;
 pub use redis::{Redis, RedisCluster};
 pub use stand_ins::identity_provider::IdentityProvider;
 pub use stand_ins::post_box::{MailServer, PostBox, Received};
+pub use stand_ins::s3::S3;
 pub use tempfile::TempDir;
 
 use std::net::{Ipv4Addr, TcpListener};

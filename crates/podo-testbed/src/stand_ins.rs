@@ -3,3 +3,4 @@
 pub mod aws;
 pub mod identity_provider;
 pub mod post_box;
+pub mod s3;

@@ -1,6 +1,6 @@
 //! Wires adapters to ports. No other file knows which adapter implements which port.
 
-use crate::config::{Config, Switch, TicketCodes};
+use crate::config::{Config, MediaPlace, Switch, TicketCodes};
 use crate::config::{data_folder, secret};
 use anyhow::{Context, Result, anyhow, bail};
 use podo_adapters::clock::{SteadyClock, SystemClock, SystemRng};
@@ -8,6 +8,7 @@ use podo_adapters::gateways::PortOneIdentity;
 use podo_adapters::gateways::sandbox::Sandbox;
 use podo_adapters::identity::passwords::Argon2Pool;
 use podo_adapters::identity::social::Oidc;
+use podo_adapters::images::{Bucket, Folder, JpegEncoder};
 use podo_adapters::live::{memory, redis};
 use podo_adapters::notify::HttpWebhookClient;
 use podo_adapters::otlp;
@@ -16,6 +17,8 @@ use podo_adapters::passes::{ApplePasses, GooglePasses};
 use podo_adapters::pdf::PdfPrinter;
 use podo_adapters::sql::SqlStore;
 use podo_app::AppContext;
+use podo_app::catalog::images::ImageStudio;
+use podo_app::catalog::images::port::ImageFiles;
 use podo_app::context::{Foundation, LiveEngines, Rules, Services};
 use podo_app::identity::keyring::{FieldKeys, Keyring, token_secret};
 use podo_app::identity::port::certifier::Certifier;
@@ -124,6 +127,7 @@ pub async fn context_on(
         .spans(spans)
         .press(TicketPress::new(Arc::new(PdfPrinter)))
         .passes(passes(config)?)
+        .studio(studio(config, &clock)?)
         .build();
     Ok(Bootstrapped { context, clock: synced_clock, store, sandbox, exporter })
 }
@@ -256,6 +260,18 @@ fn passes(config: &Config) -> Result<Passes> {
     let apple = apple.map(|it| Arc::new(it) as Arc<dyn ApplePassMaker>);
     let google = google.map(|it| Arc::new(it) as Arc<dyn GooglePassMaker>);
     Ok(Passes::new(apple, google))
+}
+
+/// Makes pictures and stores them where the settings say.
+fn studio(config: &Config, clock: &Arc<dyn Clock>) -> Result<ImageStudio> {
+    let files: Arc<dyn ImageFiles> = match config.media_place()? {
+        MediaPlace::Folder(folder) => Arc::new(Folder::open(folder)),
+        MediaPlace::Bucket(settings) => {
+            let bucket = Bucket::open(settings, clock.clone());
+            Arc::new(bucket.map_err(|error| anyhow!(error))?)
+        }
+    };
+    Ok(ImageStudio::new(Arc::new(JpegEncoder), files))
 }
 
 /// The configured social login providers.

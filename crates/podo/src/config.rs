@@ -12,6 +12,8 @@ pub mod roles;
 pub(crate) mod secret;
 mod sources;
 
+pub use aws::Media;
+pub(crate) use aws::MediaPlace;
 pub use brand::{Brand, Passes};
 pub use bus::Bus;
 pub use channels::Channels;
@@ -63,6 +65,8 @@ pub struct Config {
     pub brand: Brand,
     #[serde(flatten)]
     pub passes: Passes,
+    #[serde(flatten)]
+    pub media: Media,
     #[serde(skip)]
     aws: AwsEnvironment,
     pub hold_seconds: u32,
@@ -201,7 +205,7 @@ impl Config {
         if let Some(data) = &overrides.data {
             table.insert("data".into(), Value::String(data.display().to_string()));
         }
-        let shown = describe(&table);
+        let shown = sources::describe(&table);
         let config: Config = table.try_into().context("a setting has the wrong type")?;
         config.check()?;
         Ok(Config { shown, deprecated, aws, ..config })
@@ -281,6 +285,7 @@ impl Config {
         self.channels.check()?;
         self.brand.check()?;
         self.passes.check()?;
+        self.media.check()?;
         self.gateways.check(&self.public_url)?;
         self.check_sandbox()?;
         self.people.check(&self.public_url)?;
@@ -437,6 +442,11 @@ impl Config {
         self.passes.google()
     }
 
+    /// Where pictures are stored.
+    pub(crate) fn media_place(&self) -> Result<MediaPlace> {
+        self.media.place(&self.data, &self.aws)
+    }
+
     /// Private networks that organisers' webhooks may reach.
     pub fn webhook_networks(&self) -> Result<Vec<ipnet::IpNet>> {
         self.channels.networks()
@@ -453,39 +463,6 @@ impl Config {
             .map_err(|error| anyhow!(error))
             .context("trusted_proxies")
     }
-}
-
-/// All settings as TOML. A secret shows only whether it is set.
-fn describe(table: &Table) -> String {
-    let is_secret = |key: &str| {
-        ["secret", "password", "_key", "smtp_url", "bus_options", "store_logins"]
-            .iter()
-            .any(|word| key.contains(word))
-    };
-    let line = |(key, value): (&String, &Value)| match (value.as_str(), value.as_array()) {
-        (Some(""), _) => format!("{key} = \"\"\n"),
-        (Some(_), _) if is_secret(key) => format!("{key} = \"(set)\"\n"),
-        (Some(text), _) => format!("{key} = {:?}\n", without_password(text)),
-        (None, Some(items)) if is_secret(key) && !items.is_empty() => {
-            format!("{key} = \"(set)\"\n")
-        }
-        (None, Some(items)) => {
-            let items = items.iter().filter_map(Value::as_str).map(without_password);
-            format!("{key} = {:?}\n", items.collect::<Vec<_>>())
-        }
-        (None, None) => format!("{key} = {value}\n"),
-    };
-    table.iter().map(line).collect::<String>().trim_end().to_owned()
-}
-
-/// The URL with its password masked.
-fn without_password(url: &str) -> String {
-    let hidden = url.split_once("://").and_then(|(scheme, rest)| {
-        let (person, host) = rest.rsplit_once('@')?;
-        let (user, _) = person.split_once(':')?;
-        Some(format!("{scheme}://{user}:***@{host}"))
-    });
-    hidden.unwrap_or_else(|| url.to_owned())
 }
 
 /// The environment of this process.

@@ -137,6 +137,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(payments::checkout::my_payment))
         .routes(routes!(payments::sandbox::choose))
         .merge(booking::draws::routes())
+        .merge(catalog::images::routes())
         .merge(identity::email_proof::routes())
         .merge(identity::certification::routes())
         .merge(identity::api_keys::routes())

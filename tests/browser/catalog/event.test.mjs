@@ -65,6 +65,35 @@ test("a fan stands by for a sold-out date and may stop", async () => {
   await context.close();
 });
 
+test("prices include the fee, terms are open, and the way to the seats stays in sight", async () => {
+  const show = await world.show({ venue: "한강 홀" });
+  await world.admin.call("PUT", `/api/admin/schedules/${show.scheduleId}/price-options`, {
+    ticketTypes: [{ name: "청소년", nameEn: "Teenager", percent: 20 }, { name: "R석 할인", nameEn: "S only", won: 30_000, grades: ["S"] }],
+    fees: { booking: { amount: 2_000, refund: "NEVER" } } });
+  await world.admin.call("PUT", `/api/admin/events/${show.eventId}/refund-policy`, { steps: [{ daysBefore: 9, feePercent: 10 }] });
+  for (const width of [1280, 390]) {
+    const { page, words, go, context } = await world.open({ width });
+    await go(`/#/events/${show.eventId}`);
+    const rows = page.locator(".prices tbody tr");
+    await rows.nth(1).waitFor();
+    const cells = await rows.evaluateAll((all) => all.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent)));
+    assert.deepEqual(cells.map((row) => row.slice(0, 3)), [["152,000원", "122,000원", "–"], ["102,000원", "82,000원", "72,000원"]]);
+    await page.locator(".terms tbody tr").first().waitFor();
+    const link = page.locator(`.buy-card a[href="#/queue/${show.scheduleId}"]`);
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+    const { y, height } = await link.boundingBox();
+    const seen = page.viewportSize().height;
+    assert.ok(0 <= y && y + height <= seen, `${width} px: ${y}`);
+    if (width === 390) assert.ok(seen - 100 < y, "at the lower edge");
+    const map = await page.getByRole("link", { name: words.venueMap }).getAttribute("href");
+    assert.ok(map.startsWith("https://map.kakao.com/") && map.includes(encodeURIComponent("Road 1")), map);
+    await link.click();
+    // A stranger logs in first.
+    await page.waitForURL((url) => url.href.includes(show.scheduleId));
+    await context.close();
+  }
+});
+
 test("a ticket is offered and taken back, unless the organiser does not allow it", async () => {
   const show = await world.show();
   const [owner, friend] = [await world.buy(show, [0, 1]), await world.fan()];

@@ -13,6 +13,10 @@ after(() => world.close());
 test("a card says sold out or when it opens, and nothing is clipped", async () => {
   const gone = await world.show({ template: blocks(1, 1, 2), prices: { VIP: 150_000 }, title: "매진된 밤" });
   await world.buy(gone, [0, 1]);
+  // A list may be a second old.
+  const isSoldOut = ({ id, state }) => id === gone.eventId && state === "SOLD_OUT";
+  const cards = async () => (await (await fetch(`${world.url}/api/events/cards`)).json()).items;
+  while (!(await cards()).some(isSoldOut)) await new Promise((resolve) => setTimeout(resolve, 100));
   await world.show({ title: LONG, opensInMs: 6 * 86_400_000 });
   for (const width of [1280, 390, 320]) {
     const { page, words, go, context } = await world.open({ width, language: "ko" });

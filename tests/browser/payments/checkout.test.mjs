@@ -77,7 +77,7 @@ test("the booking shows the concert, the seats, its number and what comes next",
 
   await page.goto(`${world.url}/#/me`);
   await page.getByRole("heading", { level: 1, name: words.nextShow("김포도") }).waitFor();
-  await page.locator(".next-show").getByText("여름의 끝").waitFor();
+  await page.locator(".next-show").getByRole("heading", { name: "여름의 끝" }).waitFor();
   const [bookings, wallet] = [await page.locator(".bookings").first().boundingBox(), await page.locator("input[name=phone]").boundingBox()];
   assert.ok(bookings.y < wallet.y + 400 && bookings.x < wallet.x, "bookings come before the settings");
   await page.getByRole("link", { name: words.openTickets }).click();

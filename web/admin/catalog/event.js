@@ -9,6 +9,7 @@ import { may } from "../../shared/app/session.js";
 import { GENRES } from "../../fan/words/event.js";
 import { area, badge, card, choice, field, heading, tick } from "../form.js";
 import { addDateButton, editTimes } from "./dates.js";
+import { imagesCard } from "./images.js";
 import { policyCard } from "./policy.js";
 
 /** The actions in each state, and the style of their buttons. */
@@ -31,6 +32,7 @@ export async function eventDetail(page) {
       el("a", { class: "btn", href: `#/events/new?from=${event.id}` }, t("clone")),
       event.status === "PREPARING" ? deleteButton(page, `/api/admin/events/${page.id}`, "#/events") : null),
     card(t("dates"), addDateButton(page, event), scheduleTable(page, event)),
+    imagesCard(page, event),
     await policyCard(page));
 }
 

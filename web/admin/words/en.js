@@ -2,12 +2,13 @@
 
 import { en as event } from "../../fan/words/event.js";
 import { en as refunds } from "../../fan/words/refunds.js";
+import { en as images } from "./images.js";
 import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { en as menu } from "./menu.js";
 import { en as phases } from "./phases.js";
 import { en as pricing } from "./pricing.js";
-import support from "./support_en.js";
+import { en as support } from "./support.js";
 import team from "./team_en.js";
 
 const STATES = {
@@ -89,6 +90,7 @@ const STATES = {
 export default {
   ...event,
   ...refunds,
+  ...images,
   ...menu,
   ...phases,
   ...pricing,

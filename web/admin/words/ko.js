@@ -2,12 +2,13 @@
 
 import { ko as event } from "../../fan/words/event.js";
 import { ko as refunds } from "../../fan/words/refunds.js";
+import { ko as images } from "./images.js";
 import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { ko as menu } from "./menu.js";
 import { ko as phases } from "./phases.js";
 import { ko as pricing } from "./pricing.js";
-import support from "./support_ko.js";
+import { ko as support } from "./support.js";
 import team from "./team_ko.js";
 import RULES from "./rules.js";
 
@@ -90,6 +91,7 @@ const STATES = {
 export default {
   ...event,
   ...refunds,
+  ...images,
   ...menu,
   ...phases,
   ...pricing,

@@ -3,20 +3,22 @@
 import "../../shared/seatmap/element.js";
 import { get } from "../../shared/app/api.js";
 import { every, msUntil, serverNow } from "../../shared/app/clock.js";
-import { el, icon } from "../../shared/ui/dom.js";
+import { announce, el, icon, whileBusy } from "../../shared/ui/dom.js";
 import { count, countdown, moment, seoulDay, won } from "../../shared/ui/format.js";
-import { t } from "../../shared/ui/i18n.js";
+import { language, t } from "../../shared/ui/i18n.js";
 import { readPlan } from "../../shared/seatmap/plan.js";
 import { stateOf } from "../../shared/seatmap/states.js";
 import { gradesOf, toneOf } from "./grades.js";
 import { currentPhase, phaseList } from "./phases.js";
-import { poster } from "./poster.js";
+import { picture, poster } from "./poster.js";
 import { feeNote } from "../payments/order.js";
 import { periodsOf, refundTerms } from "../payments/refunds.js";
 import { remindersOf, reminderButton } from "./reminder.js";
 import { standbyBox } from "../booking/standby.js";
 
 const SOON_MS = 24 * 3_600_000;
+
+const typeName = (type) => (language() === "ko" ? type.name : type.nameEn || type.name);
 
 export async function eventDetail(page) {
   const { main, id, signal } = page;
@@ -25,26 +27,86 @@ export async function eventDetail(page) {
     remindersOf(signal),
     ...event.schedules.map(({ id }) => get(`/api/schedules/${id}`, { signal, isPublic: true })),
   ]);
+  main.className = "event-page";
   main.replaceChildren(
-    el("div", { class: "stack loose" },
-      el("div", { class: "billing" },
-        poster(event.title, "poster tall"),
-        el("div", { class: "stack tight" },
-          event.genre === "OTHER" ? null : el("p", { class: "quiet" }, t(`genre${event.genre}`)),
-          el("h1", {}, event.title),
-          el("p", { class: "big" }, event.artist),
-          facts(event, schedules),
-          event.description ? el("p", { class: "prose" }, event.description) : null)),
-      el("h2", {}, t("dates")),
-      schedules.length ? schedules.map((schedule) => scheduleCard(page, schedule, { refunds: refundTerms(event.refundRules, periodsOf(event, schedule.id)), reminders })) : el("p", { class: "quiet" }, t("noDates")),
-      schedules.length ? preview(page, schedules[0]) : null,
-      rules()));
+    el("header", { class: "billing", style: event.poster ? { "--tone": event.poster.tone } : {} },
+      poster(event, "poster tall", { alt: event.poster?.alt, isFirst: true }),
+      el("div", { class: "stack tight" },
+        event.genre === "OTHER" ? null : el("p", { class: "quiet" }, t(`genre${event.genre}`)),
+        el("h1", {}, event.title),
+        el("p", { class: "big" }, event.artist),
+        facts(event, schedules),
+        shareButton(event))),
+    el("div", { class: "event-columns" },
+      el("div", { class: "stack loose" },
+        event.description ? el("p", { class: "prose" }, event.description) : null,
+        gallery(event),
+        el("h2", {}, t("dates")),
+        schedules.length ? schedules.map((schedule) => scheduleCard(page, schedule, { refunds: refundTerms(event.refundRules, periodsOf(event, schedule.id)), reminders, isOnly: schedules.length === 1 })) : el("p", { class: "quiet" }, t("noDates")),
+        schedules.length ? preview(page, schedules[0]) : null,
+        venue(event),
+        rules()),
+      schedules.length ? buyCard(page, schedules) : null));
 }
+
+/** Pictures beside the poster; each opens by itself in its full size. */
+function gallery({ gallery: images }) {
+  if (!images?.length) return null;
+  const item = (image) => el("li", {}, el("a", { href: image.url }, picture(image, { className: "picture", sizes: "(max-width: 640px) 80vw, 320px" })));
+  return el("section", { class: "stack tight", "aria-labelledby": "gallery-title" },
+    el("h2", { id: "gallery-title" }, t("gallery")),
+    el("ul", { class: "gallery" }, images.map(item)));
+}
+
+/** Where it is, with a link to a map of another site, which is loaded only when the fan follows it. */
+function venue({ venueName, hallName, venueAddress }) {
+  const map = `https://map.kakao.com/link/search/${encodeURIComponent(venueAddress || venueName)}`;
+  return el("section", { class: "card pad stack tight", id: "venue", "aria-labelledby": "venue-title" },
+    el("h2", { id: "venue-title" }, t("venue")),
+    el("p", {}, el("b", {}, venueName), ` · ${hallName}`),
+    venueAddress ? el("p", { class: "quiet" }, venueAddress) : null,
+    el("p", {}, el("a", { class: "btn small", href: map, rel: "noreferrer", target: "_blank" }, icon("building"), t("venueMap"))));
+}
+
+/** The device's own sheet, or the address in the clipboard. */
+function shareButton({ id, title }) {
+  const button = el("button", { class: "btn small", type: "button" }, icon("send"), t("share"));
+  const url = new URL(`/events/${id}`, location.href).href;
+  button.addEventListener("click", () => whileBusy(button, async () => {
+    if (navigator.share) return navigator.share({ title, url }).catch(() => null);
+    await navigator.clipboard?.writeText(url);
+    announce(t("shareCopied"));
+    button.replaceChildren(icon("send"), t("shareCopied"));
+  }));
+  return el("p", {}, button);
+}
+
+/** What to do next, always in sight: beside the page, or at the lower edge of a phone. */
+function buyCard(page, schedules) {
+  const isOpen = (it) => it.status !== "CANCELLED" && serverNow() < Date.parse(it.saleEndsAt);
+  const schedule = schedules.find(isOpen) ?? schedules[0];
+  const grades = gradesOf(schedule);
+  const left = grades.reduce((sum, it) => sum + (it.left ?? 0), 0);
+  const isOver = !isOpen(schedule) || (schedule.phases?.length > 0 && !currentPhase(schedule));
+  const prices = grades.map(({ price }) => price + feeOf(schedule));
+  const state = el("span", { class: "buy-state num" });
+  every(1_000, page.signal, () => {
+    const wait = msUntil(currentPhase(schedule)?.startsAt ?? schedule.saleStartsAt);
+    state.textContent = isOver ? t("saleOver") : wait > 0 ? t("opensIn", countdown(wait)) : left ? t("seatsLeft", count(left)) : t("soldOut");
+  });
+  return el("aside", { class: "buy-card card pad stack tight", "aria-label": t("buyNow") },
+    el("p", { class: "quiet num" }, moment(schedule.startsAt)),
+    prices.length ? el("p", { class: "big num" }, t("cardFrom", won(Math.min(...prices)))) : null,
+    el("p", {}, state),
+    enterLink(page, schedule, { isOver, isGone: left === 0 }));
+}
+
+const feeOf = ({ fees }) => fees?.booking?.amount ?? 0;
 
 /** The key facts: where, when, for how much. */
 function facts(event, schedules) {
   const fact = (picture, words) => el("li", {}, icon(picture), el("span", {}, words));
-  const prices = schedules.flatMap((it) => Object.values(it.prices));
+  const prices = schedules.flatMap((it) => Object.values(it.prices).map((price) => price + feeOf(it)));
   const [first, last] = [schedules[0], schedules.at(-1)];
   return el("ul", { class: "event-facts num" },
     fact("building", `${event.venueName} · ${event.hallName} · ${event.city}`),
@@ -62,7 +124,7 @@ function nextPrices({ nextPrices: next }) {
   return el("p", { class: "note num" }, t("nextPrices", moment(next.from), list));
 }
 
-function scheduleCard(page, schedule, { refunds, reminders }) {
+function scheduleCard(page, schedule, { refunds, reminders, isOnly }) {
   const grades = gradesOf(schedule);
   const left = grades.reduce((sum, it) => sum + (it.left ?? 0), 0);
   const isOver = Date.parse(schedule.saleEndsAt) <= serverNow() || (schedule.phases?.length > 0 && !currentPhase(schedule));
@@ -73,17 +135,42 @@ function scheduleCard(page, schedule, { refunds, reminders }) {
         el("p", { class: "quiet num" }, t("saleWindow", moment(schedule.saleStartsAt), moment(schedule.saleEndsAt)))),
       el("div", { class: "row" },
         reminderButton(page, schedule, reminders),
-        enterLink(page, schedule, { isOver, isGone: left === 0 }))),
-    el("ul", { class: "grades num" }, grades.map(({ grade, price, left: free }, index) =>
-      el("li", { class: toneOf(index) },
-        el("span", { class: "tag" }, grade),
-        el("b", {}, won(price)),
-        el("span", { class: "quiet" }, free === undefined ? "" : free ? t("seatsLeft", count(free)) : t("soldOut"))))),
+        // The card beside the page leads to the only date.
+        isOnly ? null : enterLink(page, schedule, { isOver, isGone: left === 0 }))),
+    priceTable(schedule, grades),
     nextPrices(schedule),
     feeNote(schedule),
     phaseList(page, schedule),
     left === 0 && !isOver ? standbyBox(page, schedule, grades) : null,
-    el("details", { class: "more" }, el("summary", {}, t("refundRules")), refunds));
+    el("h4", {}, t("refundRules")),
+    refunds);
+}
+
+/** What each grade costs as each ticket type, with the fee of a ticket. */
+function priceTable(schedule, grades) {
+  const types = schedule.ticketTypes ?? [];
+  const fee = feeOf(schedule);
+  const head = (words, isNumber) => el("th", { scope: "col", class: isNumber ? "right" : null }, words);
+  const priceOf = (type, { grade, price }) => (type.grades && !type.grades.includes(grade) ? "–" : won(withFee(reduced(price, type), fee)));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${t("priceTable")}, ${moment(schedule.startsAt)}` },
+    el("table", { class: "prices num" },
+      el("caption", {}, fee ? t("priceWithFee", won(fee)) : t("priceTable")),
+      el("thead", {}, el("tr", {}, head(t("grade")), head(t("priceFull"), true), types.map((type) => head(typeName(type), true)), head(t("seatsFree"), true))),
+      el("tbody", {}, grades.map((it, index) => el("tr", { class: toneOf(index) },
+        el("th", { scope: "row" }, el("span", { class: "tag" }, it.grade)),
+        el("td", { class: "right" }, el("b", {}, won(it.price + fee))),
+        types.map((type) => el("td", { class: "right" }, priceOf(type, it))),
+        el("td", { class: "right quiet" }, it.left === undefined ? "" : it.left ? count(it.left) : t("soldOut")))))));
+}
+
+/** A ticket that costs nothing has no fee. */
+const withFee = (price, fee) => (price ? price + fee : 0);
+
+/** As the server computes it: percentages are rounded down to whole won. */
+function reduced(price, discount) {
+  if (discount.percent !== undefined) return price - Math.floor((price * discount.percent) / 100);
+  if (discount.won !== undefined) return Math.max(0, price - discount.won);
+  return Math.min(price, discount.price);
 }
 
 function enterLink(page, schedule, { isOver, isGone }) {

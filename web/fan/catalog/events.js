@@ -6,7 +6,7 @@ import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { count, countdown, showTime, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { GENRES } from "../words/event.js";
-import { homeSections } from "./home.js";
+import { homeSections, openingCards } from "./home.js";
 import { poster } from "./poster.js";
 
 /** Sales that open within this time have a countdown. */
@@ -24,6 +24,9 @@ export async function eventList(page) {
   let cursor = null;
   let round = 0;
 
+  // The list is in the order of publication, so what opens soon may be on any of its pages.
+  const opening = openingCards(signal);
+
   async function load(isFirst) {
     round += 1;
     const mine = round;
@@ -35,7 +38,7 @@ export async function eventList(page) {
       if (isFirst) {
         list.replaceChildren();
         // A search wants its results first.
-        top.replaceChildren(...(filters.isEmpty() ? homeSections(page, found.items) : []));
+        top.replaceChildren(...(filters.isEmpty() ? homeSections(page, found.items, await opening) : []));
       }
       list.append(...found.items.map((event) => eventCard(page, event)));
       cursor = found.nextCursor;
@@ -107,7 +110,7 @@ function eventCard(page, card) {
   every(1_000, page.signal, () => Object.assign(badge, stateOf(card)));
   return el("li", {},
     el("a", { class: "event-card card", href: `#/events/${card.id}` },
-      poster(card.title, "poster art"),
+      poster(card, "poster art"),
       el("span", { class: "text" },
         badge,
         el("strong", {}, card.title),

@@ -1,38 +1,55 @@
 // The upper part of the home page: the next big opening, what opens within two weeks, what sells fast.
 
+import { get } from "../../shared/app/api.js";
 import { every, msUntil, serverNow } from "../../shared/app/clock.js";
 import { el, icon } from "../../shared/ui/dom.js";
 import { seoulDay, showTime } from "../../shared/ui/format.js";
 import { language, t } from "../../shared/ui/i18n.js";
 import { poster } from "./poster.js";
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const OPENINGS_WITHIN_MS = 14 * DAY_MS;
 const OPENINGS_MAX = 8;
 const RANKED_MAX = 5;
 
+/** All events with an opening within two weeks. The hour is cut off, so that nodes can cache the answer. */
+export async function openingCards(signal) {
+  const from = Math.floor(serverNow() / HOUR_MS) * HOUR_MS;
+  const period = { opensFrom: new Date(from).toISOString(), opensTo: new Date(from + OPENINGS_WITHIN_MS + HOUR_MS).toISOString() };
+  const cards = [];
+  let cursor = null;
+  do {
+    const query = new URLSearchParams({ ...period, limit: 100, ...(cursor ? { cursor } : {}) });
+    const page = await get(`/api/events/cards?${query}`, { signal, isPublic: true }).catch(() => ({ items: [] }));
+    cards.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor);
+  return cards;
+}
+
 /** The sections for these events; nothing for an empty catalogue. */
-export function homeSections(page, cards) {
-  return [hero(page, cards), openings(cards), ranking(cards)].filter(Boolean);
+export function homeSections(page, cards, opening) {
+  return [hero(page, cards, opening), openings(opening), ranking(cards)].filter(Boolean);
 }
 
 const phaseName = (opening) => (language() === "ko" ? opening.phase : opening.phaseEn || opening.phase);
 
 /** The next opening, else the concert that sells best. */
-function hero(page, cards) {
-  const [next] = upcoming(cards);
+function hero(page, cards, opening) {
+  const [next] = upcoming(opening);
   const card = next?.card ?? bySoldShare(cards)[0] ?? cards.find((it) => it.state === "ON_SALE");
   if (!card) return null;
   const clock = el("div", { class: "hero-clock num", role: "timer", "aria-live": "off" });
   if (next) every(1_000, page.signal, () => clock.replaceChildren(...timeLeft(msUntil(next.opening.opensAt))));
-  return el("section", { class: "home-hero", "aria-labelledby": "hero-title" },
+  return el("section", { class: "home-hero", "aria-labelledby": "hero-title", style: card.poster ? { "--tone": card.poster.tone } : {} },
     el("div", { class: "stack tight" },
       el("p", { class: "hero-when num" }, icon(next ? "clock" : "ticket"), next ? t("heroOpens", showTime(next.opening.opensAt), phaseName(next.opening)) : t("heroNow")),
       el("h2", { id: "hero-title" }, card.title),
       el("p", { class: "num" }, [card.startsAt ? showTime(card.startsAt) : null, card.venueName, card.city].filter(Boolean).join(" · ")),
       next ? clock : null,
       el("p", {}, el("a", { class: "btn", href: `#/events/${card.id}` }, t("heroGo")))),
-    poster(card.title, "poster hero-art"));
+    poster(card, "poster hero-art", { isFirst: true }));
 }
 
 function timeLeft(ms) {
@@ -72,7 +89,7 @@ function groupByDay(items) {
 
 function openingRow({ card, opening }) {
   return el("li", {}, el("a", { href: `#/events/${card.id}` },
-    poster(card.title, "poster"),
+    poster(card),
     el("span", {},
       el("b", {}, showTime(opening.opensAt).split(" ").at(-1)), phaseName(opening) ? el("span", { class: "tag" }, phaseName(opening)) : null,
       el("strong", {}, card.title),
@@ -92,6 +109,6 @@ function ranking(cards) {
     el("h2", { id: "ranking-title" }, t("ranking")),
     el("ol", { class: "ranking num" }, ranked.map((card, index) =>
       el("li", {}, el("a", { href: `#/events/${card.id}` },
-        poster(card.title, "poster ranked"),
+        poster(card, "poster ranked"),
         el("span", {}, el("b", { "aria-hidden": "true" }, index + 1), el("span", {}, el("strong", {}, card.title), el("small", { class: "quiet" }, t("rankSold", Math.round(soldShare(card) * 100))))))))));
 }

@@ -76,7 +76,7 @@ function orderCard(page, reservation, { schedule, event, form }) {
     form.dispatchEvent(new Event("orderchange"));
   };
   return el("section", { class: "card pad stack order", "aria-label": t("orderSeats", reservation.seats.length) },
-    el("div", { class: "bought" }, poster(schedule.eventTitle, "poster"),
+    el("div", { class: "bought" }, poster(event),
       el("div", {},
         el("h2", {}, schedule.eventTitle),
         el("p", { class: "quiet num" }, moment(schedule.startsAt)),

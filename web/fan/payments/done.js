@@ -54,7 +54,7 @@ function numberBox(number) {
 
 function showCard(event, schedule, booking) {
   return el("section", { class: "card stub-card", "aria-label": event.title },
-    el("div", { class: "art" }, poster(event.title, "poster wide"),
+    el("div", { class: "art" }, poster(event, "poster wide"),
       el("div", { class: "over-art" }, el("h2", {}, event.title),
         el("p", { class: "num" }, moment(schedule.startsAt)),
         el("p", {}, `${event.venueName} · ${event.hallName}`))),

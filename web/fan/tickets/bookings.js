@@ -6,7 +6,7 @@ import { serverNow } from "../../shared/app/clock.js";
 import { el, icon } from "../../shared/ui/dom.js";
 import { moment, showTime, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { poster } from "../catalog/poster.js";
+import { posterOfDate } from "../catalog/poster.js";
 
 const OPEN = ["HELD", "PAYING"];
 const DAY_MS = 86_400_000;
@@ -36,7 +36,7 @@ export async function nextShow({ signal }, booking, shows) {
   const schedule = shows.get(booking.scheduleId);
   const event = await get(`/api/events/${schedule.eventId}`, { signal, isPublic: true }).catch(() => null);
   return el("section", { class: "next-show", "aria-label": schedule.eventTitle },
-    poster(schedule.eventTitle, "poster tall"),
+    posterOfDate(schedule, "poster tall"),
     el("div", { class: "stack tight" },
       el("span", { class: "badge" }, t("daysLeft", daysUntil(schedule.startsAt))),
       el("h2", {}, schedule.eventTitle),
@@ -68,7 +68,7 @@ export function bookingsCard({ ahead, past, canceled }, shows) {
 function line(it, shows) {
   const show = shows.get(it.scheduleId);
   return el("li", {},
-    poster(show?.eventTitle ?? "", "poster"),
+    posterOfDate(show ?? { scheduleId: it.scheduleId }),
     el("span", { class: "grow" },
       show ? el("b", {}, show.eventTitle) : null,
       el("span", { class: "detail" }, show ? showTime(show.startsAt) : "", " · ", seatsOf(it)),

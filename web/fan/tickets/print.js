@@ -5,7 +5,7 @@ import { el, icon } from "../../shared/ui/dom.js";
 import { moment } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { user } from "../../shared/app/session.js";
-import { poster } from "../catalog/poster.js";
+import { posterOfDate } from "../catalog/poster.js";
 import { showCode } from "./code.js";
 import { gradeWords, ticketProof } from "../payments/order.js";
 
@@ -17,7 +17,7 @@ export async function printTicket(page) {
   page.main.replaceChildren(
     el("section", { class: "card sheet" },
       el("div", { class: "head" },
-        poster(ticket.eventTitle, "poster"),
+        posterOfDate(ticket),
         el("div", {}, el("h1", {}, ticket.eventTitle), el("p", { class: "quiet num" }, moment(ticket.startsAt)), el("p", { class: "quiet" }, ticket.venueName))),
       el("div", { class: "pad stack center-text" },
         el("p", { class: "hero small num" }, t("seatName", ticket.seatNumber)),

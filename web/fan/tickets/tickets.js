@@ -6,7 +6,7 @@ import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { user } from "../../shared/app/session.js";
-import { poster } from "../catalog/poster.js";
+import { posterOfDate } from "../catalog/poster.js";
 import { calendarButton, pdfButton, walletButtons } from "./calendar.js";
 import { changeCard } from "./changes.js";
 import { showCode } from "./code.js";
@@ -91,7 +91,7 @@ function bookingCard(page, list, { reservation, change, listings, wallets }) {
   const isMine = reservation?.status === "CONFIRMED";
   return el("section", { class: "card booking", "aria-label": `${first.eventTitle} ${first.bookingNumber}` },
     el("div", { class: "head" },
-      poster(first.eventTitle, "poster"),
+      posterOfDate(first),
       el("div", { class: "grow" },
         el("h2", {}, first.eventTitle),
         el("p", { class: "quiet num" }, `${moment(first.startsAt)} · ${first.venueName}`),

@@ -7,7 +7,7 @@ import { announce, el, icon, problemBox } from "../../shared/ui/dom.js";
 import { clockTime, count, countdown, moment } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { keep, recall, user } from "../../shared/app/session.js";
-import { poster } from "../catalog/poster.js";
+import { posterOfDate } from "../catalog/poster.js";
 import { alertSwitches } from "./alerts.js";
 import { doorPage, mayEnter } from "./join.js";
 import { fullPanel, shutPage } from "./sold_out.js";
@@ -134,7 +134,7 @@ function buildRoom(page, schedule) {
       el("div", {},
         el("section", { class: "card" },
           el("div", { class: "head" },
-            poster(schedule.eventTitle, "poster"),
+            posterOfDate(schedule),
             el("div", {},
               el("h1", {}, schedule.eventTitle ?? t("waitingRoom")),
               el("p", { class: "quiet num" }, moment(schedule.startsAt)))),

@@ -5,7 +5,7 @@ import { el, icon } from "../../shared/ui/dom.js";
 import { count, moment } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { gradesOf } from "../catalog/grades.js";
-import { poster } from "../catalog/poster.js";
+import { posterOfDate } from "../catalog/poster.js";
 import { standbyBox } from "../booking/standby.js";
 
 /** In the queue of a sold-out date. The place stays; the standby list is the better choice. */
@@ -34,7 +34,7 @@ export function shutPage(page, schedule, { code, message }) {
   page.main.replaceChildren(
     el("section", { class: "card" },
       el("div", { class: "head" },
-        poster(schedule.eventTitle, "poster"),
+        posterOfDate(schedule),
         el("div", {},
           el("h1", {}, schedule.eventTitle ?? t("waitingRoom")),
           el("p", { class: "quiet num" }, moment(schedule.startsAt)))),

@@ -22,7 +22,7 @@ export class Problem extends Error {
   }
 }
 
-/** `options`: body, file (CSV), signal, scheduleId (sends its place and entry tokens), key, cache, isPublic. */
+/** `options`: body, file (a File), signal, scheduleId (sends its place and entry tokens), key, cache, isPublic. */
 export async function call(method, path, options = {}) {
   const response = await answered(method, path, options);
   if (response.status === 204) return null;
@@ -207,7 +207,7 @@ async function send(method, path, options) {
 function headers({ answer, body, file, key, scheduleId, isPublic }) {
   const found = {
     "Accept-Language": language(),
-    "Content-Type": file ? "text/csv" : body === undefined ? null : "application/json",
+    "Content-Type": file ? file.type || "application/octet-stream" : body === undefined ? null : "application/json",
     "Challenge-Answer": answer,
     "Idempotency-Key": key,
     Authorization: accessToken() && !isPublic ? `Bearer ${accessToken()}` : null,

@@ -50,15 +50,15 @@ pub struct WebIdentity {
 }
 
 #[derive(Clone)]
-pub(super) struct Credentials {
-    pub(super) access_key: String,
-    pub(super) secret_key: String,
+pub(crate) struct Credentials {
+    pub(crate) access_key: String,
+    pub(crate) secret_key: String,
     /// Empty for fixed keys of a user.
-    pub(super) session_token: String,
+    pub(crate) session_token: String,
     expires_at: Option<Timestamp>,
 }
 
-pub(super) struct CredentialChain {
+pub(crate) struct CredentialChain {
     source: AwsSource,
     http: Client,
     /// One caller renews while the others wait for it.
@@ -76,12 +76,12 @@ struct Granted {
 }
 
 impl CredentialChain {
-    pub(super) fn open(source: AwsSource) -> Result<CredentialChain, String> {
+    pub(crate) fn open(source: AwsSource) -> Result<CredentialChain, String> {
         Ok(CredentialChain { source, http: client()?, kept: Mutex::new(None) })
     }
 
     /// Current credentials, or why there are none.
-    pub(super) async fn get(&self, now: Timestamp) -> Result<Credentials, String> {
+    pub(crate) async fn get(&self, now: Timestamp) -> Result<Credentials, String> {
         let mut kept = self.kept.lock().await;
         let is_current = |it: &Credentials| it.expires_at.is_none_or(|end| now < end.minus(MARGIN));
         if let Some(credentials) = kept.as_ref().filter(|it| is_current(it)) {
@@ -93,7 +93,7 @@ impl CredentialChain {
     }
 
     /// Forgets credentials that AWS rejected.
-    pub(super) async fn forget(&self) {
+    pub(crate) async fn forget(&self) {
         *self.kept.lock().await = None;
     }
 

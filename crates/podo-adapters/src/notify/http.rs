@@ -17,7 +17,7 @@ pub(super) struct Reply {
     pub(super) text: String,
 }
 
-pub(super) fn client() -> Result<Client, String> {
+pub(crate) fn client() -> Result<Client, String> {
     Client::builder()
         .tls_backend_preconfigured(tls()?)
         .connect_timeout(CONNECT_WITHIN)

@@ -1,29 +1,38 @@
-//! AWS Signature Version 4, limited to a form posted to `/`.
+//! AWS Signature Version 4, for requests without a query whose path needs no escaping.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::hmac;
 use podo_domain::Timestamp;
 use std::fmt::Write;
 
-pub(super) struct Signer<'s> {
-    pub(super) access_key: &'s str,
-    pub(super) secret_key: &'s str,
-    pub(super) region: &'s str,
-    pub(super) service: &'s str,
+pub(crate) struct Signer<'s> {
+    pub(crate) access_key: &'s str,
+    pub(crate) secret_key: &'s str,
+    pub(crate) region: &'s str,
+    pub(crate) service: &'s str,
+}
+
+/// What a signature covers. `headers` are in lower case and sorted, and include `host` and
+/// `x-amz-date`.
+pub(crate) struct Signed<'s> {
+    pub(crate) method: &'s str,
+    pub(crate) path: &'s str,
+    pub(crate) headers: &'s [(&'s str, &'s str)],
+    pub(crate) body: &'s [u8],
+}
+
+impl Signed<'_> {
+    pub(crate) fn hash(body: &[u8]) -> String {
+        hash(body)
+    }
 }
 
 impl Signer<'_> {
-    /// The `Authorization` header. `headers` are in lower case and sorted, and include `host` and
-    /// `x-amz-date`.
-    pub(super) fn authorization(
-        &self,
-        method: &str,
-        headers: &[(&str, &str)],
-        body: &[u8],
-        now: Timestamp,
-    ) -> String {
-        let mut canonical = format!("{method}\n/\n\n");
-        for (name, value) in headers {
+    /// The `Authorization` header.
+    pub(crate) fn authorization(&self, request: &Signed<'_>, now: Timestamp) -> String {
+        let Signed { method, path, headers, body } = request;
+        let mut canonical = format!("{method}\n{path}\n\n");
+        for (name, value) in *headers {
             writeln!(canonical, "{name}:{}", value.trim())
                 .expect("writing to a string does not fail");
         }
@@ -52,7 +61,7 @@ impl Signer<'_> {
 }
 
 /// `20150830T123600Z`.
-pub(super) fn amz_date(now: Timestamp) -> String {
+pub(crate) fn amz_date(now: Timestamp) -> String {
     let text = now.to_string();
     let seconds = text.split(['.', 'Z']).next().unwrap_or_default();
     let digits: String = seconds.chars().filter(|it| *it != '-' && *it != ':').collect();
@@ -91,7 +100,8 @@ mod tests {
             service: "service",
         };
         let now = "2015-08-30T12:36:00Z".parse().unwrap();
-        let header = signer.authorization(method, headers, body.as_bytes(), now);
+        let request = Signed { method, path: "/", headers, body: body.as_bytes() };
+        let header = signer.authorization(&request, now);
         assert!(header.contains("Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request"));
         header.rsplit_once("Signature=").unwrap().1.to_owned()
     }

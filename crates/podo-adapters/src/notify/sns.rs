@@ -2,7 +2,7 @@
 
 use crate::notify::aws_credentials::{AwsSource, CredentialChain};
 use crate::notify::http::{Reply, call, client, short};
-use crate::notify::sigv4::{Signer, amz_date};
+use crate::notify::sigv4::{Signed, Signer, amz_date};
 use podo_app::messaging::port::channels::{Mail, Sent};
 use podo_domain::Timestamp;
 use reqwest::{Client, Url};
@@ -88,7 +88,9 @@ impl Sns {
             region: &self.region,
             service: "sns",
         };
-        let authorization = signer.authorization("POST", &headers, body.as_bytes(), now);
+        let request =
+            Signed { method: "POST", path: "/", headers: &headers, body: body.as_bytes() };
+        let authorization = signer.authorization(&request, now);
         let request = self.http.post(self.url.clone()).header("authorization", authorization);
         // The client sets the host itself.
         let others = headers.iter().filter(|(name, _)| *name != "host");

@@ -4,6 +4,7 @@ pub(crate) mod announce;
 mod change;
 mod create;
 mod events;
+mod images;
 mod moved;
 mod phase_people;
 pub(crate) mod phase_webhooks;
@@ -49,6 +50,8 @@ commands! {
             -> Vec<EventView> as Event or_replica => events::events;
         read event(EventById { event: EventId })
             -> Option<EventView> as Event or_replica => events::event;
+        read venue_address(VenueAddress { event: EventId })
+            -> Option<String> as Event or_replica => events::venue_address;
         read schedules_of(SchedulesOf { event: EventId })
             -> Vec<ScheduleRecord> as Event or_replica => read::schedules_of;
         read schedule(ScheduleById { schedule: ScheduleId })

@@ -14,6 +14,7 @@ use podo_app::booking::port::issued::IssuedOrders;
 use podo_app::booking::port::reconciliation::Reconciliation;
 use podo_app::booking::port::reservations::{ReleaseSeats, Reservations};
 use podo_app::booking::port::standby::Standbys;
+use podo_app::catalog::images::port::Images;
 use podo_app::catalog::port::{Catalog, EventFilter};
 use podo_app::identity::port::accounts::{Accounts, LoginAttempt, RotateRefresh, StartSession};
 use podo_app::identity::support::port::{Support, SupportSubject, TimelineQuery};
@@ -449,6 +450,8 @@ async fn filter_and_clean(world: &World) {
     let store = &world.store;
     let open = EventFilter { only: Some(EventStatus::Open), ..EventFilter::default() };
     store.events(open, PAGE).await.unwrap();
+    store.gallery(world.event).await.unwrap();
+    store.claim_unused_images(at(-5_000_000), 10).await.unwrap();
     store.update_schedule_statuses(10, at(-5_000_000)).await.unwrap();
     // A small share of the tables, as in production: for a large one a scan would be right.
     store.forget_messages(at(-5_000_000), at(-5_000_000), 10).await.unwrap();

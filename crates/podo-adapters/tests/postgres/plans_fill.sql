@@ -41,6 +41,12 @@ insert into events (id, title, artist, description, venue_id, hall_id, status, c
 select md5('event' || i)::uuid, 'Podo ' || i, 'The Grapes', '', v.id, h.id, 'ENDED', t, t
   from n, venues v, halls h where i <= 5000;
 
+insert into image_files (hash, widths, stored_at)
+select md5(e.id::text), '320,640', now() from events e;
+insert into event_images (event_id, slot, hash, widths, width, height, tone, alt, added_at)
+select e.id, slot, md5(e.id::text), '320,640', 640, 853, '#101820', 'a poster', now()
+  from events e, generate_series(0, 3) slot;
+
 insert into events_search (id, words) select id, lower(title || ' ' || artist) from events
     on conflict do nothing;
 

@@ -1,15 +1,21 @@
 //! Venues, halls, events and their dates.
 
 use crate::world::{FAR, NEAR, SALE_S, World, at, line, refusal, won};
+use podo_app::Error;
+use podo_app::catalog::images::port::{
+    BeginImage, Images, NewImage, PlaceImage, RemoveImage, Slot,
+};
 use podo_app::catalog::port::{
     CancelSchedule, Catalog, ChangeEvent, ChangeQueue, CreateEvent, CreateHall, EventFilter,
     EventVerb,
 };
 use podo_app::store::PageRequest;
+use podo_domain::catalog::images::ImageHash;
 use podo_domain::catalog::{EventStatus, NewEvent, ScheduleStatus};
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
-use podo_domain::{EventId, HallId, Refusal, ScheduleId, VenueId};
+use podo_domain::{EventId, HallId, Refusal, ScheduleId, Timestamp, VenueId};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 const ALL: PageRequest = PageRequest { limit: 100, after: None };
 
@@ -137,6 +143,89 @@ async fn events_are_found_by_their_words_city_state_and_dates() {
     let to = from;
     assert_eq!(found(&world, EventFilter { to, ..EventFilter::default() }).await, 0);
     assert!(world.store.event(world.event).await.unwrap().is_some());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn events_are_found_by_the_opening_of_a_sale() {
+    let world = World::new().await;
+    let record = world.store.schedule(world.schedule).await.unwrap().unwrap();
+    let opens_at = record.times.sale_starts_at;
+    let between = |from: Timestamp, to: Timestamp| EventFilter {
+        opens_from: Some(from),
+        opens_to: Some(to),
+        ..EventFilter::default()
+    };
+    let second = Duration::from_secs(1);
+    assert_eq!(found(&world, between(opens_at, opens_at.plus(second))).await, 1);
+    assert_eq!(found(&world, between(opens_at.minus(second), opens_at)).await, 0);
+    assert_eq!(found(&world, between(opens_at.plus(second), Timestamp::FAR_FUTURE)).await, 0);
+    world.finish().await;
+}
+
+fn an_image() -> NewImage {
+    NewImage {
+        widths: vec![320, 640],
+        width: 640,
+        height: 853,
+        tone: "#101820".to_owned(),
+        alt: "a poster".to_owned(),
+    }
+}
+
+fn place(world: &World, slot: Slot, hash: ImageHash, now: Timestamp) -> PlaceImage {
+    let (actor, event) = (world.admin, world.event);
+    PlaceImage { actor, event, slot, hash, image: an_image(), now }
+}
+
+/// The cleanup and an upload of the same picture meet: the first one that claims the files decides.
+#[tokio::test]
+async fn files_that_are_being_removed_are_not_shown_and_shown_ones_are_not_removed() {
+    let world = World::new().await;
+    let store = &world.store;
+    let (hash, begun) = (ImageHash([7; 16]), at(0));
+    let begin = |now| BeginImage { hash, widths: vec![320, 640], now };
+    let early = place(&world, Slot::Poster, hash, begun);
+    let refused = store.place_image(early.clone()).await;
+    assert!(matches!(refused, Err(Error::Unavailable(_))), "its files were never stored");
+    store.begin_image(begin(begun)).await.unwrap();
+    let later = begun.plus(Duration::from_secs(60));
+    assert_eq!(store.claim_unused_images(begun, 10).await.unwrap(), [], "they are too young");
+    let claimed = store.claim_unused_images(later, 10).await.unwrap();
+    assert_eq!(claimed.iter().map(|it| it.width).collect::<Vec<_>>(), [320, 640]);
+    assert!(matches!(store.begin_image(begin(later)).await, Err(Error::Unavailable(_))));
+    assert!(matches!(store.place_image(early).await, Err(Error::Unavailable(_))));
+    let again = store.claim_unused_images(later, 10).await.unwrap();
+    assert_eq!(again, claimed, "a round that failed is repeated");
+    store.forget_image(hash).await.unwrap();
+
+    store.begin_image(begin(begun)).await.unwrap();
+    store.place_image(place(&world, Slot::Poster, hash, begun)).await.unwrap();
+    assert_eq!(store.claim_unused_images(later, 10).await.unwrap(), [], "the event shows it");
+    let poster = store.event(world.event).await.unwrap().unwrap().poster.unwrap();
+    assert_eq!((poster.hash.as_str(), poster.width), (hash.to_string().as_str(), 640));
+    let (actor, event) = (world.admin, world.event);
+    let remove = RemoveImage { actor, event, picture: None, now: later };
+    store.remove_image(remove.clone()).await.unwrap();
+    assert_eq!(refusal(store.remove_image(remove).await), Refusal::NotFound);
+    assert_eq!(store.claim_unused_images(later, 10).await.unwrap().len(), 2);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_gallery_is_full_after_eight_pictures_even_if_they_come_at_once() {
+    let world = World::new().await;
+    let uploads = (0..10_u8).map(async |number| {
+        let hash = ImageHash([number; 16]);
+        let begin = BeginImage { hash, widths: vec![320], now: at(0) };
+        world.store.begin_image(begin).await.unwrap();
+        world.store.place_image(place(&world, Slot::Gallery, hash, at(0))).await
+    });
+    let answers = futures::future::join_all(uploads).await;
+    let (placed, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+    assert_eq!((placed.len(), refused.len()), (8, 2));
+    assert!(refused.into_iter().all(|it| refusal(it) == Refusal::GalleryFull));
+    assert_eq!(world.store.gallery(world.event).await.unwrap().len(), 8);
     world.finish().await;
 }
 

@@ -2,6 +2,7 @@
 
 use crate::cache::{Cache, Expiring};
 use crate::catalog::EventView;
+use crate::catalog::images::ImageView;
 use crate::catalog::port::{EventFilter, ScheduleRecord};
 use crate::context::AppContext;
 use crate::error::Result;
@@ -32,6 +33,8 @@ pub(super) struct EventRecords {
     pub(super) event: EventView,
     pub(super) schedules: Vec<ScheduleRecord>,
     pub(super) refund_policy: EventPolicy,
+    pub(super) gallery: Vec<ImageView>,
+    pub(super) venue_address: String,
 }
 
 pub struct CatalogCache {
@@ -81,8 +84,13 @@ impl CatalogCache {
             let schedules = context.store.schedules_of(event).await?;
             let until = now.plus(length_for(&schedules, now));
             let refund_policy = context.store.refund_policy(event).await?;
-            let refund_policy = refund_policy.ok_or(Refusal::NotFound)?;
-            let records = EventRecords { event: found, schedules, refund_policy };
+            let records = EventRecords {
+                event: found,
+                schedules,
+                refund_policy: refund_policy.ok_or(Refusal::NotFound)?,
+                gallery: context.store.gallery(event).await?,
+                venue_address: context.store.venue_address(event).await?.unwrap_or_default(),
+            };
             Ok(Expiring { value: Arc::new(records), until })
         };
         self.events.get_fresh(&event, now, load).await

@@ -22,7 +22,7 @@ pub struct EventCard {
     pub starts_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_starts_at: Option<Timestamp>,
-    /// The lowest price of a seat.
+    /// The lowest price of a seat, with its booking fee.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_from: Option<Won>,
     /// Seats of the dates that are on sale, and how many of them are available.
@@ -116,11 +116,18 @@ fn card_of(
         state,
         starts_at: starts().min(),
         last_starts_at: starts().max(),
-        price_from: dates.iter().flat_map(|it| it.prices_at(now).values()).min().copied(),
+        price_from: dates.iter().filter_map(|it| price_from(it, now)).min(),
         seats: on_sale().map(|it| it.n_seats).sum(),
         seats_left,
         openings,
     }
+}
+
+/// What a fan pays at least, fee included.
+fn price_from(date: &ScheduleRecord, now: Timestamp) -> Option<Won> {
+    let price = date.prices_at(now).values().min().copied()?;
+    let fee = date.options.fees.booking.map_or(Won::ZERO, |fee| fee.amount);
+    price.checked_add(fee)
 }
 
 fn openings_of(date: &ScheduleRecord, now: Timestamp) -> Vec<Opening> {

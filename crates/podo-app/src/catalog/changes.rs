@@ -1,6 +1,7 @@
 //! What organisers edit, remove and preview.
 
 use crate::catalog::LayoutView;
+use crate::catalog::cache::EventRecords;
 use crate::catalog::port::{
     CancelSchedule, ChangeSchedule, EditEvent, EditHall, EditVenue, EventFilter, Remove, Unwanted,
     VenueRecord,
@@ -78,8 +79,14 @@ pub async fn list_all_events(
 pub async fn show_any_event(context: &AppContext, event: EventId) -> Result<EventDetail> {
     let view = context.store.event(event).await?.ok_or(Refusal::NotFound)?;
     let schedules = context.store.schedules_of(event).await?;
-    let refunds = context.store.refund_policy(event).await?.ok_or(Refusal::NotFound)?;
-    Ok(detail_of(view, &schedules, &refunds, context.now()))
+    let records = EventRecords {
+        event: view,
+        schedules,
+        refund_policy: context.store.refund_policy(event).await?.ok_or(Refusal::NotFound)?,
+        gallery: context.store.gallery(event).await?,
+        venue_address: context.store.venue_address(event).await?.unwrap_or_default(),
+    };
+    Ok(detail_of(&records, context.now()))
 }
 
 /// Absent fields stay as they are.

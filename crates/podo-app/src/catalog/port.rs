@@ -263,6 +263,9 @@ pub struct EventFilter {
     pub schedule_status: Option<ScheduleStatus>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
+    /// Events with a sale or a phase that opens in this period.
+    pub opens_from: Option<Timestamp>,
+    pub opens_to: Option<Timestamp>,
     /// Only these events.
     pub events: Option<BTreeSet<EventId>>,
 }
@@ -311,6 +314,9 @@ pub trait Catalog: Send + Sync {
     async fn events(&self, filter: EventFilter, page: PageRequest) -> Result<Vec<EventView>>;
 
     async fn event(&self, event: EventId) -> Result<Option<EventView>>;
+
+    /// The address of the event's venue.
+    async fn venue_address(&self, event: EventId) -> Result<Option<String>>;
 
     async fn schedules_of(&self, event: EventId) -> Result<Vec<ScheduleRecord>>;
 

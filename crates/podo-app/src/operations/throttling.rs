@@ -3,3 +3,4 @@
 pub mod latency_window;
 pub mod limits;
 pub mod rate_limits;
+pub mod turns;

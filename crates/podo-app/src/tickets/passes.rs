@@ -4,10 +4,10 @@
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::messaging::templates::words;
+use crate::operations::throttling::turns::Turns;
 use crate::tickets::documents::{cut, holder, language_of, show_of};
 use crate::tickets::holders::{my_ticket, qr_text};
 use crate::tickets::port::TicketView;
-use crate::tickets::turns::Turns;
 use podo_domain::messaging::messages::Language;
 use podo_domain::tickets::TicketStatus;
 use podo_domain::tickets::gate::gates_for;

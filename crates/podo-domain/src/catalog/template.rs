@@ -1,7 +1,10 @@
 //! How an organiser describes the seats of a hall.
 
+pub(super) mod rows;
+pub(super) mod seat_list;
+
 use crate::Refusal;
-use crate::catalog::rows::{RowTemplate, SingleSeat};
+use crate::catalog::template::rows::{RowTemplate, SingleSeat};
 use crate::catalog::{PlannedSeat, SeatPlan};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

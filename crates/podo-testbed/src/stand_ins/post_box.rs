@@ -14,6 +14,8 @@ pub struct Received {
     /// Names in lower case.
     pub headers: Vec<(String, String)>,
     pub body: String,
+    /// The same body as it arrived.
+    pub bytes: Vec<u8>,
 }
 
 impl Received {
@@ -25,7 +27,7 @@ impl Received {
 }
 
 /// What to answer: a status and a body.
-type Responder = dyn Fn(&Received) -> (u16, String) + Send + Sync;
+type Responder = dyn Fn(&Received) -> (u16, Vec<u8>) + Send + Sync;
 
 pub struct PostBox {
     address: SocketAddr,
@@ -35,6 +37,15 @@ pub struct PostBox {
 impl PostBox {
     pub fn start(
         answer: impl Fn(&Received) -> (u16, String) + Send + Sync + 'static,
+    ) -> Result<PostBox> {
+        PostBox::start_binary(move |asked| {
+            let (status, text) = answer(asked);
+            (status, text.into_bytes())
+        })
+    }
+
+    pub fn start_binary(
+        answer: impl Fn(&Received) -> (u16, Vec<u8>) + Send + Sync + 'static,
     ) -> Result<PostBox> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -67,13 +78,14 @@ fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
 /// One request per connection.
 fn take(mut stream: TcpStream, kept: &Mutex<Vec<Received>>, answer: &Responder) -> Result<()> {
     let received = read(&stream)?;
-    let (status, text) = answer(&received);
+    let (status, body) = answer(&received);
     lock(kept).push(received);
     write!(
         stream,
-        "HTTP/1.1 {status} -\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
-        text.len()
+        "HTTP/1.1 {status} -\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
     )?;
+    stream.write_all(&body)?;
     stream.flush()
 }
 
@@ -95,7 +107,8 @@ fn read(stream: &TcpStream) -> Result<Received> {
     let length = length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok(Received { method, path, headers, body: String::from_utf8_lossy(&body).into_owned() })
+    let text = String::from_utf8_lossy(&body).into_owned();
+    Ok(Received { method, path, headers, body: text, bytes: body })
 }
 
 /// A mail received over SMTP.

@@ -5,6 +5,7 @@ use crate::cli::stage;
 use crate::cli::stage::Show;
 use crate::cli::stage::fans;
 use crate::cli::stage::programme;
+use crate::cli::stage::specials;
 use crate::config::{Config, LogStyle};
 use crate::http::listener;
 use crate::server::Server;
@@ -74,14 +75,22 @@ pub(super) async fn run(demo: Demo, mut config: Config) -> Result<ExitCode> {
         queue: QueueSettings { max_active: 100, admit_per_second: 8, ..QueueSettings::default() },
     };
     programme::put_on(context).await?;
+    specials::welcome_fan(context).await?;
     let schedule = stage::set(context, &show).await?;
+    specials::hang_serein(context, schedule).await?;
     let (url, admin) = (running.url(), &config.admin_email);
     println!("\n  Watch as an organiser: {url}/admin#/simulation?schedule={schedule}");
     println!("  Log in as {admin}{}.", password_hint(admin));
     println!("\n  Buy as a fan: {url}/#/queue/{schedule}");
-    println!("  Sign up and join the queue: the sale opens in {} s.", demo.opens_in);
+    let (fan, password) = specials::FAN;
+    println!(
+        "  Log in as {fan} with the password {password}: the sale opens in {} s.",
+        demo.opens_in
+    );
     println!("  {} fans are coming for {} seats.", demo.fans, demo.seats);
     println!("\n  Browse what opens next and what is on sale: {url}/");
+    println!("  Try the standby list of 새벽네시 (sold out), the draw of 오월의 숲,");
+    println!("  and the presale of 한빛 필하모닉 with the code {}.", specials::CODE);
     println!("  Check tickets in as a steward: {url}/gate/   Read the API: {url}/docs");
     println!("  Ctrl-C stops.\n");
     let accounts = simulated_fans::accounts(context, demo.fans, |_| {}).await?;

@@ -67,6 +67,7 @@ fn examine(config: &Config) -> Vec<(&'static str, Verdict)> {
         ("bus", engine(&config.bus.bus_url)),
         ("open files", open_files()),
         ("backlog", backlog()),
+        ("pictures", advise(config.live_url != "memory:" && config.media.is_local(), PICTURES)),
         ("sandbox", advise(is_public && config.has_sandbox(), SANDBOX)),
         ("limits", advise(config.limits == Switch::Off, LIMITS)),
         ("second factor", advise(is_public && config.people.admin_codes == Switch::Off, CODES)),
@@ -76,6 +77,8 @@ fn examine(config: &Config) -> Vec<(&'static str, Verdict)> {
 
 const SANDBOX: &str =
     "the sandbox is on, so any fan can buy for nothing: configure a payment gateway";
+const PICTURES: &str = "media_url names a folder and live_url is shared with other nodes: each of \
+                        them needs the same volume there, or set media_url = \"s3://…\"";
 const LIMITS: &str = "limits = \"off\" is for benchmarks";
 const CODES: &str = "organisers log in with a password alone: set admin_codes = \"on\"";
 const PROXIES: &str = "public_url is set and no proxy is trusted: behind a proxy all fans share its \

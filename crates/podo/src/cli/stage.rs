@@ -4,6 +4,7 @@ mod arena;
 pub(crate) mod fans;
 pub(crate) mod own_server;
 pub(super) mod programme;
+pub(super) mod specials;
 pub(crate) mod terms;
 
 use anyhow::{Result, anyhow};

@@ -1,9 +1,12 @@
-//! What AWS's own programs read from the environment to find credentials.
+//! What AWS's own programs read from the environment to find credentials, and where pictures are
+//! stored: a folder or a bucket.
 
 use anyhow::{Result, anyhow, bail};
+use podo_adapters::images::BucketSettings;
 use podo_adapters::notify::{AwsProfile, AwsSource, WebIdentity};
 use secrecy::{ExposeSecret, SecretString};
-use std::path::PathBuf;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
 
 /// The metadata service of an EC2 instance.
 const INSTANCE: &str = "http://169.254.169.254";
@@ -13,6 +16,92 @@ const CONTAINER: &str = "http://169.254.170.2";
 
 /// Gives the credentials of a role for a token.
 const STS: &str = "https://sts.amazonaws.com";
+
+/// Where pictures are stored.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Media {
+    pub media_url: String,
+    pub media_access_key: SecretString,
+    pub media_secret_key: SecretString,
+}
+
+/// A parsed `media_url`.
+pub(crate) enum MediaPlace {
+    Folder(PathBuf),
+    Bucket(BucketSettings),
+}
+
+impl Media {
+    pub(super) fn check(&self) -> Result<()> {
+        let is_set = |key: &SecretString| !key.expose_secret().is_empty();
+        if is_set(&self.media_access_key) != is_set(&self.media_secret_key) {
+            bail!("media_access_key and media_secret_key: set both or neither");
+        }
+        match self.media_url.split_once(':') {
+            Some(("file", _)) => Ok(()),
+            Some(("s3", rest)) => bucket(rest).map(drop),
+            Some(_) | None => bail!(
+                "media_url: must be file:FOLDER or \
+                 s3://BUCKET/PREFIX?region=REGION&endpoint=URL, is `{}`",
+                self.media_url
+            ),
+        }
+    }
+
+    /// Whether only this machine has the files.
+    pub fn is_local(&self) -> bool {
+        self.media_url.starts_with("file:")
+    }
+
+    pub(super) fn place(&self, data: &Path, aws: &AwsEnvironment) -> Result<MediaPlace> {
+        if let Some(folder) = self.media_url.strip_prefix("file:") {
+            return Ok(MediaPlace::Folder(data.join(folder)));
+        }
+        let named = bucket(self.media_url.trim_start_matches("s3:"))?;
+        let (access_key, secret_key) = (&self.media_access_key, &self.media_secret_key);
+        let credentials = aws.source(access_key.expose_secret(), secret_key.expose_secret())?;
+        let NamedBucket { bucket, prefix, endpoint, region } = named;
+        let settings = BucketSettings { bucket, prefix, endpoint, region, credentials };
+        Ok(MediaPlace::Bucket(settings))
+    }
+}
+
+struct NamedBucket {
+    bucket: String,
+    prefix: String,
+    endpoint: String,
+    region: String,
+}
+
+/// Parses `//BUCKET/PREFIX?region=REGION&endpoint=URL`.
+fn bucket(text: &str) -> Result<NamedBucket> {
+    let (path, query) = text.split_once('?').unwrap_or((text, ""));
+    let path = path.strip_prefix("//").unwrap_or_default().trim_end_matches('/');
+    let (bucket, prefix) = path.split_once('/').unwrap_or((path, ""));
+    let is_plain = |text: &str| {
+        text.bytes().all(|it| it.is_ascii_alphanumeric() || b"-._/".contains(&it))
+            && !text.split('/').any(|part| part == "..")
+    };
+    if bucket.is_empty() || !is_plain(bucket) || !is_plain(prefix) {
+        bail!("media_url: bucket and prefix may contain letters, digits and -._ only");
+    }
+    let (mut endpoint, mut region) = (String::new(), String::new());
+    let pairs: Vec<(String, String)> = serde_urlencoded::from_str(query)?;
+    for (name, value) in pairs {
+        match name.as_str() {
+            "endpoint" if value.starts_with("http://") || value.starts_with("https://") => {
+                endpoint = value;
+            }
+            "region" => region = value,
+            _ => bail!("media_url: knows region=REGION and endpoint=http[s]://…, not {name}"),
+        }
+    }
+    if region.is_empty() {
+        bail!("media_url: name the region of the bucket: ?region=ap-northeast-2");
+    }
+    let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
+    Ok(NamedBucket { bucket: bucket.to_owned(), prefix, endpoint, region })
+}
 
 /// The variables, as far as they are set.
 #[derive(Clone, Debug, Default)]
@@ -163,6 +252,17 @@ mod tests {
             matches!(source(&ecs, ""), AwsSource::Container { url, .. } if url.ends_with("/v2/x"))
         );
         assert!(matches!(source(&[], ""), AwsSource::Instance { url } if url == INSTANCE));
+    }
+
+    #[test]
+    fn a_bucket_is_named_by_a_url() {
+        let named =
+            bucket("//posters/podo/live/?region=auto&endpoint=https%3A%2F%2Fs3.kr").unwrap();
+        assert_eq!((named.bucket.as_str(), named.prefix.as_str()), ("posters", "podo/live/"));
+        assert_eq!((named.region.as_str(), named.endpoint.as_str()), ("auto", "https://s3.kr"));
+        for wrong in ["//b", "//?region=r", "//b/../c?region=r", "//b?region=r&x=y", "b?region=r"] {
+            assert!(bucket(wrong).is_err(), "{wrong}");
+        }
     }
 
     /// A folder with the shared files.

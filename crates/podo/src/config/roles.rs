@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn every_route_of_the_api_belongs_to_a_group() {
-        for path in crate::routes::openapi().paths.paths.keys() {
+        let paths = crate::routes::openapi().paths.paths;
+        for path in paths.keys().filter(|path| path.starts_with("/api/")) {
             assert!(Group::of(path).is_some(), "add {path} to a group");
         }
     }

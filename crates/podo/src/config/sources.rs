@@ -78,3 +78,36 @@ fn parse(text: String, name: &str, default: &Value) -> Result<Value> {
         Value::String(text)
     })
 }
+
+/// All settings as TOML. A secret shows only whether it is set.
+pub(super) fn describe(table: &Table) -> String {
+    let is_secret = |key: &str| {
+        ["secret", "password", "_key", "smtp_url", "bus_options", "store_logins"]
+            .iter()
+            .any(|word| key.contains(word))
+    };
+    let line = |(key, value): (&String, &Value)| match (value.as_str(), value.as_array()) {
+        (Some(""), _) => format!("{key} = \"\"\n"),
+        (Some(_), _) if is_secret(key) => format!("{key} = \"(set)\"\n"),
+        (Some(text), _) => format!("{key} = {:?}\n", without_password(text)),
+        (None, Some(items)) if is_secret(key) && !items.is_empty() => {
+            format!("{key} = \"(set)\"\n")
+        }
+        (None, Some(items)) => {
+            let items = items.iter().filter_map(Value::as_str).map(without_password);
+            format!("{key} = {:?}\n", items.collect::<Vec<_>>())
+        }
+        (None, None) => format!("{key} = {value}\n"),
+    };
+    table.iter().map(line).collect::<String>().trim_end().to_owned()
+}
+
+/// The URL with its password masked.
+fn without_password(url: &str) -> String {
+    let hidden = url.split_once("://").and_then(|(scheme, rest)| {
+        let (person, host) = rest.rsplit_once('@')?;
+        let (user, _) = person.split_once(':')?;
+        Some(format!("{scheme}://{user}:***@{host}"))
+    });
+    hidden.unwrap_or_else(|| url.to_owned())
+}

@@ -14,6 +14,7 @@ use std::sync::Arc;
 mod allocation_sentences;
 mod draw_sentences;
 mod fields;
+mod image_sentences;
 mod order_sentences;
 pub(crate) mod page;
 mod sentences;
@@ -337,6 +338,7 @@ pub fn problem_codes() -> Vec<(&'static str, &'static str, &'static str)> {
         order_sentences::ORDERS,
         draw_sentences::DRAWS,
         allocation_sentences::ALLOCATIONS,
+        image_sentences::IMAGES,
     ]
     .concat()
 }

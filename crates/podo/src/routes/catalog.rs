@@ -2,6 +2,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod events;
+pub(crate) mod images;
 pub mod layouts;
 pub(crate) mod member_webhook;
 pub(crate) mod phases;

@@ -24,7 +24,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use html::{Html, day, escape, link, money};
+use html::{Html, day, escape, link, money, picture};
 use podo_app::Error;
 use podo_app::catalog;
 use podo_app::catalog::EventDetail;
@@ -70,8 +70,9 @@ async fn list(State(app): State<App>, headers: HeaderMap) -> Response {
         let where_to = format!("/events/{}", event.id);
         let place = format!("{} · {} · {}", event.artist, event.venue_name, event.city);
         format!(
-            "<li class=\"card pad stack tight\"><h2><a href=\"{where_to}\">{}</a></h2>\
+            "<li class=\"card pad stack tight\">{}<h2><a href=\"{where_to}\">{}</a></h2>\
              <p class=\"quiet\">{}</p></li>",
+            event.poster.as_ref().map_or(String::new(), |it| picture(it, "poster art", "320px")),
             escape(&event.title),
             escape(&place)
         )
@@ -83,7 +84,10 @@ async fn list(State(app): State<App>, headers: HeaderMap) -> Response {
 async fn event(State(app): State<App>, headers: HeaderMap, Id(event): Id<EventId>) -> Response {
     let language = Language::of(&headers);
     match catalog::show_event(&app.context, event).await {
-        Ok(detail) => event_page(language, &detail).reply(&headers),
+        Ok(detail) => {
+            let page = event_page(language, &detail);
+            page.picture(&app.home, detail.event.poster.as_ref()).reply(&headers)
+        }
         Err(error) => trouble(language, error),
     }
 }
@@ -159,10 +163,19 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
         years if language == Language::Korean => format!("만 {years}세 이상 관람가"),
         years => format!("Ages {years} and over"),
     };
+    let poster =
+        event.poster.as_ref().map_or(String::new(), |it| picture(it, "poster tall", "200px"));
+    let gallery: String = detail
+        .gallery
+        .iter()
+        .map(|it| picture(it, "picture", "(max-width: 640px) 90vw, 320px"))
+        .collect();
+    let address = format!("{} · {}", event.venue_name, detail.venue_address);
     let body = format!(
-        "<h1>{}</h1><p>{}</p><p>{age}</p><p class=\"prose\">{}</p>{bound}{}",
+        "{poster}<h1>{}</h1><p>{}</p><p>{}</p><p>{age}</p><p class=\"prose\">{}</p>{bound}{}{gallery}",
         escape(&event.title),
         escape(&place),
+        escape(&address),
         escape(&event.description),
         dates.collect::<String>()
     );

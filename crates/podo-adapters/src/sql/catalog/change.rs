@@ -209,6 +209,7 @@ pub(super) async fn remove(tx: &mut dyn Tx, command: &Remove) -> Result<()> {
             event.uuid(),
             "select 1 from event_schedules where event_id = $1 limit 1",
             &[
+                "delete from event_images where event_id = $1",
                 "delete from events_search where id = $1",
                 "delete from refund_policies where event_id = $1",
                 "delete from events where id = $1",

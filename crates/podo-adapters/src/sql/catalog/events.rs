@@ -1,7 +1,8 @@
 //! Events: every statement that names their columns.
 
 use crate::sql::catalog::announce::announce_change;
-use crate::sql::catalog::{EventById, Events};
+use crate::sql::catalog::images::read_image;
+use crate::sql::catalog::{EventById, Events, VenueAddress};
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
 use crate::sql::identity::team::{in_scope, scope_values};
@@ -82,7 +83,9 @@ fn search_words(title: &str, artist: &str) -> String {
 macro_rules! columns {
     () => {
         "e.id, e.title, e.artist, e.description, e.status, v.name as venue_name, v.city,
-                h.name as hall_name, e.transferable, e.genre, e.minimum_age"
+                h.name as hall_name, e.transferable, e.genre, e.minimum_age, p.hash as image_hash,
+                p.widths as image_widths, p.width as image_width, p.height as image_height,
+                p.tone as image_tone, p.alt as image_alt"
     };
 }
 
@@ -98,6 +101,7 @@ pub(super) async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<Eve
                  from events e
                  join venues v on v.id = e.venue_id
                  join halls h on h.id = e.hall_id
+                 left join event_images p on p.event_id = e.id and p.slot = 0
                 where e.id < $1 ",
         in_scope!("e.id"),
         "
@@ -111,6 +115,17 @@ pub(super) async fn events(tx: &mut dyn Tx, question: &Events) -> Result<Vec<Eve
                         select 1 from event_schedules s
                          where s.event_id = e.id and s.status = $29 limit 1) is not null)
                   and (cast($30 as text) is null or e.genre = $30)
+                  and (not $31 or (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.status <> 'CANCELLED'
+                           and s.sale_starts_at >= $32 and s.sale_starts_at < $33
+                         limit 1) is not null
+                       or (
+                        select 1 from event_schedules s
+                          join sale_phases f on f.schedule_id = s.id
+                         where s.event_id = e.id and s.status <> 'CANCELLED'
+                           and f.starts_at >= $32 and f.starts_at < $33
+                         limit 1) is not null)
                 order by e.id desc limit $28"
     );
     tx.query(sql, &filters(question)).await?.iter().map(read_event).collect()
@@ -127,7 +142,8 @@ async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<Ev
                  join events e on e.id = w.id
                  join venues v on v.id = e.venue_id
                  join halls h on h.id = e.hall_id
-                where w.words like $31 and w.words like $32 escape '\\'
+                 left join event_images p on p.event_id = e.id and p.slot = 0
+                where w.words like $34 and w.words like $35 escape '\\'
                   and e.id < $1 ",
         in_scope!("e.id"),
         "
@@ -141,6 +157,17 @@ async fn search(tx: &mut dyn Tx, question: &Events, text: &str) -> Result<Vec<Ev
                         select 1 from event_schedules s
                          where s.event_id = e.id and s.status = $29 limit 1) is not null)
                   and (cast($30 as text) is null or e.genre = $30)
+                  and (not $31 or (
+                        select 1 from event_schedules s
+                         where s.event_id = e.id and s.status <> 'CANCELLED'
+                           and s.sale_starts_at >= $32 and s.sale_starts_at < $33
+                         limit 1) is not null
+                       or (
+                        select 1 from event_schedules s
+                          join sale_phases f on f.schedule_id = s.id
+                         where s.event_id = e.id and s.status <> 'CANCELLED'
+                           and f.starts_at >= $32 and f.starts_at < $33
+                         limit 1) is not null)
                 order by e.id desc limit $28"
     );
     let mut values = filters(question);
@@ -163,7 +190,18 @@ fn filters(question: &Events) -> Vec<Value> {
     values.extend(scope_values(filter.events.as_ref()));
     let status = filter.schedule_status.map(ScheduleStatus::as_str);
     let genre = filter.genre.map(Genre::as_str);
-    values.extend(params![question.page.limit + 1, status, genre].to_vec());
+    let has_openings = filter.opens_from.is_some() || filter.opens_to.is_some();
+    values.extend(
+        params![
+            question.page.limit + 1,
+            status,
+            genre,
+            has_openings,
+            filter.opens_from.unwrap_or(Timestamp::from_ms(0)),
+            filter.opens_to.unwrap_or(Timestamp::FAR_FUTURE)
+        ]
+        .to_vec(),
+    );
     values
 }
 
@@ -192,6 +230,7 @@ fn read_event(row: &Row) -> Result<EventView> {
         transferable: row.get("transferable")?,
         genre: row.parse("genre", Genre::parse)?,
         minimum_age: row.get::<u8>("minimum_age")?.try_into().map_err(Error::broken)?,
+        poster: read_image(row)?,
     })
 }
 
@@ -203,7 +242,17 @@ pub(super) async fn event(tx: &mut dyn Tx, question: &EventById) -> Result<Optio
                  from events e
                  join venues v on v.id = e.venue_id
                  join halls h on h.id = e.hall_id
+                 left join event_images p on p.event_id = e.id and p.slot = 0
                 where e.id = $1"
     );
     tx.row(sql, params![question.event]).await?.as_ref().map(read_event).transpose()
+}
+
+pub(super) async fn venue_address(
+    tx: &mut dyn Tx,
+    question: &VenueAddress,
+) -> Result<Option<String>> {
+    let sql = "select v.address from events e join venues v on v.id = e.venue_id where e.id = $1";
+    let row = tx.row(sql, params![question.event]).await?;
+    row.map(|row| Ok(row.get("address")?)).transpose()
 }

@@ -1,5 +1,6 @@
 //! Deletes data that is no longer needed. Each function is a job of its own with its time of day.
 
+use crate::catalog::images::forget_images;
 use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;
 use crate::error::{Error, Result};
@@ -62,7 +63,8 @@ async fn rooms_ended(context: &AppContext, now: Timestamp) -> Result<Vec<Schedul
     Ok(rooms)
 }
 
-/// Deletes unconfirmed sign-ups, expired links of tickets, notes as old as the purchases that are erased, the identity of withdrawn accounts after a month, and the
+/// Deletes unconfirmed sign-ups, expired links of tickets, pictures that no event shows, notes as
+/// old as the purchases that are erased, the identity of withdrawn accounts after a month, and the
 /// waiting-room log after the configured time. Unused accounts become dormant.
 pub async fn apply_retention(context: &AppContext, now: Timestamp) -> Result<Round> {
     let store = &context.store;
@@ -72,6 +74,7 @@ pub async fn apply_retention(context: &AppContext, now: Timestamp) -> Result<Rou
     count(&mut round, "dormant accounts", asleep);
     count(&mut round, "sign-ups", store.forget_sign_ups(now, ROUND_MAX).await);
     count(&mut round, "ticket links", store.forget_claims(now, ROUND_MAX).await);
+    count(&mut round, "images", forget_images(context, now).await);
     let noted_before = now.minus(context.rules.records_for);
     count(&mut round, "notes", store.forget_notes(noted_before, ROUND_MAX).await);
     if let Some(kept_for) = context.rules.queue_log_for {

@@ -3,6 +3,7 @@
 use crate::http::language::Language;
 use crate::http::problem::allocation_sentences::ALLOCATIONS;
 use crate::http::problem::draw_sentences::DRAWS;
+use crate::http::problem::image_sentences::IMAGES;
 use crate::http::problem::order_sentences::ORDERS;
 
 /// Code, Korean, English.
@@ -459,7 +460,7 @@ pub(crate) fn sentence(code: &str, language: Language) -> &'static str {
         list.binary_search_by_key(&code, |(known, _, _)| known).ok().map(|at| list[at])
     };
     let found = find(ALL).or_else(|| find(ORDERS)).or_else(|| find(DRAWS));
-    let found = found.or_else(|| find(ALLOCATIONS));
+    let found = found.or_else(|| find(ALLOCATIONS)).or_else(|| find(IMAGES));
     let (_, korean, english) = found.expect("a test keeps the sentences complete and sorted");
     language.choose(korean, english)
 }
@@ -470,7 +471,7 @@ mod tests {
 
     #[test]
     fn sentences_are_sorted_and_exist_in_both_languages() {
-        let lists = [ALL, ORDERS, DRAWS, ALLOCATIONS];
+        let lists = [ALL, ORDERS, DRAWS, ALLOCATIONS, IMAGES];
         for list in lists {
             assert!(list.is_sorted_by(|a, b| a.0 < b.0), "sorted, none twice");
         }

@@ -36,6 +36,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
             StatusCode::TOO_MANY_REQUESTS
         }
         Refusal::LoginBusy | Refusal::MembershipUnanswered => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::ImageTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Refusal::PaymentDeclined { .. } => StatusCode::PAYMENT_REQUIRED,
         Refusal::KeyMissing | Refusal::KeyMalformed => StatusCode::BAD_REQUEST,
         Refusal::Invalid { .. }
@@ -49,6 +50,9 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::MemberUnknown
         | Refusal::InvalidMemberList
         | Refusal::InvalidDraw { .. }
+        | Refusal::ImageType
+        | Refusal::ImageTooSmall
+        | Refusal::ImageDamaged
         | Refusal::NoSeats
         | Refusal::TooManySeats { .. }
         | Refusal::SeatRepeated
@@ -108,6 +112,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::KeptSeatsSold { .. }
         | Refusal::DeskOrder
         | Refusal::NameTaken
+        | Refusal::GalleryFull
         | Refusal::EventNotOpen
         | Refusal::WrongEventState
         | Refusal::SaleBegun

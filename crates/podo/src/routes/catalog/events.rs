@@ -38,6 +38,14 @@ pub(crate) struct EventParams {
     /// Shows before this time.
     #[param(value_type = Option<String>, format = DateTime)]
     to: Option<Timestamp>,
+    /// Events with a sale or a phase that opens at or after this time.
+    #[serde(rename = "opensFrom")]
+    #[param(value_type = Option<String>, format = DateTime)]
+    opens_from: Option<Timestamp>,
+    /// Events with a sale or a phase that opens before this time.
+    #[serde(rename = "opensTo")]
+    #[param(value_type = Option<String>, format = DateTime)]
+    opens_to: Option<Timestamp>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<u32>,
     cursor: Option<Uuid>,
@@ -53,6 +61,8 @@ impl EventParams {
             schedule_status: self.schedule_status,
             from: self.from,
             to: self.to,
+            opens_from: self.opens_from,
+            opens_to: self.opens_to,
             events: None,
         }
     }

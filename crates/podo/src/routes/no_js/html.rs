@@ -4,6 +4,7 @@ use crate::http::assets;
 use crate::http::language::Language;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use podo_app::catalog::images::ImageView;
 use podo_domain::{Timestamp, Won};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ pub(crate) struct Html {
     language: Language,
     title: String,
     about: String,
+    picture: String,
     body: String,
     again_in_s: Option<u32>,
 }
@@ -26,6 +28,7 @@ impl Html {
             language,
             title: escape(title),
             about: String::new(),
+            picture: String::new(),
             body: String::new(),
             again_in_s: None,
         }
@@ -34,6 +37,24 @@ impl Html {
     /// The description for link previews.
     pub(crate) fn about(mut self, words: &str) -> Html {
         self.about = escape(words);
+        self
+    }
+
+    /// The picture for link previews, which needs a whole address.
+    pub(crate) fn picture(mut self, home: &str, image: Option<&ImageView>) -> Html {
+        if let Some(image) = image.filter(|_| !home.is_empty()) {
+            self.picture = format!(
+                "<meta property=\"og:image\" content=\"{}{}\">\
+                 <meta property=\"og:image:width\" content=\"{}\">\
+                 <meta property=\"og:image:height\" content=\"{}\">\
+                 <meta property=\"og:image:alt\" content=\"{}\">",
+                escape(home),
+                escape(&image.url),
+                image.width,
+                image.height,
+                escape(&image.alt)
+            );
+        }
         self
     }
 
@@ -70,7 +91,7 @@ impl Html {
         let again = self.again_in_s.map_or(String::new(), |seconds| {
             format!("<noscript><meta http-equiv=\"refresh\" content=\"{seconds}\"></noscript>")
         });
-        let head = format!("<title>{title} — podo</title>{again}");
+        let head = format!("<title>{title} — podo</title>{}{again}", self.picture);
         let page = assets::page_text(SHELL)
             .replace("<title>podo</title>", &head)
             .replace(
@@ -105,6 +126,19 @@ fn page(text: String) -> Response {
     let kept = (header::CACHE_CONTROL, "no-cache");
     let varies = (header::VARY, "Accept-Language, Cookie");
     ([kind, kept, varies], text).into_response()
+}
+
+/// A picture with its size, so that nothing moves when it arrives.
+pub(crate) fn picture(image: &ImageView, class: &str, sizes: &str) -> String {
+    format!(
+        "<img class=\"{class}\" src=\"{}\" srcset=\"{}\" sizes=\"{sizes}\" width=\"{}\" \
+         height=\"{}\" alt=\"{}\" loading=\"lazy\" decoding=\"async\">",
+        escape(&image.url),
+        escape(&image.srcset),
+        image.width,
+        image.height,
+        escape(&image.alt)
+    )
 }
 
 pub(crate) fn escape(text: &str) -> String {

@@ -23,7 +23,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Routes without a login. Any other route without security is a mistake.
-const PUBLIC: [&str; 33] = [
+const PUBLIC: [&str; 34] = [
     "GET /api/auth/options",
     "GET /api/auth/pages",
     "GET /api/auth/pages/{kind}",
@@ -43,6 +43,7 @@ const PUBLIC: [&str; 33] = [
     "GET /api/schedules/{id}/layout/{hash}",
     "GET /api/schedules/{id}/seats",
     "GET /api/schedules/{id}/seats/stream",
+    "GET /media/{file}",
     "POST /api/auth/invitation",
     "POST /api/auth/invitation/accept",
     "POST /api/auth/login",
@@ -250,6 +251,9 @@ fn registered_by_hand(folder: &Path) -> BTreeSet<String> {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.append(&mut registered_by_hand(&path));
+            continue;
+        }
+        if path.extension().is_none_or(|it| it != "rs") {
             continue;
         }
         let code = std::fs::read_to_string(&path).unwrap();

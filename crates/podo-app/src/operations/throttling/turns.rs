@@ -1,5 +1,5 @@
-//! Files of tickets are made in turns, on threads for blocking work and within a time, so that
-//! many requests for them can't take the processor from the sale.
+//! Files of tickets and pictures are made in turns, on threads for blocking work and within a time,
+//! so that many requests for them can't take the processor from the sale.
 
 use crate::error::{Error, Result};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Turns {
             tokio::task::spawn_blocking(make).await.map_err(Error::broken)?
         };
         let made = tokio::time::timeout(self.made_within, making).await;
-        made.map_err(|_late| Error::Unavailable("files of tickets are made too slowly".into()))?
+        made.map_err(|_late| Error::Unavailable("files are made too slowly".into()))?
     }
 }
 

@@ -1,6 +1,6 @@
-// Support, in Korean.
+// Support: search, a person, a booking, in both languages.
 
-export default {
+export const ko = {
   channel: (name) => ({ MAILBOX: "알림함", EMAIL: "이메일", SMS: "문자", PUSH: "푸시" })[name] ?? name,
   emailVerified: "이메일 확인",
   identityVerified: "본인 인증",
@@ -37,4 +37,43 @@ export default {
     PHASE: "판매 단계", RESALE: "재판매", CHANGE: "일정·장소 변경",
   })[kind] ?? kind,
   yes: "예",
+};
+
+export const en = {
+  channel: (name) => ({ MAILBOX: "Mailbox", EMAIL: "Email", SMS: "SMS", PUSH: "Push" })[name] ?? name,
+  emailVerified: "Email confirmed",
+  identityVerified: "Identity verified",
+  joinedAt: "Joined",
+  navSupport: "Support",
+  no: "No",
+  noteAdd: "Add note",
+  noteHint: "Only staff see it. It's stored encrypted.",
+  noteNew: "New note",
+  notes: "Notes",
+  phone: "Phone",
+  resend: "Send the confirmation again",
+  resendDone: "The confirmation is on its way.",
+  resendWords: (email) => `${email} gets the confirmation again, with the tickets they still have.`,
+  supportBack: "New search",
+  supportBooking: "Booking",
+  supportFind: "Search",
+  supportFound: (n) => `${n} found`,
+  supportNoBookings: "No bookings yet.",
+  supportNoPayments: "No payments yet.",
+  supportNone: "Nothing found. Check the spelling, or try another detail.",
+  supportOffered: (time) => `Offered until ${time}`,
+  supportPeople: "People",
+  supportPerson: "Account",
+  supportQuery: "Booking number, email, phone or name",
+  supportQueryHint: "Email and phone in full; of a name, the first two letters are enough. Box office orders are found by their customer.",
+  supportTickets: "Tickets",
+  supportTimeline: "Timeline",
+  supportTimelineNone: "Nothing has happened yet.",
+  supportWords: "Find a person or a booking and see everything that happened. Every look is recorded in the audit log.",
+  timelineKind: (kind) => ({
+    QUEUE: "Waiting room", STANDBY: "Standby list", RESERVATION: "Reservation", PAYMENT: "Payment", REFUND: "Refund",
+    TICKET: "Ticket", TRANSFER: "Transfer", CHECK_IN: "Check-in", RESEAT: "Seats moved", NOTIFICATION: "Notification", RESEND: "Confirmation",
+    PHASE: "Sale phase", RESALE: "Resale", CHANGE: "New date or venue",
+  })[kind] ?? kind,
+  yes: "Yes",
 };

@@ -1,6 +1,6 @@
 //! Layouts exported by other systems: a plain list of seats per section, each with its row.
 
-use crate::catalog::rows::{RowTemplate, SingleSeat};
+use crate::catalog::template::rows::{RowTemplate, SingleSeat};
 use crate::catalog::template::{SectionTemplate, SectionedTemplate, text_or_number};
 use serde::Deserialize;
 
