@@ -47,6 +47,9 @@ insert into event_images (event_id, slot, hash, widths, width, height, tone, alt
 select e.id, slot, md5(e.id::text), '320,640', 640, 853, '#101820', 'a poster', now()
   from events e, generate_series(0, 3) slot;
 
+insert into refund_policies (event_id, since, policy)
+select e.id, timestamptz '2026-01-01' + n * interval '1 day', '{"steps": []}'
+  from events e, generate_series(0, 3) n;
 insert into events_search (id, words) select id, lower(title || ' ' || artist) from events
     on conflict do nothing;
 

@@ -13,32 +13,12 @@ use utoipa::ToSchema;
 /// What gateways take of each charge, in hundredths of a percent, by their names.
 pub type GatewayRates = BTreeMap<String, u32>;
 
-/// One way of paying, or the sum of all.
+/// A way of paying, or the sum of all, with what is left.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SettlementLine {
-    /// `CARD`, `WALLET` or `BOX_OFFICE`; empty in the sum.
-    pub method: String,
-    /// Empty unless a gateway charged.
-    pub gateway: String,
-    pub orders: u64,
-    pub tickets: u64,
-    /// The list prices of the tickets.
-    pub gross: i64,
-    /// By ticket types and codes.
-    pub discounts: i64,
-    /// Booking and order fees.
-    pub fees: i64,
-    /// Charged for nothing, and refunded.
-    pub unmatched: i64,
-    /// `gross` less `discounts`, with `fees` and `unmatched`.
-    pub charged: i64,
-    /// Refunds that were made or are due.
-    pub refunded: i64,
-    /// The part of `refunded` that is still due.
-    pub due: i64,
-    /// Cancellation fees; they stay in `charged`.
-    pub retained: i64,
+    #[serde(flatten)]
+    pub row: SettlementRow,
     /// What the gateway takes of `charged`, by the rate in the settings.
     pub gateway_fees: i64,
     /// `charged` less `refunded` and `gatewayFees`.
@@ -94,41 +74,26 @@ fn day_after(start: Timestamp, zone: &str) -> Timestamp {
 fn line(row: SettlementRow, rates: &GatewayRates) -> SettlementLine {
     let rate = rates.get(&row.gateway.to_lowercase()).copied().unwrap_or_default();
     let gateway_fees = row.charged * i64::from(rate) / 10_000;
-    SettlementLine {
-        gateway_fees,
-        net: row.charged - row.refunded - gateway_fees,
-        method: row.method,
-        gateway: row.gateway,
-        orders: row.orders,
-        tickets: row.tickets,
-        gross: row.gross,
-        discounts: row.discounts,
-        fees: row.fees,
-        unmatched: row.unmatched,
-        charged: row.charged,
-        refunded: row.refunded,
-        due: row.due,
-        retained: row.retained,
-    }
+    SettlementLine { gateway_fees, net: row.charged - row.refunded - gateway_fees, row }
 }
 
 fn sum(total: SettlementLine, line: &SettlementLine) -> SettlementLine {
-    SettlementLine {
-        method: String::new(),
-        gateway: String::new(),
-        orders: total.orders + line.orders,
-        tickets: total.tickets + line.tickets,
-        gross: total.gross + line.gross,
-        discounts: total.discounts + line.discounts,
-        fees: total.fees + line.fees,
-        unmatched: total.unmatched + line.unmatched,
-        charged: total.charged + line.charged,
-        refunded: total.refunded + line.refunded,
-        due: total.due + line.due,
-        retained: total.retained + line.retained,
-        gateway_fees: total.gateway_fees + line.gateway_fees,
-        net: total.net + line.net,
-    }
+    let (sum, row) = (total.row, &line.row);
+    let row = SettlementRow {
+        orders: sum.orders + row.orders,
+        tickets: sum.tickets + row.tickets,
+        gross: sum.gross + row.gross,
+        discounts: sum.discounts + row.discounts,
+        fees: sum.fees + row.fees,
+        unmatched: sum.unmatched + row.unmatched,
+        charged: sum.charged + row.charged,
+        refunded: sum.refunded + row.refunded,
+        due: sum.due + row.due,
+        retained: sum.retained + row.retained,
+        ..SettlementRow::default()
+    };
+    let gateway_fees = total.gateway_fees + line.gateway_fees;
+    SettlementLine { row, gateway_fees, net: total.net + line.net }
 }
 
 /// Reads `toss:3.3, kcp:2.9`: names with percentages.
@@ -177,6 +142,6 @@ mod tests {
         let line = line(row, &read_rates("toss:3.3").unwrap());
         assert_eq!((line.gateway_fees, line.net), (3_366, 68_634));
         let total = [line.clone(), line].iter().fold(SettlementLine::default(), sum);
-        assert_eq!((total.net, total.method.as_str()), (137_268, ""));
+        assert_eq!((total.net, total.row.charged, &*total.row.method), (137_268, 204_000, ""));
     }
 }

@@ -107,12 +107,6 @@ impl Paid {
         let given: Vec<_> = given.iter().map(ReservedSeat::paid).collect();
         quote_part(&given, &left, self.reservation.order_fee, terms)
     }
-
-    /// Whether the order has fees, whose refund has rules of its own.
-    pub(crate) fn has_fees(&self) -> bool {
-        let has_fee = |seat: &ReservedSeat| !seat.paid().fee.is_zero();
-        !self.reservation.order_fee.is_zero() || self.seats.iter().any(has_fee)
-    }
 }
 
 /// Who cancels. It decides whether a used or transferred ticket blocks the cancellation.

@@ -64,8 +64,9 @@ pub(crate) struct OrderTerms {
     booked_at: Timestamp,
     zone: String,
     is_canceled: bool,
-    /// The policy under which the seats were held.
+    /// The policy under which the seats were held, and the fees as they were then.
     policy: RefundPolicy,
+    fees: Fees,
 }
 
 impl OrderTerms {
@@ -73,10 +74,18 @@ impl OrderTerms {
         let OrderTerms { starts_at, booked_at, zone, .. } = self;
         CancelMoment { booked_at: *booked_at, starts_at: *starts_at, now, zone }
     }
+
+    /// Which fees go back by their own rules.
+    pub(crate) fn fees_back(&self, now: Timestamp) -> FeesBack {
+        let is_booking_day = self.booked_at.is_same_day(now, &self.zone);
+        let goes_back =
+            |fee: Option<Fee>| fee.is_none_or(|fee| fee.refund.goes_back(is_booking_day));
+        FeesBack { booking: goes_back(self.fees.booking), order: goes_back(self.fees.order) }
+    }
 }
 
-async fn terms_of(tx: &mut dyn Tx, paid: &Paid) -> Result<OrderTerms> {
-    let sql = "select s.starts_at, s.status, v.time_zone, p.created_at as booked_at,
+pub(crate) async fn terms_of(tx: &mut dyn Tx, paid: &Paid) -> Result<OrderTerms> {
+    let sql = "select s.starts_at, s.status, v.time_zone, p.created_at as booked_at, r.fees,
                       (select h.policy from refund_policies h
                         where h.event_id = e.id and h.since <= r.created_at
                         order by h.since desc limit 1) as policy
@@ -94,6 +103,7 @@ async fn terms_of(tx: &mut dyn Tx, paid: &Paid) -> Result<OrderTerms> {
         zone: row.get("time_zone")?,
         is_canceled,
         policy: read_policy(row.get("policy")?)?,
+        fees: json_or_default(&row, "fees")?,
     })
 }
 
@@ -122,30 +132,9 @@ async fn terms_at(
     let PolicyTerms { retained, refunds_fees } = order.policy.terms(&order.at(now))?;
     let fees_back = match refunds_fees {
         true => FeesBack::ALL,
-        false => fees_back(tx, paid, now).await?,
+        false => order.fees_back(now),
     };
     Ok(CancelTerms { retained, fees_back })
-}
-
-/// Which fees go back by their own rules, as they were when the seats were held.
-pub(crate) async fn fees_back(tx: &mut dyn Tx, paid: &Paid, now: Timestamp) -> Result<FeesBack> {
-    if !paid.has_fees() {
-        return Ok(FeesBack::ALL);
-    }
-    let sql = "select r.fees, p.created_at, v.time_zone
-                 from payments p
-                 join reservations r on r.id = p.reservation_id
-                 join event_schedules s on s.id = r.schedule_id
-                 join events e on e.id = s.event_id
-                 join venues v on v.id = e.venue_id
-                where p.id = $1";
-    let row = tx.row(sql, params![paid.row.payment.id]).await?.ok_or(Refusal::NotFound)?;
-    let fees: Fees = json_or_default(&row, "fees")?;
-    let zone: String = row.get("time_zone")?;
-    let booked_at: Timestamp = row.get("created_at")?;
-    let is_booking_day = booked_at.is_same_day(now, &zone);
-    let goes_back = |fee: Option<Fee>| fee.is_none_or(|fee| fee.refund.goes_back(is_booking_day));
-    Ok(FeesBack { booking: goes_back(fees.booking), order: goes_back(fees.order) })
 }
 
 fn read_policy(text: Option<String>) -> Result<RefundPolicy> {

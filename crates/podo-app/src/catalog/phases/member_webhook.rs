@@ -11,7 +11,7 @@ use podo_domain::catalog::phases::PhaseAudience;
 use podo_domain::catalog::text::Line;
 use podo_domain::{PhaseId, Refusal, UserId};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::time::Duration;
 use utoipa::ToSchema;
 
@@ -143,7 +143,10 @@ fn question(context: &AppContext, webhook: &MemberWebhook, key: &MemberKey) -> R
 fn read(answered: Answered) -> std::result::Result<Answer, String> {
     match answered {
         Answered::With(200, body) => {
-            serde_json::from_slice(&body).map_err(|error| format!("not an answer: {error}"))
+            // An array with the values in order would do for the struct alone.
+            let object: serde_json::Result<Map<String, Value>> = serde_json::from_slice(&body);
+            let answer = object.and_then(|object| serde_json::from_value(Value::Object(object)));
+            answer.map_err(|error| format!("not an answer: {error}"))
         }
         Answered::With(status, _) => Err(format!("it answered {status}")),
         Answered::Not(reason) => Err(reason),

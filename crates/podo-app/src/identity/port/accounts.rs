@@ -155,8 +155,7 @@ impl PendingPurpose {
     }
 }
 
-/// An account to create when its address is confirmed. The code is stored encrypted and as a keyed
-/// hash.
+/// An account to create when its address is confirmed. The code is encrypted, with a keyed hash.
 #[derive(Clone, Debug)]
 pub struct RequestSignUp {
     pub purpose: PendingPurpose,
@@ -375,8 +374,7 @@ pub trait Accounts: Send + Sync {
 
     async fn record_failed_login(&self, attempt: LoginAttempt) -> Result<()>;
 
-    /// Failed log-ins of an address in one budget, since the last successful one and since this
-    /// moment.
+    /// Failed log-ins of an address in one budget, since the last successful one and since then.
     async fn failures(
         &self,
         email_hash: [u8; 32],
@@ -474,7 +472,7 @@ pub trait Accounts: Send + Sync {
     /// `LastOwner`.
     async fn withdraw(&self, user: UserId, now: Timestamp) -> Result<Vec<SessionId>>;
 
-    /// Erases the personal fields of accounts that were withdrawn before this moment.
+    /// Erases the personal fields of accounts that were withdrawn before then.
     async fn erase_withdrawn(&self, before: Timestamp, limit: u32, now: Timestamp) -> Result<u64>;
 
     /// The same accounts, to be erased one by one.
@@ -491,9 +489,8 @@ pub trait Accounts: Send + Sync {
         now: Timestamp,
     ) -> Result<u64>;
 
-    /// Prepares space for new log-ins and deletes those before this moment, at most `limit` rows
-    /// plus whole months. An engine that partitions log-ins by month drops a month when all of it
-    /// is older.
+    /// Deletes log-ins before this moment, at most `limit` rows; an engine that partitions them by
+    /// month drops whole months, and creates the next ones.
     async fn apply_login_retention(
         &self,
         before: Timestamp,

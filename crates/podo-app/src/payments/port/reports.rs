@@ -5,6 +5,8 @@ use crate::payments::port::payments::GatewayQuery;
 use async_trait::async_trait;
 use podo_domain::payments::PaymentStatus;
 use podo_domain::{EventId, PaymentId, Timestamp, Won};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A payment or wallet charge of one day.
 #[derive(Clone, Debug)]
@@ -19,10 +21,11 @@ pub struct DayRow {
     pub tickets: u32,
 }
 
-/// What one way of paying brought for an event in a period.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What one way of paying brought for an event in a period, or the sum of all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct SettlementRow {
-    /// `CARD`, `WALLET` or `BOX_OFFICE`.
+    /// `CARD`, `WALLET` or `BOX_OFFICE`; empty in the sum.
     pub method: String,
     /// Empty unless a gateway charged.
     pub gateway: String,
@@ -36,12 +39,13 @@ pub struct SettlementRow {
     pub fees: i64,
     /// Charged for nothing: an approval that came too late, or another amount. It is refunded.
     pub unmatched: i64,
+    /// `gross` less `discounts`, with `fees` and `unmatched`.
     pub charged: i64,
     /// Refunds that were made or are due.
     pub refunded: i64,
     /// The part of `refunded` that is still due.
     pub due: i64,
-    /// What canceled tickets cost their buyers; it isn't part of `refunded`.
+    /// Cancellation fees; they stay in `charged`.
     pub retained: i64,
 }
 

@@ -10,6 +10,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use podo_app::payments::port::reports::SettlementRow;
 use podo_app::payments::reports;
 use podo_app::payments::reports::DayReport;
 use podo_app::payments::settlement;
@@ -99,18 +100,14 @@ fn settlement_text(found: &Settlement) -> String {
         "{BYTE_ORDER_MARK}method,gateway,orders,tickets,gross,discounts,fees,unmatched,charged,\
          refunded,due,retained,gateway_fees,net\r\n"
     );
-    for line in found.lines.iter().chain([&found.total]) {
-        let SettlementLine { method, gateway, orders, tickets, gross, discounts, fees, .. } = line;
-        let method = if method.is_empty() { "TOTAL" } else { method };
-        let (method, gateway) = (text_cell(method), text_cell(gateway));
-        let _ = write!(text, "{method},{gateway},{orders},{tickets},{gross},{discounts},{fees}");
-        let SettlementLine {
-            unmatched, charged, refunded, due, retained, gateway_fees, net, ..
-        } = line;
-        let _ = write!(
-            text,
-            ",{unmatched},{charged},{refunded},{due},{retained},{gateway_fees},{net}\r\n"
-        );
+    for SettlementLine { row, gateway_fees, net } in found.lines.iter().chain([&found.total]) {
+        let method = if row.method.is_empty() { "TOTAL" } else { &row.method };
+        let (method, gateway) = (text_cell(method), text_cell(&row.gateway));
+        let SettlementRow { orders, tickets, gross, discounts, fees, unmatched, .. } = row;
+        let _ = write!(text, "{method},{gateway},{orders},{tickets},{gross},{discounts},{fees},");
+        let SettlementRow { charged, refunded, due, retained, .. } = row;
+        let _ = write!(text, "{unmatched},{charged},{refunded},{due},{retained},");
+        let _ = write!(text, "{gateway_fees},{net}\r\n");
     }
     text
 }

@@ -5,7 +5,7 @@ use crate::sql::operations::audit::note;
 use crate::sql::operations::idempotency;
 use crate::sql::payments::by_hand::approvals::{Decision, Subject, may_go_ahead};
 use crate::sql::payments::cancel::{GivenBack, GivenBy, Paid, give_back, load_paid};
-use crate::sql::payments::refunds::fees_back;
+use crate::sql::payments::refunds::terms_of;
 use podo_app::Result;
 use podo_app::booking::port::reservations::ReservedSeat;
 use podo_app::operations::port::idempotency::Idempotent;
@@ -28,7 +28,7 @@ pub(super) async fn refund(
     let fees_back = match command.refunds_fees {
         Some(true) => FeesBack::ALL,
         Some(false) => FeesBack::NONE,
-        None => fees_back(tx, &paid, command.now).await?,
+        None => terms_of(tx, &paid).await?.fees_back(command.now),
     };
     let terms = CancelTerms { retained: Retained::percent(command.fee_percent), fees_back };
     let amount = paid.quote(&seats, terms).quote.refund;
