@@ -95,6 +95,27 @@ pub(crate) struct AllocationBody {
 
 impl From<AllocationBody> for AllocationTerms {
     fn from(body: AllocationBody) -> AllocationTerms {
+        let AllocationBody { name, kind, note, release_at, .. } = body;
+        AllocationChangeBody { name, kind, note, release_at }.into()
+    }
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AllocationChangeBody {
+    #[schema(value_type = String, max_length = 60)]
+    name: Line<60>,
+    kind: AllocationKind,
+    #[serde(default)]
+    #[schema(value_type = Option<String>, max_length = 200)]
+    note: Option<Line<200>>,
+    /// When the seats go on sale by themselves; before the sale ends. Not for `NEVER`.
+    #[serde(default)]
+    release_at: Option<Timestamp>,
+}
+
+impl From<AllocationChangeBody> for AllocationTerms {
+    fn from(body: AllocationChangeBody) -> AllocationTerms {
         AllocationTerms {
             name: body.name.into(),
             kind: body.kind,
@@ -127,7 +148,7 @@ pub(crate) async fn create_allocation(
 #[utoipa::path(put, path = "/api/admin/schedules/{id}/allocations/{allocation}", tag = "admin",
     security(("accessToken" = [])),
     params(("id" = ScheduleId, Path), ("allocation" = AllocationId, Path)),
-    request_body = AllocationBody,
+    request_body = AllocationChangeBody,
     responses((status = 200, body = AllocationView), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem),
               (status = 409, body = Problem), (status = 422, body = Problem)))]
@@ -136,11 +157,8 @@ pub(crate) async fn change_allocation(
     Audited { actor, .. }: Audited<ManageAllocations, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
     PathText(allocation): PathText,
-    body: Body<AllocationBody>,
+    body: Body<AllocationChangeBody>,
 ) -> ApiResult<Json<AllocationView>> {
-    if !body.value.seat_ids.is_empty() {
-        return Err(Refusal::InvalidAllocation { field: "seatIds" }.into());
-    }
     let (allocation, terms) = (read_allocation(&allocation)?, body.value.into());
     let changed = allocations::change_allocation(&app.context, actor, schedule, allocation, terms);
     Ok(Json(changed.await?))

@@ -2,11 +2,11 @@
 
 use crate::http::extract::permissions::ManageEvents;
 use crate::http::extract::scope::OfEvent;
-use crate::http::extract::{Audited, Id, Params, Upload, guarded};
+use crate::http::extract::{Audited, Id, Params, PathText, Upload, guarded};
 use crate::http::problem::{ApiResult, Problem};
 use crate::routes::App;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use podo_app::catalog::images;
@@ -37,7 +37,7 @@ const KEEP: &str = "public, max-age=31536000, immutable";
               (status = 404, body = Problem)))]
 pub(crate) async fn show_image(
     State(app): State<App>,
-    Path(name): Path<String>,
+    Id(name): Id<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     let file: ImageFile = name.parse()?;
@@ -176,7 +176,8 @@ pub(crate) async fn add_picture(
 pub(crate) async fn remove_picture(
     State(app): State<App>,
     Audited { actor, .. }: Audited<ManageEvents, OfEvent>,
-    Path((event, hash)): Path<(EventId, String)>,
+    Id(event): Id<EventId>,
+    PathText(hash): PathText,
 ) -> ApiResult<StatusCode> {
     images::remove_picture(&app.context, actor, event, &hash).await?;
     Ok(StatusCode::NO_CONTENT)
