@@ -41,7 +41,7 @@ async fn the_gate_sees_the_customer_and_not_the_organiser_who_issued_the_ticket(
     world.finish().await;
 }
 
-/// Whoever gets the ticket is the guest from then on.
+/// The new holder is the guest from then on.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_ticket_of_the_desk_that_a_fan_accepted_carries_the_fan_s_name() {
     let world = World::start().await;
