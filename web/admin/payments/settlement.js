@@ -63,7 +63,7 @@ function table(lines, total) {
   const row = (key, format) => el("tr", {}, el("th", { scope: "row" }, t(`setl_${key}`)),
     columns.map((it) => el("td", { class: "right" }, format(it[key]))));
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("settlement") },
-    el("table", { class: "num" },
+    el("table", { class: "num figures" },
       el("thead", {}, el("tr", {}, el("td", {}), columns.map((it) => el("th", { scope: "col", class: "right" }, name(it))))),
       el("tbody", {}, COUNTS.map((key) => row(key, count)), AMOUNTS.map((key) => row(key, won)))));
 }
