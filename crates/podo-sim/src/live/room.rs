@@ -76,11 +76,17 @@ fn n_alive(world: &World, now: Timestamp) -> u64 {
 }
 
 /// I18: admission is by number, so every fan who still waits has a larger number than those just
-/// admitted.
-async fn check_order(world: &World, admitted: &[Admission], now: Timestamp) -> Result<()> {
+/// admitted. The engine that admitted them is asked: while it waited for the store, another may
+/// have replaced it, in which they still wait.
+async fn check_order(
+    world: &World,
+    queue: &impl Queue,
+    admitted: &[Admission],
+    now: Timestamp,
+) -> Result<()> {
     let numbers: Vec<u64> = admitted.iter().map(|admission| admission.entry.number).collect();
     let Some(last) = numbers.last() else { return Ok(()) };
-    let counts = world.live.queue().counts(world.room(), now).await?;
+    let counts = queue.counts(world.room(), now).await?;
     let is_in_order = numbers.is_sorted() && (counts.waiting == 0 || *last < counts.front);
     world.ensure(is_in_order, "I18", || format!("admitted {numbers:?}, first is {}", counts.front));
     Ok(())
@@ -182,13 +188,14 @@ impl Queue for Room {
 
     async fn admit(&self, rules: &QueueRules, now: Timestamp) -> Result<Option<Vec<Admission>>> {
         let world = self.reach("queue.admit").await?;
-        let admitted = world.live.queue().admit(&rules_of(&world, rules), now).await?;
+        let queue = world.live.queue();
+        let admitted = queue.admit(&rules_of(&world, rules), now).await?;
         let Some(admitted) = admitted else { return Ok(None) };
         for Admission { fan, entry } in &admitted {
             check_owner(&world, QueuePosition::Inside(*entry), *fan);
         }
         check_cap(&world, now).await?;
-        check_order(&world, &admitted, now).await?;
+        check_order(&world, queue.as_ref(), &admitted, now).await?;
         world.stumble(self.node, "admitted, not recorded").await;
         Ok(Some(admitted))
     }
