@@ -6,5 +6,7 @@ pub(crate) mod canary;
 pub(crate) mod client;
 #[path = "support/fan.rs"]
 pub(crate) mod fan;
+#[path = "support/soundness.rs"]
+pub(crate) mod soundness;
 #[path = "support/world.rs"]
 pub(crate) mod world;

@@ -79,6 +79,7 @@ async fn without_any_guard_the_seat_is_held_twice_and_the_check_says_so() {
     let findings = world.findings().await;
     let one_claim = findings.iter().find(|finding| finding.id == "I1").unwrap();
     assert!(one_claim.n_broken > 0, "{one_claim:?}");
+    world.abandon();
 }
 
 #[tokio::test(flavor = "multi_thread")]

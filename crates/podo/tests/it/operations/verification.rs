@@ -48,4 +48,5 @@ async fn a_date_whose_money_is_wrong_is_not_sold_on_and_every_other_is() {
     fan.select(&show, &[2]).await.expect(201);
     let log = world.organiser.get("/api/admin/audit?action=schedule.stop-sale").await;
     assert_eq!(log.expect(200)["items"].as_array().unwrap().len(), 1);
+    world.abandon();
 }

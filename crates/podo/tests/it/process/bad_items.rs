@@ -148,6 +148,7 @@ async fn a_hold_that_cannot_be_ended_keeps_no_other_from_ending() {
     .await;
     assert_eq!(bad.reservation(&stuck).await["status"], "HELD");
     wait_until_put_off(&world, "expire").await;
+    world.abandon();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -164,6 +165,7 @@ async fn a_reservation_of_a_canceled_date_that_cannot_be_refunded_stops_no_other
     until("the good one is refunded", async || (good.balance().await == PRICE).then_some(())).await;
     assert_eq!(bad.balance().await, 0);
     wait_until_put_off(&world, "refund-canceled").await;
+    world.abandon();
 }
 
 #[tokio::test(flavor = "multi_thread")]

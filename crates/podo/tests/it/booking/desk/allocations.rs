@@ -226,6 +226,7 @@ async fn without_the_comparison_best_available_and_an_organiser_get_the_same_sea
     let findings = world.findings().await;
     let is_damaged = ["I1", "I2", "I29"].iter().any(|id| findings.iter().any(broken(id)));
     assert!(is_damaged, "the control must show the damage: {findings:?}");
+    world.abandon();
 }
 
 #[tokio::test(flavor = "multi_thread")]
