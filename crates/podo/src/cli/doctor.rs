@@ -1,6 +1,7 @@
 //! `podo doctor`: checks whether this machine and these settings are ready for a sale. Read-only.
 
 mod clocks;
+mod gateways;
 mod replication;
 
 use crate::bootstrap::Store;
@@ -42,6 +43,7 @@ pub(super) async fn run(config: &Config) -> Result<ExitCode> {
     findings.push(("store's clock", clock(clocks::of_store(config).await)));
     findings.push(("live clock", clock(clocks::of_live(config).await)));
     findings.push(("replication", replication::examine(config).await));
+    findings.extend(gateways::examine(config).await);
     for (what, verdict) in findings {
         let (mark, words) = match verdict {
             Verdict::Good => ("ok", String::new()),

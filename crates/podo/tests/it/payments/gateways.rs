@@ -4,6 +4,9 @@
 #[path = "gateways/bank.rs"]
 mod bank;
 
+#[path = "gateways/doctor.rs"]
+mod doctor;
+
 #[path = "gateways/hang_up.rs"]
 mod hang_up;
 
