@@ -43,7 +43,7 @@ struct Slot {
     current: RwLock<Option<Arc<Snapshot>>>,
     checked_at_ms: AtomicI64,
     invalidate: Mutex<Stale>,
-    work: tokio::sync::Mutex<Option<Work>>,
+    refresher: tokio::sync::Mutex<Option<Refresher>>,
 }
 
 /// Seats that a message invalidated; they are read again, whatever the live engine says.
@@ -54,7 +54,7 @@ struct Stale {
 }
 
 /// State that only the refreshing caller needs.
-struct Work {
+struct Refresher {
     board: Board,
     read_at: Timestamp,
     /// The version of the seats before they were read, if the live engine answered.
@@ -77,14 +77,14 @@ impl SeatMaps {
         {
             return Ok(known.clone());
         }
-        let work = match known {
-            None => slot.work.lock().await,
-            Some(known) => match slot.work.try_lock() {
-                Ok(work) => work,
+        let refresher = match known {
+            None => slot.refresher.lock().await,
+            Some(known) => match slot.refresher.try_lock() {
+                Ok(refresher) => refresher,
                 Err(_busy) => return Ok(known),
             },
         };
-        slot.renew(context, schedule, work, now.minus(FRESH_FOR)).await
+        slot.renew(context, schedule, refresher, now.minus(FRESH_FOR)).await
     }
 
     /// A snapshot that includes everything sold before this call, for decisions that a slightly
@@ -97,8 +97,8 @@ impl SeatMaps {
         let asked_at = context.now();
         context.catalog.schedules.get(&*context.store, schedule, asked_at).await?;
         let slot = self.0.get_or_default(&schedule);
-        let work = slot.work.lock().await;
-        slot.renew(context, schedule, work, asked_at).await
+        let refresher = slot.refresher.lock().await;
+        slot.renew(context, schedule, refresher, asked_at).await
     }
 
     /// The cached snapshot of any age, without I/O.
@@ -141,23 +141,23 @@ impl Slot {
         &self,
         context: &AppContext,
         schedule: ScheduleId,
-        mut work: tokio::sync::MutexGuard<'_, Option<Work>>,
+        mut refresher: tokio::sync::MutexGuard<'_, Option<Refresher>>,
         moment: Timestamp,
     ) -> Result<Arc<Snapshot>> {
         let now = context.now();
         if let Some(known) = self.current().filter(|_| self.was_checked_after(moment)) {
             return Ok(known);
         }
-        let next = match work.as_mut() {
-            Some(work) => {
+        let next = match refresher.as_mut() {
+            Some(refresher) => {
                 let invalidate = std::mem::take(
                     &mut *self.invalidate.lock().expect("the lock is never poisoned"),
                 );
-                catch_up(context, schedule, work, invalidate).await?
+                catch_up(context, schedule, refresher, invalidate).await?
             }
             None => {
                 let (first, snapshot) = begin(context, schedule).await?;
-                *work = Some(first);
+                *refresher = Some(first);
                 snapshot
             }
         };
@@ -168,7 +168,7 @@ impl Slot {
 }
 
 /// Reads everything for the first time.
-async fn begin(context: &AppContext, schedule: ScheduleId) -> Result<(Work, Arc<Snapshot>)> {
+async fn begin(context: &AppContext, schedule: ScheduleId) -> Result<(Refresher, Arc<Snapshot>)> {
     let hall = context.catalog.layouts.get(&*context.store, schedule).await?;
     // Without a version every refresh reads all seats: the map is correct, only more expensive.
     let seats_version = context.booking.seat_versions.version(schedule).await.ok();
@@ -176,38 +176,38 @@ async fn begin(context: &AppContext, schedule: ScheduleId) -> Result<(Work, Arc<
     let now = context.now();
     let mut board = Board::new(hall, context.node);
     let snapshot = board.set_all(&claimed, now);
-    Ok((Work { board, read_at: now, seats_version }, snapshot))
+    Ok((Refresher { board, read_at: now, seats_version }, snapshot))
 }
 
 async fn catch_up(
     context: &AppContext,
     schedule: ScheduleId,
-    work: &mut Work,
+    refresher: &mut Refresher,
     invalidate: Stale,
 ) -> Result<Arc<Snapshot>> {
     let now = context.now();
-    let since = match work.seats_version {
+    let since = match refresher.seats_version {
         Some(version) => context.booking.seat_versions.since(schedule, version).await.ok(),
         None => None,
     };
-    let is_recent = now < work.read_at.plus(READ_AFTER);
+    let is_recent = now < refresher.read_at.plus(READ_AFTER);
     if let Some(since) = since.filter(|_| is_recent && !invalidate.is_of_all)
         && let Some(mut seats) = since.seats.filter(|seats| seats.len() <= SEATS_ASKED_MAX)
     {
         seats.extend(invalidate.seats);
-        work.seats_version = Some(since.version);
+        refresher.seats_version = Some(since.version);
         if seats.is_empty() {
-            return Ok(work.board.tidy(now));
+            return Ok(refresher.board.tidy(now));
         }
         seats.sort_unstable();
         seats.dedup();
         let found = context.store.seats_at(schedule, seats).await;
         // The engine reports a change only once, so after a failure everything is read.
-        work.seats_version = work.seats_version.filter(|_| found.is_ok());
-        return Ok(work.board.set(&found?, context.now()));
+        refresher.seats_version = refresher.seats_version.filter(|_| found.is_ok());
+        return Ok(refresher.board.set(&found?, context.now()));
     }
-    work.seats_version = context.booking.seat_versions.version(schedule).await.ok();
+    refresher.seats_version = context.booking.seat_versions.version(schedule).await.ok();
     let claimed = context.store.claimed_seats(schedule).await?;
-    work.read_at = now;
-    Ok(work.board.set_all(&claimed, context.now()))
+    refresher.read_at = now;
+    Ok(refresher.board.set_all(&claimed, context.now()))
 }

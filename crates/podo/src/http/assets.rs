@@ -164,13 +164,13 @@ fn short(hash: &[u8; 32]) -> String {
 
 /// Compressed at the first request, and cached by content.
 fn encoded(tag: &str, bytes: Vec<u8>) -> Option<Encoded> {
-    static KEPT: LazyLock<Mutex<HashMap<String, Encoded>>> = LazyLock::new(Mutex::default);
-    let kept = || KEPT.lock().expect("the lock is never poisoned");
-    if let Some(body) = kept().get(tag) {
+    static CACHE: LazyLock<Mutex<HashMap<String, Encoded>>> = LazyLock::new(Mutex::default);
+    let cache = || CACHE.lock().expect("the lock is never poisoned");
+    if let Some(body) = cache().get(tag) {
         return Some(body.clone());
     }
     let body = Encoded::of(bytes).ok()?;
-    kept().insert(tag.to_owned(), body.clone());
+    cache().insert(tag.to_owned(), body.clone());
     Some(body)
 }
 

@@ -137,8 +137,8 @@ async fn serve(context: &AppContext, draw: &DrawRecord, now: Timestamp) -> Resul
     if let Some(until) = offer_until(draw.terms.offer_minutes, draw.ends_at, now) {
         let mut free = free_seats(context, draw.phase).await?;
         for grade in draw.terms.quantities.keys() {
-            let mut turn = Turn { context, draw, grade, free: &mut free, until, now };
-            let n_served = turn.offer_grade().await?;
+            let mut offers = GradeRound { context, draw, grade, free: &mut free, until, now };
+            let n_served = offers.offer_grade().await?;
             round.done += n_served as u64;
             round.is_full |= n_served == OFFERS_MAX;
         }
@@ -165,7 +165,7 @@ enum Served {
     Stop,
 }
 
-struct Turn<'t> {
+struct GradeRound<'t> {
     context: &'t AppContext,
     draw: &'t DrawRecord,
     grade: &'t String,
@@ -174,7 +174,7 @@ struct Turn<'t> {
     now: Timestamp,
 }
 
-impl Turn<'_> {
+impl GradeRound<'_> {
     async fn offer_grade(&mut self) -> Result<usize> {
         for n_served in 0..OFFERS_MAX {
             let next =

@@ -4,7 +4,7 @@ use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::accounts::profile::user_of;
 use crate::identity::accounts::sign_up::{
-    LETTERS_PER, LETTERS_PER_ADDRESS, code_hash, new_code, short_hash,
+    EMAIL_WINDOW, EMAILS_PER_ADDRESS, code_hash, new_code, short_hash,
 };
 use crate::identity::accounts::{field, open};
 use crate::identity::port::accounts::{CreateUser, PendingPurpose, ProveEmail, RequestSignUp};
@@ -32,7 +32,7 @@ pub async fn ask_email_proof(
     // An account from a social log-in may have no address.
     let email = Email::try_from(address).map_err(|_none| Refusal::NotFound)?;
     let key = format!("sign-up:{}", short_hash(context, &email));
-    context.take(&key, LETTERS_PER_ADDRESS, LETTERS_PER).await?;
+    context.take(&key, EMAILS_PER_ADDRESS, EMAIL_WINDOW).await?;
     let now = context.now();
     let (proof, expires_at) = (UserId::new(context.rng.id(now)), now.plus(SIGN_UP_WITHIN));
     let encrypt = |column: &str, value: &str| {

@@ -4,7 +4,7 @@
 use crate::context::AppContext;
 use crate::error::Result;
 use crate::identity::accounts::field;
-use crate::identity::accounts::sign_up::{LETTERS_PER, LETTERS_PER_ADDRESS, short_hash};
+use crate::identity::accounts::sign_up::{EMAIL_WINDOW, EMAILS_PER_ADDRESS, short_hash};
 use crate::identity::keyring::Purpose;
 use crate::identity::port::accounts::{CreateUser, PendingPurpose, RequestSignUp};
 use base64::Engine;
@@ -63,9 +63,9 @@ pub(crate) fn link_of(context: &AppContext, purpose: PendingPurpose, id: UserId)
 }
 
 /// Limits the e-mails to one address.
-pub(crate) async fn take_letter(context: &AppContext, email: &Email) -> Result<()> {
+pub(crate) async fn limit_emails(context: &AppContext, email: &Email) -> Result<()> {
     let key = format!("sign-up:{}", short_hash(context, email));
-    context.take(&key, LETTERS_PER_ADDRESS, LETTERS_PER).await
+    context.take(&key, EMAILS_PER_ADDRESS, EMAIL_WINDOW).await
 }
 
 /// A pending row whose e-mail goes to this address. Its code is the hash of the link's token.

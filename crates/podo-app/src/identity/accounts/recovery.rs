@@ -2,7 +2,7 @@
 
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::identity::accounts::mailed_links::{pending_link, read_token, take_letter};
+use crate::identity::accounts::mailed_links::{limit_emails, pending_link, read_token};
 use crate::identity::accounts::profile::{prove, revoke_all};
 use crate::identity::accounts::sign_up::{code_hash, new_code};
 use crate::identity::accounts::{Origin, field, open};
@@ -37,7 +37,7 @@ pub async fn ask_reset(
     origin: &Origin,
 ) -> Result<Timestamp> {
     take_from(context, origin).await?;
-    take_letter(context, email).await?;
+    limit_emails(context, email).await?;
     let expires_at = context.now().plus(RESET_WITHIN);
     let pending = pending_link(context, PendingPurpose::Reset, email, language, expires_at);
     let known = context.store.user_by_email(pending.account.email_hash).await?;
@@ -85,7 +85,7 @@ pub async fn ask_email_change(
     language: Language,
 ) -> Result<EmailChangeAsked> {
     prove(context, caller, password).await?;
-    take_letter(context, email).await?;
+    limit_emails(context, email).await?;
     let expires_at = context.now().plus(SIGN_UP_WITHIN);
     let pending = pending_link(context, PendingPurpose::NewEmail, email, language, expires_at);
     let change = pending.account.user;

@@ -75,8 +75,8 @@ async fn make_account(
 }
 
 /// Notifications to one address per hour, so that strangers can't flood it.
-pub(crate) const LETTERS_PER_ADDRESS: u32 = 5;
-pub(crate) const LETTERS_PER: Duration = Duration::from_secs(60 * 60);
+pub(crate) const EMAILS_PER_ADDRESS: u32 = 5;
+pub(crate) const EMAIL_WINDOW: Duration = Duration::from_secs(60 * 60);
 
 /// The same work and the same answer for every address; only the notification differs.
 async fn ask_address(
@@ -86,7 +86,7 @@ async fn ask_address(
     language: Language,
 ) -> Result<SignedUp> {
     let key = format!("sign-up:{}", short_hash(context, &asked.email));
-    context.take(&key, LETTERS_PER_ADDRESS, LETTERS_PER).await?;
+    context.take(&key, EMAILS_PER_ADDRESS, EMAIL_WINDOW).await?;
     let hash = context.identity.passwords.hash_new(asked.password.as_str().to_owned()).await?;
     let now = context.now();
     let account = CreateUser { consents, ..new_user(context, &asked, hash, now) };

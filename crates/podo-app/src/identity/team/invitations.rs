@@ -2,7 +2,7 @@
 
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::identity::accounts::mailed_links::{pending_link, read_token, take_letter};
+use crate::identity::accounts::mailed_links::{limit_emails, pending_link, read_token};
 use crate::identity::accounts::{Origin, SignUp, new_user, open, revoke_all};
 use crate::identity::port::accounts::{CreateUser, PendingPurpose};
 use crate::identity::port::team::{AcceptInvitation, InvitationRecord, Invite, InvitedAccount};
@@ -57,7 +57,7 @@ pub async fn invite(
     if known.is_some_and(|it| it.role.is_organiser()) {
         return Err(Refusal::EmailTaken.into());
     }
-    take_letter(context, &email).await?;
+    limit_emails(context, &email).await?;
     let expires_at = context.now().plus(INVITATION_WITHIN);
     let pending = pending_link(context, PendingPurpose::Invite, &email, language, expires_at);
     let view = InvitationView {

@@ -10,28 +10,28 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-type Work = Pin<Box<dyn Future<Output = Response> + Send>>;
+type Handling = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// Polled by its connection, without its own task. If the connection is dropped early, the rest
 /// becomes a task that shutdown waits for.
 pub(crate) struct DetachOnDrop {
-    work: Option<Work>,
+    handling: Option<Handling>,
     tasks: Tasks,
 }
 
 impl DetachOnDrop {
     pub(crate) fn new(
-        work: impl Future<Output = Result<Response, Infallible>> + Send + 'static,
+        handling: impl Future<Output = Result<Response, Infallible>> + Send + 'static,
         tasks: Tasks,
     ) -> DetachOnDrop {
-        let work = AssertUnwindSafe(work).catch_unwind().map(|ended| match ended {
+        let handling = AssertUnwindSafe(handling).catch_unwind().map(|ended| match ended {
             Ok(answer) => answer.unwrap_or_else(|never| match never {}),
             Err(_panic) => {
                 tracing::error!("A handler panicked");
                 ApiError::from(Failure::Broken("a handler panicked".into())).into_response()
             }
         });
-        DetachOnDrop { work: Some(Box::pin(work)), tasks }
+        DetachOnDrop { handling: Some(Box::pin(handling)), tasks }
     }
 }
 
@@ -39,17 +39,17 @@ impl Future for DetachOnDrop {
     type Output = Response;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
-        let Some(work) = &mut self.work else { return Poll::Pending };
-        let answer = std::task::ready!(work.as_mut().poll(context));
-        self.work = None;
+        let Some(handling) = &mut self.handling else { return Poll::Pending };
+        let answer = std::task::ready!(handling.as_mut().poll(context));
+        self.handling = None;
         Poll::Ready(answer)
     }
 }
 
 impl Drop for DetachOnDrop {
     fn drop(&mut self) {
-        if let Some(work) = self.work.take() {
-            self.tasks.spawn_unless_over(work);
+        if let Some(handling) = self.handling.take() {
+            self.tasks.spawn_unless_over(handling);
         }
     }
 }
