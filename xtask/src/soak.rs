@@ -1,5 +1,6 @@
 //! `cargo xtask soak`: the proofs for as long as there is time, and the table of that run.
 
+use crate::packages;
 use crate::shell::{command, read, root, run};
 use anyhow::{Context, bail};
 use std::fmt::Write;
@@ -56,6 +57,7 @@ pub(crate) fn soak(options: &[&str]) -> anyhow::Result<()> {
         _ => bail!("use `cargo xtask soak --hours N [--report docs/reliability.md]`"),
     };
     let hours: f64 = hours.parse().with_context(|| format!("`{hours}` is no number"))?;
+    packages::provide()?;
     let mut table = soak_for(Duration::from_secs_f64(hours * 3_600.0))?;
     if let Some(file) = file {
         table.push_str("\n| guard taken away | caught as | first seed |\n|---|---|---|\n");
@@ -93,8 +95,11 @@ fn soak_for(length: Duration) -> anyhow::Result<String> {
         n_rounds += 1;
         println!("=== round {n_rounds} is done after {:.2} h", hours(start.elapsed()));
     }
+    let commit = read(&mut command("git", &["rev-parse", "--short", "HEAD"]))?;
     let mut table = format!(
-        "\n{n_rounds} round(s), {:.2} hours.\n\n| what | how much | took |\n|---|---|---|\n",
+        "\nCommit {}: {n_rounds} round(s), {:.2} hours.\n\n\
+         | what | how much | took |\n|---|---|---|\n",
+        commit.trim(),
         hours(start.elapsed())
     );
     simulated.write(&mut table)?;
