@@ -16,6 +16,7 @@ const ROUTES = [
   [/^$/, lazily(() => import("./waiting_room/live.js"), "live")],
   [/^live\/([\w-]+)$/, lazily(() => import("./waiting_room/live.js"), "live")],
   [/^live\/([\w-]+)\/admissions$/, lazily(() => import("./waiting_room/history.js"), "admissions")],
+  [/^live\/([\w-]+)\/report$/, lazily(() => import("./waiting_room/report.js"), "report")],
   [/^login$/, lazily(() => import("./identity/login.js"), "login")],
   [/^events$/, lazily(() => import("./catalog/events.js"), "eventList")],
   [/^events\/new$/, lazily(() => import("./catalog/wizard.js"), "eventWizard")],

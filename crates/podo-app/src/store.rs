@@ -45,6 +45,7 @@ use crate::tickets::resale_port::Resales;
 use crate::waiting_room::port::blocks::QueueBlocks;
 use crate::waiting_room::port::history::QueueHistory;
 use crate::waiting_room::port::log::QueueLog;
+use crate::waiting_room::port::samples::SaleSamples;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -99,6 +100,7 @@ union_trait! {
     Reservations,
     Resolutions,
     Sales,
+    SaleSamples,
     EncryptedFields,
     BotSignals,
     Standbys,

@@ -1,9 +1,8 @@
 //! The waiting room: enter, poll, extend, leave.
 
 mod draw;
-mod history;
+pub mod history;
 pub mod jobs;
-mod log;
 mod poll_rate_limiter;
 pub mod port;
 mod progress;
@@ -35,8 +34,10 @@ use utoipa::ToSchema;
 use view::{called_off, view};
 
 pub use draw::{DrawView, show_draw};
+pub use history::log::{
+    FLUSH_EVERY, QueueEventView, QueueLogBuffer, flush_queue_log, queue_timeline,
+};
 pub use history::{PlaceView, my_places, places_in};
-pub use log::{FLUSH_EVERY, QueueEventView, QueueLogBuffer, flush_queue_log, queue_timeline};
 pub use poll_rate_limiter::PollRateLimiter;
 pub use progress::{Progress, Progresses, SeatsLeft};
 pub use rooms::Openings;
@@ -150,7 +151,7 @@ async fn join(
     let enter = || context.waiting_room.queue.enter(rules, fan, None, now);
     let position = in_open_room(context, rules, now, enter).await?;
     note_arrival(context, rules.schedule, position, now);
-    log::note_joined(context, rules.schedule, fan, position, now);
+    history::log::note_joined(context, rules.schedule, fan, position, now);
     record_entry(context, rules.schedule, fan, position, now).await?;
     Ok(position)
 }
@@ -375,7 +376,7 @@ pub fn status_now(
     let progress = context.waiting_room.progress.cached(room, now).filter(|it| !it.is_away)?;
     let seen = PositionSnapshot { position, is_live: true };
     let view = view(context, &record, &progress, asker, seen, now);
-    log::note_seen(context, schedule, asker.fan, position, view.poll_after(), now);
+    history::log::note_seen(context, schedule, asker.fan, position, view.poll_after(), now);
     Some(view)
 }
 
@@ -407,7 +408,7 @@ pub async fn status(context: &AppContext, asker: Asker, schedule: ScheduleId) ->
             view(context, &record, &progress, asker, seen, now)
         }
     };
-    log::note_seen(context, schedule, asker.fan, seen.position, view.poll_after(), now);
+    history::log::note_seen(context, schedule, asker.fan, seen.position, view.poll_after(), now);
     if proof_of(seen.position) != asker.proof {
         view.token = place_token_of(context, record.schedule, asker.fan, seen.position);
     }
@@ -491,7 +492,7 @@ pub async fn leave(context: &AppContext, asker: Asker, schedule: ScheduleId) -> 
     }
     context.waiting_room.queue.leave(room, fan, now).await?;
     if entry.is_none() {
-        log::note_left(context, schedule, fan, now);
+        history::log::note_left(context, schedule, fan, now);
     }
     Ok(())
 }

@@ -66,10 +66,11 @@ pub enum Job {
     KeepLogins,
     EraseOldRecords,
     VerifyInvariants,
+    SampleSales,
 }
 
 impl Job {
-    pub const ALL: [Job; 25] = [
+    pub const ALL: [Job; 26] = [
         Job::AdmitFans,
         Job::ExpireHolds,
         Job::ReleaseKept,
@@ -95,6 +96,7 @@ impl Job {
         Job::KeepLogins,
         Job::EraseOldRecords,
         Job::VerifyInvariants,
+        Job::SampleSales,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -124,6 +126,7 @@ impl Job {
             Job::KeepLogins => "login-history",
             Job::EraseOldRecords => "payment-retention",
             Job::VerifyInvariants => "verify",
+            Job::SampleSales => "sample",
         }
     }
 
@@ -156,6 +159,7 @@ impl Job {
             Job::VerifyInvariants => {
                 "checks every invariant, stops the sale of a date that violates one"
             }
+            Job::SampleSales => "records the figures of running sales",
         }
     }
 
@@ -174,6 +178,7 @@ impl Job {
             | Job::RefundCanceled
             | Job::ReconcileSeats
             | Job::IndexNames
+            | Job::SampleSales
             | Job::VerifyInvariants => true,
             Job::AdmitFans
             | Job::ExpireHolds
@@ -256,6 +261,7 @@ impl Job {
             Job::VerifyInvariants => {
                 podo_app::operations::verification::hourly::verify_invariants(context, now).await
             }
+            Job::SampleSales => podo_app::waiting_room::jobs::sample_sales(context, now).await,
         }
     }
 }

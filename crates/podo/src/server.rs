@@ -22,7 +22,7 @@ use podo_app::operations::clock::{SYNC_EVERY, SyncedClock};
 use podo_app::operations::throttling::latency_window;
 use podo_app::operations::throttling::limits::Group;
 use podo_app::operations::throttling::rate_limits::{RETRY_INTERVAL, SYNC_INTERVAL};
-use podo_app::waiting_room::jobs::open_rooms;
+use podo_app::waiting_room::jobs::{SAMPLE_EVERY, open_rooms};
 use podo_app::waiting_room::{FLUSH_EVERY, flush_queue_log};
 use podo_domain::catalog::text::Line;
 use podo_domain::identity::{Email, NewPassword, Role};
@@ -258,6 +258,7 @@ pub fn all_schedules(config: &Config) -> [Schedule; Job::ALL.len()] {
             Job::RefundCanceled | Job::Announce | Job::IndexNames => every(2_000),
             Job::ReconcileSeats => Timing::Every(config.reconcile_every()),
             Job::VerifyInvariants => Timing::Every(config.verify_every()),
+            Job::SampleSales => Timing::Every(SAMPLE_EVERY),
             Job::ForgetMessages => Timing::Daily { hour: 2 },
             Job::ForgetRooms => Timing::Daily { hour: 3 },
             Job::ApplyRetention => Timing::Daily { hour: 4 },

@@ -1,11 +1,13 @@
-// The six figures on top, each with its history of the last minutes.
+// The six figures on top, each with its course over the last twenty minutes: what the server kept, then
+// what arrives.
 
 import { el, svg } from "../../shared/ui/dom.js";
 import { count } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 
-/** Points of a chart, one per second. */
+/** Points of a chart, and the time between two of them: the server keeps one in ten seconds. */
 const POINTS = 120;
+const STEP_MS = 10_000;
 
 const FIGURES = [
   { key: "waiting", colour: "var(--brand)", of: (it) => it.waiting + it.gathered },
@@ -28,22 +30,28 @@ const NOTES = {
 
 const share = ({ sold, held, available }) => ((100 * sold) / Math.max(1, sold + held + available)).toFixed(1);
 
-export function cards() {
+/** The figures that the server keeps, by their names in the samples. */
+const KEPT = { waiting: "waiting", active: "inside", held: "held", sold: "sold" };
+
+/** With the samples of the time before the page was opened. */
+export function cards(samples) {
   const made = FIGURES.map((figure) => ({ figure, ...card(figure) }));
-  const seen = [];
+  const points = new Map(samples.map((it) => [stepOf(it.at), Object.fromEntries(FIGURES.map(({ key }) => [key, it[KEPT[key]]]))]));
   return {
     element: el("div", { class: "kpis" }, made.map(({ element }) => element)),
     take(view) {
-      seen.push(view);
+      points.set(stepOf(view.now), Object.fromEntries(FIGURES.map(({ key, of }) => [key, of(view)])));
+      const shown = [...points.values()].slice(-POINTS);
       for (const { figure, number, note, draw } of made) {
         number.textContent = digits(figure, figure.of(view));
         note.textContent = NOTES[figure.key](view);
-        draw(seen.slice(-POINTS).map(figure.of));
+        draw(shown.map((it) => it[figure.key]).filter((value) => value !== undefined));
       }
     },
-    history: () => seen.map((it) => ({ now: it.now, ...Object.fromEntries(FIGURES.map(({ key, of }) => [key, of(it)])) })),
   };
 }
+
+const stepOf = (time) => Math.floor(Date.parse(time) / STEP_MS);
 
 function digits({ digits = 0, unit = "" }, value) {
   return digits ? `${value.toFixed(digits)}${unit}` : count(value);

@@ -5,7 +5,6 @@ import { every, pause, serverNow } from "../../shared/app/clock.js";
 import { el, icon } from "../../shared/ui/dom.js";
 import { moment } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { save } from "../../shared/ui/table.js";
 import { stayLoggedIn } from "../../shared/app/stay.js";
 import { badge } from "../form.js";
 import { attendanceCard } from "./attendance.js";
@@ -14,9 +13,13 @@ import { controls } from "./controls.js";
 import { gradeTable } from "./grades.js";
 import { heatMap } from "./heat.js";
 import { newsBox } from "./activity.js";
+import { courseFile } from "./report.js";
 import { allSchedules, mostWanted, schedulePicker } from "../catalog/schedules.js";
 
 const RETRY_MS = 2_000;
+
+/** The charts begin with what the server kept of this time. */
+const KEPT_MS = 20 * 60_000;
 
 /** After this long without data, the connection counts as broken. */
 const OLD_MS = 40_000;
@@ -25,9 +28,11 @@ export async function live(page) {
   const schedules = await allSchedules(page.signal);
   if (!schedules.length) return showNothing(page);
   const chosen = schedules.find(({ id }) => id === page.id) ?? mostWanted(schedules);
-  const first = await get(`/api/admin/schedules/${chosen.id}/live`, { signal: page.signal });
+  const path = `/api/admin/schedules/${chosen.id}`;
+  const since = new Date(serverNow() - KEPT_MS).toISOString();
+  const [first, course] = await Promise.all([get(`${path}/live`, { signal: page.signal }), get(`${path}/course?from=${since}`, { signal: page.signal })]);
   const parts = [
-    cards(),
+    cards(course.items),
     gradeTable(chosen.prices),
     controls(chosen.id, first.settings),
     newsBox(),
@@ -46,7 +51,8 @@ export async function live(page) {
       el("span", { class: "grow" }),
       schedulePicker(schedules, chosen.id, (id) => page.go(`#/live/${id}`)),
       el("a", { class: "btn", href: `#/live/${chosen.id}/admissions` }, icon("users"), t("admissions")),
-      csv(chosen, () => figures.history())),
+      el("a", { class: "btn", href: `#/live/${chosen.id}/report` }, icon("chart"), t("report")),
+      courseFile(page, chosen.id)),
     figures.element,
     el("div", { class: "monitor" },
       heatMap(page, chosen),
@@ -110,18 +116,6 @@ function lengthOf(seconds) {
   const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60];
   if (days) return t("lengthDays", days, hours);
   return hours ? t("lengthHours", hours, minutes) : t("lengthMinutes", minutes, seconds % 60);
-}
-
-/** The data since the page was opened. */
-function csv(schedule, history) {
-  const button = el("button", { class: "btn", type: "button" }, icon("download"), t("csv"));
-  button.addEventListener("click", () => {
-    const rows = history();
-    const heads = Object.keys(rows[0] ?? {});
-    const text = [heads, ...rows.map((row) => heads.map((head) => row[head]))].map((row) => row.join(",")).join("\r\n");
-    save(new Blob([text], { type: "text/csv" }), `live-${schedule.id}.csv`);
-  });
-  return button;
 }
 
 function showNothing({ main }) {

@@ -66,6 +66,8 @@ export default {
   "DELETE /api/admin/schedules/{id}": "한 번도 선점되지 않은 회차를 지워요",
   "PATCH /api/admin/schedules/{id}": "회차를 바꿔요. 판매가 시작되면 오픈 시각과 가격은 그대로예요",
   "POST /api/admin/schedules/{id}/cancel": "회차를 취소해요. 모두 전액 환불돼요",
+  "GET /api/admin/schedules/{id}/course": "판매 중에 10초마다 기록한 수치",
+  "GET /api/admin/schedules/{id}/sale-report": "회차의 판매 보고서",
   "GET /api/admin/schedules/{id}/live": "지금의 대기열과 좌석",
   "GET /api/admin/schedules/{id}/live/stream": "같은 내용을 바뀔 때마다 1초 간격으로 보내요",
   "GET /api/admin/schedules/{id}/queue": "대기열 설정",

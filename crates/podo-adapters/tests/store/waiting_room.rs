@@ -6,3 +6,5 @@ pub(crate) mod blocks;
 pub(crate) mod history;
 #[path = "waiting_room/log.rs"]
 pub(crate) mod log;
+#[path = "waiting_room/samples.rs"]
+pub(crate) mod samples;

@@ -1,4 +1,8 @@
-//! Admissions: who was admitted, until when, and how the entry ended.
+//! Admissions: who was admitted, until when, and how the entry ended; the course of a sale; the log
+//! of events.
+
+pub mod course;
+pub(crate) mod log;
 
 use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;

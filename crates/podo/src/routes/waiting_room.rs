@@ -2,6 +2,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod admin_log;
+pub(crate) mod course;
 pub(crate) mod history;
 pub(crate) mod queue;
 pub(crate) mod stream;

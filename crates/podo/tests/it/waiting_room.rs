@@ -2,6 +2,8 @@
 
 #[path = "waiting_room/abuse.rs"]
 pub(crate) mod abuse;
+#[path = "waiting_room/course.rs"]
+pub(crate) mod course;
 #[path = "waiting_room/entry.rs"]
 pub(crate) mod entry;
 #[path = "waiting_room/forgery.rs"]

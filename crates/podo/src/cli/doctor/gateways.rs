@@ -27,11 +27,13 @@ pub(super) async fn examine(config: &Config) -> Vec<(&'static str, Verdict)> {
     let mut findings = Vec::new();
     for gateway in gateways {
         let verdict = match judge_keys(config, gateway.name()) {
-            Verdict::Bad(words) => Verdict::Bad(words),
-            advice => match query(gateway.as_ref(), rng.as_ref()).await {
-                Verdict::Good => advice,
-                worse => worse,
-            },
+            bad @ Verdict::Bad(_) => bad,
+            keys @ (Verdict::Good | Verdict::Advice(_)) => {
+                match query(gateway.as_ref(), rng.as_ref()).await {
+                    Verdict::Good => keys,
+                    answer @ (Verdict::Advice(_) | Verdict::Bad(_)) => answer,
+                }
+            }
         };
         findings.push((gateway.name(), verdict));
     }

@@ -24,6 +24,7 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
         .merge(crate::routes::catalog::templates::routes())
         .merge(crate::routes::waiting_room::admin::routes())
         .merge(crate::routes::waiting_room::admin_log::routes())
+        .merge(crate::routes::waiting_room::course::routes())
         .merge(crate::routes::operations::simulation::routes())
         .merge(crate::routes::operations::verification::routes())
         .merge(crate::routes::messaging::webhook_endpoints::routes())

@@ -317,6 +317,8 @@ const UNAUDITED: &[&str] = &[
     "GET /api/admin/schedules/{id}/attendance.csv",
     "GET /api/admin/schedules/{id}/gates",
     "GET /api/admin/schedules/{id}/layout",
+    "GET /api/admin/schedules/{id}/course",
+    "GET /api/admin/schedules/{id}/sale-report",
     "GET /api/admin/schedules/{id}/live",
     "GET /api/admin/schedules/{id}/live/stream",
     "GET /api/admin/schedules/{id}/queue",

@@ -144,6 +144,7 @@ grant select, insert on reservation_service.reservation_history, payment_service
     payment_service.wallet_ledger to podo_worker;
 grant select, delete on common.idempotency_keys to podo_worker;
 grant select, delete on reservation_service.queue_log to podo_worker;
+grant select, insert on reservation_service.sale_samples to podo_worker;
 grant select, insert, update, delete on common.outbox to podo_worker;
 grant select, insert, delete on common.processed_messages to podo_worker;
 grant insert on common.mailbox to podo_worker;

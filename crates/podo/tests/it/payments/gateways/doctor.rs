@@ -33,7 +33,9 @@ fn refusing() -> String {
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
-            stream.read(&mut [0; 4_096]).ok();
+            if !stream.read(&mut [0; 4_096]).is_ok_and(|n_read| 0 < n_read) {
+                continue;
+            }
             let body = r#"{"code":"UNAUTHORIZED_KEY","message":"인증되지 않은 시크릿 키"}"#;
             let head = "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\n";
             write!(
