@@ -17,6 +17,7 @@ export function drawGround(pen, map) {
   const { width, height } = pen.canvas;
   pen.fillStyle = theme.ground;
   pen.fillRect(0, 0, width, height);
+  map.underlay?.(pen, map);
   drawStage(pen, map);
   const seen = plan.sections.filter(({ box }) => {
     const [left, top] = [box[0] * view.scale + view.left, box[1] * view.scale + view.top];
