@@ -120,6 +120,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(booking::seats::release))
         .routes(routes!(booking::phases::my_phases))
         .routes(routes!(booking::phases::verify_phase))
+        .routes(routes!(booking::seats::suggest))
         .routes(routes!(
             booking::standby::stand_by,
             booking::standby::my_standby,
