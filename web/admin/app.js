@@ -15,6 +15,7 @@ import { listenForShortcut, paletteButton } from "./shell/palette.js";
 const ROUTES = [
   [/^$/, lazily(() => import("./waiting_room/live.js"), "live")],
   [/^live\/([\w-]+)$/, lazily(() => import("./waiting_room/live.js"), "live")],
+  [/^live\/([\w-]+)\/report$/, lazily(() => import("./waiting_room/report.js"), "report")],
   [/^live\/([\w-]+)\/admissions$/, lazily(() => import("./waiting_room/history.js"), "admissions")],
   [/^login$/, lazily(() => import("./identity/login.js"), "login")],
   [/^events$/, lazily(() => import("./catalog/events.js"), "eventList")],

@@ -1,7 +1,7 @@
-// The six figures on top, each with its history of the last minutes.
+// The seven figures on top, each with its history of the last minutes.
 
 import { el, svg } from "../../shared/ui/dom.js";
-import { count } from "../../shared/ui/format.js";
+import { count, shortWon, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 
 /** Points of a chart, one per second. */
@@ -13,6 +13,7 @@ const FIGURES = [
   { key: "admittedPerSecond", colour: "var(--ok)", of: (it) => it.admittedPerSecond, digits: 1 },
   { key: "held", colour: "var(--grade-3)", of: (it) => it.held },
   { key: "sold", colour: "var(--ok)", of: (it) => it.sold },
+  { key: "revenue", colour: "var(--brand)", of: (it) => it.revenue, show: shortWon },
   { key: "errors", colour: "var(--danger)", of: (it) => it.errorRatio * 100, digits: 2, unit: "%" },
 ];
 
@@ -23,6 +24,7 @@ const NOTES = {
   admittedPerSecond: (it) => t("noteRate", count(it.settings.admitPerSecond), it.admitPercent),
   held: (it) => t("noteHeld", count(it.available)),
   sold: (it) => t("noteSold", share(it)),
+  revenue: (it) => (it.sold ? t("notePerSeat", won(Math.round(it.revenue / it.sold))) : t("noteNoSale")),
   errors: (it) => t("noteP99", count(it.p99Ms)),
 };
 
@@ -45,7 +47,8 @@ export function cards() {
   };
 }
 
-function digits({ digits = 0, unit = "" }, value) {
+function digits({ digits = 0, unit = "", show }, value) {
+  if (show) return show(value);
   return digits ? `${value.toFixed(digits)}${unit}` : count(value);
 }
 

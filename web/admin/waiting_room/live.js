@@ -12,6 +12,7 @@ import { attendanceCard } from "./attendance.js";
 import { cards } from "./cards.js";
 import { controls } from "./controls.js";
 import { gradeTable } from "./grades.js";
+import { firstRun } from "./first_run.js";
 import { heatMap } from "./heat.js";
 import { newsBox } from "./activity.js";
 import { allSchedules, mostWanted, schedulePicker } from "../catalog/schedules.js";
@@ -23,7 +24,7 @@ const OLD_MS = 40_000;
 
 export async function live(page) {
   const schedules = await allSchedules(page.signal);
-  if (!schedules.length) return showNothing(page);
+  if (!schedules.length) return firstRun(page);
   const chosen = schedules.find(({ id }) => id === page.id) ?? mostWanted(schedules);
   const first = await get(`/api/admin/schedules/${chosen.id}/live`, { signal: page.signal });
   const parts = [
@@ -45,6 +46,7 @@ export async function live(page) {
       age.element,
       el("span", { class: "grow" }),
       schedulePicker(schedules, chosen.id, (id) => page.go(`#/live/${id}`)),
+      el("a", { class: "btn", href: `#/live/${chosen.id}/report` }, icon("print"), t("report")),
       el("a", { class: "btn", href: `#/live/${chosen.id}/admissions` }, icon("users"), t("admissions")),
       csv(chosen, () => figures.history())),
     figures.element,
@@ -122,13 +124,4 @@ function csv(schedule, history) {
     save(new Blob([text], { type: "text/csv" }), `live-${schedule.id}.csv`);
   });
   return button;
-}
-
-function showNothing({ main }) {
-  main.className = "narrow";
-  main.replaceChildren(
-    el("div", { class: "card pad stack" },
-      el("h1", {}, t("navLive")),
-      el("p", { class: "quiet" }, t("noDatesYet")),
-      el("p", {}, el("a", { class: "btn primary", href: "#/events/new" }, t("newEvent")))));
 }

@@ -7,7 +7,7 @@ import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { en as menu } from "./menu.js";
 import { en as phases } from "./phases.js";
-import { en as plan } from "./plan.js";
+import { en as plan } from "../catalog/hall/words.js";
 import { en as pricing } from "./pricing.js";
 import { en as support } from "./support.js";
 import team from "./team_en.js";
@@ -265,6 +265,7 @@ export default {
   kpiadmittedPerSecond: "Admitted per second",
   kpierrors: "Errors",
   kpiheld: "Held",
+  kpirevenue: "Revenue",
   kpisold: "Sold",
   kpiwaiting: "Waiting",
   languageen: "English",
@@ -327,6 +328,8 @@ export default {
   noteGathered: (n) => `${n} in the lobby`,
   noteHeld: (n) => `${n} seats left`,
   noteLeft: (left, expired) => `${left} left · ${expired} expired`,
+  noteNoSale: "No sale yet",
+  notePerSeat: (amount) => `${amount} per seat`,
   noteP99: (ms) => `p99 ${ms} ms`,
   noteRate: (n, percent) => (percent < 100 ? `set to ${n}, throttled to ${percent}%` : `set to ${n}`),
   noteSold: (share) => `${share}% sold`,

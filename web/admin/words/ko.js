@@ -7,7 +7,7 @@ import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { ko as menu } from "./menu.js";
 import { ko as phases } from "./phases.js";
-import { ko as plan } from "./plan.js";
+import { ko as plan } from "../catalog/hall/words.js";
 import { ko as pricing } from "./pricing.js";
 import { ko as support } from "./support.js";
 import team from "./team_ko.js";
@@ -266,6 +266,7 @@ export default {
   kpiadmittedPerSecond: "초당 입장",
   kpierrors: "오류율",
   kpiheld: "선점 중",
+  kpirevenue: "매출",
   kpisold: "판매",
   kpiwaiting: "대기 인원",
   languageen: "영어",
@@ -328,6 +329,8 @@ export default {
   noteGathered: (n) => `대기실 ${n}명`,
   noteHeld: (n) => `남은 좌석 ${n}`,
   noteLeft: (left, expired) => `나감 ${left} · 만료 ${expired}`,
+  noteNoSale: "아직 판매 전이에요",
+  notePerSeat: (amount) => `한 석 평균 ${amount}`,
   noteP99: (ms) => `p99 응답 ${ms} ms`,
   noteRate: (n, percent) => (percent < 100 ? `설정 ${n} · ${percent}%로 줄임` : `설정 ${n}`),
   noteSold: (share) => `전체의 ${share}%`,
