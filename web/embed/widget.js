@@ -1,6 +1,6 @@
-// For an organiser's own site: <script src="https://…/embed.js" data-event="ID" async></script> shows
-// the event where the script stands, as high as it needs to be. Data attributes: data-event (required),
-// data-language (ko, en, ja, zh). The site's origin must be in the setting embed_origins.
+// For an organiser's own site: a script element with the address /embed.js of this server shows an event
+// where it stands, as high as it needs to be. Data attributes: data-event (required), data-language (ko,
+// en, ja, zh) and data-title. The site's origin must be in the setting embed_origins.
 
 (() => {
   const script = document.currentScript;

@@ -112,7 +112,7 @@ test("the monitor shows what the sale brought in", async () => {
   const step = (name) => page.locator(".funnel tr", { hasText: name }).locator("td").first().textContent();
   assert.equal(await step("Fans admitted"), "1");
   assert.equal(await step("Seats sold"), "2");
-  assert.equal(await step("Guests at the show"), "0");
+  assert.equal(await step("Checked in at the gate"), "0");
   await page.locator(".kpi b", { hasText: "₩300,000" }).waitFor();
   assert.deepEqual(await violations(page), [], "axe on the report");
   await page.emulateMedia({ media: "print" });

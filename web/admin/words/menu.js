@@ -63,7 +63,7 @@ export const en = {
   reportBought: "Seats sold",
   reportCame: "Fans in the queue",
   reportFunnel: "From the queue to the gate",
-  reportInside: "Guests at the show",
+  reportInside: "Checked in at the gate",
   reportShare: "Share sold",
   reportWords: (time) => `As of ${time}. Fans are people, seats are tickets.`,
   firstRun: "Your first sale",

@@ -14,7 +14,7 @@ import { entryTimer, leaveSale } from "./entry.js";
 import { followSeats } from "./feed.js";
 import { seatGrid } from "./grid.js";
 import { holdNotice, ownIndexes, ownReservations } from "./own.js";
-import { minimap } from "./minimap.js";
+import { minimap } from "./map/minimap.js";
 import { pickPanel } from "./panel.js";
 import { suggestionBox } from "./suggest.js";
 import { mapTools } from "./tools.js";

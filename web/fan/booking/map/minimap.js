@@ -1,7 +1,7 @@
 // The whole hall in a corner while the map is zoomed: where the fan looks, and a way elsewhere. Only a
 // picture, like the map: the list has the same sections.
 
-import { el } from "../../shared/ui/dom.js";
+import { el } from "../../../shared/ui/dom.js";
 
 const REDRAW_MS = 1_000;
 const SIDE_PX = 116;
