@@ -30,7 +30,12 @@ const ROUTES = [
   [/^me$/, lazily(() => import("./identity/me.js"), "me")],
 ];
 
-const words = async (language) => (await (language === "ko" ? import("./words/ko.js") : import("./words/en.js"))).default;
+const WORDS = {
+  ko: () => import("./words/ko.js"),
+  en: () => import("./words/en.js"),
+  ja: () => import("./words/ja.js"),
+  zh: () => import("./words/zh.js"),
+};
 
 /** Maps the addresses of the no-JavaScript pages to views. */
 function adoptPlainAddress() {
@@ -57,9 +62,7 @@ function showHeader({ path }) {
     : [link("login", "login")];
   document.getElementById("nav").replaceChildren(link("", "events"), link("tickets", "myTickets"), ...who);
   document.getElementById("theme").replaceChildren(icon("moon"), el("span", { class: "sr" }, t("theme")));
-  for (const button of document.querySelectorAll("[data-language]")) {
-    button.setAttribute("aria-pressed", String(button.dataset.language === language()));
-  }
+  document.getElementById("languages").value = language();
   showFooter();
 }
 
@@ -72,4 +75,4 @@ async function logout() {
   show();
 }
 
-startApp(words, show);
+startApp(async (language) => (await WORDS[language]()).default, show, Object.keys(WORDS));

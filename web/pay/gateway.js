@@ -29,6 +29,28 @@ const WORDS = {
     identityWait: "The certifier's window opens. If it was closed, open it again below.",
     identityTrouble: "This was not finished. Please open it again.",
   },
+  ja: {
+    title: "支払い画面を開いています",
+    wait: "決済会社の画面が開きます。閉じた場合は下から開き直せます。",
+    open: "もう一度開く",
+    back: "戻る",
+    missing: "この画面に支払い情報がありません。支払い画面からやり直してください。",
+    trouble: "支払い画面を開けませんでした。請求はされていません。",
+    identityTitle: "本人確認の画面を開いています",
+    identityWait: "本人確認会社の画面が開きます。閉じた場合は下から開き直せます。",
+    identityTrouble: "本人確認が完了しませんでした。もう一度開いてください。",
+  },
+  zh: {
+    title: "正在打开付款窗口",
+    wait: "将打开支付公司的窗口。如果已关闭，可在下方重新打开。",
+    open: "重新打开",
+    back: "返回",
+    missing: "此窗口没有付款信息，请从付款页面重新开始。",
+    trouble: "无法打开付款窗口。你没有被扣款。",
+    identityTitle: "正在打开身份验证窗口",
+    identityWait: "将打开身份验证公司的窗口。如果已关闭，可在下方重新打开。",
+    identityTrouble: "身份验证未完成，请重新打开。",
+  },
 };
 
 const KCP_ANSWERS = ["res_cd", "res_msg", "tran_cd", "enc_info", "enc_data", "ret_pay_method", "use_pay_method"];

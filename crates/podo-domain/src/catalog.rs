@@ -15,6 +15,7 @@ pub use plan::{PlannedSeat, SeatPlan, price_seats};
 pub use schedule::{SaleWindow, ScheduleStatus, ScheduleTimes, ShowStatus};
 pub use template::rows::{Arc, RowLine, RowTemplate, SingleSeat};
 pub use template::seat_list::SeatList;
+pub use template::shapes::{Numbering, SectionShape};
 pub use template::{
     GridTemplate, Point, SeatTemplate, SectionTemplate, SectionedTemplate, Stage, StandingZone,
 };

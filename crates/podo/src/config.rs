@@ -23,6 +23,7 @@ pub use retention::Retention;
 
 use crate::config::aws::AwsEnvironment;
 use crate::config::roles::Roles;
+use crate::http::edge::embeds::EmbedOrigins;
 use crate::http::proxies::{ForwardedHeader, Proxies};
 use anyhow::{Context, Result, anyhow, bail};
 use podo_adapters::gateways::GatewaySettings;
@@ -96,6 +97,7 @@ pub struct Config {
     pub trusted_proxies: Vec<String>,
     pub forwarded_header: ForwardedHeader,
     pub public_url: String,
+    pub embed_origins: Vec<String>,
     pub sandbox: SandboxMode,
     pub sandbox_beside_real_gateways: SandboxBesideReal,
     pub gateway_timeout_seconds: u32,
@@ -286,6 +288,7 @@ impl Config {
         self.brand.check()?;
         self.passes.check()?;
         self.media.check()?;
+        self.embeds()?;
         self.gateways.check(&self.public_url)?;
         self.check_sandbox()?;
         self.people.check(&self.public_url)?;
@@ -404,6 +407,11 @@ impl Config {
             ca: (!self.store_ca.is_empty()).then(|| PathBuf::from(&self.store_ca)),
             ..PostgresSettings::new(url, connections)
         })
+    }
+
+    /// The sites that may show our pages in a frame and call the API from a browser.
+    pub fn embeds(&self) -> Result<EmbedOrigins> {
+        EmbedOrigins::parse(&self.embed_origins).context("embed_origins")
     }
 
     /// The configured payment gateways.

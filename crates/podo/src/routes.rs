@@ -13,6 +13,7 @@ pub mod waiting_room;
 use crate::config::roles::Roles;
 use crate::http::address_budgets::Shares;
 use crate::http::assets;
+use crate::http::edge::embeds::EmbedOrigins;
 use crate::http::listener::Patience;
 use crate::http::proxies::Proxies;
 use crate::jobs::Job;
@@ -68,6 +69,8 @@ pub struct AppState {
     pub proxies: Proxies,
     /// The public URL, if the settings name it: `https://podo.kr`.
     pub home: String,
+    /// The organisers' own sites.
+    pub embeds: EmbedOrigins,
     pub roles: Roles,
     /// Records requests as spans, if tracing is on.
     pub tracing: Option<Tracing>,
@@ -117,6 +120,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(booking::seats::seats))
         .routes(routes!(booking::seats::select))
         .routes(routes!(booking::seats::best))
+        .routes(routes!(booking::seats::suggest))
         .routes(routes!(booking::seats::release))
         .routes(routes!(booking::phases::my_phases))
         .routes(routes!(booking::phases::verify_phase))

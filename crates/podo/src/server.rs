@@ -97,6 +97,7 @@ impl Server {
             patience: Patience::of(config),
             proxies: config.proxies()?,
             home: config.public_url.trim_end_matches('/').to_owned(),
+            embeds: config.embeds()?,
             roles: config.roles.clone(),
             has_inner: inner.is_some(),
             tracing: context

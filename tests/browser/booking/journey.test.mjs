@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { violations } from "../support/axe.mjs";
 import { openWorld, pick, pressPay } from "../support/world.mjs";
 
 let world;
@@ -83,13 +84,32 @@ test("a fan buys with the keyboard alone", async () => {
   await fan.context.close();
 });
 
-test("the best seats are held at one press", async () => {
+test("the best seats are shown on the map, compared, and held when the fan says so", async () => {
   const show = await world.show();
-  const fan = await world.fan();
+  const fan = await world.fan({ language: "en" });
+  const { page, words } = fan;
   await fan.enter(show);
-  await fan.page.getByRole("button", { name: fan.words.best }).click();
-  await fan.page.waitForURL(/#\/checkout\//);
-  await fan.page.locator(".lines li").nth(1).waitFor();
+  await page.getByRole("button", { name: words.best }).click();
+  const proposals = page.locator(".proposal");
+  await proposals.nth(1).waitFor();
+  assert.deepEqual(await proposals.evaluateAll((all) => all.map((it) => it.getAttribute("aria-pressed"))), ["true", "false"]);
+  const picked = () => page.locator(".picks li b").allTextContents();
+  const first = await picked();
+  assert.equal(first.length, 2);
+  await page.getByText(words.suggestNote, { exact: true }).waitFor();
+  assert.deepEqual(await violations(page), [], "axe on the proposals");
+  await proposals.nth(1).click();
+  const second = await picked();
+  assert.notDeepEqual(second, first, "the other proposal, in another grade");
+  assert.equal((await show.live()).held, 0, "nothing is held yet");
+  if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/seats-after.png` });
+  // A grade that the map shows is the one that is proposed.
+  await page.locator(".chips .chip").first().click();
+  await page.getByRole("button", { name: words.best }).click();
+  await page.locator(".proposal[aria-pressed=true]", { hasText: "VIP" }).waitFor();
+  await page.getByRole("button", { name: words.hold, exact: true }).click();
+  await page.waitForURL(/#\/checkout\//);
+  await page.locator(".lines li").nth(1).waitFor();
   assert.equal((await show.live()).held, 2);
   await fan.context.close();
 });

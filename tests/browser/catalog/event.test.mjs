@@ -17,7 +17,7 @@ test("a stranger reads the refund rules in both languages, and the choice is kep
   await page.goto(`${world.url}/#/events/${show.eventId}`);
   await page.getByText(words.refundRules).first().click();
   await page.locator(".terms tbody tr").nth(3).waitFor();
-  await page.getByRole("button", { name: "English" }).click();
+  await page.locator("#languages").selectOption("en");
   await page.getByText("Cancellation and refunds").first().click();
   await page.getByText("30% of the ticket").waitFor();
   await page.locator("#theme").click();

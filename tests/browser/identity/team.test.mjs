@@ -207,8 +207,12 @@ test("published pages are in the footer and have to be agreed to", async () => {
   for (const name of ["email", "password", "name"]) await page.locator(`input[name=${name}]`).fill(account[name]);
   await page.locator("form button.primary").click();
   await page.getByText("Please agree to all required items.").waitFor();
-  await page.locator("input[name=terms]").check();
-  await page.locator("input[name=age]").check();
+  const boxes = page.locator("input[name=all], input[name=terms], input[name=age], input[name=marketing]");
+  const checked = () => boxes.evaluateAll((all) => all.map((it) => it.checked));
+  await page.locator("input[name=all]").check();
+  assert.ok((await checked()).every(Boolean), "one press agrees to everything");
+  await page.locator("input[name=marketing]").uncheck();
+  assert.deepEqual((await checked())[0], false, "and follows the single boxes");
   assert.deepEqual(await violations(page), [], "axe on the boxes");
   await page.locator("form button.primary").click();
   await page.waitForURL(/#\/$/);

@@ -99,6 +99,28 @@ test("an organiser makes a hall and a concert without writing JSON", async () =>
   await context.close();
 });
 
+test("the monitor shows what the sale brought in", async () => {
+  const show = await world.show({ title: "Revenue night" });
+  await world.buy(show, [0, 1]);
+  const { page, context } = await world.room(`#/live/${show.scheduleId}`);
+  const tile = page.locator(".kpi", { hasText: "Revenue" });
+  await tile.locator("b", { hasText: "₩300K" }).waitFor();
+  await tile.getByText("₩150,000 per seat").waitFor();
+  // After the sale it is on paper too.
+  await page.getByRole("link", { name: "Report" }).click();
+  await page.getByRole("heading", { level: 1, name: "Revenue night" }).waitFor();
+  const step = (name) => page.locator(".funnel li", { hasText: name }).locator("b").textContent();
+  assert.equal(await step("Admitted"), "1");
+  assert.equal(await step("Paid"), "1");
+  assert.equal(await step("Checked in at the gate"), "0");
+  await page.getByRole("cell", { name: "₩300,000" }).first().waitFor();
+  await page.locator(".kpi b", { hasText: "₩300,000" }).waitFor();
+  assert.deepEqual(await violations(page), [], "axe on the report");
+  await page.emulateMedia({ media: "print" });
+  assert.ok(await page.locator(".side").isHidden(), "no menu on paper");
+  await context.close();
+});
+
 test("another date is added to a concert that is on sale", async () => {
   const show = await world.show({ title: "Two nights" });
   const { page, context } = await world.room(`#/events/${show.eventId}`);
@@ -141,7 +163,15 @@ test("simulated fans are sent, watched, and leave a number", async () => {
 test("the first concert needs no detour: the hall is made in the wizard, and what was typed stays", async () => {
   const empty = await openWorld();
   try {
-    const { page, go } = await empty.room("#/events/new");
+    const { page, go } = await empty.room("#/");
+    // The steps to a first sale: each leads on, and none leads into a dead end.
+    await page.getByRole("heading", { level: 1, name: "Your first sale" }).waitFor();
+    assert.deepEqual(await violations(page), [], "axe on the first steps");
+    assert.equal(await page.locator(".first-run li").count(), 6);
+    await page.setViewportSize({ width: 320, height: 640 });
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+    await page.setViewportSize({ width: 1400, height: 1000 });
+    await page.locator(".first-run .primary").click();
     await page.locator("input[name=title]").fill("First night");
     await page.locator("input[name=artist]").fill("The Grapes");
     await page.getByRole("button", { name: "Next" }).click();

@@ -103,14 +103,16 @@ test("a used ticket stays readable", async () => {
 });
 
 test("the timer turns urgent, and the end stops the payment and shows a way back", async () => {
-  const hasty = await openWorld({ env: { PODO_HOLD_SECONDS: "24" } });
+  const hasty = await openWorld({ env: { PODO_HOLD_SECONDS: "34" } });
   try {
     const show = await hasty.show();
     const fan = await hasty.fan({ language: "en" });
     const { page, words } = fan;
     await toCheckout(fan, show, [8]);
     await page.locator(".timer.soon").waitFor();
-    await page.locator(".timer.urgent").waitFor({ timeout: 10_000 });
+    await page.locator(".timer.urgent").waitFor({ timeout: 20_000 });
+    const clock = await page.locator(".timer.urgent b").textContent();
+    assert.ok(clock <= "00:30", `red from half a minute on: ${clock}`);
     await page.waitForFunction(() => document.querySelector(".timer.over") && document.querySelector("form button.primary").disabled, null, { polling: 50, timeout: 40_000 });
     await page.getByRole("link", { name: words.chooseAgain }).first().click();
     await page.waitForURL(/#\/(seats|queue)\//);

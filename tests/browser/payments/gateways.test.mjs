@@ -90,6 +90,7 @@ test("a card goes through each company's own window, and the way back leads to t
     await fan.enter(show);
     await page.getByRole("button", { name: words.oneLess }).click();
     await page.getByRole("button", { name: words.best }).click();
+    await page.getByRole("button", { name: words.hold, exact: true }).click();
     await page.waitForURL(/#\/checkout\//);
     await page.locator(`input[data-gateway=${company}]`).check();
     await pressPay(page);
@@ -108,6 +109,7 @@ test("a window that was closed costs nothing, and the wallet is filled through a
   const { page, words } = fan;
   await fan.enter(show);
   await page.getByRole("button", { name: words.best }).click();
+  await page.getByRole("button", { name: words.hold, exact: true }).click();
   await page.waitForURL(/#\/checkout\//);
   await page.locator("input[data-gateway=toss]").check();
   // The page of the company opens its window again only when asked to.

@@ -7,6 +7,12 @@ import { blocks, pick, pressPay, read } from "./world.mjs";
  * `options.show` is the concert to visit, one that was made for it when left out.
  */
 export async function everyPage(world, options, look) {
+  const scene = await everyFanPage(world, options, look);
+  await adminPages(world, { ...scene.show, phased: scene.phased }, options, look);
+}
+
+/** The same for fans only; returns the concerts that were made for it. */
+export async function everyFanPage(world, options, look) {
   const show = options.show ?? (await world.show());
   const closed = await world.show({ queue: { mode: "PAUSED" }, title: "오늘의 대기실", venue: "포도 아레나" });
   const later = await world.show({ opensInMs: 3_600_000, title: "내일의 오픈", venue: "포도 아레나" });
@@ -18,7 +24,7 @@ export async function everyPage(world, options, look) {
   await world.buy(gone, [0, 1]);
   await gone.setQueue({ mode: "PAUSED" });
   await fanPages(world, { show, closed, later, gone, phased }, options, look);
-  await adminPages(world, { ...show, phased }, options, look);
+  return { show, phased };
 }
 
 /** A presale with codes, a member presale, then everybody. */
@@ -164,6 +170,7 @@ async function postpone(world, { scheduleId }) {
 
 const ROOM = [
   ["live", (show) => `#/live/${show.scheduleId}`, ".kpi b"],
+  ["admin-report", (show) => `#/live/${show.scheduleId}/report`, ".funnel tr"],
   ["admin-admissions", (show) => `#/live/${show.scheduleId}/admissions`, "tbody tr"],
   ["admin-events", () => "#/events", "tbody tr"],
   ["admin-event", (show) => `#/events/${show.eventId}`, "tbody tr"],

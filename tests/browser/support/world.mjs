@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 
 const ADMIN = { email: "organiser@podo.kr", password: "grapes-in-the-sun" };
 const DAY_MS = 86_400_000;
+const LOCALES = { ko: "ko-KR", en: "en-US", ja: "ja-JP", zh: "zh-CN" };
 
 /**
  * Starts everything; `close()` ends it and fails when a page broke a rule. `env` are settings of the
@@ -115,7 +116,7 @@ export function blocks(nBlocks, nRows, nSeats) {
 
 /** A tab that notes every broken rule: errors, policy violations, requests to other hosts. */
 export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light", keepsChoice, mayAsk } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500, locale: language === "ko" ? "ko-KR" : "en-US" });
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500, locale: LOCALES[language] });
   if (!keepsChoice) await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
   const page = await context.newPage();
   watch(page, url, broken, mayAsk);

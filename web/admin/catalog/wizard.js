@@ -18,7 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** Shows begin at seven in the evening in Seoul, sales open at eight. */
 const [SHOW_UTC_MS, SALE_UTC_MS] = [10 * HOUR_MS, 11 * HOUR_MS];
-const HALL = { shape: "arena", blocks: 6, rows: 30, seats: 60, grades: "VIP, R, S, A" };
+const HALL = { shape: "arena", blocks: 12, rows: 24, seats: 140, grades: "VIP, R, S, A" };
 
 export async function eventWizard(page) {
   const from = page.query.get("from");
@@ -129,7 +129,7 @@ function firstHall() {
     el("div", { class: "two" }, ["name", "address", "city"].map((name) => field({ label: name === "name" ? t("venueTitle") : t(`venue${name}`), name, required: true, maxlength: 200 })),
       field({ label: t("hallName"), name: "hall", required: true, maxlength: 200 })),
     choice({ label: t("genshape"), name: "shape", options: SHAPES.map((it) => [it, t(`shape${it}`)]), value: HALL.shape }),
-    el("div", { class: "three" }, number("blocks", 26), number("rows", 200), number("seats", 400)),
+    el("div", { class: "three" }, number("blocks", 40), number("rows", 200), number("seats", 600)),
     field({ label: t("gengrades"), name: "grades", value: HALL.grades, required: true }),
   ];
 }

@@ -1,8 +1,8 @@
-// The six figures on top, each with its course over the last twenty minutes: what the server kept, then
-// what arrives.
+// The seven figures on top, each with its course over the last twenty minutes: what the server kept,
+// then what arrives.
 
 import { el, svg } from "../../shared/ui/dom.js";
-import { count } from "../../shared/ui/format.js";
+import { count, shortWon, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 
 /** Points of a chart, and the time between two of them: the server keeps one in ten seconds. */
@@ -15,6 +15,7 @@ const FIGURES = [
   { key: "admittedPerSecond", colour: "var(--ok)", of: (it) => it.admittedPerSecond, digits: 1 },
   { key: "held", colour: "var(--grade-3)", of: (it) => it.held },
   { key: "sold", colour: "var(--ok)", of: (it) => it.sold },
+  { key: "revenue", colour: "var(--brand)", of: (it) => it.revenue, show: shortWon },
   { key: "errors", colour: "var(--danger)", of: (it) => it.errorRatio * 100, digits: 2, unit: "%" },
 ];
 
@@ -25,13 +26,14 @@ const NOTES = {
   admittedPerSecond: (it) => t("noteRate", count(it.settings.admitPerSecond), it.admitPercent),
   held: (it) => t("noteHeld", count(it.available)),
   sold: (it) => t("noteSold", share(it)),
+  revenue: (it) => (it.sold ? t("notePerSeat", won(Math.round(it.revenue / it.sold))) : t("noteNoSale")),
   errors: (it) => t("noteP99", count(it.p99Ms)),
 };
 
 const share = ({ sold, held, available }) => ((100 * sold) / Math.max(1, sold + held + available)).toFixed(1);
 
 /** The figures that the server keeps, by their names in the samples. */
-const KEPT = { waiting: "waiting", active: "inside", held: "held", sold: "sold" };
+const KEPT = { waiting: "waiting", active: "inside", held: "held", sold: "sold", revenue: "revenue" };
 
 /** With the samples of the time before the page was opened. */
 export function cards(samples) {
@@ -53,7 +55,8 @@ export function cards(samples) {
 
 const stepOf = (time) => Math.floor(Date.parse(time) / STEP_MS);
 
-function digits({ digits = 0, unit = "" }, value) {
+function digits({ digits = 0, unit = "", show }, value) {
+  if (show) return show(value);
   return digits ? `${value.toFixed(digits)}${unit}` : count(value);
 }
 

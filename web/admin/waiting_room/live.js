@@ -11,6 +11,7 @@ import { attendanceCard } from "./attendance.js";
 import { cards } from "./cards.js";
 import { controls } from "./controls.js";
 import { gradeTable } from "./grades.js";
+import { firstRun } from "../shell/first_run.js";
 import { heatMap } from "./heat.js";
 import { newsBox } from "./activity.js";
 import { courseFile } from "./report.js";
@@ -26,7 +27,7 @@ const OLD_MS = 40_000;
 
 export async function live(page) {
   const schedules = await allSchedules(page.signal);
-  if (!schedules.length) return showNothing(page);
+  if (!schedules.length) return firstRun(page);
   const chosen = schedules.find(({ id }) => id === page.id) ?? mostWanted(schedules);
   const path = `/api/admin/schedules/${chosen.id}`;
   const since = new Date(serverNow() - KEPT_MS).toISOString();
@@ -116,13 +117,4 @@ function lengthOf(seconds) {
   const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60];
   if (days) return t("lengthDays", days, hours);
   return hours ? t("lengthHours", hours, minutes) : t("lengthMinutes", minutes, seconds % 60);
-}
-
-function showNothing({ main }) {
-  main.className = "narrow";
-  main.replaceChildren(
-    el("div", { class: "card pad stack" },
-      el("h1", {}, t("navLive")),
-      el("p", { class: "quiet" }, t("noDatesYet")),
-      el("p", {}, el("a", { class: "btn primary", href: "#/events/new" }, t("newEvent")))));
 }

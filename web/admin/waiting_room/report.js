@@ -4,6 +4,7 @@ import { get } from "../../shared/app/api.js";
 import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
+import { may } from "../../shared/app/session.js";
 import { save } from "../../shared/ui/table.js";
 import { card, heading } from "../form.js";
 import { allSchedules } from "../catalog/schedules.js";
@@ -21,17 +22,21 @@ const SEATS = [
 export async function report(page) {
   const path = `/api/admin/schedules/${page.id}`;
   const read = (it) => get(it, { signal: page.signal });
-  const [schedules, sale, course] = await Promise.all([allSchedules(page.signal), read(`${path}/sale-report`), read(`${path}/course`)]);
+  const [schedules, sale, course, gate] = await Promise.all([
+    allSchedules(page.signal), read(`${path}/sale-report`), read(`${path}/course`),
+    // Some roles see sales and not the gate.
+    may("VIEW_ATTENDANCE") ? read(`${path}/attendance`) : null,
+  ]);
   const schedule = schedules.find(({ id }) => id === page.id);
   page.main.className = "wide";
   page.main.replaceChildren(
-    heading(t("report"), `${schedule.event.title} · ${moment(schedule.startsAt)}`,
+    heading(schedule.event.title, `${moment(schedule.startsAt)} · ${t("report")}`,
       el("a", { class: "btn", href: `#/live/${page.id}` }, icon("chart"), t("monitor")),
       el("a", { class: "btn", href: `#/events/${schedule.event.id}/settlement` }, icon("money"), t("settlement")),
       courseFile(page, page.id),
       el("button", { class: "btn", type: "button", onclick: () => window.print() }, icon("print"), t("setlPrint"))),
     el("div", { class: "kpis four" }, tiles(sale, schedule)),
-    card(t("reportFunnel"), t("reportFunnelWords"), funnel(sale)),
+    card(t("reportFunnel"), t("reportFunnelWords"), funnel(sale, gate)),
     card(t("reportFans"), courseWords(course), chart(course.items, FANS, "reportLine_")),
     card(t("reportSeats"), courseWords(course), chart(course.items, SEATS, "reportLine_")),
     card(t("reportGrades"), null, gradesOf(sale)),
@@ -62,8 +67,8 @@ function lengthOf(ms) {
 }
 
 /** The steps of a fan through the sale, each with its share of the first. */
-function funnel(sale) {
-  const steps = [["admitted", sale.admitted], ["orders", sale.orders], ["kept", sale.ordersKept]];
+function funnel(sale, gate) {
+  const steps = [["admitted", sale.admitted], ["orders", sale.orders], ["kept", sale.ordersKept], ...(gate ? [["gate", gate.admitted]] : [])];
   const most = Math.max(1, ...steps.map(([, number]) => number));
   const row = ([key, number], index) => el("li", {},
     el("span", {}, t(`reportStep_${key}`)),

@@ -7,6 +7,7 @@ import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { en as menu } from "./menu.js";
 import { en as phases } from "./phases.js";
+import { en as plan } from "../catalog/hall/words.js";
 import { en as pricing } from "./pricing.js";
 import { en as support } from "./support.js";
 import team from "./team_en.js";
@@ -93,6 +94,7 @@ export default {
   ...images,
   ...menu,
   ...phases,
+  ...plan,
   ...pricing,
   ...support,
   ...team,
@@ -247,7 +249,6 @@ export default {
   genseats: "Seats in the first row",
   genshape: "Shape",
   gone: "sold",
-  gradesUnused: (grades) => `There are too few rows, so ${grades} isn't used. Add rows or remove the grade.`,
   hall: "Hall",
   hallName: "Name of the hall",
   hallOf: (venue, hall, n) => `${venue} · ${hall} (${n} seats)`,
@@ -264,6 +265,7 @@ export default {
   kpiadmittedPerSecond: "Admitted per second",
   kpierrors: "Errors",
   kpiheld: "Held",
+  kpirevenue: "Revenue",
   kpisold: "Sold",
   kpiwaiting: "Waiting",
   languageen: "English",
@@ -326,6 +328,8 @@ export default {
   noteGathered: (n) => `${n} in the lobby`,
   noteHeld: (n) => `${n} seats left`,
   noteLeft: (left, expired) => `${left} left · ${expired} expired`,
+  noteNoSale: "No sale yet",
+  notePerSeat: (amount) => `${amount} per seat`,
   noteP99: (ms) => `p99 ${ms} ms`,
   noteRate: (n, percent) => (percent < 100 ? `set to ${n}, throttled to ${percent}%` : `set to ${n}`),
   noteSold: (share) => `${share}% sold`,
@@ -339,8 +343,6 @@ export default {
   opensIn: (length) => `opens in ${length}`,
   otherHall: "Create another hall or seat plan",
   paint: "Paint grades",
-  paintGrade: "Brush grade",
-  paintHow: "Tap a section on the map to give it this grade.",
   password: "Password",
   pause: "Pause admission",
   paymentsWords: "All payments and their status.",
@@ -348,17 +350,14 @@ export default {
   perSecond: (n) => `${n}/s`,
   planAccessible: "wheelchair spaces",
   planApply: "Apply",
-  planChecked: (n) => `${n} seats, no problems.`,
   planExport: "Download the plan",
   planFile: "Plan file",
   planFit: "Show all",
   planNotJson: "This is not JSON.",
-  planPreview: "Fan view",
   planRestricted: "restricted views",
   planSeats: "seats",
   planSource: "Source of the plan",
   planStanding: "standing",
-  planWords: "Generate a plan or import a file, paint the grades, and preview it as fans see it.",
   putAway: "Dismiss",
   queueTimeline: "Queue history",
   queueTimelineNone: "No log entries for this person.",
@@ -406,7 +405,6 @@ export default {
   secondNeeded: "This is a large amount. It moves once a second organiser requests the same.",
   sendNotice: "Send a notice",
   shapearc: "Theatre, arcs",
-  shapearena: "Arena, standing and arcs",
   shapegrid: "Straight blocks",
   signalsWords: "Activity that looked automated, and appeals from fans. A person decides.",
   simarrival: "Arrival pattern",

@@ -7,6 +7,7 @@ import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
 import { ko as menu } from "./menu.js";
 import { ko as phases } from "./phases.js";
+import { ko as plan } from "../catalog/hall/words.js";
 import { ko as pricing } from "./pricing.js";
 import { ko as support } from "./support.js";
 import team from "./team_ko.js";
@@ -94,6 +95,7 @@ export default {
   ...images,
   ...menu,
   ...phases,
+  ...plan,
   ...pricing,
   ...support,
   ...team,
@@ -248,7 +250,6 @@ export default {
   genseats: "첫 줄 좌석",
   genshape: "모양",
   gone: "판매",
-  gradesUnused: (grades) => `줄이 모자라 ${grades} 등급은 쓰이지 않았어요. 줄을 늘리거나 등급을 빼 주세요.`,
   hall: "홀",
   hallName: "홀 이름",
   hallOf: (venue, hall, n) => `${venue} · ${hall} (${n}석)`,
@@ -265,6 +266,7 @@ export default {
   kpiadmittedPerSecond: "초당 입장",
   kpierrors: "오류율",
   kpiheld: "선점 중",
+  kpirevenue: "매출",
   kpisold: "판매",
   kpiwaiting: "대기 인원",
   languageen: "영어",
@@ -327,6 +329,8 @@ export default {
   noteGathered: (n) => `대기실 ${n}명`,
   noteHeld: (n) => `남은 좌석 ${n}`,
   noteLeft: (left, expired) => `나감 ${left} · 만료 ${expired}`,
+  noteNoSale: "아직 판매 전이에요",
+  notePerSeat: (amount) => `한 석 평균 ${amount}`,
   noteP99: (ms) => `p99 응답 ${ms} ms`,
   noteRate: (n, percent) => (percent < 100 ? `설정 ${n} · ${percent}%로 줄임` : `설정 ${n}`),
   noteSold: (share) => `전체의 ${share}%`,
@@ -340,8 +344,6 @@ export default {
   opensIn: (length) => `판매 시작까지 ${length}`,
   otherHall: "다른 홀이나 좌석도 만들기",
   paint: "등급 칠하기",
-  paintGrade: "붓의 등급",
-  paintHow: "오른쪽 좌석도에서 구역을 누르면 이 등급이 돼요.",
   password: "비밀번호",
   pause: "입장 일시 중지",
   paymentsWords: "모든 결제와 환불이에요.",
@@ -349,17 +351,14 @@ export default {
   perSecond: (n) => `${n}명/초`,
   planAccessible: "휠체어석",
   planApply: "적용",
-  planChecked: (n) => `좌석 ${n}석, 문제없어요.`,
   planExport: "좌석도 내려받기",
   planFile: "좌석도 파일",
   planFit: "전체 보기",
   planNotJson: "JSON 파일이 아니에요.",
-  planPreview: "팬에게 보이는 모습",
   planRestricted: "시야 제한석",
   planSeats: "석",
   planSource: "좌석도 원문",
   planStanding: "스탠딩",
-  planWords: "숫자나 파일로 만들고, 등급을 칠하고, 팬의 눈으로 확인해 주세요.",
   putAway: "치우기",
   queueTimeline: "대기열 기록",
   queueTimelineNone: "이 회원의 기록이 없어요.",
@@ -407,7 +406,6 @@ export default {
   secondNeeded: "큰 금액이에요. 다른 관리자가 같은 요청을 하면 진행돼요.",
   sendNotice: "대기실 공지",
   shapearc: "부채꼴 극장",
-  shapearena: "아레나 (스탠딩 + 부채꼴)",
   shapegrid: "반듯한 블록",
   signalsWords: "로봇처럼 보인 움직임과 팬의 이의예요. 사람이 마지막으로 정해요.",
   simarrival: "오는 모양",

@@ -9,7 +9,7 @@ import { standbyBox } from "./standby.js";
 
 const OFFERS_MAX = 3;
 
-export function pickPanel(sale, { onHold, onBest }) {
+export function pickPanel(sale, { onHold, onBest, proposals }) {
   const { page, schedule, grades, plan, picked, own, seatsMax, room, nameOf, priceOf, toggle } = sale;
   const list = el("ul", { class: "picks num" });
   const total = el("b", {});
@@ -79,7 +79,7 @@ export function pickPanel(sale, { onHold, onBest }) {
       el("span", { class: "handle", "aria-hidden": "true" }),
       el("h2", {}, t("yourSeats"), counter),
       best.element),
-    el("div", { class: "panel-body" }, ownNote, fullBox, problem.element, lostBox, list),
+    el("div", { class: "panel-body" }, ownNote, fullBox, problem.element, lostBox, proposals, list),
     el("div", { class: "panel-foot num" },
       el("p", { class: "row apart sum" }, el("span", {}, t("total")), total),
       feeNote(schedule),

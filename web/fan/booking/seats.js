@@ -14,7 +14,9 @@ import { entryTimer, leaveSale } from "./entry.js";
 import { followSeats } from "./feed.js";
 import { seatGrid } from "./grid.js";
 import { holdNotice, ownIndexes, ownReservations } from "./own.js";
+import { minimap } from "./map/minimap.js";
 import { pickPanel } from "./panel.js";
+import { suggestionBox } from "./suggest.js";
 import { mapTools } from "./tools.js";
 
 export async function seatMap(page) {
@@ -55,9 +57,12 @@ function openSale(page, schedule, { layout, reservations }) {
   const stateOf = (i) => (picked.has(i) ? MINE : own.has(i) ? OWN : faces[i]);
   const describe = (i) => t("seatSaid", nameOf(i), plan.seats[i].grade, won(priceOf(i)), t(`state${stateOf(i)}`), plan.seats[i]);
   const stoodIn = (index) => [...picked].filter((i) => plan.section[i] === index && plan.seats[i].standing).length;
-  const sale = { page, schedule, plan, grades, map, picked, own, seatsMax, room, nameOf, priceOf, stateOf, describe, toggle, openSection, stand, stoodIn };
+  /** In sight, without opening the grid of its section. */
+  const openAt = (i) => map.openSection(plan.section[i]);
+  const sale = { page, schedule, plan, grades, map, picked, own, seatsMax, room, nameOf, priceOf, stateOf, describe, toggle, openSection, openAt, stand, stoodIn };
 
-  const panel = pickPanel(sale, { onHold: hold, onBest: best });
+  const proposals = suggestionBox(sale, replacePick);
+  const panel = pickPanel(sale, { onHold: hold, onBest: best, proposals: proposals.element });
   const grid = seatGrid(sale);
   const tools = mapTools(sale, grid);
 
@@ -74,6 +79,7 @@ function openSale(page, schedule, { layout, reservations }) {
 
   function toggle(i) {
     panel.problem.show("");
+    proposals.close();
     if (picked.has(i)) picked.delete(i);
     else if (stateOf(i) !== FREE) return announce(describe(i));
     else if (room() <= picked.size) return panel.problem.show(limitWords());
@@ -144,18 +150,20 @@ function openSale(page, schedule, { layout, reservations }) {
   }
 
   function lose(lost, alternatives) {
+    proposals.close();
     lost.forEach((i) => picked.delete(i));
     lost.forEach(set);
     showPick();
-    panel.lost(lost, alternatives, (seats) => {
-      [...picked].forEach((i) => {
-        picked.delete(i);
-        set(i);
-      });
-      seats.forEach((i) => picked.add(i));
-      seats.forEach(set);
-      showPick();
-    });
+    panel.lost(lost, alternatives, replacePick);
+  }
+
+  /** Other seats instead of those that were selected. */
+  function replacePick(seats) {
+    const before = [...picked];
+    picked.clear();
+    seats.forEach((i) => picked.add(i));
+    [...before, ...seats].forEach(set);
+    showPick();
   }
 
   async function hold() {
@@ -169,9 +177,14 @@ function openSale(page, schedule, { layout, reservations }) {
     await reserve("/api/booking/seats/select", { scheduleId: page.id, seatIds });
   }
 
+  /** Shows the best seats on the map; the fan holds them, or chooses others. */
   async function best(count) {
-    const grade = map.filter === null ? undefined : grades[map.filter].grade;
-    await reserve("/api/booking/seats/best", { scheduleId: page.id, count, ...(grade ? { grade } : {}) });
+    panel.problem.show("");
+    try {
+      await proposals.ask(count);
+    } catch (error) {
+      if (error.name !== "AbortError") refused(error);
+    }
   }
 
   async function reserve(path, body) {
@@ -225,7 +238,7 @@ function openSale(page, schedule, { layout, reservations }) {
           el("p", { class: "quiet num" }, moment(schedule.startsAt))),
         entryTimer(page)),
       holdNotice(page, reservations),
-      el("div", { class: "map-box" }, map, tools.elements, grid.element)),
+      el("div", { class: "map-box" }, map, tools.elements, minimap(sale), grid.element)),
     panel.element);
   map.show(plan, new Uint8Array(plan.n));
   [...picked, ...own].forEach(set);

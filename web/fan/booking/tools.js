@@ -5,7 +5,7 @@ import { count, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { FREE } from "../../shared/seatmap/sprites.js";
 import { toneOf } from "../catalog/grades.js";
-import { zoneBar, zoneStepper } from "./zones.js";
+import { zoneBar, zoneStepper } from "./map/zones.js";
 
 const REFRESH_MS = 500;
 

@@ -5,7 +5,7 @@ import { get } from "../../shared/app/api.js";
 import { every, msUntil, serverNow } from "../../shared/app/clock.js";
 import { announce, el, icon, whileBusy } from "../../shared/ui/dom.js";
 import { count, countdown, moment, seoulDay, won } from "../../shared/ui/format.js";
-import { language, t } from "../../shared/ui/i18n.js";
+import { localText, t } from "../../shared/ui/i18n.js";
 import { readPlan } from "../../shared/seatmap/plan.js";
 import { stateOf } from "../../shared/seatmap/states.js";
 import { gradesOf, toneOf } from "./grades.js";
@@ -18,7 +18,7 @@ import { standbyBox } from "../booking/standby.js";
 
 const SOON_MS = 24 * 3_600_000;
 
-const typeName = (type) => (language() === "ko" ? type.name : type.nameEn || type.name);
+const typeName = (type) => localText(type, "name");
 
 export async function eventDetail(page) {
   const { main, id, signal } = page;

@@ -4,7 +4,7 @@ import { get } from "../../shared/app/api.js";
 import { every, msUntil, serverNow } from "../../shared/app/clock.js";
 import { el, icon } from "../../shared/ui/dom.js";
 import { seoulDay, showTime } from "../../shared/ui/format.js";
-import { language, t } from "../../shared/ui/i18n.js";
+import { localText, t } from "../../shared/ui/i18n.js";
 import { poster } from "./poster.js";
 
 const HOUR_MS = 3_600_000;
@@ -33,7 +33,7 @@ export function homeSections(page, cards, opening) {
   return [hero(page, cards, opening), openings(opening), ranking(cards)].filter(Boolean);
 }
 
-const phaseName = (opening) => (language() === "ko" ? opening.phase : opening.phaseEn || opening.phase);
+const phaseName = (opening) => localText(opening, "phase");
 
 /** The next opening, else the concert that sells best. */
 function hero(page, cards, opening) {

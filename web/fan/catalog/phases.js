@@ -5,14 +5,14 @@ import { call, get } from "../../shared/app/api.js";
 import { serverNow } from "../../shared/app/clock.js";
 import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { moment } from "../../shared/ui/format.js";
-import { language, t } from "../../shared/ui/i18n.js";
+import { localText, t } from "../../shared/ui/i18n.js";
 import { user } from "../../shared/app/session.js";
 import { drawBox } from "./draw.js";
 
 /** The running phase or the next one; undefined after the last, or without phases. */
 export const currentPhase = (schedule) => schedule.phases?.find((phase) => serverNow() < Date.parse(phase.endsAt));
 
-const nameOf = (phase) => (language() === "ko" ? phase.name : phase.nameEn);
+const nameOf = (phase) => localText(phase, "name");
 
 /** The list of a date's phases; nothing for a date without them. */
 export function phaseList(page, schedule) {

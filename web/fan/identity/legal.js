@@ -23,9 +23,24 @@ const inOrder = ({ items }) => items.toSorted((one, other) => ORDER.indexOf(one.
 export async function showFooter() {
   const footer = document.getElementById("footer");
   const pages = await legalPages();
-  footer.hidden = pages.length === 0;
-  footer.replaceChildren(...pages.map(({ kind, path }) => el("a", { href: `/#${path}` }, t(`page${kind}`))));
+  const note = t("machineMade");
+  footer.hidden = pages.length === 0 && !note;
+  footer.replaceChildren(...pages.map(({ kind, path }) => el("a", { href: `/#${path}` }, t(`page${kind}`))), ...(note ? [el("small", {}, note)] : []));
   footer.setAttribute("aria-label", t("footer"));
+}
+
+/** One box for all the others; it follows them. */
+function allBox(inputs) {
+  const all = el("input", { type: "checkbox", name: "all" });
+  all.addEventListener("change", () => inputs.forEach((input) => (input.checked = all.checked)));
+  for (const input of inputs) {
+    input.addEventListener("change", () => {
+      const n = inputs.filter((it) => it.checked).length;
+      all.checked = n === inputs.length;
+      all.indeterminate = 0 < n && n < inputs.length;
+    });
+  }
+  return el("label", { class: "choice all" }, all, el("b", {}, t("consentAll")));
 }
 
 /** The boxes, if there is something to agree to; `read` returns null while a required one is empty. */
@@ -45,6 +60,7 @@ export function consentBoxes() {
     }
     add("age", true, t("consentAge"));
     add("marketing", false, t("consentMarketing"));
+    element.prepend(allBox(boxes.map(({ input }) => input)));
     element.hidden = false;
   });
   return {

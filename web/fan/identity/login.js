@@ -3,10 +3,11 @@
 import { call, get } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { t } from "../../shared/ui/i18n.js";
+import { isLanguageChosen, t } from "../../shared/ui/i18n.js";
 import { showPasswordButton } from "../../shared/ui/password.js";
 import { safeHash } from "../../shared/app/router.js";
 import { begin } from "../../shared/app/session.js";
+import { storeLanguage } from "../../shared/app/start.js";
 import { consentBoxes } from "./legal.js";
 import { problemOfReturn } from "./links.js";
 
@@ -71,6 +72,7 @@ async function send(page, { fields, problem, consents, askCode }) {
   try {
     if (consents) await signUp({ ...values, consents: agreed });
     begin(await call("POST", "/api/auth/login", { body: { email, password, ...(code ? { code } : {}) }, isPublic: true }));
+    if (isLanguageChosen()) storeLanguage();
     page.go(safeHash(page.query.get("next")));
   } catch (error) {
     if (error.code === "CODE_REQUIRED") askCode();

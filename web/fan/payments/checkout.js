@@ -17,7 +17,7 @@ import { poster } from "../catalog/poster.js";
 import { periodsOf, refundTerms } from "./refunds.js";
 import { bookingSteps } from "./steps.js";
 
-const WARNINGS_MS = [300_000, 120_000, 60_000, 20_000];
+const WARNINGS_MS = [120_000, 60_000, 30_000];
 
 export async function checkout(page) {
   page.main.className = "narrow";

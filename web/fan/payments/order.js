@@ -3,11 +3,11 @@
 import { call } from "../../shared/app/api.js";
 import { announce, el, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { won } from "../../shared/ui/format.js";
-import { language, t } from "../../shared/ui/i18n.js";
+import { localText, t } from "../../shared/ui/i18n.js";
 
 /** A text in the page's language. */
 export function inLanguage(it, key) {
-  return (language() === "en" ? it[`${key}En`] : null) ?? it[key];
+  return localText(it, key);
 }
 
 /** The lines of an order, discounts with a minus. They add up to its amount. */

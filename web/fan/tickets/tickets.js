@@ -98,10 +98,27 @@ function bookingCard(page, list, { reservation, change, listings, wallets }) {
         el("p", { class: "quiet num" }, `${t("bookingNumber")} ${first.bookingNumber}`)),
       isLive ? el("div", { class: "row" }, calendarButton(first)) : null),
     change && isLive ? el("div", { class: "pad" }, changeCard(page, change, reservation)) : null,
-    el("ul", { class: "tickets pad" }, list.map((ticket) => ticketItem(page, ticket, { listings: isMine ? listings : null, wallets }))),
+    ticketStack(inSeatOrder(list).map((ticket) => ticketItem(page, ticket, { listings: isMine ? listings : null, wallets })), first.eventTitle),
     isLive && isMine ? refundRules(reservation) : null,
     isLive && isMine ? el("div", { class: "pad row foot" },
       el("button", { class: "btn danger", type: "button", onclick: () => cancel(page, reservation, list) }, t("cancelReservation"))) : null);
+}
+
+/** Seat 9 before seat 10. */
+function inSeatOrder(list) {
+  return [...list].sort((a, b) => a.seatNumber.localeCompare(b.seatNumber, "en", { numeric: true }));
+}
+
+/** On a phone a stack to swipe, which says which ticket is in front; with the keyboard it scrolls. */
+function ticketStack(items, title) {
+  const stack = el("ul", { class: "tickets pad", ...(1 < items.length ? { tabindex: "0", "aria-label": title } : {}) }, items);
+  if (items.length < 2) return stack;
+  const counter = el("p", { class: "swipe num", "aria-hidden": "true" }, t("counter", 1, items.length));
+  stack.addEventListener("scroll", () => {
+    const at = Math.round((stack.scrollLeft / Math.max(1, stack.scrollWidth - stack.clientWidth)) * (items.length - 1));
+    counter.textContent = t("counter", at + 1, items.length);
+  }, { passive: true });
+  return [stack, counter];
 }
 
 /** The policy under which this booking was made, loaded when it is opened. */

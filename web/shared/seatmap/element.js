@@ -45,6 +45,9 @@ export class SeatMap extends HTMLElement {
     /** The same while a section is open, when the way back covers a part of the map. */
     this.openInsets = null;
     this.words = { stage: "STAGE" };
+    /** Drawn below the stage and above everything, by an editor. */
+    this.underlay = null;
+    this.overlay = null;
     this.changed = [];
     this.pulses = [];
     this.isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -104,6 +107,15 @@ export class SeatMap extends HTMLElement {
     // Until now the canvases are black.
     this.toggleAttribute("drawn", true);
     performance.mark("seat-map");
+  }
+
+  /** Another drawing of the same hall: the view and the sprites stay. */
+  replace(plan, status) {
+    this.plan = plan;
+    this.status = status;
+    this.hover = -1;
+    this.countLeft();
+    this.redraw();
   }
 
   countLeft() {
@@ -278,6 +290,7 @@ export class SeatMap extends HTMLElement {
     for (const { i, at } of this.pulses) this.drawPulse(pen, i, Math.max(0, (now - at) / PULSE_MS));
     const marked = this.detail <= 1 ? [...this.own].filter((i) => !this.plan.seats[i].standing) : [];
     marked.forEach((i) => this.drawMark(pen, i));
+    this.overlay?.(pen, this);
     if (this.hover >= 0) this.ring(pen, this.hover, { colour: this.theme.ink, width: 2, grow: 2 });
     if (this.focused < 0) return;
     this.ring(pen, this.focused, { colour: this.theme.ground, width: 5, grow: 4 });

@@ -17,6 +17,7 @@ export function drawGround(pen, map) {
   const { width, height } = pen.canvas;
   pen.fillStyle = theme.ground;
   pen.fillRect(0, 0, width, height);
+  map.underlay?.(pen, map);
   drawStage(pen, map);
   const seen = plan.sections.filter(({ box }) => {
     const [left, top] = [box[0] * view.scale + view.left, box[1] * view.scale + view.top];
@@ -126,7 +127,7 @@ function trace(pen, { view, dpr }, outline) {
   pen.closePath();
 }
 
-/** The label takes the place of one more seat before the first of the row. */
+/** At both ends of a row the label takes the place of one more seat. */
 function drawRowLabels(pen, { view, plan, theme }, section, dpr) {
   if (section.isStanding) return;
   const { x, y } = plan;
@@ -136,10 +137,12 @@ function drawRowLabels(pen, { view, plan, theme }, section, dpr) {
   pen.textBaseline = "middle";
   for (const { label, from, end } of section.rows) {
     if (end - from < 2) continue;
-    const [dx, dy] = [x[from] - x[from + 1], y[from] - y[from + 1]];
-    const step = PITCH / (Math.hypot(dx, dy) || PITCH);
-    const [px, py] = [x[from] + dx * step * 0.9, y[from] + dy * step * 0.9];
-    pen.fillText(label, (px * view.scale + view.left) * dpr, (py * view.scale + view.top) * dpr);
+    for (const [at, next] of [[from, from + 1], [end - 1, end - 2]]) {
+      const [dx, dy] = [x[at] - x[next], y[at] - y[next]];
+      const step = PITCH / (Math.hypot(dx, dy) || PITCH);
+      const [px, py] = [x[at] + dx * step * 0.9, y[at] + dy * step * 0.9];
+      pen.fillText(label, (px * view.scale + view.left) * dpr, (py * view.scale + view.top) * dpr);
+    }
   }
 }
 
@@ -149,7 +152,8 @@ export function drawNames(pen, map, seen) {
   const largest = detail === 0 || mode === "heat" ? 11 : Math.max(11, Math.min(14, view.scale * 22));
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  for (const section of seen) {
+  map.labels = [];
+  for (const section of bySize(seen)) {
     const place = {
       x: (section.cx * view.scale + view.left) * dpr,
       y: (section.cy * view.scale + view.top) * dpr,
@@ -158,17 +162,48 @@ export function drawNames(pen, map, seen) {
     };
     pen.font = `700 ${largest * dpr}px ${theme.font}`;
     const needed = pen.measureText(section.name).width;
-    // A name shrinks with its section, as long as it can be read.
-    const size = largest * Math.min(1, section.isStanding ? 1 : place.width / needed);
-    if (size < NAME_MIN_PX || place.height < size * dpr) continue;
+    // A name shrinks with its section while it can be read, and then needs free room around it.
+    const fitting = largest * Math.min(1, section.isStanding ? 1 : place.width / needed);
+    const size = Math.max(NAME_MIN_PX, fitting);
+    if (place.height < size * dpr * 0.7) continue;
     pen.font = `700 ${size * dpr}px ${theme.font}`;
     const textWidth = needed * (size / largest);
+    const label = labelOf(map, section, { ...place, size, textWidth });
+    if (map.labels.some((other) => overlap(label, other))) continue;
+    map.labels.push(label);
     pen.globalAlpha = map.filter !== null && map.filter !== section.grade ? 0.35 : 1;
     if (mode === "heat") drawShare(pen, map, section, place);
     else if (detail === 0 && !section.isStanding) drawPlainName(pen, map, section, place);
     else drawBadge(pen, map, section, { ...place, size, textWidth });
   }
   pen.globalAlpha = 1;
+}
+
+/** Standing zones first, then the largest: if two names have room for one, that one is drawn. */
+const bySize = (seen) => [...seen].sort((a, b) => Number(b.isStanding) - Number(a.isStanding) || b.count - a.count);
+
+/** The room that a name takes on the screen. */
+function labelOf(map, section, { x, y, size, textWidth }) {
+  const isBadge = map.mode !== "heat" && (map.detail > 0 || section.isStanding);
+  const [width, height] = isBadge ? badgeSize(map, section, size, textWidth) : [textWidth, size * map.dpr];
+  return { name: section.name, x: x - width / 2, y: y - height / 2, width, height };
+}
+
+function overlap(a, b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+function ownIn(map, section) {
+  return section.isStanding ? [...map.own].filter((i) => map.plan.section[i] === section.index).length : 0;
+}
+
+const hasTwoLines = ({ view }, section) => section.isStanding || 6.4 < view.scale * PITCH;
+
+function badgeSize(map, section, size, textWidth) {
+  const { dpr } = map;
+  const hasTwo = hasTwoLines(map, section);
+  const width = Math.max(textWidth, hasTwo ? size * (ownIn(map, section) ? 4 : 2) * dpr : 0) + size * dpr * 0.8;
+  return [width, (hasTwo ? size * 2.3 : size * 1.5) * dpr];
 }
 
 function drawShare(pen, map, section, { x, y, width, height }) {
@@ -187,12 +222,11 @@ function drawPlainName(pen, { theme, left }, section, { x, y }) {
 }
 
 function drawBadge(pen, map, section, { x, y, size, textWidth }) {
-  const { dpr, theme, view } = map;
+  const { dpr, theme } = map;
   const left = map.left[section.index];
-  const own = section.isStanding ? [...map.own].filter((i) => map.plan.section[i] === section.index).length : 0;
-  const hasTwo = section.isStanding || 6.4 < view.scale * PITCH;
-  const width = Math.max(textWidth, hasTwo ? size * (own ? 4 : 2) * dpr : 0) + size * dpr * 0.8;
-  const height = (hasTwo ? size * 2.3 : size * 1.5) * dpr;
+  const own = ownIn(map, section);
+  const hasTwo = hasTwoLines(map, section);
+  const [width, height] = badgeSize(map, section, size, textWidth);
   pen.fillStyle = left ? theme.grades[tone(section.grade)] : theme.held;
   pen.beginPath();
   pen.roundRect(x - width / 2, y - height / 2, width, height, size * 0.55 * dpr);

@@ -115,7 +115,7 @@ function boundsOf({ sections, stage }) {
  * Seats by cells of the plane, as linked lists in two arrays: a hit test takes about a microsecond.
  * Places of a standing zone are all in its middle, so a tap there means the zone.
  */
-function gridOf({ n, x, y, bounds, seats }) {
+export function gridOf({ n, x, y, bounds, seats }) {
   const [left, top] = [bounds[0] - MARGIN, bounds[1] - MARGIN];
   const width = Math.ceil((bounds[2] - left + MARGIN) / CELL);
   const height = Math.ceil((bounds[3] - top + MARGIN) / CELL);

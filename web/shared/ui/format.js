@@ -1,9 +1,17 @@
-// Formats amounts, times and waits. Times are Korean time and say so.
+// Formats amounts, times and waits by locale. Times are Korean time and say so.
 
 import { language } from "./i18n.js";
 
 const ZONE = "Asia/Seoul";
-const locale = () => (language() === "ko" ? "ko-KR" : "en-GB");
+const LOCALES = { ko: "ko-KR", en: "en-GB", ja: "ja-JP", zh: "zh-CN" };
+const locale = () => LOCALES[language()];
+
+/** Short dates: `1.16`, `1/16`, `1月16日`, with the year before them. */
+const SHORT = {
+  ko: (year, month, day) => `${year ? `${year}.` : ""}${month}.${day}`,
+  ja: (year, month, day) => `${year ? `${year}/` : ""}${month}/${day}`,
+  zh: (year, month, day) => `${year ? `${year}年` : ""}${month}月${day}日`,
+};
 
 export function count(number) {
   return Number(number).toLocaleString(locale());
@@ -11,6 +19,12 @@ export function count(number) {
 
 export function won(amount) {
   return language() === "ko" ? `${count(amount)}원` : `₩${count(amount)}`;
+}
+
+/** Large amounts in short, for tiles: `1.2억원`, `₩120M`. */
+export function shortWon(amount) {
+  const short = new Intl.NumberFormat(locale(), { notation: "compact", maximumFractionDigits: 1 }).format(Number(amount));
+  return language() === "ko" ? `${short}원` : `₩${short}`;
 }
 
 export function moment(time) {
@@ -34,8 +48,9 @@ export function showTime(time) {
   const number = (name) => Number(new Intl.DateTimeFormat("en-US", { timeZone: ZONE, [name]: "numeric" }).format(date));
   const isThisYear = number("year") === new Date().getFullYear();
   const clock = part({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-  if (language() !== "ko") return `${part({ weekday: "short", day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })}, ${clock}`;
-  return `${isThisYear ? "" : `${number("year")}.`}${number("month")}.${number("day")} (${part({ weekday: "short" })}) ${clock}`;
+  const short = SHORT[language()];
+  if (!short) return `${part({ weekday: "short", day: "numeric", month: "short", ...(isThisYear ? {} : { year: "numeric" }) })}, ${clock}`;
+  return `${short(isThisYear ? null : number("year"), number("month"), number("day"))} (${part({ weekday: "short" })}) ${clock}`;
 }
 
 /** `3월 12일 (목)`: a day in Seoul. */

@@ -1,8 +1,8 @@
-// How a countdown looks: calm, amber in the last minute, red in the last twenty seconds, grey at the
+// How a countdown looks: calm, amber in the last two minutes, red in the last half minute, grey at the
 // end. The text says the same as the colour.
 
-const SOON_MS = 60_000;
-const URGENT_MS = 20_000;
+const SOON_MS = 120_000;
+const URGENT_MS = 30_000;
 
 /** Marks `box`, the element around a countdown with `ms` left. */
 export function showUrgency(box, ms) {

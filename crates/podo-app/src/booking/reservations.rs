@@ -5,7 +5,7 @@ pub mod issued;
 pub mod reseat;
 mod select;
 
-pub use best::{BestSeats, hold_best_seats};
+pub use best::{BestWish, hold_best_seats, suggest_seats};
 pub use select::{SelectSeats, refuse_from_cache, select_seats};
 
 use crate::booking::port::reservations::{Freed, ReleaseSeats, ReservationView, ReservedSeat};

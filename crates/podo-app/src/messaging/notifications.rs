@@ -39,6 +39,20 @@ pub async fn set_settings(
     context.store.set_notification_settings(user, settings, context.now()).await
 }
 
+/// Stores the language in which a fan logged in, once. Notifications are best effort, so a log-in
+/// doesn't fail with this.
+pub async fn note_language(context: &AppContext, user: UserId, language: Language) {
+    let noted = context.store.remember_language(user, language, false, context.now()).await;
+    if let Err(error) = noted {
+        tracing::warn!(%error, "could not store a fan's language; the next log-in tries again");
+    }
+}
+
+/// Stores the language that a fan chose.
+pub async fn choose_language(context: &AppContext, user: UserId, language: Language) -> Result<()> {
+    context.store.remember_language(user, language, true, context.now()).await
+}
+
 /// Adding a known device again keeps its id, even if the fan has reached the limit.
 pub async fn add_device(context: &AppContext, user: UserId, token: &PushToken) -> Result<DeviceId> {
     let now = context.now();

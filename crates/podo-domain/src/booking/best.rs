@@ -56,6 +56,31 @@ pub fn best_seats(
     search.split(wish)
 }
 
+/// Up to `n_max` proposals, the nearest to the stage first: for a grade the best seats of different
+/// rows, otherwise the best of each grade, so that the fan chooses between prices.
+pub fn suggestions(
+    hall: &Hall,
+    is_free: impl Fn(SeatIndex) -> bool,
+    wish: &SeatRequest,
+    n_max: usize,
+) -> Vec<Vec<SeatIndex>> {
+    if !(1..=SEATS_PER_PICK_MAX).contains(&wish.count) || wish.wheelchairs > wish.count {
+        return Vec::new();
+    }
+    let search = Search { hall, is_free: &is_free, focus: hall.focus };
+    let mut found: Vec<(Cost, Vec<SeatIndex>)> = match wish.grade {
+        Some(_) => hall.blocks.chunks(1).filter_map(|row| search.best_in(wish, row)).collect(),
+        None => (0..hall.grades.len())
+            .filter_map(|grade| u16::try_from(grade).ok())
+            .map(|grade| SeatRequest { grade: Some(grade), ..*wish })
+            .filter_map(|wish| search.best_in(&wish, &hall.blocks))
+            .collect(),
+    };
+    found.sort_by(|(one, _), (other, _)| one.compare(other));
+    found.truncate(n_max);
+    found.into_iter().map(|(_, seats)| seats).collect()
+}
+
 /// Up to `n_max` disjoint alternatives near the first of the lost seats, of the same number and grade.
 /// Every loser of a race asks for them, so the search starts with the seats around that one and goes
 /// further only if it finds too few. Lost seats may be far apart; the search doesn't cover the seats
@@ -121,6 +146,14 @@ impl Cost {
 
 impl Search<'_> {
     fn together(&self, wish: &SeatRequest, blocks: &[Range<SeatIndex>]) -> Option<Vec<SeatIndex>> {
+        self.best_in(wish, blocks).map(|(_, seats)| seats)
+    }
+
+    fn best_in(
+        &self,
+        wish: &SeatRequest,
+        blocks: &[Range<SeatIndex>],
+    ) -> Option<(Cost, Vec<SeatIndex>)> {
         let mut best: Option<(Cost, Vec<SeatIndex>)> = None;
         for block in blocks {
             for (cost, seats) in self.choices(block, wish, 1) {
@@ -130,7 +163,7 @@ impl Search<'_> {
                 }
             }
         }
-        best.map(|(_, seats)| seats)
+        best
     }
 
     /// The best choices that share no seat. The fan takes one of them, so none counts as taken in

@@ -52,6 +52,21 @@ fn a_grade_that_was_asked_for_is_kept() {
 }
 
 #[test]
+fn a_fan_chooses_between_grades_or_between_rows_of_one() {
+    let hall = grid(&["A", "B", "C"], 4);
+    let proposed = |picture: &str, wish: &SeatRequest| {
+        let letters: Vec<char> = picture.chars().filter(|it| !it.is_whitespace()).collect();
+        suggestions(&hall, |seat| letters[seat as usize] == '.', wish, 3)
+    };
+    assert_eq!(proposed(".... .... ....", &wish(2)), [[0, 1], [4, 5]], "one of each grade");
+    let second = SeatRequest { grade: hall.grade("S"), ..wish(2) };
+    assert_eq!(proposed(".... .... ....", &second), [[4, 5], [8, 9]], "two rows");
+    assert_eq!(proposed("xxxx .x.x ....", &wish(2)), [[8, 9]]);
+    assert!(proposed("xxxx xxxx xxxx", &wish(1)).is_empty());
+    assert!(proposed(".... .... ....", &wish(0)).is_empty());
+}
+
+#[test]
 fn no_single_seat_is_left_over_where_it_can_be_avoided() {
     let hall = grid(&["A"], 5);
     assert_eq!(best(&hall, ".....", &wish(3)), Some(vec![0, 1, 2]), "two are left beside it");

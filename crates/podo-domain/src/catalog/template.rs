@@ -2,9 +2,11 @@
 
 pub(super) mod rows;
 pub(super) mod seat_list;
+pub(super) mod shapes;
 
 use crate::Refusal;
 use crate::catalog::template::rows::{RowTemplate, SingleSeat};
+use crate::catalog::template::shapes::SectionShape;
 use crate::catalog::{PlannedSeat, SeatPlan};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,6 +86,9 @@ pub struct SectionTemplate {
     /// Places without seats; their numbers are the order of entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standing: Option<StandingZone>,
+    /// How the editor drew it; dates are created without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<SectionShape>,
 }
 
 /// A standing zone, as a rectangle in the units of the seats.
@@ -124,6 +129,15 @@ impl SeatTemplate {
         };
         check_seats(&plan.seats)?;
         Ok(plan)
+    }
+
+    /// Only what is sold: a date keeps no drawing.
+    #[must_use]
+    pub fn without_shapes(mut self) -> SeatTemplate {
+        if let SeatTemplate::Sections(sections) = &mut self {
+            sections.sections.iter_mut().for_each(|section| section.shape = None);
+        }
+        self
     }
 }
 

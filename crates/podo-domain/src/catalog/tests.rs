@@ -34,6 +34,24 @@ fn section(rows: serde_json::Value) -> serde_json::Value {
 }
 
 #[test]
+fn the_shape_of_a_section_comes_back_and_is_not_sold() {
+    let numbering = json!({"firstRow": "A", "fromBack": false, "firstSeat": "1",
+        "fromRight": true, "step": 2, "skipsIO": true});
+    let shape = json!({"x": 100, "y": 50, "rotation": 90, "rows": 1, "seats": 3, "lastSeats": 3,
+        "seatStep": 100, "rowStep": 100, "bend": 30, "numbering": numbering,
+        "blocked": [[0, 1]]});
+    let seats = json!([{"number": "5", "x": 0, "y": 0}, {"number": "1", "x": 200, "y": 0}]);
+    let rows = json!([{"label": "A", "seats": seats}]);
+    let drawn = json!({"layoutType": "sections",
+        "sections": [{"name": "107", "grade": "R", "rows": rows, "shape": shape}]});
+    let template: SeatTemplate = serde_json::from_value(drawn.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&template).unwrap(), drawn);
+    let sold = template.clone().without_shapes();
+    assert_eq!(serde_json::to_value(&sold).unwrap(), section(rows));
+    assert_eq!(sold.plan(), template.plan());
+}
+
+#[test]
 fn an_event_moves_only_along_its_life() {
     use EventStatus::{Cancelled, Ended, Open, Preparing};
     let wrong = || Err(Refusal::WrongEventState);

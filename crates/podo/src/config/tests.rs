@@ -61,6 +61,15 @@ fn records_are_kept_for_as_long_as_the_law_asks() {
 }
 
 #[test]
+fn embedding_sites_are_origins() {
+    let load = |value: &str| load(&[("PODO_EMBED_ORIGINS", value)], &Overrides::default());
+    let config = load("https://band.example, http://localhost:8000").unwrap();
+    assert_eq!(config.embed_origins, ["https://band.example", "http://localhost:8000"]);
+    let said = format!("{:#}", load("https://band.example/tour").unwrap_err());
+    assert!(said.starts_with("embed_origins: https://band.example/tour: expected"), "{said}");
+}
+
+#[test]
 fn flags_win_over_the_environment() {
     let variables = [("PODO_LISTEN", "127.0.0.1:1"), ("PODO_HOLD_SECONDS", "2")];
     let flags = Overrides { listen: Some("127.0.0.1:2".into()), ..Overrides::default() };

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 struct Web;
 
 /// Pages by path.
-const PAGES: [(&str, &str); 8] = [
+const PAGES: [(&str, &str); 9] = [
     ("/admin", "admin/index.html"),
     ("/admin/", "admin/index.html"),
     ("/gate", "gate/index.html"),
@@ -24,6 +24,8 @@ const PAGES: [(&str, &str); 8] = [
     ("/docs", "docs/index.html"),
     ("/docs/", "docs/index.html"),
     ("/pay/sandbox", "pay/sandbox.html"),
+    // What an organiser's own site includes; its address never changes.
+    ("/embed.js", "embed/widget.js"),
     // At the root, because a worker serves only what is below its own address.
     ("/sw.js", "fan/sw.js"),
 ];
@@ -52,7 +54,7 @@ fn policy_for(host: &str) -> String {
 const MISSING: &str = "fan/missing.html";
 
 /// Folders of the files that pages refer to.
-const FOLDERS: [&str; 6] = ["admin", "docs", "fan", "gate", "pay", "shared"];
+const FOLDERS: [&str; 7] = ["admin", "docs", "embed", "fan", "gate", "pay", "shared"];
 
 const KEEP: &str = "public, max-age=31536000, immutable";
 const ASK_AGAIN: &str = "no-cache";
@@ -108,6 +110,9 @@ fn file_at(path: &str) -> Option<File> {
     if let Some((_, host)) = GATEWAYS.iter().find(|(address, _)| *address == path) {
         let policy = Some(policy_for(host));
         return file(GATEWAY, ASK_AGAIN).map(|file| File { policy, ..file });
+    }
+    if path.starts_with("/embed/events/") {
+        return file("embed/index.html", ASK_AGAIN);
     }
     let path = path.strip_prefix('/')?;
     match path.strip_prefix('~').and_then(|rest| rest.split_once('/')) {

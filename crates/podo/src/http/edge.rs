@@ -4,6 +4,7 @@
 
 mod common_headers;
 mod detach;
+pub(crate) mod embeds;
 mod fast_path;
 pub(crate) mod gate;
 mod host;
@@ -144,19 +145,15 @@ impl Edge {
         let begun = self.begin_span(text_of(request.headers(), "traceparent"), &id);
         let trace = begun.as_ref().and_then(Begun::followed);
         let is_api = request.uri().path().starts_with("/api/");
+        let other_sites = self.state.embeds.headers_for(&request);
         let allowed = self.let_in(request.uri().path(), peer.ip(), Some(request.headers()));
-        let (mut response, n_left) = match allowed {
-            Ok(n_left) if !host::is_one(&request) => {
-                (ApiError::from(Failure::Host).into_response(), n_left)
-            }
-            Ok(n_left) if !origin::is_ours(&request, &self.state.home) => {
-                (ApiError::from(Failure::ForeignOrigin).into_response(), n_left)
-            }
-            Ok(n_left) => {
+        let (mut response, n_left) = match (allowed, self.refuse_or_preflight(&request)) {
+            (Ok(n_left), Some(response)) => (response, n_left),
+            (Ok(n_left), None) => {
                 request.extensions_mut().insert(Deadline(deadline));
                 (self.hand_over(request, peer, trace).await, n_left)
             }
-            Err(error) => (error.into_response(), Some(0)),
+            (Err(error), _) => (error.into_response(), Some(0)),
         };
         let n_bytes = response.body().size_hint().exact().unwrap_or(OF_STREAM);
         let room = self.find_room(n_bytes, peer.ip(), connection);
@@ -172,9 +169,24 @@ impl Edge {
         }
         response.headers_mut().insert(request_id::HEADER, id.header());
         self.common_headers.add_to(response.headers_mut(), n_left.filter(|_| is_api));
+        other_sites.add_to(response.headers_mut());
         let served = Served { route, is_inside, started, begun };
         self.record(served, response.status());
         (response, room)
+    }
+
+    /// The response to a request that no handler may see: of an ambiguous host, of a page that may not
+    /// act, or of a browser that asks before it calls.
+    fn refuse_or_preflight<B>(&self, request: &Request<B>) -> Option<Response> {
+        if !host::is_one(request) {
+            return Some(ApiError::from(Failure::Host).into_response());
+        }
+        let embeds = &self.state.embeds;
+        if let Some(response) = embeds.preflight(request) {
+            return Some(response);
+        }
+        let may_act = origin::is_ours(request, &self.state.home) || embeds.may_act(request);
+        (!may_act).then(|| ApiError::from(Failure::ForeignOrigin).into_response())
     }
 
     /// Reserves unsent bytes of the connection and the address for a response. Small responses need

@@ -67,7 +67,7 @@ pub(super) async fn create_schedule(tx: &mut dyn Tx, command: &CreateSchedule) -
         EventStatus::Preparing | EventStatus::Open => {}
         EventStatus::Ended | EventStatus::Cancelled => return Err(Refusal::WrongEventState.into()),
     }
-    let template = template_of_hall(tx, event.get("hall_id")?).await?;
+    let template = template_of_hall(tx, event.get("hall_id")?).await?.without_shapes();
     let plan = template.plan()?;
     let prices = price_seats(&plan, &command.prices)?;
     let n_seats = u32::try_from(plan.seats.len()).unwrap_or(u32::MAX);

@@ -16,6 +16,9 @@ commands! {
         write set_notification_settings(SetSettings {
             user: UserId, settings: NotificationSettings, now: Timestamp,
         }) -> () as User => set_settings;
+        write remember_language(RememberLanguage {
+            user: UserId, language: Language, is_choice: bool, now: Timestamp,
+        }) -> () as User => remember_language;
         write add_device(AddDevice { device: Device, now: Timestamp }) -> () as User => add_device;
         write remove_device(RemoveDevice { user: UserId, device: DeviceId })
             -> bool as User => remove_device;
@@ -108,6 +111,20 @@ async fn set_settings(tx: &mut dyn Tx, command: &SetSettings) -> Result<()> {
                       reminders = excluded.reminders";
     let NotificationSettings { language, email, sms, push, reminders } = command.settings;
     let values = params![command.user, language.as_str(), email, sms, push, command.now, reminders];
+    tx.execute(sql, values).await?;
+    Ok(())
+}
+
+async fn remember_language(tx: &mut dyn Tx, command: &RememberLanguage) -> Result<()> {
+    let sql = "insert into notification_settings (user_id, language, email, sms, push, updated_at,
+                                                  reminders)
+               values ($1, $2, $3, $4, $5, $6, $7)
+               on conflict (user_id) do update
+                  set language = excluded.language, updated_at = excluded.updated_at
+                where $8 and notification_settings.language <> excluded.language";
+    let NotificationSettings { email, sms, push, reminders, .. } = NotificationSettings::default();
+    let RememberLanguage { user, language, is_choice, now } = *command;
+    let values = params![user, language.as_str(), email, sms, push, now, reminders, is_choice];
     tx.execute(sql, values).await?;
     Ok(())
 }

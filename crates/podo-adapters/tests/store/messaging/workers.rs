@@ -219,6 +219,15 @@ async fn a_device_belongs_to_the_last_who_brought_it() {
     world.store.set_notification_settings(one.id, wish, at(3)).await.unwrap();
     let wished = world.store.notification_settings(&[two.id, one.id, two.id]).await.unwrap();
     assert_eq!(wished, [NotificationSettings::default(), wish, NotificationSettings::default()]);
+    // A log-in in another language changes nothing that is known; a choice does, and only that.
+    world.store.remember_language(one.id, Language::Ko, false, at(4)).await.unwrap();
+    world.store.remember_language(two.id, Language::En, false, at(4)).await.unwrap();
+    let first = NotificationSettings { language: Language::En, ..Default::default() };
+    let known = world.store.notification_settings(&[one.id, two.id]).await.unwrap();
+    assert_eq!(known, [wish, first]);
+    world.store.remember_language(one.id, Language::Ko, true, at(5)).await.unwrap();
+    let chosen = NotificationSettings { language: Language::Ko, ..wish };
+    assert_eq!(world.store.notification_settings(&[one.id]).await.unwrap(), [chosen]);
     world.finish().await;
 }
 

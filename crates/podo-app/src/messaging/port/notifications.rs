@@ -137,6 +137,15 @@ pub trait Notifications: Send + Sync {
     /// The settings of each user, in the given order.
     async fn notification_settings(&self, users: &[UserId]) -> Result<Vec<NotificationSettings>>;
 
+    /// The language of a fan's notifications, without touching the channels. Unless it is the fan's
+    /// choice, a language that is already stored stays.
+    async fn remember_language(
+        &self,
+        user: UserId,
+        language: Language,
+        is_choice: bool,
+        now: Timestamp,
+    ) -> Result<()>;
     async fn set_notification_settings(
         &self,
         user: UserId,

@@ -66,7 +66,13 @@ impl From<SeatListSection> for SectionTemplate {
             });
         }
         let grade = section.grade.unwrap_or_else(|| section.name.clone());
-        SectionTemplate { name: section.name, grade: Some(grade), rows, standing: None }
+        SectionTemplate {
+            name: section.name,
+            grade: Some(grade),
+            rows,
+            standing: None,
+            shape: None,
+        }
     }
 }
 

@@ -81,6 +81,7 @@ fn floor(radius: i32) -> Vec<SectionTemplate> {
             grade: Some(GRADES[0].0.to_owned()),
             rows: (0..((height - 20) / ROW).max(1)).map(row).collect(),
             standing: None,
+            shape: None,
         }
     };
     if n_seats < 2 { Vec::new() } else { (0..n_columns * n_rows).map(block).collect() }
@@ -117,6 +118,7 @@ fn tier_of(tier: i32, inner: i32, n_rows: i32, grade: &str) -> Vec<SectionTempla
                 grade: Some(grade.to_owned()),
                 rows: (0..n_rows).map(row).collect(),
                 standing: None,
+                shape: None,
             },
         )
     };

@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use podo_app::booking::port::reservations::{Held, ReservationView};
 use podo_app::booking::reservations;
-use podo_app::booking::reservations::{BestSeats, BookingSeat, SelectSeats};
+use podo_app::booking::reservations::{BestWish, BookingSeat, SelectSeats};
 use podo_app::operations::idempotency::{BEST, CANCEL_RESERVATION, SELECT, idempotency_key};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments;
@@ -24,7 +24,7 @@ use podo_domain::booking::best::Orphans;
 use podo_domain::catalog::text::Line;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::{ReservationId, ScheduleId, SeatId};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 #[derive(Deserialize, IntoParams)]
@@ -146,8 +146,8 @@ pub(crate) async fn best(
     body: Body<BestBody>,
 ) -> ApiResult<Response> {
     let BestBody { schedule_id, count, orphans, across_rows, wheelchairs, .. } = body.value;
-    let asked = BestSeats {
-        key: key_of(&headers, caller.user, BEST, &body.bytes)?,
+    let key = key_of(&headers, caller.user, BEST, &body.bytes)?;
+    let asked = BestWish {
         fan: caller,
         schedule: schedule_id,
         count,
@@ -158,7 +158,64 @@ pub(crate) async fn best(
         wheelchairs,
         entry_token: text_of(&headers, "entry-token"),
     };
-    once(reservations::hold_best_seats(&app.context, asked).await?)
+    once(reservations::hold_best_seats(&app.context, key, asked).await?)
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct SuggestParams {
+    #[param(value_type = String, format = Uuid)]
+    schedule_id: ScheduleId,
+    #[param(minimum = 1, maximum = 10)]
+    count: usize,
+    /// Seats of this grade in different rows; without it, the best of each grade.
+    #[serde(default)]
+    grade: Option<String>,
+    /// All seats are in this section.
+    #[serde(default)]
+    section: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Suggestion {
+    seat_ids: Vec<SeatId>,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Suggestions {
+    /// At most three, the best first.
+    items: Vec<Suggestion>,
+}
+
+/// Proposes the best free seats and holds none: they may be gone when they are selected.
+#[utoipa::path(get, path = "/api/booking/seats/suggestions", tag = "booking",
+    security(("accessToken" = [])),
+    params(SuggestParams, ("Entry-Token" = String, Header)),
+    responses((status = 200, body = Suggestions), (status = 401, body = Problem),
+              (status = 403, body = Problem), (status = 404, body = Problem),
+              (status = 422, body = Problem)))]
+pub(crate) async fn suggest(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    headers: HeaderMap,
+    Params(params): Params<SuggestParams>,
+) -> ApiResult<Json<Suggestions>> {
+    let asked = BestWish {
+        fan: caller,
+        schedule: params.schedule_id,
+        count: params.count,
+        grade: params.grade.as_deref(),
+        section: params.section.as_deref(),
+        orphans: Orphans::default(),
+        across_rows: false,
+        wheelchairs: 0,
+        entry_token: text_of(&headers, "entry-token"),
+    };
+    let found = reservations::suggest_seats(&app.context, asked).await?;
+    let items = found.into_iter().map(|seat_ids| Suggestion { seat_ids }).collect();
+    Ok(Json(Suggestions { items }))
 }
 
 #[derive(Deserialize, IntoParams)]

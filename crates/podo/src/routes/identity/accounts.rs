@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use podo_app::identity::accounts;
 use podo_app::identity::accounts::{Credentials, LoggedIn, SignUp};
+use podo_app::messaging::notifications;
 use podo_domain::catalog::text::Line;
 use podo_domain::identity::consents::Consents;
 use podo_domain::identity::{Email, GivenPassword, NewPassword, Phone, Role};
@@ -114,12 +115,22 @@ pub(crate) struct LogInBody {
 pub(crate) async fn log_in(
     State(app): State<App>,
     CameFrom(origin): CameFrom,
+    headers: HeaderMap,
     body: Body<LogInBody>,
 ) -> ApiResult<Response> {
     let LogInBody { email, password, code } = body.value;
     let given = Credentials { email, password: password.into(), code: code.map(String::from) };
     let logged_in = accounts::log_in(&app.context, given, origin).await?;
+    note_language(&app, &headers, &logged_in).await;
     Ok(cookies::with_session(logged_in))
+}
+
+/// Notifications are in the language of the first log-in, until the fan chooses another.
+pub(crate) async fn note_language(app: &App, headers: &HeaderMap, logged_in: &LoggedIn) {
+    if let Some(language) = Language::named(headers) {
+        let user = logged_in.user.id;
+        notifications::note_language(&app.context, user, language.of_notifications()).await;
+    }
 }
 
 #[derive(Default, Deserialize, ToSchema)]

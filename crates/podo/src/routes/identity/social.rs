@@ -5,6 +5,7 @@ use crate::http::problem::{ApiError, ApiResult, Problem};
 use crate::http::respond::cookies;
 use crate::http::respond::cookies::Cookie;
 use crate::routes::App;
+use crate::routes::identity::accounts::note_language;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
@@ -109,6 +110,7 @@ pub(crate) async fn callback(
             Ok((StatusCode::SEE_OTHER, AppendHeaders([done, to])).into_response())
         }
         Ok(SocialEnd::LoggedIn(logged_in)) => {
+            note_language(&app, &headers, &logged_in).await;
             let to = (header::LOCATION, "/?welcome".to_owned());
             let mut headers = vec![done, to];
             headers.extend(cookies::of_session(&logged_in));

@@ -10,6 +10,7 @@ use podo_app::messaging::notifications;
 use podo_app::messaging::notifications::PushToken;
 use podo_app::messaging::port::notifications::{NoticeView, NotificationSettings};
 use podo_domain::DeviceId;
+use podo_domain::messaging::messages::Language;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -21,6 +22,7 @@ const LISTED_MAX: u32 = 50;
 pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(show, change))
+        .routes(routes!(choose_language))
         .routes(routes!(sent))
         .routes(routes!(add_device))
         .routes(routes!(remove_device))
@@ -49,6 +51,25 @@ pub(crate) async fn change(
 ) -> ApiResult<Json<NotificationSettings>> {
     notifications::set_settings(&app.context, caller.user, body.value).await?;
     Ok(Json(body.value))
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LanguageBody {
+    language: Language,
+}
+
+/// Sets the language of notifications; the channels stay as they are.
+#[utoipa::path(put, path = "/api/users/me/notifications/language", operation_id = "choose_language", tag = "accounts",
+    security(("accessToken" = [])), request_body = LanguageBody,
+    responses((status = 204), (status = 401, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn choose_language(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    body: Body<LanguageBody>,
+) -> ApiResult<StatusCode> {
+    notifications::choose_language(&app.context, caller.user, body.value.language).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 #[derive(Serialize, ToSchema)]

@@ -4,6 +4,7 @@ use crate::http::extract::{CameFrom, Raw};
 use crate::http::language::Language;
 use crate::http::problem::ApiError;
 use crate::routes::App;
+use crate::routes::identity::accounts::note_language;
 use crate::routes::no_js::form::{Field, Form};
 use crate::routes::no_js::html::{escape, link};
 use crate::routes::no_js::next::Next;
@@ -185,18 +186,19 @@ pub(crate) async fn log_in(
     Raw(body): Raw,
 ) -> Response {
     let (language, given): (_, Given) = (Language::of(&headers), read(&body));
-    match begin(&app, &given, origin).await {
+    match begin(&app, &headers, &given, origin).await {
         Ok(response) => response,
         Err(error @ Error::Refused(_)) => log_in_form(language, &given, Some(error)),
         Err(error) => trouble(language, error),
     }
 }
 
-async fn begin(app: &App, given: &Given, origin: Origin) -> Result<Response> {
+async fn begin(app: &App, headers: &HeaderMap, given: &Given, origin: Origin) -> Result<Response> {
     let email = Email::try_from(given.email.clone()).map_err(|_error| Refusal::LoginFailed)?;
     let code = Some(given.code.clone()).filter(|code| !code.is_empty());
     let credentials = Credentials { email, password: given.password.clone(), code };
     let logged_in = accounts::log_in(&app.context, credentials, origin).await?;
+    note_language(app, headers, &logged_in).await;
     Ok(session::begin(&logged_in, &given.next))
 }
 
@@ -209,7 +211,7 @@ pub(crate) async fn sign_up(
 ) -> Response {
     let (language, given): (_, Given) = (Language::of(&headers), read(&body));
     let made = match make(&app, &given, language, &origin).await {
-        Ok(SignedUp::Made(_)) => begin(&app, &given, origin).await,
+        Ok(SignedUp::Made(_)) => begin(&app, &headers, &given, origin).await,
         Ok(SignedUp::CodeSent { sign_up, .. }) => {
             let asked = PendingSignUp {
                 sign_up: sign_up.to_string(),

@@ -109,6 +109,45 @@ async fn a_wish_that_cannot_be_met_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn proposals_hold_nothing_and_can_be_held() {
+    let world = World::start().await;
+    let show = show(&world).await;
+    let fan = world.fan_inside(&show).await;
+    let path =
+        |wish: &str| format!("/api/booking/seats/suggestions?scheduleId={}&{wish}", show.schedule);
+    let proposed = fan.api.get(&path("count=2")).await.expect(200);
+    let items = proposed["items"].as_array().unwrap();
+    assert!((1..=3).contains(&items.len()), "{proposed}");
+    assert_eq!(world.organiser.get(&live(&show)).await.expect(200)["held"], json!(0));
+    let seats: Vec<SeatId> = serde_json::from_value(items[0]["seatIds"].clone()).unwrap();
+    assert_eq!(seats.len(), 2);
+    let body = json!({ "scheduleId": show.schedule, "seatIds": seats });
+    fan.api.post_new("/api/booking/seats/select", &body).await.expect(201);
+    // What another fan holds is proposed to no one.
+    let other = world.fan_inside(&show).await;
+    until("held seats are proposed no more", async || {
+        let now = other.api.get(&path("count=2")).await.expect(200).to_string();
+        seats.iter().all(|seat| !now.contains(&seat.to_string())).then_some(())
+    })
+    .await;
+    for (wish, code) in [
+        ("count=0", "NO_SEATS"),
+        ("count=11", "TOO_MANY_SEATS"),
+        ("count=1&grade=X", "UNKNOWN_GRADE"),
+        ("count=1&section=X", "UNKNOWN_SECTION"),
+    ] {
+        fan.api.get(&path(wish)).await.refused(422, code);
+    }
+    fan.api.without_entry().get(&path("count=1")).await.refused(403, "ENTRY_REQUIRED");
+    world.stranger.get(&path("count=1")).await.expect(401);
+    world.finish().await;
+}
+
+fn live(show: &Show) -> String {
+    format!("/api/admin/schedules/{}/live", show.schedule)
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_repeated_wish_gets_its_first_answer() {
     let world = World::start().await;
     let show = show(&world).await;

@@ -1,7 +1,7 @@
 //! Notifications by e-mail, SMS and push, to fakes that speak the real protocols.
 
 use crate::messaging::messages::{confirmed, one_seat};
-use crate::support::client::text;
+use crate::support::client::{Api, text};
 use crate::support::world::{Plan, World, until};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -245,4 +245,42 @@ async fn korean_numbers_get_an_alimtalk_and_others_a_text_message() {
     assert!(signed.contains("x-amz-security-token"), "{signed}");
     let role = received.iter().find(|it| it.path == "/role").unwrap();
     assert_eq!(role.header("authorization"), "task");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn notifications_are_in_the_language_of_the_first_log_in_until_the_fan_chooses() {
+    let world = World::with(&[]).await;
+    let account = json!({ "email": "reader@podo.kr", "password": "green-grapes-2026" });
+    let mut asked = account.clone();
+    asked["name"] = json!("Reader");
+    world.stranger.post("/api/auth/signup", &asked).await.expect(201);
+    let log_in = async |accepted: Option<&str>| {
+        let request = world.stranger.call(reqwest::Method::POST, "/api/auth/login").json(&account);
+        let request = match accepted {
+            Some(language) => request.header("Accept-Language", language),
+            None => request,
+        };
+        let session = crate::support::client::send(request).await.expect(200);
+        world.stranger.with_token(&text(&session, "accessToken"))
+    };
+    let path = "/api/users/me/notifications";
+    let settings = async |api: &Api| api.get(path).await.expect(200);
+    let api = log_in(None).await;
+    assert_eq!(settings(&api).await["language"], "ko", "a program names no language");
+    let api = log_in(Some("fr-FR, ja;q=0.5")).await;
+    assert_eq!(settings(&api).await["language"], "en");
+    let api = log_in(Some("ko")).await;
+    assert_eq!(settings(&api).await["language"], "en", "the first log-in counts");
+    let quiet = json!({ "language": "en", "email": false, "sms": true, "push": true });
+    api.put(path, &quiet).await.expect(200);
+    let choose = format!("{path}/language");
+    api.put(&choose, &json!({ "language": "ko" })).await.expect(204);
+    let now = settings(&api).await;
+    assert_eq!(
+        (&now["language"], &now["email"], &now["sms"]),
+        (&json!("ko"), &json!(false), &json!(true))
+    );
+    api.put(&choose, &json!({ "language": "fr" })).await.expect(422);
+    world.stranger.put(&choose, &json!({ "language": "ko" })).await.expect(401);
+    world.finish().await;
 }

@@ -1,8 +1,8 @@
 // A standing zone: how many places, because their numbers are given in order when they are held.
 
-import { el, icon } from "../../shared/ui/dom.js";
-import { count, won } from "../../shared/ui/format.js";
-import { t } from "../../shared/ui/i18n.js";
+import { el, icon } from "../../../shared/ui/dom.js";
+import { count, won } from "../../../shared/ui/format.js";
+import { t } from "../../../shared/ui/i18n.js";
 
 /** Between the bar and the zone. */
 const ROOM_PX = 8;

@@ -1,0 +1,48 @@
+// The embedded event, in the languages of the fan's pages.
+
+export default {
+  ko: {
+    book: "예매하기",
+    look: "자세히",
+    from: (price) => `${price}부터`,
+    opens: (time) => `${time} 오픈`,
+    over: "판매 종료",
+    canceled: "취소된 공연",
+    more: (n) => `다른 회차 ${n}개`,
+    missing: "공연을 불러오지 못했어요.",
+    opensNew: "새 창에서 열려요",
+  },
+  en: {
+    book: "Book",
+    look: "Details",
+    from: (price) => `From ${price}`,
+    opens: (time) => `Opens ${time}`,
+    over: "Sale ended",
+    canceled: "Canceled",
+    more: (n) => (n === 1 ? "1 more date" : `${n} more dates`),
+    missing: "The event could not be loaded.",
+    opensNew: "opens in a new window",
+  },
+  ja: {
+    book: "予約する",
+    look: "詳細",
+    from: (price) => `${price}から`,
+    opens: (time) => `${time}発売`,
+    over: "販売終了",
+    canceled: "中止",
+    more: (n) => `ほか${n}公演`,
+    missing: "公演を読み込めませんでした。",
+    opensNew: "新しいウィンドウで開きます",
+  },
+  zh: {
+    book: "购票",
+    look: "详情",
+    from: (price) => `${price}起`,
+    opens: (time) => `${time}开售`,
+    over: "售票结束",
+    canceled: "已取消",
+    more: (n) => `还有${n}场`,
+    missing: "无法加载演出。",
+    opensNew: "在新窗口打开",
+  },
+};
