@@ -84,7 +84,8 @@ test("an organiser chooses the methods, and checkout shows and remembers only th
   assert.ok(await page.locator("input[value=KAKAO_PAY]").isChecked(), "never a wallet that can't pay");
   await page.getByRole("button", { name: words.payKAKAO_PAY("₩150,000") }).waitFor();
   await pressPay(page);
-  await page.getByText(words.methodKAKAO_PAY).waitFor();
+  await page.waitForURL(/\/pay\/sandbox/);
+  await page.getByText(words.methodKAKAO_PAY, { exact: true }).waitFor();
   await page.locator("[aria-describedby=how-APPROVE]").click();
   await page.getByRole("heading", { name: words.paidTitle }).waitFor();
   await toCheckout(fan, show, [4]);

@@ -30,7 +30,7 @@ pub(super) async fn request(
         Payee::Gateway if is_free => return Err(Refusal::NothingToPay.into()),
         Payee::Wallet if is_free => {}
         Payee::Gateway | Payee::Wallet | Payee::BoxOffice => {
-            found.offers.refuse_others(command.method)?
+            found.offers.refuse_others(command.method)?;
         }
     }
     let (reservation, extended) = give_time(tx, found.reservation, command).await?;
