@@ -20,6 +20,7 @@ const ROUTES = [
   [/^seats\/([\w-]+)$/, lazily(() => import("./booking/seats.js"), "seatMap")],
   [/^checkout\/([\w-]+)$/, lazily(() => import("./payments/checkout.js"), "checkout")],
   [/^paid\/([\w-]+)$/, lazily(() => import("./payments/paid.js"), "paid")],
+  [/^receipt\/([\w-]+)$/, lazily(() => import("./payments/receipt.js"), "receipt")],
   [/^claim\/([\w-]+)$/, lazily(() => import("./tickets/claim.js"), "claim")],
   [/^tickets$/, lazily(() => import("./tickets/tickets.js"), "tickets")],
   [/^tickets\/([\w-]+)\/full$/, lazily(() => import("./tickets/full.js"), "fullTicket")],

@@ -1,5 +1,5 @@
-// A payment gateway's window, opened by the gateway's own script. This is the only page that loads
-// a script from another host; the last segment of its address names the gateway, and its content
+// A payment gateway's window, opened by the gateway's own script, or its page for phones, opened by a
+// form. This is the only page that loads a script from another host; the last segment of its address names the gateway, and its content
 // policy allows no other host.
 
 import { el } from "../shared/ui/dom.js";
@@ -71,6 +71,7 @@ const COMPANIES = {
   },
   inicis: {
     host: /^(stg)?stdpay\.inicis\.com$/,
+    page: /^(stg)?mobile\.inicis\.com$/,
     open: async (order) => window.INIStdPay.pay(postForm("inicis", order, order.returnUrl).id),
   },
   identity: {
@@ -84,6 +85,7 @@ const COMPANIES = {
   },
   kcp: {
     host: /^(test)?spay\.kcp\.co\.kr$/,
+    page: /^(test)?smpay\.kcp\.co\.kr$/,
     open: async (order) => {
       // The fields that the gateway's script fills in; it calls a function of this name and closes
       // its window.
@@ -102,9 +104,9 @@ const COMPANIES = {
 
 const addressOf = (id) => `${location.origin}/#/identity/${encodeURIComponent(id)}`;
 
-function postForm(name, fields, action) {
+function postForm(name, fields, action, charset) {
   document.getElementById(`${name}-order`)?.remove();
-  const form = el("form", { id: `${name}-order`, name: `${name}-order`, method: "post", action }, Object.entries(fields).map(([key, value]) =>
+  const form = el("form", { id: `${name}-order`, name: `${name}-order`, method: "post", action, "accept-charset": charset }, Object.entries(fields).map(([key, value]) =>
     el("input", { type: "hidden", name: key, value })));
   document.body.append(form);
   return form;
@@ -132,11 +134,19 @@ function load(address, host) {
   });
 }
 
+/** Their pages for phones read forms in the old Korean encoding. */
+function leaveWith(name, order, action, page) {
+  const target = new URL(action);
+  if (target.protocol !== "https:" || !page?.test(target.hostname)) throw new Error(`not a payment company: ${action}`);
+  postForm(name, order, target.href, "euc-kr").submit();
+}
+
 async function open(checkout, problem) {
   problem.hidden = true;
   try {
     const company = COMPANIES[checkout.gateway];
-    const { scriptUrl, ...order } = checkout.data;
+    const { scriptUrl, action, ...order } = checkout.data;
+    if (action) return leaveWith(checkout.gateway, order, action, company.page);
     await loadScript(scriptUrl, company.host);
     await company.open(order);
   } catch (error) {

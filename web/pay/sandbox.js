@@ -1,49 +1,54 @@
-// The sandbox gateway's pay page: simulates a card company, with a button for every outcome.
+// The sandbox gateway's pay page: simulates a payment company, with a button for every outcome.
 
 import { el, problemBox } from "../shared/ui/dom.js";
 import { won } from "../shared/ui/format.js";
 import { language, t, useWords } from "../shared/ui/i18n.js";
+import { en, ko } from "../fan/words/methods.js";
 
 const CHOICES = ["APPROVE", "DECLINE", "TIMEOUT", "DUPLICATE", "LATE"];
 
 const WORDS = {
   ko: {
-    title: "연습용 카드 결제",
-    about: "진짜 돈은 움직이지 않아요. 카드사가 어떻게 답할지 골라 주세요.",
+    ...ko,
+    title: "연습용 결제",
+    about: "진짜 돈은 움직이지 않아요. 결제사가 어떻게 답할지 골라 주세요.",
     order: "주문 번호",
     amount: "결제 금액",
+    method: "결제 수단",
     noOrder: "주문 번호가 없는 주소예요. 결제 화면에서 다시 시작해 주세요.",
     back: "podo로 돌아가기",
-    busy: "카드사에 보내는 중이에요…",
+    busy: "결제사에 보내는 중이에요…",
     trouble: "보내지 못했어요. 다시 눌러 주세요.",
     APPROVE: "승인",
     DECLINE: "거절",
     TIMEOUT: "응답 없음",
     DUPLICATE: "승인을 두 번 알림",
     LATE: "늦은 승인",
-    howAPPROVE: "카드사가 바로 승인해요.",
+    howAPPROVE: "결제사가 바로 승인해요.",
     howDECLINE: "한도 초과로 거절해요.",
-    howTIMEOUT: "카드사가 답하지 않아 결과를 물어봐야 해요.",
+    howTIMEOUT: "결제사가 답하지 않아 결과를 물어봐야 해요.",
     howDUPLICATE: "같은 승인을 두 번 알려도 한 번만 처리돼요.",
     howLATE: "승인은 됐지만 답이 늦게 와요. 그동안 좌석은 유지돼요.",
   },
   en: {
-    title: "Practice card payment",
-    about: "No real money moves. Choose how the card company answers.",
+    ...en,
+    title: "Practice payment",
+    about: "No real money moves. Choose how the payment company answers.",
     order: "Order",
     amount: "Amount",
+    method: "Method",
     noOrder: "This address has no order. Please start again from the payment page.",
     back: "Back to podo",
-    busy: "Sending to the card company…",
+    busy: "Sending to the payment company…",
     trouble: "This could not be sent. Please press again.",
     APPROVE: "Approve",
     DECLINE: "Decline",
     TIMEOUT: "No answer",
     DUPLICATE: "Approve, told twice",
     LATE: "Approve late",
-    howAPPROVE: "The card company approves at once.",
+    howAPPROVE: "The payment company approves at once.",
     howDECLINE: "Declined: over the limit.",
-    howTIMEOUT: "The card company does not answer and has to be asked.",
+    howTIMEOUT: "The payment company does not answer and has to be asked.",
     howDUPLICATE: "The same approval arrives twice and must count once.",
     howLATE: "Approved, but the answer is late. The seats are kept meanwhile.",
   },
@@ -58,11 +63,11 @@ function show() {
   main.replaceChildren(
     el("div", { class: "card pad stack" },
       el("h1", {}, t("title")),
-      isOrder ? orderForm(orderId, Number(query.get("amount"))) : el("p", { class: "note danger", role: "alert" }, t("noOrder")),
+      isOrder ? orderForm(orderId, Number(query.get("amount")), query.get("method")) : el("p", { class: "note danger", role: "alert" }, t("noOrder")),
       el("p", {}, el("a", { class: "btn", href: isOrder ? `/#/paid/${asUuid(orderId)}` : "/" }, t("back")))));
 }
 
-function orderForm(orderId, amount) {
+function orderForm(orderId, amount, method) {
   const problem = problemBox();
   const busy = el("p", { class: "quiet", role: "status" });
   const buttons = CHOICES.map((choice) => el("button", {
@@ -90,6 +95,7 @@ function orderForm(orderId, amount) {
     el("p", { class: "quiet" }, t("about")),
     el("p", { class: "row apart" }, el("span", {}, t("order")), el("b", { class: "num" }, orderId)),
     el("p", { class: "row apart" }, el("span", {}, t("amount")), el("b", { class: "num" }, won(amount))),
+    `method${method}` in en ? el("p", { class: "row apart" }, el("span", {}, t("method")), el("b", {}, t(`method${method}`))) : null,
     problem.element,
     busy,
     el("ul", { class: "stack" }, buttons.map((button, index) =>

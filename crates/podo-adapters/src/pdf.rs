@@ -1,4 +1,4 @@
-//! Tickets as PDF documents, with the glyphs that they use.
+//! Tickets and receipts as PDF documents, with the glyphs that they use.
 
 mod font;
 mod page;
@@ -8,7 +8,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use page::{Drawing, Layout};
 use pdf_writer::{Filter, Finish, Name, Pdf, Rect, Ref, TextStr};
-use podo_app::tickets::documents::{PageSize, TicketPage, TicketPrinter};
+use podo_app::tickets::documents::{PageSize, ReceiptPage, TicketPage, TicketPrinter};
 use podo_app::{Error, Result};
 use std::io::Write;
 
@@ -20,6 +20,13 @@ pub struct PdfPrinter;
 const FONT: Name<'static> = Name(b"F");
 
 impl TicketPrinter for PdfPrinter {
+    fn print_receipt(&self, receipt: &ReceiptPage) -> Result<Vec<u8>> {
+        let mut subset = Subset::open()?;
+        let layout = Layout::of(PageSize::A4);
+        let page = Drawing::of_receipt(receipt, &layout, &mut subset);
+        write(&[page], &layout, &subset, &receipt.title)
+    }
+
     fn print(&self, ticket_pages: &[TicketPage], size: PageSize) -> Result<Vec<u8>> {
         let mut subset = Subset::open()?;
         let layout = Layout::of(size);
@@ -96,6 +103,22 @@ mod tests {
             assert!(pdf.starts_with(b"%PDF-") && pdf.ends_with(b"%%EOF"), "{size:?}");
             assert!(pdf.len() < 200_000, "{size:?}: {} bytes", pdf.len());
         }
+    }
+
+    #[test]
+    fn a_receipt_is_one_page() {
+        let row = |label: &str, text: &str| (label.to_owned(), text.to_owned());
+        let receipt = ReceiptPage {
+            organiser: "포도".to_owned(),
+            title: "영수증".to_owned(),
+            subject: "밤의 정원".to_owned(),
+            parts: vec![
+                vec![row("구매자", "김포도"), row("좌석", &"A-1, ".repeat(30))],
+                vec![row("VIP × 2", "300,000원"), row("합계", "300,000원")],
+            ],
+        };
+        let pdf = PdfPrinter.print_receipt(&receipt).unwrap();
+        assert!(pdf.starts_with(b"%PDF-") && pdf.len() < 100_000, "{} bytes", pdf.len());
     }
 
     #[test]

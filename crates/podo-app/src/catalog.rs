@@ -38,6 +38,7 @@ use podo_domain::catalog::{
     EventStatus, Genre, MinimumAge, NewEvent, ResaleDelay, ScheduleStatus, ScheduleTerms,
     ScheduleTimes, SeatPlan, SeatTemplate, ShowStatus, StandingZone,
 };
+use podo_domain::payments::OfferedMethods;
 use podo_domain::payments::refund_policy::{RefundPeriod, RefundPolicy};
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
 use podo_domain::{EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won};
@@ -61,6 +62,10 @@ pub struct EventView {
     pub transferable: bool,
     pub genre: Genre,
     pub minimum_age: MinimumAge,
+    /// How fans may pay.
+    pub payment_methods: OfferedMethods,
+    /// Whether admission is free of value-added tax.
+    pub vat_exempt: bool,
     /// Absent until an organiser uploads one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poster: Option<ImageView>,

@@ -37,6 +37,7 @@ use crate::tickets::passes::Passes;
 use crate::waiting_room::jobs::Visits;
 use crate::waiting_room::port::queue::Queue;
 use crate::waiting_room::{Openings, PollRateLimiter, Progresses, QueueLogBuffer, Waits};
+use podo_domain::payments::PaymentMethod;
 use podo_domain::waiting_room::HealthLimits;
 use podo_domain::{NodeId, Refusal, Timestamp};
 use std::sync::Arc;
@@ -350,12 +351,20 @@ impl AppContext {
         Ok(())
     }
 
-    /// The gateway that a fan chose, or the first configured one.
-    pub fn gateway_or_default(&self, name: Option<&str>) -> Result<&Arc<dyn Gateway>, Refusal> {
-        match name {
-            Some(name) => self.gateway(name),
-            None => self.payments.gateways.first().ok_or(Refusal::UnknownGateway),
-        }
+    /// The gateway that a fan chose, or the first configured one that takes money in this way.
+    pub fn gateway_for(
+        &self,
+        method: PaymentMethod,
+        name: Option<&str>,
+    ) -> Result<&Arc<dyn Gateway>, Refusal> {
+        let mut gateways = self.payments.gateways.iter();
+        let takes_it = |gateway: &&Arc<dyn Gateway>| gateway.methods().contains(&method);
+        let found = match name {
+            Some(name) => Some(self.gateway(name)?).filter(takes_it),
+            None if gateways.len() == 0 => return Err(Refusal::UnknownGateway),
+            None => gateways.find(takes_it),
+        };
+        found.ok_or(Refusal::MethodUnavailable)
     }
 
     pub fn gateway(&self, name: &str) -> Result<&Arc<dyn Gateway>, Refusal> {

@@ -3,6 +3,7 @@
 pub mod gateway_webhooks;
 pub mod jobs;
 pub mod port;
+pub mod receipts;
 pub mod refunds;
 pub mod reports;
 pub mod resolutions;
@@ -15,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::identity::bot_signals;
 use crate::operations::failpoints;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
-use crate::payments::port::gateway::{Answered, Order};
+use crate::payments::port::gateway::{Answered, Device, Order};
 use crate::payments::port::payments::{
     CancelPayment, Canceled, Capture, Checkout, ConfirmPayment, Confirmed, GatewayQuery,
     PayFromWallet, PaymentReady, PaymentView, RequestPayment, Requested, SettlePayment, Settled,
@@ -25,7 +26,7 @@ use futures::future::join;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::identity::bot_signals::{PAYS_AT_SOONEST, SignalKind};
 use podo_domain::payments::refunds::RefundTo;
-use podo_domain::payments::{PaymentMethod, PaymentStatus, SHOW_CANCELED};
+use podo_domain::payments::{Payee, PaymentMethod, PaymentStatus, SHOW_CANCELED};
 use podo_domain::{
     PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
 };
@@ -37,6 +38,7 @@ pub struct PaymentRequest<'a> {
     pub reservation: ReservationId,
     pub method: PaymentMethod,
     pub gateway: Option<&'a str>,
+    pub device: Device,
 }
 
 /// Prepares a payment and extends the hold for the gateway's page. The hold proves the entry: an
@@ -47,19 +49,19 @@ pub async fn request_payment(
 ) -> Result<Idempotent<PaymentReady>> {
     let now = context.now();
     let payment = PaymentId::new(context.rng.id(now));
-    let (gateway, checkout) = match asked.method {
-        PaymentMethod::Wallet => (None, Checkout { gateway: None, url: None, data: None }),
+    let (gateway, checkout) = match asked.method.payee() {
+        Payee::Wallet => (None, Checkout { gateway: None, url: None, data: None }),
         // Only an organiser takes money at the desk.
-        PaymentMethod::BoxOffice => return Err(Refusal::UnknownGateway.into()),
-        PaymentMethod::Card => {
-            let gateway = context.gateway_or_default(asked.gateway)?;
+        Payee::BoxOffice => return Err(Refusal::UnknownGateway.into()),
+        Payee::Gateway => {
+            let gateway = context.gateway_for(asked.method, asked.gateway)?;
             let reservation = my_reservation(context, asked.fan, asked.reservation).await?;
             let (store, date) = (&*context.store, reservation.schedule_id);
             let schedule = context.catalog.schedules.get(store, date, now).await?;
             let (amount, customer) = (reservation.amount, asked.fan);
-            let order = Order { payment, amount, name: &schedule.event_title, customer };
-            gateway.prepare(&order, now).await?;
-            (Some(gateway.name()), gateway.checkout(&order))
+            let (name, method, device) = (&schedule.event_title, asked.method, asked.device);
+            let order = Order { payment, amount, name, customer, method, device };
+            (Some(gateway.name()), gateway.checkout(&order, now).await?)
         }
     };
     let command = RequestPayment {
@@ -211,6 +213,7 @@ pub async fn settle(
         outcome: answered.outcome,
         answer: answered.answer,
         reference: answered.reference,
+        paid_with: answered.paid_with,
         now: context.now(),
     };
     let settled = context.store.settle_payment(command).await?;

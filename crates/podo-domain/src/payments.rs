@@ -7,6 +7,8 @@ use crate::{PaymentId, Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
+pub use methods::{OfferedMethods, Payee, PaymentMethod};
+
 /// A payment still unknown after this long is voided; only then are its seats released.
 pub const VOID_AFTER: Duration = Duration::from_secs(180);
 
@@ -88,32 +90,6 @@ impl PaymentStatus {
             Failed | Canceled => matches!(next, RefundDue),
             Refunded => false,
         }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum PaymentMethod {
-    Wallet,
-    Card,
-    /// Paid at the desk of the organiser; no fan can choose it.
-    BoxOffice,
-}
-
-impl PaymentMethod {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            PaymentMethod::Wallet => "WALLET",
-            PaymentMethod::Card => "CARD",
-            PaymentMethod::BoxOffice => "BOX_OFFICE",
-        }
-    }
-
-    pub fn parse(text: &str) -> Option<PaymentMethod> {
-        [PaymentMethod::Wallet, PaymentMethod::Card, PaymentMethod::BoxOffice]
-            .into_iter()
-            .find(|method| method.as_str() == text)
     }
 }
 
@@ -360,6 +336,8 @@ fn settle_captured(
 }
 
 pub mod approvals;
+pub mod methods;
+pub mod receipts;
 pub mod refund_policy;
 pub mod refunds;
 pub mod resolutions;

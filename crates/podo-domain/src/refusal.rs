@@ -281,6 +281,10 @@ pub enum Refusal {
     },
     PaymentKeyMissing,
     UnknownGateway,
+    /// The organiser of the event doesn't offer this way of paying.
+    MethodNotOffered,
+    /// No configured gateway, or not the chosen one, takes money this way.
+    MethodUnavailable,
     WalletLimit,
     NothingToRefund,
     /// It ends by itself or has ended, so an organiser can't resolve it.
@@ -465,6 +469,8 @@ impl Refusal {
             Refusal::PaymentDeclined { .. } => "PAYMENT_DECLINED",
             Refusal::PaymentKeyMissing => "PAYMENT_KEY_MISSING",
             Refusal::UnknownGateway => "UNKNOWN_GATEWAY",
+            Refusal::MethodNotOffered => "METHOD_NOT_OFFERED",
+            Refusal::MethodUnavailable => "METHOD_UNAVAILABLE",
             Refusal::WalletLimit => "WALLET_LIMIT",
             Refusal::NothingToRefund => "NOTHING_TO_REFUND",
             Refusal::NotStuck => "NOT_STUCK",

@@ -76,6 +76,8 @@ pub struct Order {
     /// How often we requested a refund.
     pub n_refunds: u32,
     pub is_voided: bool,
+    /// How the fan pays in the window, in Podo's words.
+    pub method: &'static str,
     pub(crate) n_asked: u32,
 }
 
@@ -94,6 +96,7 @@ impl Order {
             n_captures: 0,
             n_refunds: 0,
             is_voided: false,
+            method: "CARD",
             n_asked: 0,
         }
     }
@@ -139,6 +142,13 @@ impl Companies {
     pub fn approve(&self, order: &str, fault: Fault, refund_fault: RefundFault) {
         let mut book = self.lock();
         book.orders.insert(order.to_owned(), Order::new(fault, refund_fault));
+    }
+
+    /// The fan pays with this method there.
+    pub fn pay_with(&self, order: &str, method: &'static str) {
+        if let Some(order) = self.lock().orders.get_mut(order) {
+            order.method = method;
+        }
     }
 
     /// The company captures money without a request, or after a void.

@@ -154,6 +154,7 @@ fn documented() -> OpenApiRouter<App> {
         .merge(messaging::announcements::routes())
         .merge(messaging::notifications::routes())
         .merge(payments::refunds::routes())
+        .merge(payments::receipts::routes())
         .merge(payments::gateway_webhooks::routes())
         .merge(payments::wallet::routes())
         .merge(tickets::routes())

@@ -61,6 +61,47 @@ test("the last method that worked is chosen, unless the wallet is too small", as
   await fan.context.close();
 });
 
+test("an organiser chooses the methods, and checkout shows and remembers only those", async () => {
+  const show = await world.show();
+  const room = await world.room(`#/events/${show.eventId}`);
+  await room.page.getByRole("button", { name: "Edit" }).first().click();
+  const dialog = room.page.getByRole("dialog");
+  const methods = dialog.locator("fieldset", { hasText: "Payment methods" });
+  await methods.getByLabel("Card").uncheck();
+  await methods.getByLabel("Wallet").uncheck();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.getByRole("alert").filter({ hasText: /./ }).waitFor();
+  await methods.getByLabel("Kakao Pay").check();
+  await methods.getByLabel("Wallet").check();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+
+  const fan = await world.fan({ language: "en" });
+  const { page, words } = fan;
+  await toCheckout(fan, show, [3]);
+  const values = () => page.locator("input[name=method]").evaluateAll((all) => all.map((it) => it.value));
+  assert.deepEqual(await values(), ["KAKAO_PAY", "WALLET"]);
+  assert.ok(await page.locator("input[value=KAKAO_PAY]").isChecked(), "never a wallet that can't pay");
+  await page.getByRole("button", { name: words.payKAKAO_PAY("₩150,000") }).waitFor();
+  await pressPay(page);
+  await page.waitForURL(/\/pay\/sandbox/);
+  await page.getByText(words.methodKAKAO_PAY, { exact: true }).waitFor();
+  await page.locator("[aria-describedby=how-APPROVE]").click();
+  await page.getByRole("heading", { name: words.paidTitle }).waitFor();
+  await toCheckout(fan, show, [4]);
+  await page.getByText(words.methodLast).waitFor();
+  assert.ok(await page.locator("input[value=KAKAO_PAY]").isChecked());
+
+  // What isn't offered any more is neither shown nor chosen.
+  await world.admin.call("PATCH", `/api/admin/events/${show.eventId}`, { paymentMethods: ["TRANSFER"] });
+  await page.waitForTimeout(2_500);
+  await page.reload();
+  await page.locator("input[value=TRANSFER]:checked").waitFor();
+  assert.deepEqual(await values(), ["TRANSFER"]);
+  await room.context.close();
+  await fan.context.close();
+});
+
 test("the booking shows the concert, the seats, its number and what comes next", async () => {
   const show = await world.show({ title: "여름의 끝", artist: "청포도", venue: "포도 아레나" });
   const fan = await world.fan();
@@ -74,6 +115,19 @@ test("the booking shows the concert, the seats, its number and what comes next",
   assert.deepEqual(await page.locator(".stub-card li b").allTextContents(), [words.seatName("101-1-4"), words.seatName("101-1-5")]);
   await page.getByText(words.nextGate).waitFor();
   await page.getByRole("button", { name: words.calendar }).waitFor();
+
+  await page.getByRole("link", { name: words.receipt }).click();
+  await page.getByRole("heading", { level: 1, name: words.receipt }).waitFor();
+  const receipt = page.locator(".receipt");
+  await receipt.getByText(words.receiptVat).waitFor();
+  assert.equal(await receipt.locator(".sum b").textContent(), "300,000원");
+  assert.equal(await receipt.locator(".figures dd").last().textContent(), "27,273원");
+  await receipt.getByText(words.methodCARD).waitFor();
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: words.receiptPdf }).click()]);
+  assert.match(saved.suggestedFilename(), /\.pdf$/);
+  await page.emulateMedia({ media: "print" });
+  assert.ok(await page.locator(".no-print").first().isHidden(), "paper has no buttons");
+  await page.emulateMedia({ media: "screen" });
 
   await page.goto(`${world.url}/#/me`);
   await page.getByRole("heading", { level: 1, name: words.nextShow("김포도") }).waitFor();

@@ -1,4 +1,5 @@
-// Cards through real payment companies: their script on a page of its own, their window, the way back.
+// Payments through real companies: their script on a page of its own, their window, the way back; on
+// phones the pages of Inicis and KCP, which a form opens.
 // The companies are played: their scripts by what the driver serves in their name, their servers here.
 
 import assert from "node:assert/strict";
@@ -38,6 +39,14 @@ const SCRIPTS = {
       m_Completepayment({ res_cd: "0000", tran_cd: "00100000", enc_info: "info", enc_data: form.elements.ordr_idxx.value }, () => null);
     };`],
 };
+/** The companies' pages for phones: the address, and what their form posts back and where. */
+const PAGES = {
+  inicis: ["https://mobile.inicis.com/smart/payment/", ({ P_NEXT_URL, P_OID, P_AMT }) =>
+    [P_NEXT_URL, { P_STATUS: "00", P_TID: `${P_OID}.${P_AMT}`, idc_name: "fc", P_REQ_URL: "https://fcmobile.inicis.com/smart/payReq.ini" }]],
+  kcp: ["https://smpay.kcp.co.kr/pay/mobileGW.kcp", ({ Ret_URL, ordr_idxx }) =>
+    [Ret_URL, { res_cd: "0000", ordr_idxx, tran_cd: "00100000", enc_info: "info", enc_data: ordr_idxx }]],
+};
+const PHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1";
 const HELP = `
   const note = (asked) => sessionStorage.setItem("asked", JSON.stringify(asked));
   const back = (form, fields) => { for (const [name, value] of Object.entries(fields)) {
@@ -74,8 +83,9 @@ after(async () => {
   rmSync(keys, { recursive: true, force: true });
 });
 
-async function openBuyer() {
-  const fan = await world.fan({ language: "en", mayAsk: Object.values(SCRIPTS).map(([address]) => address) });
+async function openBuyer(options = { language: "en" }) {
+  const mayAsk = [...Object.values(SCRIPTS), ...Object.values(PAGES)].map(([address]) => address);
+  const fan = await world.fan({ ...options, mayAsk });
   for (const [address, body] of Object.values(SCRIPTS)) {
     await fan.page.route(address, (route) => route.fulfill({ contentType: "text/javascript", body: HELP + body }));
   }
@@ -100,6 +110,46 @@ test("a card goes through each company's own window, and the way back leads to t
     assert.equal(amount, 150_000, company);
     assert.equal((await show.live()).sold, i + 1, company);
   }
+  await fan.context.close();
+});
+
+test("on a phone each method opens the company's own page, and the way back leads to the ticket", async () => {
+  const show = await world.show({ template: blocks(1, 6, 10), prices: { VIP: 150_000 }, schedule: { seatsPerPerson: 8 } });
+  const offered = ["CARD", "KAKAO_PAY", "TRANSFER", "WALLET"];
+  await world.admin.call("PATCH", `/api/admin/events/${show.eventId}`, { paymentMethods: offered });
+  const fan = await openBuyer({ language: "ko", width: 390, height: 844, userAgent: PHONE });
+  const { page, words } = fan;
+  const posted = [];
+  for (const [address, answer] of Object.values(PAGES)) {
+    await page.route(address, (route) => {
+      const fields = Object.fromEntries(new URLSearchParams(route.request().postData()));
+      posted.push(fields);
+      const [back, answers] = answer(fields);
+      const inputs = Object.entries(answers).map(([name, value]) => `<input type="hidden" name="${name}" value="${value}">`);
+      return route.fulfill({ contentType: "text/html", body: `<form method="post" action="${back}">${inputs.join("")}</form><script>document.forms[0].submit()</script>` });
+    });
+  }
+  const ways = [["input[data-gateway=inicis]"], ["input[data-gateway=kcp]"], ["input[value=KAKAO_PAY]"], ["input[value=TRANSFER]"]];
+  for (const [i, [way]] of ways.entries()) {
+    await fan.enter(show);
+    await page.getByRole("button", { name: words.oneLess }).click();
+    await page.getByRole("button", { name: words.best }).click();
+    await page.waitForURL(/#\/checkout\//);
+    await page.locator(way).check();
+    await pressPay(page);
+    await page.getByRole("heading", { name: words.paidTitle }).waitFor();
+    assert.equal((await show.live()).sold, i + 1, way);
+  }
+  const [inicis, kcp] = posted;
+  assert.equal(posted.length, 2, "Toss takes the other two by its script");
+  assert.equal(inicis.P_INI_PAYMENT, "CARD");
+  assert.equal(kcp.approval_key, "approved");
+  const asked = await page.evaluate(() => JSON.parse(sessionStorage.getItem("asked")));
+  assert.equal(asked.method, "TRANSFER");
+  await fan.enter(show);
+  await page.getByRole("button", { name: words.best }).click();
+  await page.waitForURL(/#\/checkout\//);
+  assert.ok(await page.locator("input[value=TRANSFER]").isChecked(), "the last one that worked on this device");
   await fan.context.close();
 });
 
@@ -139,6 +189,11 @@ async function openCompanies() {
     [/^\/payments\/(\w+)\/confirm$/, ({ totalAmount }, id) => (charged.set(id, totalAmount), { payment: { pgTxId: "1", paidAt: new Date().toISOString() } })],
     [/^\/payments\/(\w+)$/, (_, id) => charged.has(id) && ({ status: "PAID", id, currency: "KRW", channel: { type: "TEST" }, method: {}, amount: { total: charged.get(id), paid: charged.get(id), cancelled: 0 } })],
     [/^\/api\/payAuth$/, ({ authToken }) => ({ resultCode: "0000", tid: "tid1", MOID: authToken.split(".")[0], TotPrice: authToken.split(".")[1], payMethod: "Card" })],
+    [/^\/smart\/payReq\.ini$/, ({ P_TID }) => {
+      const [order, amount] = P_TID.split(".");
+      return `P_STATUS=00&P_TID=tid2&P_OID=${order}&P_AMT=${amount}&P_TYPE=CARD`;
+    }],
+    [/^\/std\/tradeReg\/register$/, () => ({ Code: "0000", approvalKey: "approved", PayUrl: PAGES.kcp[0] })],
     [/^\/gw\/enc\/v1\/payment$/, ({ ordr_no: order, ordr_mony: amount }) => ({ res_cd: "0000", tno: `tno${order}`, order_no: order, amount, rem_mny: amount })],
   ];
   const server = createServer(async (request, response) => {
@@ -150,7 +205,7 @@ async function openCompanies() {
     const [pattern, answer] = answers.find(([it]) => it.test(path)) ?? [/()/, () => null];
     const said = answer(body, path.match(pattern)[1]);
     response.writeHead(said ? 200 : 404, { "Content-Type": "application/json" });
-    response.end(JSON.stringify(said || { code: "NOT_FOUND_PAYMENT", type: "PAYMENT_NOT_FOUND" }));
+    response.end(typeof said === "string" ? said : JSON.stringify(said || { code: "NOT_FOUND_PAYMENT", type: "PAYMENT_NOT_FOUND" }));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { server, url: `http://127.0.0.1:${server.address().port}` };

@@ -130,6 +130,9 @@ async function fanPages(world, { show, closed, later, gone, phased }, options, l
   await page.locator("[aria-describedby=how-APPROVE]").click();
   await page.getByRole("heading", { name: words.paidTitle }).waitFor();
   await look(page, "paid");
+  await page.getByRole("link", { name: words.receipt }).click();
+  await page.locator(".receipt .sum").first().waitFor();
+  await look(page, "receipt");
   await visit(fan, "/#/tickets", ".code svg");
   await look(page, "tickets");
   await page.getByRole("button", { name: words.cancelReservation }).click();

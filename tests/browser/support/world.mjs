@@ -115,8 +115,8 @@ export function blocks(nBlocks, nRows, nSeats) {
 }
 
 /** A tab that notes every broken rule: errors, policy violations, requests to other hosts. */
-export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light", keepsChoice, mayAsk } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500, locale: LOCALES[language] });
+export async function openTab({ url, browser, broken }, { language = "ko", width = 1280, height = 860, theme = "light", keepsChoice, mayAsk, userAgent } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, hasTouch: width < 500, userAgent, locale: LOCALES[language] });
   if (!keepsChoice) await context.addInitScript((chosen) => localStorage.setItem("podo.language", chosen), language);
   const page = await context.newPage();
   watch(page, url, broken, mayAsk);

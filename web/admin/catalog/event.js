@@ -7,6 +7,7 @@ import { count, moment, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { may } from "../../shared/app/session.js";
 import { GENRES } from "../../fan/words/event.js";
+import { METHODS } from "../../fan/words/methods.js";
 import { area, badge, card, choice, field, heading, tick } from "../form.js";
 import { addDateButton, editTimes } from "./dates.js";
 import { imagesCard } from "./images.js";
@@ -68,12 +69,16 @@ export function eventFields(event) {
     field({ label: t("minimumAge"), hint: t("minimumAgeHint"), name: "minimumAge", type: "number", min: 0, max: 21, value: event.minimumAge, required: true }),
     area({ label: t("description"), name: "description", value: event.description, maxlength: 5000 }),
     tick({ label: t("transferable"), name: "transferable", checked: event.transferable }),
+    tick({ label: t("vatExempt"), name: "vatExempt", checked: event.vatExempt }),
+    el("fieldset", { class: "stack tight" }, el("legend", {}, t("payMethods")),
+      METHODS.map((method) => tick({ label: t(`method${method}`), name: `pay${method}`, checked: event.paymentMethods.includes(method) })),
+      el("small", { class: "quiet" }, t("payMethodsHint"))),
   ];
 }
 
 export function readEvent(form) {
   const { title, artist, genre, minimumAge, description } = Object.fromEntries(form);
-  return { title, artist, genre, minimumAge: Number(minimumAge), description, transferable: form.has("transferable") };
+  return { title, artist, genre, minimumAge: Number(minimumAge), description, transferable: form.has("transferable"), vatExempt: form.has("vatExempt"), paymentMethods: METHODS.filter((method) => form.has(`pay${method}`)) };
 }
 
 async function edit(page, event) {

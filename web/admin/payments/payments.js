@@ -13,6 +13,11 @@ const PATH = "/api/admin/payments";
 const STATES = ["READY", "REQUESTED", "UNKNOWN", "CAPTURED", "PARTIALLY_REFUNDED", "REFUND_DUE", "REFUNDED", "FAILED", "CANCELED"];
 const REFUNDABLE = ["CAPTURED", "PARTIALLY_REFUNDED"];
 
+/** What was paid with, and through which gateway. */
+export function methodWords({ method, paidWith, gateway }) {
+  return [t(`method${paidWith ?? method}`), gateway].filter(Boolean).join(" · ");
+}
+
 export function payments({ main, query: asked, signal }) {
   const filters = el("form", { class: "filters" },
     field({ label: t("searchPayment"), name: "query", type: "search", value: asked.get("reservation") ?? asked.get("query") }),
@@ -26,7 +31,7 @@ export function payments({ main, query: asked, signal }) {
     columns: [
       { head: t("colpayment"), cell: (it) => shortId(it.id) },
       { head: t("colnumber"), cell: (it) => (it.bookingNumber ? el("span", { class: "num" }, it.bookingNumber) : shortId(it.reservationId)) },
-      { head: t("colmethod"), cell: (it) => it.gateway ?? t({ WALLET: "wallet", BOX_OFFICE: "boxOffice" }[it.method] ?? "cardMethod") },
+      { head: t("colmethod"), cell: (it) => methodWords(it) },
       { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
       { head: t("colrefunded"), isNumber: true, cell: (it) => (it.refunded ? won(it.refunded) : "–") },
       { head: t("colstatus"), cell: (it) => badge(it.status) },

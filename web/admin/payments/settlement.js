@@ -59,7 +59,7 @@ function show({ lines, total, timeZone }) {
 /** One column for each way of paying: the figures stand below each other, as accountants add them. */
 function table(lines, total) {
   const columns = [...lines, total];
-  const name = ({ method, gateway }) => (method ? [t(`setl${method}`), gateway].filter(Boolean).join(" · ") : t("all"));
+  const name = ({ method, gateway }) => (method ? [t(`method${method}`), gateway].filter(Boolean).join(" · ") : t("all"));
   const row = (key, format) => el("tr", {}, el("th", { scope: "row" }, t(`setl_${key}`)),
     columns.map((it) => el("td", { class: "right" }, format(it[key]))));
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("settlement") },

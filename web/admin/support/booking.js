@@ -7,6 +7,7 @@ import { stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { may, user } from "../../shared/app/session.js";
 import { badge, card, heading, shortId } from "../form.js";
+import { methodWords } from "../payments/payments.js";
 import { facts, notesCard, timelineCard } from "./parts.js";
 
 export async function booking({ main, id, signal }) {
@@ -64,7 +65,7 @@ function buyer({ userId, email }) {
 function paymentRow(it) {
   return el("li", {},
     el("span", { class: "grow" }, el("a", { href: `#/payments?query=${it.id}` }, shortId(it.id)),
-      el("small", { class: "quiet" }, it.gateway ?? t({ WALLET: "wallet", BOX_OFFICE: "boxOffice" }[it.method] ?? "cardMethod"))),
+      el("small", { class: "quiet" }, methodWords(it))),
     el("span", { class: "num" }, won(it.amount)),
     badge(it.status),
     el("small", { class: "quiet num" }, stamp(it.createdAt)));

@@ -1,6 +1,7 @@
 // English, with the same keys as Korean.
 
 import { en as event } from "../../fan/words/event.js";
+import { en as methods } from "../../fan/words/methods.js";
 import { en as refunds } from "../../fan/words/refunds.js";
 import { en as images } from "./images.js";
 import { en as JOBS } from "./jobs.js";
@@ -90,6 +91,7 @@ const STATES = {
 
 export default {
   ...event,
+  ...methods,
   ...refunds,
   ...images,
   ...menu,
@@ -131,7 +133,6 @@ export default {
   cancelDateWords: "Everyone is refunded in full. This can't be undone.",
   cap: "Maximum inside",
   captured: "Captured",
-  cardMethod: "Card",
   change: "Change",
   changeSure: "Apply this change?",
   changeTo: (what, from, to) => `${what}: ${from} → ${to}`,

@@ -1,6 +1,7 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
 import { ko as event } from "../../fan/words/event.js";
+import { ko as methods } from "../../fan/words/methods.js";
 import { ko as refunds } from "../../fan/words/refunds.js";
 import { ko as images } from "./images.js";
 import { ko as JOBS } from "./jobs.js";
@@ -91,6 +92,7 @@ const STATES = {
 
 export default {
   ...event,
+  ...methods,
   ...refunds,
   ...images,
   ...menu,
@@ -132,7 +134,6 @@ export default {
   cancelDateWords: "모든 예매를 수수료 없이 환불해요. 되돌릴 수 없어요.",
   cap: "동시 이용 상한",
   captured: "결제 금액",
-  cardMethod: "카드",
   change: "바꾸기",
   changeSure: "바꿀까요?",
   changeTo: (what, from, to) => `${what}: ${from} → ${to}`,

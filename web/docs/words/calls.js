@@ -183,6 +183,8 @@ export default {
   "POST /api/payment/return/{gateway}": "결제사 화면에서 돌아오는 곳 (이니시스, KCP)",
   "POST /api/payment/sandbox/{id}": "연습용 결제사가 주문에 어떻게 답할지 정해요",
   "POST /api/payment/webhooks/{gateway}": "결제사가 알려 오는 곳. 믿지 않고 다시 물어봐요",
+  "GET /api/booking/reservations/{id}/receipt": "결제한 주문의 영수증. 환불 뒤에도 볼 수 있어요",
+  "GET /api/booking/reservations/{id}/receipt.pdf": "영수증을 A4 PDF로 받아요",
   "GET /api/payment/{id}": "내 결제 하나와 그 기록",
   "POST /api/queue/enter": "대기열에 들어가요. 어디서 다시 들어가도 같은 순번이에요",
   "POST /api/queue/extend": "예매 시간을 늘려요. 두 번까지예요",

@@ -1,4 +1,4 @@
-// Checkout: the hold's remaining time, payment by wallet or card, or releasing the seats.
+// Checkout: the hold's remaining time, payment by one of the offered methods, or releasing the seats.
 
 import { act, get, remove } from "../../shared/app/api.js";
 import { every, msUntil } from "../../shared/app/clock.js";
@@ -49,7 +49,7 @@ function showWords(page, words, action) {
 }
 
 async function heldPage(page, reservation) {
-  const [wallet, schedule, { gateways }] = await Promise.all([
+  const [wallet, schedule, taken] = await Promise.all([
     get("/api/wallet", { signal: page.signal }),
     get(`/api/schedules/${reservation.scheduleId}`, { signal: page.signal, isPublic: true }),
     get("/api/payment/gateways", { signal: page.signal, isPublic: true }),
@@ -60,7 +60,7 @@ async function heldPage(page, reservation) {
   ]);
   const problem = problemBox();
   problem.show(lastDecline(page.id) ?? "");
-  const form = payForm(page, reservation, { balance: wallet.balance, gateways, problem, terms: termsCard(refundTerms(event.refundRules, periodsOf(event, schedule.id)), pages) });
+  const form = payForm(page, reservation, { balance: wallet.balance, offered: event.paymentMethods, taken, problem, terms: termsCard(refundTerms(event.refundRules, periodsOf(event, schedule.id)), pages) });
   page.main.className = "";
   page.main.replaceChildren(bookingSteps(1), form);
   form.prepend(
@@ -109,7 +109,7 @@ function holdTimer(page, { holdExpiresAt, scheduleId }, form) {
   return box;
 }
 
-function payForm(page, reservation, { balance, gateways, problem, terms }) {
+function payForm(page, reservation, { balance, offered, taken, problem, terms }) {
   const pay = el("button", { class: "btn primary wide" });
   let isOver = false;
   const show = () => {
@@ -120,7 +120,7 @@ function payForm(page, reservation, { balance, gateways, problem, terms }) {
     pay.disabled = isOver || !(chosen || isFree);
     methods.element.hidden = isFree;
   };
-  const methods = payMethods({ amountOf: () => reservation.amount, balance, gateways, problem, onChange: show });
+  const methods = payMethods({ amountOf: () => reservation.amount, balance, offered, taken, problem, onChange: show });
   show();
   const form = el("form", { class: "checkout", novalidate: true },
     el("div", { class: "stack choices" }, methods.element, terms.element),
@@ -178,7 +178,7 @@ async function requestPayment(page, { method, gateway }, problem) {
     keep("payment", page.id, payment.paymentId);
     keep("paying", payment.paymentId, { reservationId: page.id, scheduleId, method, gateway });
     keep("declined", page.id, null);
-    if (method === "CARD") return goToGateway(payment.paymentId, payment.checkout);
+    if (payment.checkout.gateway) return goToGateway(payment.paymentId, payment.checkout);
     page.go(`#/paid/${payment.paymentId}`);
   } catch (error) {
     if (error.status === 401) return page.fail(error);

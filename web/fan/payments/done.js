@@ -35,7 +35,8 @@ export async function showBooked(page, { reservationId, amount, isNew }) {
         booking.bookingNumber ? numberBox(booking.bookingNumber) : null,
         el("div", { class: "row" },
           el("a", { class: "btn primary", href: "#/tickets" }, icon("ticket"), t("myTickets")),
-          tickets.length ? calendarButton(tickets[0]) : null)),
+          tickets.length ? calendarButton(tickets[0]) : null,
+          el("a", { class: "btn small", href: `#/receipt/${reservationId}` }, t("receipt")))),
       showCard(event, schedule, booking)),
     nextSteps(event, schedule));
   document.title = `${t("paidTitle")} — podo`;

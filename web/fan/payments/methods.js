@@ -19,13 +19,18 @@ function lastMethod() {
 }
 
 /**
- * The methods as a group of radio buttons. A wallet that doesn't cover the amount can't be chosen.
- * `chosen()` is `{method, gateway}`, or null; `refresh()` follows an amount that changed.
+ * The offered methods as a group of radio buttons. Cards name the gateway if there are several; for
+ * another method the first that takes it is enough. A wallet that doesn't cover the amount can't be
+ * chosen. `taken` is the answer about gateways. `chosen()` is `{method, gateway}`, or null;
+ * `refresh()` follows an amount that changed.
  */
-export function payMethods({ amountOf, balance, gateways, problem, onChange }) {
+export function payMethods({ amountOf, balance, offered, taken, problem, onChange }) {
   const radio = (value, gateway) => el("input", { type: "radio", name: "method", value, "data-gateway": gateway });
   const choice = (input, text, extra) => el("label", { class: "choice boxed" }, input, el("span", {}, text, extra ?? null));
-  const cards = gateways.map((gateway) => radio("CARD", gateway));
+  const takers = (method) => taken.gateways.filter((gateway) => taken.methods[gateway].includes(method));
+  const remote = offered.filter((method) => method !== "WALLET").flatMap((method) =>
+    takers(method).slice(0, method === "CARD" ? undefined : 1).map((gateway) => radio(method, gateway)));
+  const hasWallet = offered.includes("WALLET");
   const wallet = radio("WALLET");
   const balanceText = el("span", { class: "quiet num" });
   const charge = el("button", { class: "btn small", type: "button" });
@@ -35,7 +40,7 @@ export function payMethods({ amountOf, balance, gateways, problem, onChange }) {
     const missing = amountOf() - balance;
     wallet.disabled = 0 < missing;
     balanceText.textContent = 0 < missing ? t("walletShort", won(balance), won(missing)) : t("balance", won(balance));
-    charge.hidden = missing <= 0;
+    charge.hidden = missing <= 0 || !hasWallet;
     charge.textContent = t("chargeWallet", won(chargeAmount(missing)));
   };
   charge.addEventListener("click", () => whileBusy(charge, async () => {
@@ -54,20 +59,22 @@ export function payMethods({ amountOf, balance, gateways, problem, onChange }) {
   showBalance(balance);
 
   const last = lastMethod();
-  const known = cards.find((it) => last?.method === "CARD" && it.dataset.gateway === last.gateway);
-  const isWallet = !wallet.disabled && (last?.method === "WALLET" || !cards.length);
-  const first = isWallet ? wallet : known ?? cards[0];
+  const known = remote.find((it) => last?.method === it.value && it.dataset.gateway === last.gateway);
+  const isWallet = hasWallet && !wallet.disabled && (last?.method === "WALLET" || !remote.length);
+  const first = isWallet ? wallet : known ?? remote[0];
   if (first) first.checked = true;
 
+  const nameOf = ({ value, dataset: { gateway } }) =>
+    (value === "CARD" && 1 < takers(value).length ? t("cardThrough", t(`gateway${gateway}`)) : t(`method${value}`));
   const element = el("fieldset", { class: "card pad stack" },
     el("legend", { class: "sr" }, t("howToPay")),
     el("div", { class: "row apart" }, el("h2", {}, t("howToPay")), last && first && (isWallet || known) ? el("small", { class: "quiet" }, t("methodLast")) : null),
-    cards.map((input) => choice(input, gateways.length === 1 ? t("card") : t("cardThrough", t(`gateway${input.dataset.gateway}`)))),
-    choice(wallet, t("wallet"), balanceText),
+    remote.map((input) => choice(input, nameOf(input))),
+    hasWallet ? choice(wallet, t("wallet"), balanceText) : null,
     el("div", { class: "row" }, charge));
   element.addEventListener("change", onChange);
   const chosen = () => {
-    const input = [...cards, wallet].find((it) => it.checked && !it.disabled);
+    const input = [...remote, wallet].find((it) => it.checked && !it.disabled);
     return input ? { method: input.value, gateway: input.dataset.gateway } : null;
   };
   return { element, chosen, refresh: () => showBalance(balance) };

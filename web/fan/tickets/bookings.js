@@ -75,7 +75,8 @@ function line(it, shows) {
       el("small", { class: "quiet" }, [it.bookingNumber, won(it.amount)].filter(Boolean).join(" · "))),
     OPEN.includes(it.status)
       ? el("a", { class: "btn small brand", href: `#/checkout/${it.id}` }, t("goOnPaying"))
-      : el("span", { class: it.status === "CONFIRMED" ? "badge ok" : "badge" }, t(`booking${it.status}`)));
+      : el("span", { class: it.status === "CONFIRMED" ? "badge ok" : "badge" }, t(`booking${it.status}`)),
+    it.bookingNumber ? el("a", { class: "btn small", href: `#/receipt/${it.id}` }, t("receipt")) : null);
 }
 
 /** Leads returning fans back to their place: those who wait, and those who may already choose. */

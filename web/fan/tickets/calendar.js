@@ -37,7 +37,7 @@ function googleButton(ticket) {
 }
 
 /** A link could not send the login. */
-function fileButton(path, name, words) {
+export function fileButton(path, name, words) {
   const button = el("button", { class: "btn small", type: "button" }, words);
   const status = el("small", { class: "quiet", role: "status" });
   button.addEventListener("click", () => whileBusy(button, async () => {

@@ -1,12 +1,15 @@
 //! The HTTP client for gateways, with timeouts, safe retries and the circuit breaker.
 
-use crate::gateways::breaker::Breaker;
+pub(super) mod breaker;
+pub mod transport;
+
 use crate::gateways::protocol::{Call, Reply};
-use crate::gateways::transport::{Failure, Https, Transport};
+use breaker::Breaker;
 use podo_app::operations::port::clock::Rng;
 use podo_domain::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
+use transport::{Failure, Https, Transport};
 
 const TRIES_MAX: u32 = 3;
 

@@ -1,13 +1,17 @@
-//! KG Inicis: standard payment window, netCancel for unknown outcomes, INIAPI v2 for refunds.
+//! KG Inicis: standard payment window on desktops, mobile page on phones, netCancel for unknown
+//! outcomes, INIAPI v2 for refunds.
+
+mod phone;
 
 use crate::gateways::protocol::{
     Book, Call, CaptureReply, Content, GatewayProtocol, Refund, Reply, State, Void, cut, field,
-    hex_digest, keep, text, won,
+    hex_digest, keep, pairs, text, won,
 };
 use crate::gateways::settings::InicisSettings;
 use aws_lc_rs::digest::{SHA256, SHA512};
-use podo_app::payments::port::gateway::{Order, Returned};
+use podo_app::payments::port::gateway::{Device, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
+use podo_domain::payments::PaymentMethod;
 use podo_domain::{PaymentId, Timestamp, Won};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -24,6 +28,7 @@ const KEPT: &[&str] = &[
     "CARD_Code",
     "CARD_BankCode",
     "CARD_Quota",
+    "CARD_SrcCode",
     "status",
 ];
 
@@ -52,16 +57,23 @@ pub(super) struct Inicis {
     home: String,
 }
 
-/// The window's approval: the data centre and its token.
+/// What the fan approved: the data centre, and the window's token or the mobile page's transaction.
 struct Approval<'a> {
+    device: Device,
     centre: &'a str,
     token: &'a str,
 }
 
 impl<'a> Approval<'a> {
     fn read(key: &'a str) -> Option<Approval<'a>> {
-        let (centre, token) = key.strip_prefix("auth:")?.split_once(':')?;
-        CENTRES.contains(&centre).then_some(Approval { centre, token })
+        let (kind, rest) = key.split_once(':')?;
+        let device = match kind {
+            "auth" => Device::Desktop,
+            "mobile" => Device::Phone,
+            _ => return None,
+        };
+        let (centre, token) = rest.split_once(':')?;
+        CENTRES.contains(&centre).then_some(Approval { device, centre, token })
     }
 }
 
@@ -111,6 +123,33 @@ impl Inicis {
     }
 }
 
+/// The window's names of methods. Easy pays are cards of one kind.
+const fn window_method(method: PaymentMethod) -> &'static str {
+    match method {
+        PaymentMethod::KakaoPay => "onlykakaopay",
+        PaymentMethod::NaverPay => "onlynaverpay",
+        PaymentMethod::TossPay => "onlytosspay",
+        PaymentMethod::Payco => "onlypayco",
+        PaymentMethod::SamsungPay => "onlyssp",
+        PaymentMethod::Transfer => "DirectBank",
+        PaymentMethod::Card | PaymentMethod::Wallet | PaymentMethod::BoxOffice => "Card",
+    }
+}
+
+/// By the kind of payment, and which app paid if it was a card.
+fn paid_with(kind: &str, source: &str) -> Option<PaymentMethod> {
+    match (kind.to_ascii_uppercase().as_str(), source) {
+        ("DIRECTBANK" | "BANK", _) => Some(PaymentMethod::Transfer),
+        ("CARD" | "VCARD", "") => Some(PaymentMethod::Card),
+        ("CARD" | "VCARD", "O") => Some(PaymentMethod::KakaoPay),
+        ("CARD" | "VCARD", "I") => Some(PaymentMethod::NaverPay),
+        ("CARD" | "VCARD", "H") => Some(PaymentMethod::TossPay),
+        ("CARD" | "VCARD", "C") => Some(PaymentMethod::Payco),
+        ("CARD" | "VCARD", "B" | "D") => Some(PaymentMethod::SamsungPay),
+        _ => None,
+    }
+}
+
 fn read_charge(value: &Value) -> Book {
     let price = won(&value["TotPrice"]).unwrap_or(Won::ZERO);
     Book {
@@ -119,14 +158,41 @@ fn read_charge(value: &Value) -> Book {
         refunded: Won::ZERO,
         kept: keep(value, KEPT),
         reference: value["tid"].as_str().map(|tid| format!("tid:{tid}")),
+        paid_with: paid_with(text(value, "payMethod"), text(value, "CARD_SrcCode")),
     }
+}
+
+/// The code and the words of a netCancel's reply: of the window as JSON, of the mobile page as a form.
+fn read_code(reply: &Reply) -> (String, String) {
+    let value = reply.json();
+    if value.is_object() {
+        return (text(&value, "resultCode").to_owned(), text(&value, "resultMsg").to_owned());
+    }
+    let fields = pairs(&reply.text);
+    let of = |name: &str| field(&fields, name).unwrap_or_default().to_owned();
+    (of("P_STATUS"), of("P_RMESG1"))
 }
 
 impl GatewayProtocol for Inicis {
     const NAME: &'static str = "inicis";
     const PATIENCE: Duration = Duration::from_secs(30);
 
-    fn checkout(&self, order: &Order<'_>) -> Checkout {
+    const METHODS: &'static [PaymentMethod] = &[
+        PaymentMethod::Card,
+        PaymentMethod::KakaoPay,
+        PaymentMethod::NaverPay,
+        PaymentMethod::TossPay,
+        PaymentMethod::Payco,
+        PaymentMethod::SamsungPay,
+        PaymentMethod::Transfer,
+    ];
+
+    fn checkout(&self, order: &Order<'_>, _registered: &Value) -> Option<Checkout> {
+        let (gateway, url) = (Some(Self::NAME.into()), None);
+        if order.device == Device::Phone {
+            return Some(Checkout { gateway, url, data: Some(self.mobile_page(order)) });
+        }
+        let is_easy_pay = phone::direct_option(order.method).is_some();
         let (oid, price) = (order.payment.order_id(), order.amount.get());
         // The order's own time, since its id is of version 7.
         let stamp = order.payment.made_at().ms();
@@ -147,18 +213,26 @@ impl GatewayProtocol for Inicis {
             "mKey": hex_digest(&SHA256, key),
             "currency": "WON",
             "goodname": cut(order.name, 40),
-            "gopaymethod": "Card",
+            "gopaymethod": window_method(order.method),
+            "acceptmethod": if is_easy_pay { "centerCd(Y):cardonly" } else { "centerCd(Y)" },
             "returnUrl": format!("{}/api/payment/return/inicis", self.home),
         });
-        Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) }
+        Some(Checkout { gateway, url, data: Some(data) })
     }
 
     fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Result<Call, String> {
         let approval = ask.payment_key.as_deref().and_then(Approval::read);
-        Ok(self.window(&approval.ok_or("INVALID_APPROVAL")?, "/api/payAuth", now))
+        let approval = approval.ok_or("INVALID_APPROVAL")?;
+        Ok(match approval.device {
+            Device::Desktop => self.window(&approval, "/api/payAuth", now),
+            Device::Phone => self.mobile_capture(&approval),
+        })
     }
 
     fn read_capture(&self, ask: &GatewayQuery, reply: &Reply) -> CaptureReply {
+        if phone::is_of_phone(ask) {
+            return phone::read_capture(ask, reply);
+        }
         let value = reply.json();
         match text(&value, "resultCode") {
             "0000" if text(&value, "MOID") == ask.payment.order_id() => {
@@ -187,24 +261,26 @@ impl GatewayProtocol for Inicis {
             _ => return Book::is(State::Unreadable),
         };
         let refunded = price.checked_sub(left).unwrap_or(Won::ZERO);
-        Book { state, captured: price, refunded, kept: keep(&value, KEPT), reference: None }
+        Book { captured: price, refunded, kept: keep(&value, KEPT), ..Book::is(state) }
     }
 
     /// netCancel cancels a charge whose answer was lost; it isn't a refund.
     fn void(&self, ask: &GatewayQuery, _book: Option<&Book>, now: Timestamp) -> Option<Call> {
         let approval = ask.payment_key.as_deref().and_then(Approval::read)?;
-        Some(self.window(&approval, "/api/netCancel", now))
+        Some(match approval.device {
+            Device::Desktop => self.window(&approval, "/api/netCancel", now),
+            Device::Phone => self.mobile_net_cancel(ask, &approval),
+        })
     }
 
     /// Without the charge's transaction id their records can't be queried, so this reply decides.
     /// Their manual lists no codes for a netCancel that finds nothing to cancel; the message says
     /// it. Three minutes after the capture request nothing of it is in flight any more.
     fn read_void(&self, reply: &Reply) -> Void {
-        let value = reply.json();
-        let words = text(&value, "resultMsg");
+        let (code, words) = read_code(reply);
         let says = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
-        match text(&value, "resultCode") {
-            "0000" if reply.is_ok() => Void::Done("VOIDED"),
+        match code.as_str() {
+            "0000" | "00" if reply.is_ok() => Void::Done("VOIDED"),
             "" => Void::Again,
             _ if says(ALREADY_CANCELED) => Void::Done("ALREADY_CANCELED"),
             _ if says(NOTHING_TO_CANCEL) => Void::Done("NOTHING_TO_CANCEL"),
@@ -238,6 +314,9 @@ impl GatewayProtocol for Inicis {
     }
 
     fn returned(&self, fields: &[(String, String)]) -> Option<Returned> {
+        if field(fields, "P_STATUS").is_some() {
+            return phone::returned(fields);
+        }
         let order = field(fields, "orderNumber").or_else(|| field(fields, "MOID"))?;
         let payment = PaymentId::from_order_id(order)?;
         let code = field(fields, "resultCode").unwrap_or("NO_RESULT");
@@ -252,135 +331,4 @@ impl GatewayProtocol for Inicis {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use uuid::Uuid;
-
-    fn inicis() -> Inicis {
-        let settings = InicisSettings {
-            url: "https://stginiapi.inicis.com".into(),
-            pay_url: None,
-            mid: "INIpayTest".into(),
-            sign_key: "sign".into(),
-            api_key: "api".into(),
-        };
-        Inicis::new(settings, "https://podo.example")
-    }
-
-    fn ask(key: &str) -> GatewayQuery {
-        GatewayQuery {
-            payment: PaymentId::new(Uuid::from_u128(0xC)),
-            gateway: "inicis".into(),
-            payment_key: Some(key.into()),
-            amount: Won::new(50_000).unwrap(),
-        }
-    }
-
-    fn reply(text: &str) -> Reply {
-        Reply { status: 200, text: text.to_owned() }
-    }
-
-    #[test]
-    fn only_their_own_data_centres_are_called() {
-        let now = Timestamp::from_ms(1_000);
-        let call = inicis().capture(&ask("auth:ks:TOKEN"), now).unwrap();
-        assert_eq!(call.url, "https://ksstdpay.inicis.com/api/payAuth");
-        for odd in ["auth:evil.example/:T", "auth::T", "https://evil.example"] {
-            assert!(inicis().capture(&ask(odd), now).is_err(), "{odd}");
-        }
-        let fields = |centre: &str| {
-            [
-                ("orderNumber", "0000000000000000000000000000000c"),
-                ("resultCode", "0000"),
-                ("authToken", "T"),
-                ("idc_name", centre),
-                ("authUrl", "https://evil.example"),
-            ]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        };
-        let returned = inicis().returned(&fields("fc")).unwrap();
-        assert_eq!(returned.approval, Ok("auth:fc:T".into()));
-        assert!(inicis().returned(&fields("evil")).unwrap().approval.is_err());
-    }
-
-    #[test]
-    fn hashes_cover_what_the_manual_says() {
-        let call = inicis().capture(&ask("auth:fc:T"), Timestamp::from_ms(7)).unwrap();
-        let Content::Form(fields) = call.body else { panic!() };
-        let of = |name| fields.iter().find(|(key, _)| *key == name).unwrap().1.clone();
-        assert_eq!(of("signature"), hex_digest(&SHA256, "authToken=T&timestamp=7"));
-        assert_eq!(of("verification"), hex_digest(&SHA256, "authToken=T&signKey=sign&timestamp=7"));
-        let data = json!({ "tid": "x/y" });
-        let call = inicis().api("refund", &data, Timestamp::from_ms(0), false);
-        let Content::Json(body) = call.body else { panic!() };
-        let hashed = r#"apiINIpayTestrefund19700101090000{"tid":"x/y"}"#;
-        assert_eq!(body["hashData"], hex_digest(&SHA512, hashed), "slashes are not escaped");
-    }
-
-    #[test]
-    fn every_answer_to_a_net_cancel_has_its_end() {
-        let read =
-            |status, text: &str| inicis().read_void(&Reply { status, text: text.to_owned() });
-        let said = |code: &str, words: &str| {
-            read(200, &format!(r#"{{"resultCode":"{code}","resultMsg":"{words}"}}"#))
-        };
-        assert_eq!(said("0000", "정상처리"), Void::Done("VOIDED"));
-        for words in ["이미 취소된 거래입니다", "기취소 거래", "취소된 거래 입니다."]
-        {
-            assert_eq!(said("1012", words), Void::Done("ALREADY_CANCELED"), "{words}");
-        }
-        for words in ["취소할 거래가 없습니다", "인증 정보가 존재하지 않습니다", "원거래 없음"]
-        {
-            assert_eq!(said("1011", words), Void::Done("NOTHING_TO_CANCEL"), "{words}");
-        }
-        // Errors of theirs and ours settle nothing: an organiser can.
-        for (code, words) in [("9999", "시스템 오류"), ("V013", "signature 불일치"), ("0001", "")]
-        {
-            assert_eq!(said(code, words), Void::Again, "{code}");
-        }
-        assert_eq!((read(500, ""), read(200, "<html>")), (Void::Again, Void::Again));
-        assert_eq!(read(502, r#"{"resultCode":"0000"}"#), Void::Again);
-    }
-
-    #[test]
-    fn every_answer_to_a_refund_has_its_end() {
-        let said = |code: &str| {
-            inicis().read_refund(&reply(&format!(r#"{{"resultCode":"{code}","resultMsg":"…"}}"#)))
-        };
-        assert_eq!(said("00"), Refund::Made);
-        for code in ["01", "02", "03", "500626"] {
-            assert_eq!(said(code), Refund::Look(code.into()), "{code}");
-        }
-        assert_eq!(
-            inicis().read_refund(&reply("<html>")),
-            Refund::Later("200 without a code".into())
-        );
-        let book = |status: &str, left: &str| {
-            let text = format!(
-                r#"{{"resultCode":"00","status":"{status}","price":"50000","remainPrice":"{left}"}}"#
-            );
-            let book = inicis().read_book(&reply(&text));
-            (book.state, book.refunded.get())
-        };
-        assert_eq!(book("0", "50000"), (State::Captured, 0));
-        assert_eq!(book("2", "20000"), (State::Captured, 30_000));
-        assert_eq!(book("1", "0"), (State::Closed("CANCELED".into()), 50_000));
-    }
-
-    #[test]
-    fn a_charge_must_be_of_our_order() {
-        let text = r#"{"resultCode":"0000","resultMsg":"정상완료","tid":"StdpayCARD1",
-            "MOID":"0000000000000000000000000000000c","TotPrice":"50000","applNum":"1",
-            "CARD_Num":"433012*********1","payMethod":"Card"}"#;
-        let CaptureReply::Charged(book) = inicis().read_capture(&ask("x"), &reply(text)) else {
-            panic!()
-        };
-        assert_eq!((book.captured.get(), book.reference), (50_000, Some("tid:StdpayCARD1".into())));
-        assert!(!book.kept.unwrap().contains("433012"));
-        let foreign = text.replace("000c", "000d");
-        assert_eq!(inicis().read_capture(&ask("x"), &reply(&foreign)), CaptureReply::Unknown);
-        let no = reply(r#"{"resultCode":"V016","resultMsg":"한도초과"}"#);
-        assert_eq!(inicis().read_capture(&ask("x"), &no), CaptureReply::Refused("V016".into()));
-        assert_eq!(inicis().read_capture(&ask("x"), &reply("<html>")), CaptureReply::Unknown);
-    }
-}
+mod tests;

@@ -1,4 +1,5 @@
-//! NHN KCP: encrypted approval, cancellations signed with the merchant's key.
+//! NHN KCP: encrypted approval, cancellations signed with the merchant's key. A phone has no script:
+//! the trade is registered by a call, and a form opens their mobile page.
 
 use crate::gateways::protocol::{
     Book, Call, CaptureReply, Content, GatewayProtocol, Refund, Reply, State, Void, cut, field,
@@ -9,8 +10,9 @@ use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use podo_app::payments::port::gateway::{Order, Returned};
+use podo_app::payments::port::gateway::{Device, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
+use podo_domain::payments::PaymentMethod;
 use podo_domain::{PaymentId, Timestamp, Won};
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use rustls::pki_types::pem::PemObject;
@@ -28,12 +30,65 @@ const KEPT: &[&str] = &[
     "card_cd",
     "quota",
     "pay_method",
+    "card_other_pay_type",
     "mod_time",
     "rem_mny",
 ];
 
-/// Their code for card payments.
-const PAY_TYPE_CARD: &str = "PACA";
+/// Their codes of a method: in the window, on the mobile page, as `ActionResult` there, and in calls.
+/// Easy pays are cards with a field of their own.
+struct Codes {
+    window: &'static str,
+    page: &'static str,
+    action: &'static str,
+    pay_type: &'static str,
+}
+
+const fn codes(method: PaymentMethod) -> Codes {
+    match method {
+        PaymentMethod::Transfer => {
+            Codes { window: "010000000000", page: "BANK", action: "acnt", pay_type: "PABK" }
+        }
+        PaymentMethod::Card
+        | PaymentMethod::KakaoPay
+        | PaymentMethod::NaverPay
+        | PaymentMethod::TossPay
+        | PaymentMethod::Payco
+        | PaymentMethod::SamsungPay
+        | PaymentMethod::Wallet
+        | PaymentMethod::BoxOffice => {
+            Codes { window: "100000000000", page: "CARD", action: "card", pay_type: "PACA" }
+        }
+    }
+}
+
+/// The field that opens an easy pay's own page.
+const fn direct_field(method: PaymentMethod) -> Option<&'static str> {
+    match method {
+        PaymentMethod::KakaoPay => Some("kakaopay_direct"),
+        PaymentMethod::NaverPay => Some("naverpay_direct"),
+        PaymentMethod::TossPay => Some("tosspay_direct"),
+        PaymentMethod::Payco => Some("payco_direct"),
+        PaymentMethod::SamsungPay
+        | PaymentMethod::Card
+        | PaymentMethod::Transfer
+        | PaymentMethod::Wallet
+        | PaymentMethod::BoxOffice => None,
+    }
+}
+
+fn paid_with(value: &Value) -> Option<PaymentMethod> {
+    match (text(value, "pay_method"), text(value, "card_other_pay_type")) {
+        (_, "OT01") => Some(PaymentMethod::SamsungPay),
+        (_, "OT12") => Some(PaymentMethod::Payco),
+        (_, "OT13") | ("PAKM", _) => Some(PaymentMethod::KakaoPay),
+        (_, "OT16") | ("PANP", _) => Some(PaymentMethod::NaverPay),
+        (_, "OT23") => Some(PaymentMethod::TossPay),
+        ("PABK", _) => Some(PaymentMethod::Transfer),
+        ("PACA", "") => Some(PaymentMethod::Card),
+        _ => None,
+    }
+}
 
 pub(super) struct Kcp {
     url: String,
@@ -69,6 +124,18 @@ impl Kcp {
         signed.ok().map(|()| STANDARD.encode(&signature))
     }
 
+    /// What the window, the registration and the mobile page all ask for.
+    fn order(&self, order: &Order<'_>, method: &str) -> Value {
+        json!({
+            "site_cd": self.site_cd,
+            "ordr_idxx": order.payment.order_id(),
+            "good_name": cut(order.name, 100),
+            "good_mny": order.amount.get().to_string(),
+            "pay_method": method,
+            "Ret_URL": format!("{}/api/payment/return/kcp", self.home),
+        })
+    }
+
     fn call(&self, path: &str, body: Value, may_repeat: bool) -> Call {
         let url = format!("{}{path}", self.url);
         Call { url, headers: Vec::new(), body: Content::Json(body), may_repeat }
@@ -98,20 +165,55 @@ fn charge(key: Option<&str>) -> Option<&str> {
 impl GatewayProtocol for Kcp {
     const NAME: &'static str = "kcp";
     const PATIENCE: Duration = Duration::from_secs(30);
+    const METHODS: &'static [PaymentMethod] = &[
+        PaymentMethod::Card,
+        PaymentMethod::KakaoPay,
+        PaymentMethod::NaverPay,
+        PaymentMethod::TossPay,
+        PaymentMethod::Payco,
+        PaymentMethod::Transfer,
+    ];
 
-    fn checkout(&self, order: &Order<'_>) -> Checkout {
-        let host = if self.url.contains("stg") { "testspay" } else { "spay" };
-        let data = json!({
-            "scriptUrl": format!("https://{host}.kcp.co.kr/plugin/kcp_spay_hub.js"),
-            "site_cd": self.site_cd,
-            "ordr_idxx": order.payment.order_id(),
-            "good_name": cut(order.name, 100),
-            "good_mny": order.amount.get().to_string(),
-            "pay_method": "100000000000",
-            "currency": "410",
-            "Ret_URL": format!("{}/api/payment/return/kcp", self.home),
-        });
-        Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) }
+    fn register(&self, order: &Order<'_>) -> Option<Call> {
+        let is_phone = order.device == Device::Phone;
+        let mut body = is_phone.then(|| self.order(order, codes(order.method).page))?;
+        body["kcp_cert_info"] = json!(self.certificate);
+        body["escw_used"] = json!("N");
+        body["user_agent"] = json!("");
+        // They register an order again under a new key, and charge it once.
+        Some(self.call("/std/tradeReg/register", body, true))
+    }
+
+    fn checkout(&self, order: &Order<'_>, registered: &Value) -> Option<Checkout> {
+        let codes = codes(order.method);
+        let mut data = match order.device {
+            Device::Desktop => {
+                let host = if self.url.contains("stg") { "testspay" } else { "spay" };
+                let mut data = self.order(order, codes.window);
+                let script = format!("https://{host}.kcp.co.kr/plugin/kcp_spay_hub.js");
+                data["scriptUrl"] = json!(script);
+                data
+            }
+            Device::Phone => {
+                let (key, page) = (text(registered, "approvalKey"), text(registered, "PayUrl"));
+                if text(registered, "Code") != "0000" || key.is_empty() || page.is_empty() {
+                    return None;
+                }
+                let mut data = self.order(order, codes.page);
+                data["action"] = json!(page);
+                data["PayUrl"] = json!(page);
+                data["approval_key"] = json!(key);
+                data["ActionResult"] = json!(codes.action);
+                data["escw_used"] = json!("N");
+                data["req_tx"] = json!("pay");
+                data
+            }
+        };
+        data["currency"] = json!("410");
+        if let Some(field) = direct_field(order.method) {
+            data[field] = json!("Y");
+        }
+        Some(Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) })
     }
 
     fn capture(&self, ask: &GatewayQuery, _now: Timestamp) -> Result<Call, String> {
@@ -122,7 +224,7 @@ impl GatewayProtocol for Kcp {
             "tran_cd": text(&approval, "tran_cd"), "site_cd": self.site_cd,
             "kcp_cert_info": self.certificate, "enc_data": text(&approval, "enc_data"),
             "enc_info": text(&approval, "enc_info"), "ordr_mony": ask.amount.get().to_string(),
-            "ordr_no": ask.payment.order_id(), "pay_type": PAY_TYPE_CARD,
+            "ordr_no": ask.payment.order_id(), "pay_type": codes(ask.method).pay_type,
         });
         Ok(self.call("/gw/enc/v1/payment", body, false))
     }
@@ -140,12 +242,12 @@ impl GatewayProtocol for Kcp {
     }
 
     fn find(&self, ask: &GatewayQuery, _now: Timestamp) -> Option<Call> {
-        let order = ask.payment.order_id();
+        let (order, pay_type) = (ask.payment.order_id(), codes(ask.method).pay_type);
         let body = json!({
             "site_cd": self.site_cd, "kcp_cert_info": self.certificate,
-            "pay_type": PAY_TYPE_CARD, "ordr_no": order,
+            "pay_type": pay_type, "ordr_no": order,
             "tno": charge(ask.payment_key.as_deref()).unwrap_or_default(),
-            "kcp_sign_data": self.sign(&[&self.site_cd, &order, PAY_TYPE_CARD])?,
+            "kcp_sign_data": self.sign(&[&self.site_cd, &order, pay_type])?,
         });
         Some(self.call("/std/inquery", body, true))
     }
@@ -163,7 +265,8 @@ impl GatewayProtocol for Kcp {
             _ => return Book::is(State::Unreadable),
         };
         let reference = value["tno"].as_str().map(|tno| format!("tno:{tno}"));
-        Book { state, captured: amount, refunded, kept: keep(&value, KEPT), reference }
+        let (kept, paid_with) = (keep(&value, KEPT), paid_with(&value));
+        Book { state, captured: amount, refunded, kept, reference, paid_with }
     }
 
     fn void(&self, ask: &GatewayQuery, book: Option<&Book>, _now: Timestamp) -> Option<Call> {
@@ -219,6 +322,7 @@ impl GatewayProtocol for Kcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateways::protocol::test_order;
     use aws_lc_rs::rsa::KeySize;
     use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
     use uuid::Uuid;
@@ -237,6 +341,7 @@ mod tests {
         GatewayQuery {
             payment: PaymentId::new(Uuid::from_u128(0xD)),
             gateway: "kcp".into(),
+            method: PaymentMethod::Card,
             payment_key: Some(r#"{"tran_cd":"00100000","enc_data":"d","enc_info":"i"}"#.into()),
             amount: Won::new(70_000).unwrap(),
         }
@@ -278,6 +383,48 @@ mod tests {
         assert!(!book.kept.unwrap().contains("5365"));
         let no = reply(r#"{"res_cd":"8050","res_msg":"한도초과"}"#);
         assert_eq!(kcp.read_capture(&ask(), &no), CaptureReply::Refused("8050".into()));
+    }
+
+    #[test]
+    fn a_phone_registers_the_trade_and_posts_a_form_to_their_page() {
+        let kcp = kcp();
+        let order = test_order(PaymentMethod::Transfer, Device::Phone);
+        let call = kcp.register(&order).unwrap();
+        assert!(call.url.ends_with("/std/tradeReg/register"));
+        let Content::Json(body) = call.body else { panic!() };
+        assert_eq!((&body["pay_method"], &body["good_mny"]), (&json!("BANK"), &json!("50000")));
+        let page = "https://testsmpay.kcp.co.kr/pay/mobileGW.kcp";
+        let registered = json!({ "Code": "0000", "approvalKey": "key", "PayUrl": page });
+        let data = kcp.checkout(&order, &registered).unwrap().data.unwrap();
+        assert_eq!((&data["action"], &data["approval_key"]), (&json!(page), &json!("key")));
+        assert_eq!((&data["scriptUrl"], &data["ActionResult"]), (&Value::Null, &json!("acnt")));
+        assert_eq!(kcp.checkout(&order, &json!({ "Code": "8001" })), None);
+        let desktop = test_order(PaymentMethod::KakaoPay, Device::Desktop);
+        assert!(kcp.register(&desktop).is_none());
+        let data = kcp.checkout(&desktop, &Value::Null).unwrap().data.unwrap();
+        assert_eq!(data["pay_method"], "100000000000");
+        assert_eq!((&data["kakaopay_direct"], &data["action"]), (&json!("Y"), &Value::Null));
+    }
+
+    #[test]
+    fn calls_name_the_kind_of_trade_and_a_reply_names_what_was_used() {
+        let ask = GatewayQuery { method: PaymentMethod::Transfer, ..ask() };
+        let kcp = kcp();
+        for call in [
+            kcp.capture(&ask, Timestamp::from_ms(0)).unwrap(),
+            kcp.find(&ask, Timestamp::from_ms(0)).unwrap(),
+        ] {
+            let Content::Json(body) = call.body else { panic!() };
+            assert_eq!(body["pay_type"], "PABK", "{}", call.url);
+        }
+        let read = |method: &str, other: &str| {
+            paid_with(&json!({ "pay_method": method, "card_other_pay_type": other }))
+        };
+        assert_eq!(read("PACA", ""), Some(PaymentMethod::Card));
+        assert_eq!(read("PACA", "OT13"), Some(PaymentMethod::KakaoPay));
+        assert_eq!(read("PAKM", ""), Some(PaymentMethod::KakaoPay));
+        assert_eq!(read("PABK", ""), Some(PaymentMethod::Transfer));
+        assert_eq!((read("PACA", "OT21"), read("PAMC", "")), (None, None));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::gateways::settings::PortOneSettings;
 use crate::gateways::webhooks;
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
+use podo_domain::payments::PaymentMethod;
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -22,6 +23,8 @@ const KEPT: &[&str] = &[
     "currency",
     "channel.type",
     "channel.pgProvider",
+    "method.type",
+    "method.provider",
     "amount.total",
     "amount.paid",
     "amount.cancelled",
@@ -75,7 +78,35 @@ impl PortOne {
             refunded: won(&amount["cancelled"]).unwrap_or(Won::ZERO),
             kept: keep(value, KEPT),
             reference: None,
+            paid_with: paid_with(&value["method"]),
         }
+    }
+}
+
+const fn easy_pay_of(method: PaymentMethod) -> Option<&'static str> {
+    match method {
+        PaymentMethod::KakaoPay => Some("KAKAOPAY"),
+        PaymentMethod::NaverPay => Some("NAVERPAY"),
+        PaymentMethod::TossPay => Some("TOSSPAY"),
+        PaymentMethod::Payco => Some("PAYCO"),
+        PaymentMethod::SamsungPay => Some("SAMSUNGPAY"),
+        PaymentMethod::Card
+        | PaymentMethod::Transfer
+        | PaymentMethod::Wallet
+        | PaymentMethod::BoxOffice => None,
+    }
+}
+
+fn paid_with(method: &Value) -> Option<PaymentMethod> {
+    match text(method, "type") {
+        "PaymentMethodCard" => Some(PaymentMethod::Card),
+        "PaymentMethodTransfer" => Some(PaymentMethod::Transfer),
+        "PaymentMethodEasyPay" => {
+            let provider = text(method, "provider");
+            let mut all = PaymentMethod::ALL.into_iter();
+            all.find(|method| easy_pay_of(*method) == Some(provider))
+        }
+        _ => None,
     }
 }
 
@@ -83,9 +114,25 @@ impl GatewayProtocol for PortOne {
     const NAME: &'static str = "portone";
     /// They advise at least a minute: closing the connection doesn't stop the operation.
     const PATIENCE: Duration = Duration::from_secs(60);
+    const METHODS: &'static [PaymentMethod] = &[
+        PaymentMethod::Card,
+        PaymentMethod::KakaoPay,
+        PaymentMethod::NaverPay,
+        PaymentMethod::TossPay,
+        PaymentMethod::Payco,
+        PaymentMethod::SamsungPay,
+        PaymentMethod::Transfer,
+    ];
 
-    fn checkout(&self, order: &Order<'_>) -> Checkout {
-        let data = json!({
+    fn checkout(&self, order: &Order<'_>, _registered: &Value) -> Option<Checkout> {
+        let easy_pay = easy_pay_of(order.method);
+        let is_transfer = order.method == PaymentMethod::Transfer;
+        let method = match easy_pay {
+            Some(_) => "EASY_PAY",
+            None if is_transfer => "TRANSFER",
+            None => "CARD",
+        };
+        let mut data = json!({
             "scriptUrl": "https://cdn.portone.io/v2/browser-sdk.js",
             "storeId": self.settings.store_id,
             "channelKey": self.settings.channel_key,
@@ -93,14 +140,18 @@ impl GatewayProtocol for PortOne {
             "orderName": cut(order.name, 40),
             "totalAmount": order.amount,
             "currency": "CURRENCY_KRW",
-            "payMethod": "CARD",
+            "payMethod": method,
             "redirectUrl": format!("{}/api/payment/return/portone", self.home),
             "forceRedirect": true,
         });
-        Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) }
+        if let Some(provider) = easy_pay {
+            let provider = format!("EASY_PAY_PROVIDER_{provider}");
+            data["easyPay"] = json!({ "easyPayProvider": provider });
+        }
+        Some(Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) })
     }
 
-    fn prepare(&self, order: &Order<'_>) -> Option<Call> {
+    fn register(&self, order: &Order<'_>) -> Option<Call> {
         let body = json!({
             "storeId": self.settings.store_id, "totalAmount": order.amount, "currency": "KRW",
         });
@@ -221,6 +272,8 @@ impl GatewayProtocol for PortOne {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateways::protocol::test_order;
+    use podo_app::payments::port::gateway::Device;
     use podo_domain::RefundId;
     use podo_domain::payments::refunds::InBook;
     use uuid::Uuid;
@@ -241,6 +294,7 @@ mod tests {
         GatewayQuery {
             payment: PaymentId::new(Uuid::from_u128(0xB)),
             gateway: "portone".into(),
+            method: PaymentMethod::Card,
             payment_key: Some("token".into()),
             amount: Won::new(90_000).unwrap(),
         }
@@ -263,6 +317,27 @@ mod tests {
         let key = "\"0000000000000000000000000000000b\"".to_owned();
         assert!(call.headers.contains(&("idempotency-key", key)));
         assert!(call.url.ends_with("/payments/0000000000000000000000000000000b/confirm"));
+    }
+
+    #[test]
+    fn easy_pays_name_their_provider_and_a_reply_names_what_was_used() {
+        let opened = |method| {
+            let order = test_order(method, Device::Phone);
+            portone().checkout(&order, &Value::Null).unwrap().data.unwrap()
+        };
+        let naver = opened(PaymentMethod::NaverPay);
+        assert_eq!(naver["payMethod"], "EASY_PAY");
+        assert_eq!(naver["easyPay"], json!({ "easyPayProvider": "EASY_PAY_PROVIDER_NAVERPAY" }));
+        assert_eq!(opened(PaymentMethod::Transfer)["payMethod"], "TRANSFER");
+        let card = opened(PaymentMethod::Card);
+        assert_eq!((&card["payMethod"], &card["easyPay"]), (&json!("CARD"), &Value::Null));
+        let read = |kind: &str, provider: &str| {
+            paid_with(&json!({ "type": format!("PaymentMethod{kind}"), "provider": provider }))
+        };
+        assert_eq!(read("Card", ""), Some(PaymentMethod::Card));
+        assert_eq!(read("Transfer", ""), Some(PaymentMethod::Transfer));
+        assert_eq!(read("EasyPay", "TOSSPAY"), Some(PaymentMethod::TossPay));
+        assert_eq!((read("EasyPay", "LPAY"), read("Mobile", "")), (None, None));
     }
 
     #[test]
@@ -301,6 +376,7 @@ mod tests {
             refund: RefundId::new(Uuid::from_u128(3)),
             payment: ask().payment,
             gateway: "portone".into(),
+            method: PaymentMethod::Card,
             payment_key: None,
             amount: Won::new(30_000).unwrap(),
             reason: "못 가요".into(),

@@ -1,8 +1,11 @@
 //! What all gateway protocols share: calls, replies, and a payment in the gateway's records.
 
 use aws_lc_rs::digest::{Algorithm, digest};
+#[cfg(test)]
+use podo_app::payments::port::gateway::Device;
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
+use podo_domain::payments::PaymentMethod;
 use podo_domain::{Refusal, Timestamp, Won};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -61,6 +64,8 @@ pub(super) struct Book {
     /// Allow-listed fields, as JSON.
     pub(super) kept: Option<String>,
     pub(super) reference: Option<String>,
+    /// What the fan paid with.
+    pub(super) paid_with: Option<PaymentMethod>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +83,14 @@ pub(super) enum State {
 
 impl Book {
     pub(super) fn is(state: State) -> Book {
-        Book { state, captured: Won::ZERO, refunded: Won::ZERO, kept: None, reference: None }
+        Book {
+            state,
+            captured: Won::ZERO,
+            refunded: Won::ZERO,
+            kept: None,
+            reference: None,
+            paid_with: None,
+        }
     }
 }
 
@@ -107,13 +119,16 @@ pub(super) trait GatewayProtocol: Send + Sync + 'static {
     const NAME: &'static str;
     /// The timeout of a reply.
     const PATIENCE: Duration;
+    const METHODS: &'static [PaymentMethod];
 
-    fn checkout(&self, order: &Order<'_>) -> Checkout;
-
-    /// Registers the order's amount before a browser can change it.
-    fn prepare(&self, _order: &Order<'_>) -> Option<Call> {
+    /// Registers the order before a browser can change it.
+    fn register(&self, _order: &Order<'_>) -> Option<Call> {
         None
     }
+
+    /// What the browser needs. `registered` is the reply to `register`, null if there was none; the
+    /// answer is `None` if the gateway didn't register the order.
+    fn checkout(&self, order: &Order<'_>, registered: &Value) -> Option<Checkout>;
 
     /// `Err` for an approval that can't be valid, without a call.
     fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Result<Call, String>;
@@ -165,6 +180,11 @@ pub(super) fn keep(value: &Value, fields: &[&str]) -> Option<String> {
     (!kept.is_empty()).then(|| Value::Object(kept).to_string())
 }
 
+/// The pairs of a form.
+pub(super) fn pairs(text: &str) -> Vec<(String, String)> {
+    serde_urlencoded::from_str(text).unwrap_or_default()
+}
+
 /// A field of what a browser sent.
 pub(super) fn field<'f>(fields: &'f [(String, String)], name: &str) -> Option<&'f str> {
     let found = fields.iter().find(|(key, _)| key == name);
@@ -180,6 +200,20 @@ pub(super) fn hex_digest(algorithm: &'static Algorithm, text: &str) -> String {
 pub(super) fn cut(name: &str, bytes_max: usize) -> &str {
     let end = (0..=bytes_max.min(name.len())).rev().find(|end| name.is_char_boundary(*end));
     &name[..end.unwrap_or(0)]
+}
+
+/// An order of 50,000 won whose id ends with `c`.
+#[cfg(test)]
+pub(super) fn test_order(method: PaymentMethod, device: Device) -> Order<'static> {
+    let (payment, customer) = (uuid::Uuid::from_u128(0xC), uuid::Uuid::from_u128(0xF));
+    Order {
+        payment: podo_domain::PaymentId::new(payment),
+        amount: Won::new(50_000).unwrap_or(Won::ZERO),
+        name: "포도 콘서트",
+        customer: podo_domain::UserId::new(customer),
+        method,
+        device,
+    }
 }
 
 #[cfg(test)]

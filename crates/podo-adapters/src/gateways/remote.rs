@@ -1,8 +1,8 @@
 //! A gateway over HTTP. It speaks the gateway's protocol, and never guesses an outcome.
 
+use crate::gateways::client::transport::Transport;
 use crate::gateways::client::{Client, Sent};
 use crate::gateways::protocol::{Book, CaptureReply, GatewayProtocol, Refund, State, Void};
-use crate::gateways::transport::Transport;
 use async_trait::async_trait;
 use podo_app::operations::port::clock::Rng;
 use podo_app::payments::port::gateway::{
@@ -10,9 +10,10 @@ use podo_app::payments::port::gateway::{
 };
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_app::{Error, Result};
-use podo_domain::payments::Outcome;
 use podo_domain::payments::refunds::RefundStep;
+use podo_domain::payments::{Outcome, PaymentMethod};
 use podo_domain::{Refusal, Timestamp};
+use serde_json::Value;
 use std::sync::Arc;
 
 pub(super) struct Remote<W> {
@@ -99,12 +100,12 @@ impl<W: GatewayProtocol> Remote<W> {
 }
 
 fn unknown() -> Answered {
-    Answered { outcome: Outcome::Unknown, answer: None, reference: None }
+    Answered { outcome: Outcome::Unknown, answer: None, reference: None, paid_with: None }
 }
 
 fn refused(reason: impl Into<String>) -> Answered {
     let outcome = Outcome::NotCaptured { reason: reason.into() };
-    Answered { outcome, answer: None, reference: None }
+    Answered { outcome, answer: None, reference: None, paid_with: None }
 }
 
 /// The outcome that the gateway's records imply.
@@ -116,7 +117,7 @@ fn outcome_of(book: Option<Book>) -> Answered {
         // A missing order may still arrive: only a void rules that out.
         State::Open | State::Missing | State::Unreadable => Outcome::Unknown,
     };
-    Answered { outcome, answer: book.kept, reference: book.reference }
+    Answered { outcome, answer: book.kept, reference: book.reference, paid_with: book.paid_with }
 }
 
 #[async_trait]
@@ -125,20 +126,23 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
         W::NAME
     }
 
-    fn checkout(&self, order: &Order<'_>) -> Checkout {
-        self.protocol.checkout(order)
+    fn methods(&self) -> &'static [PaymentMethod] {
+        W::METHODS
     }
 
-    async fn prepare(&self, order: &Order<'_>, now: Timestamp) -> Result<()> {
+    async fn checkout(&self, order: &Order<'_>, now: Timestamp) -> Result<Checkout> {
         let away = || Error::Unavailable(format!("the gateway {} does not answer", W::NAME));
         if self.client.is_resting(now) {
             return Err(away());
         }
-        let Some(call) = self.protocol.prepare(order) else { return Ok(()) };
-        match self.client.send(&call, now).await {
-            Sent::Answered(reply) if reply.is_ok() => Ok(()),
-            Sent::Answered(_) | Sent::Lost | Sent::Nowhere => Err(away()),
-        }
+        let registered = match self.protocol.register(order) {
+            None => Value::Null,
+            Some(call) => match self.client.send(&call, now).await {
+                Sent::Answered(reply) if reply.is_ok() => reply.json(),
+                Sent::Answered(_) | Sent::Lost | Sent::Nowhere => return Err(away()),
+            },
+        };
+        self.protocol.checkout(order, &registered).ok_or_else(away)
     }
 
     async fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {

@@ -8,7 +8,7 @@ use podo_app::payments::port::gateway::{
     Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome,
 };
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
-use podo_domain::payments::Outcome;
+use podo_domain::payments::{Outcome, PaymentMethod};
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -173,7 +173,7 @@ fn declined(reason: &str) -> Outcome {
 }
 
 /// If the store doesn't answer, the outcome is unknown.
-fn answered(outcome: Result<Outcome>) -> Answered {
+fn answered(ask: &GatewayQuery, outcome: Result<Outcome>) -> Answered {
     let outcome = outcome.unwrap_or(Outcome::Unknown);
     let answer = match &outcome {
         Outcome::Captured { amount } => {
@@ -184,7 +184,8 @@ fn answered(outcome: Result<Outcome>) -> Answered {
         }
         Outcome::Unknown => None,
     };
-    Answered { outcome, answer, reference: None }
+    let is_charged = matches!(outcome, Outcome::Captured { .. });
+    Answered { outcome, answer, reference: None, paid_with: is_charged.then_some(ask.method) }
 }
 
 #[async_trait]
@@ -193,22 +194,35 @@ impl Gateway for Sandbox {
         NAME
     }
 
-    fn checkout(&self, order: &Order<'_>) -> Checkout {
+    fn methods(&self) -> &'static [PaymentMethod] {
+        &[
+            PaymentMethod::Card,
+            PaymentMethod::KakaoPay,
+            PaymentMethod::NaverPay,
+            PaymentMethod::TossPay,
+            PaymentMethod::Payco,
+            PaymentMethod::SamsungPay,
+            PaymentMethod::Transfer,
+        ]
+    }
+
+    async fn checkout(&self, order: &Order<'_>, _now: Timestamp) -> Result<Checkout> {
         let (order_id, amount) = (order.payment.order_id(), order.amount.get());
-        let url = Some(format!("/pay/sandbox?orderId={order_id}&amount={amount}"));
-        Checkout { gateway: Some(NAME.into()), url, data: None }
+        let method = order.method.as_str();
+        let url = format!("/pay/sandbox?orderId={order_id}&amount={amount}&method={method}");
+        Ok(Checkout { gateway: Some(NAME.into()), url: Some(url), data: None })
     }
 
     async fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
-        answered(self.try_capture(ask, now).await)
+        answered(ask, self.try_capture(ask, now).await)
     }
 
     async fn find(&self, ask: &GatewayQuery, _now: Timestamp) -> Answered {
-        answered(self.try_find(ask).await)
+        answered(ask, self.try_find(ask).await)
     }
 
     async fn void(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {
-        answered(self.try_void(ask, now).await)
+        answered(ask, self.try_void(ask, now).await)
     }
 
     async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome {

@@ -1,12 +1,12 @@
 //! The configured gateways and their keys.
 
+use crate::gateways::client::transport::{Https, Transport};
 use crate::gateways::inicis::Inicis;
 use crate::gateways::kcp::Kcp;
 use crate::gateways::portone::PortOne;
 use crate::gateways::protocol::GatewayProtocol;
 use crate::gateways::remote::Remote;
 use crate::gateways::toss::Toss;
-use crate::gateways::transport::{Https, Transport};
 use podo_app::operations::port::clock::Rng;
 use podo_app::payments::port::gateway::Gateway;
 use std::path::PathBuf;

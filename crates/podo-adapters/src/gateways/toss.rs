@@ -10,6 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
+use podo_domain::payments::PaymentMethod;
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -27,6 +28,7 @@ const KEPT: &[&str] = &[
     "card.acquirerCode",
     "card.approveNo",
     "card.installmentPlanMonths",
+    "easyPay.provider",
     "code",
 ];
 
@@ -89,19 +91,61 @@ fn read_payment(value: &Value) -> Book {
         refunded: captured.checked_sub(balance).unwrap_or(Won::ZERO),
         kept: keep(value, KEPT),
         reference: value["paymentKey"].as_str().map(str::to_owned),
+        paid_with: paid_with(value),
+    }
+}
+
+/// Easy pays are cards with a name, which opens their window directly.
+const fn easy_pay_of(method: PaymentMethod) -> Option<&'static str> {
+    match method {
+        PaymentMethod::KakaoPay => Some("KAKAOPAY"),
+        PaymentMethod::NaverPay => Some("NAVERPAY"),
+        PaymentMethod::TossPay => Some("TOSSPAY"),
+        PaymentMethod::Payco => Some("PAYCO"),
+        PaymentMethod::SamsungPay => Some("SAMSUNGPAY"),
+        PaymentMethod::Card
+        | PaymentMethod::Transfer
+        | PaymentMethod::Wallet
+        | PaymentMethod::BoxOffice => None,
+    }
+}
+
+/// Replies name methods in Korean unless English is asked for.
+fn paid_with(value: &Value) -> Option<PaymentMethod> {
+    match text(value, "method") {
+        "카드" | "CARD" => Some(PaymentMethod::Card),
+        "계좌이체" | "TRANSFER" => Some(PaymentMethod::Transfer),
+        "간편결제" | "EASY_PAY" => match text(&value["easyPay"], "provider") {
+            "카카오페이" | "KAKAOPAY" => Some(PaymentMethod::KakaoPay),
+            "네이버페이" | "NAVERPAY" => Some(PaymentMethod::NaverPay),
+            "토스페이" | "TOSSPAY" => Some(PaymentMethod::TossPay),
+            "페이코" | "PAYCO" => Some(PaymentMethod::Payco),
+            "삼성페이" | "SAMSUNGPAY" => Some(PaymentMethod::SamsungPay),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
 impl GatewayProtocol for Toss {
     const NAME: &'static str = "toss";
     const PATIENCE: Duration = Duration::from_secs(30);
+    const METHODS: &'static [PaymentMethod] = &[
+        PaymentMethod::Card,
+        PaymentMethod::KakaoPay,
+        PaymentMethod::NaverPay,
+        PaymentMethod::TossPay,
+        PaymentMethod::Payco,
+        PaymentMethod::SamsungPay,
+        PaymentMethod::Transfer,
+    ];
 
-    fn checkout(&self, order: &Order<'_>) -> Checkout {
-        let data = json!({
+    fn checkout(&self, order: &Order<'_>, _registered: &Value) -> Option<Checkout> {
+        let mut data = json!({
             "scriptUrl": "https://js.tosspayments.com/v2/standard",
             "clientKey": self.settings.client_key,
             "customerKey": order.customer,
-            "method": "CARD",
+            "method": if order.method == PaymentMethod::Transfer { "TRANSFER" } else { "CARD" },
             "orderId": order.payment.order_id(),
             "orderName": cut(order.name, 100),
             "amount": { "currency": "KRW", "value": order.amount },
@@ -109,7 +153,10 @@ impl GatewayProtocol for Toss {
             "failUrl": format!("{}/api/payment/return/toss?orderId={}",
                                self.home, order.payment.order_id()),
         });
-        Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) }
+        if let Some(easy_pay) = easy_pay_of(order.method) {
+            data["card"] = json!({ "flowMode": "DIRECT", "easyPay": easy_pay });
+        }
+        Some(Checkout { gateway: Some(Self::NAME.into()), url: None, data: Some(data) })
     }
 
     fn capture(&self, ask: &GatewayQuery, _now: Timestamp) -> Result<Call, String> {
@@ -226,6 +273,8 @@ impl GatewayProtocol for Toss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateways::protocol::test_order;
+    use podo_app::payments::port::gateway::Device;
     use uuid::Uuid;
 
     fn toss() -> Toss {
@@ -241,6 +290,7 @@ mod tests {
         GatewayQuery {
             payment: PaymentId::new(Uuid::from_u128(0xA)),
             gateway: "toss".into(),
+            method: PaymentMethod::Card,
             payment_key: Some("tgen_20261116abc".into()),
             amount: Won::new(150_000).unwrap(),
         }
@@ -266,6 +316,28 @@ mod tests {
         assert!(call.headers.contains(&("authorization", login)), "padded, with the colon");
         let odd = GatewayQuery { payment_key: Some("../x".into()), ..ask() };
         assert!(toss().capture(&odd, Timestamp::from_ms(0)).is_err());
+    }
+
+    #[test]
+    fn easy_pays_open_their_own_window_and_a_reply_names_what_was_used() {
+        let opened = |method| {
+            let order = test_order(method, Device::Phone);
+            toss().checkout(&order, &Value::Null).unwrap().data.unwrap()
+        };
+        let kakao = opened(PaymentMethod::KakaoPay);
+        assert_eq!(kakao["method"], "CARD");
+        assert_eq!(kakao["card"], json!({ "flowMode": "DIRECT", "easyPay": "KAKAOPAY" }));
+        assert_eq!(opened(PaymentMethod::Transfer)["method"], "TRANSFER");
+        let card = opened(PaymentMethod::Card);
+        assert_eq!((&card["method"], &card["card"]), (&json!("CARD"), &Value::Null));
+        let read = |method: &str, provider: &str| {
+            let easy_pay = json!({ "provider": provider });
+            paid_with(&json!({ "method": method, "easyPay": easy_pay }))
+        };
+        assert_eq!(read("카드", ""), Some(PaymentMethod::Card));
+        assert_eq!(read("계좌이체", ""), Some(PaymentMethod::Transfer));
+        assert_eq!(read("간편결제", "카카오페이"), Some(PaymentMethod::KakaoPay));
+        assert_eq!((read("간편결제", "엘페이"), read("휴대폰", "")), (None, None));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! One ticket on one page.
+//! One ticket or receipt on one page.
 
 use crate::pdf::FONT;
 use crate::pdf::font::Subset;
 use pdf_writer::types::TextRenderingMode;
 use pdf_writer::{Content, Str};
-use podo_app::tickets::documents::{PageSize, TicketPage};
+use podo_app::tickets::documents::{PageSize, ReceiptPage, TicketPage};
 use podo_app::{Error, Result};
 use qrcode::{Color, EcLevel, QrCode};
 
@@ -84,6 +84,49 @@ impl<'d> Drawing<'d> {
         }
         drawing.foot(ticket_page);
         Ok(drawing.content.finish().to_vec())
+    }
+
+    /// Labels on the left, texts at the right margin.
+    pub(super) fn of_receipt(
+        receipt: &ReceiptPage,
+        layout: &'d Layout,
+        subset: &'d mut Subset,
+    ) -> Vec<u8> {
+        let y = layout.height - layout.margin;
+        let mut drawing = Drawing { content: Content::new(), layout, subset, y };
+        let (text, title) = (layout.text, layout.title);
+        drawing.y -= text;
+        drawing.line(&receipt.organiser, Style { size: text, color: QUIET, is_bold: true });
+        drawing.y -= title * 1.6;
+        drawing.line(&receipt.title, Style { size: title, color: INK, is_bold: true });
+        drawing.y -= title;
+        let subject = Style { size: text * 1.15, color: INK, is_bold: false };
+        for line in drawing.wrapped(&receipt.subject, subject.size, 2) {
+            drawing.line(&line, subject);
+            drawing.y -= subject.size * 1.5;
+        }
+        drawing.rule();
+        for part in &receipt.parts {
+            drawing.rows(part);
+        }
+        drawing.content.finish().to_vec()
+    }
+
+    fn rows(&mut self, rows: &[(String, String)]) {
+        let size = self.layout.text;
+        let right = self.layout.width - self.layout.margin;
+        self.y -= size;
+        for (label, text) in rows {
+            self.y -= size * 0.9;
+            self.write(label, self.layout.margin, Style { size, color: QUIET, is_bold: false });
+            for line in self.wrapped_to(text, size, self.layout.inner() * 0.6, 4) {
+                let left = right - self.subset.width(&line) * size;
+                self.write(&line, left, Style { size, color: INK, is_bold: false });
+                self.y -= size * 1.45;
+            }
+        }
+        self.y -= size * 0.3;
+        self.rule();
     }
 
     fn head(&mut self, ticket_page: &TicketPage) {

@@ -4,7 +4,7 @@ pub(crate) mod by_hand;
 pub(super) mod cancel;
 pub(super) mod confirm;
 pub(crate) mod gateway_webhooks;
-mod read;
+pub(crate) mod read;
 mod refund;
 pub(crate) mod refunds;
 mod request;
@@ -22,8 +22,8 @@ use podo_app::booking::port::reservations::Freed;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::port::payments::{
     CancelPayment, Canceled, Capture, ConfirmPayment, DueRefund, NeverMade, PayFromWallet,
-    PaymentView, Payments, PutOffRefund, RequestPayment, Requested, SettlePayment, Settled, Sold,
-    Unsettled,
+    PaymentView, Payments, PutOffRefund, ReceiptFacts, RequestPayment, Requested, SettlePayment,
+    Settled, Sold, Unsettled,
 };
 use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::Reservation;
@@ -52,6 +52,8 @@ commands! {
         write put_off_refund(PutOffRefund) -> () as Worker => refund::put_off;
         read payment(PaymentOf { payment: PaymentId, user: UserId })
             -> Option<PaymentView> as Sales or_replica => read::view;
+        read receipt_facts(ReceiptOf { reservation: ReservationId, user: UserId })
+            -> Option<ReceiptFacts> as Sales or_replica => read::receipt_facts;
         read payment_of(CapturedPaymentOf { reservation: ReservationId, user: UserId })
             -> Option<PaymentId> as Sales => read::captured_payment;
 

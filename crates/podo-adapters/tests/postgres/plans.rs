@@ -294,7 +294,14 @@ async fn refund(world: &World) {
     let never_made = NeverMade { asked_before, requested_after, now: at(2), limit: 10 };
     store.take_never_made(never_made).await.unwrap();
     let outcome = Outcome::Captured { amount: ready.amount };
-    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(2) };
+    let settle = SettlePayment {
+        payment,
+        outcome,
+        answer: None,
+        reference: None,
+        paid_with: None,
+        now: at(2),
+    };
     store.settle_payment(settle).await.unwrap();
     let (key, refund) = (world.key(&fan, "payment/cancel"), RefundId::new(world.id()));
     let (user, reason) = (fan.id, "ill".into());

@@ -10,7 +10,7 @@ use podo_app::payments::port::payments::{
 use podo_app::payments::port::wallets::{ChargeWallet, Wallets};
 use podo_domain::booking::seats::{HOLD_LENGTH, SeatPick};
 use podo_domain::id::SeatIndex;
-use podo_domain::payments::PaymentMethod;
+use podo_domain::payments::{Payee, PaymentMethod};
 use podo_domain::{LedgerId, PaymentId, ReservationId, Timestamp};
 
 impl World {
@@ -58,9 +58,9 @@ impl World {
         method: PaymentMethod,
         now: Timestamp,
     ) -> RequestPayment {
-        let gateway = match method {
-            PaymentMethod::Wallet | PaymentMethod::BoxOffice => None,
-            PaymentMethod::Card => Some("sandbox"),
+        let gateway = match method.payee() {
+            Payee::Wallet | Payee::BoxOffice => None,
+            Payee::Gateway => Some("sandbox"),
         };
         RequestPayment {
             key: self.key(fan, "payment/request"),

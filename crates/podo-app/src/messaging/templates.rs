@@ -163,6 +163,9 @@ pub struct Brand {
     pub reply_to: String,
     /// Where fans reach the pages, without a slash at the end; empty if the settings don't say.
     pub home: String,
+    /// On receipts: the registered name, and the business registration number; empty if not set.
+    pub business_name: String,
+    pub business_number: String,
 }
 
 /// A notification in all its forms.

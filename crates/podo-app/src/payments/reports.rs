@@ -156,6 +156,7 @@ fn compare(row: &DayRow, booked: Option<Booked>) -> Vec<(DifferenceKind, i64, i6
 mod tests {
     use super::*;
     use crate::payments::port::payments::GatewayQuery;
+    use podo_domain::payments::PaymentMethod;
     use uuid::Uuid;
 
     fn won(amount: i64) -> Won {
@@ -164,9 +165,10 @@ mod tests {
 
     fn row(status: PaymentStatus, captured: i64, refunded: i64) -> DayRow {
         let payment = PaymentId::new(Uuid::nil());
-        let (gateway, amount) = ("toss".to_owned(), won(100));
+        let (gateway, method) = ("toss".to_owned(), PaymentMethod::Card);
+        let (payment_key, amount) = (None, won(100));
         DayRow {
-            ask: GatewayQuery { payment, gateway, payment_key: None, amount },
+            ask: GatewayQuery { payment, gateway, method, payment_key, amount },
             status,
             captured: won(captured),
             refunded: won(refunded),

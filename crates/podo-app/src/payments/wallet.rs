@@ -3,14 +3,14 @@
 use crate::context::AppContext;
 use crate::error::{Error, Result};
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
-use crate::payments::port::gateway::{Answered, Order};
+use crate::payments::port::gateway::{Answered, Device, Order};
 use crate::payments::port::payments::GatewayQuery;
 use crate::payments::port::wallets::{
     AdjustWallet, Adjustment, ChargeReady, ChargeView, ChargeWallet, Charged, ConfirmCharge,
     Movement, RequestCharge, SettleCharge, SettledCharge,
 };
 use crate::store::Page;
-use podo_domain::payments::PaymentStatus;
+use podo_domain::payments::{PaymentMethod, PaymentStatus};
 use podo_domain::{LedgerId, PaymentId, Refusal, UserId, Won};
 
 /// Credits the wallet. The sandbox stands in for a gateway here: no real money moves.
@@ -31,6 +31,7 @@ pub struct ChargeRequest<'a> {
     pub fan: UserId,
     pub amount: Won,
     pub gateway: &'a str,
+    pub device: Device,
 }
 
 /// Prepares a charge, which the fan approves on the gateway's page.
@@ -41,15 +42,15 @@ pub async fn request_charge(
     let now = context.now();
     let gateway = context.gateway(asked.gateway)?;
     let (payment, amount) = (PaymentId::new(context.rng.id(now)), asked.amount);
-    let order = Order { payment, amount, name: "Podo wallet", customer: asked.fan };
-    gateway.prepare(&order, now).await?;
+    let (customer, method, device) = (asked.fan, PaymentMethod::Card, asked.device);
+    let order = Order { payment, amount, name: "Podo wallet", customer, method, device };
     let command = RequestCharge {
         key: asked.key,
         charge: payment,
         user: asked.fan,
         gateway: gateway.name(),
         amount,
-        checkout: gateway.checkout(&order),
+        checkout: gateway.checkout(&order, now).await?,
         now,
     };
     context.store.request_charge(command).await

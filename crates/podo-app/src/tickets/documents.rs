@@ -1,4 +1,4 @@
-//! Tickets as PDF documents, and what is attached to a mail about them.
+//! Tickets and receipts as PDF documents, and what is attached to a mail about tickets.
 
 use crate::booking::reservations::issued::customer_of;
 use crate::context::AppContext;
@@ -47,8 +47,21 @@ pub struct TicketPage {
     pub note: String,
 }
 
-/// Makes documents of tickets, without I/O.
+/// The receipt of an order, worded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceiptPage {
+    pub organiser: String,
+    pub title: String,
+    pub subject: String,
+    /// Labels with texts, in parts with a rule between them.
+    pub parts: Vec<Vec<(String, String)>>,
+}
+
+/// Makes documents, without I/O.
 pub trait TicketPrinter: Send + Sync {
+    /// A receipt as a PDF, on A4.
+    fn print_receipt(&self, receipt: &ReceiptPage) -> Result<Vec<u8>>;
+
     /// A PDF with a page for each ticket.
     fn print(&self, ticket_pages: &[TicketPage], size: PageSize) -> Result<Vec<u8>>;
 }
@@ -69,6 +82,11 @@ impl TicketPress {
         ticket_pages.truncate(PAGES_MAX);
         let printer = self.printer.clone();
         self.turns.take(move || printer.print(&ticket_pages, size)).await
+    }
+
+    pub(crate) async fn print_receipt(&self, receipt: ReceiptPage) -> Result<Vec<u8>> {
+        let printer = self.printer.clone();
+        self.turns.take(move || printer.print_receipt(&receipt)).await
     }
 }
 
@@ -157,17 +175,17 @@ pub(crate) async fn attachments(
     Ok(vec![pdf, calendar])
 }
 
-pub(super) async fn show_of(context: &AppContext, reservation: ReservationId) -> Result<ShowFacts> {
+pub(crate) async fn show_of(context: &AppContext, reservation: ReservationId) -> Result<ShowFacts> {
     let found = context.store.show_facts(vec![Subject::Reservation(reservation)]).await?;
     Ok(found.into_iter().flatten().next().ok_or(Refusal::NotFound)?)
 }
 
-pub(super) async fn language_of(context: &AppContext, fan: UserId) -> Result<Language> {
+pub(crate) async fn language_of(context: &AppContext, fan: UserId) -> Result<Language> {
     Ok(crate::messaging::notifications::settings(context, fan).await?.language)
 }
 
 /// The name on the ticket, which the gate may compare with a document.
-pub(super) async fn holder(context: &AppContext, fan: UserId) -> Result<String> {
+pub(crate) async fn holder(context: &AppContext, fan: UserId) -> Result<String> {
     let user = context.store.user(fan).await?.ok_or(Refusal::NotFound)?;
     context.keyring.decrypt(&field("name", fan), &user.name)
 }
@@ -229,6 +247,6 @@ fn type_lines(ticket: &TicketView, language: Language) -> Vec<(String, String)> 
     [(labels.0.to_owned(), cut(name))].into_iter().chain(proof).collect()
 }
 
-pub(super) fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
     text.chars().filter(|it| !it.is_control()).take(LINE_MAX).collect()
 }

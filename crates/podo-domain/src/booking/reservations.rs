@@ -3,7 +3,7 @@
 
 use crate::booking::issued::Channel;
 use crate::booking::seats::SEATS_PER_PICK_MAX;
-use crate::payments::PaymentMethod;
+use crate::payments::{Payee, PaymentMethod};
 use crate::waiting_room::PlaceNumber;
 use crate::{
     PhaseId, PromotionId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
@@ -153,9 +153,9 @@ impl Reservation {
         now: Timestamp,
     ) -> Result<Next, Refusal> {
         self.refuse_unless_live(now)?;
-        let until = match method {
-            PaymentMethod::Card => self.hold_expires_at.max(now.plus(PAYMENT_WINDOW)),
-            PaymentMethod::Wallet | PaymentMethod::BoxOffice => self.hold_expires_at,
+        let until = match method.payee() {
+            Payee::Gateway => self.hold_expires_at.max(now.plus(PAYMENT_WINDOW)),
+            Payee::Wallet | Payee::BoxOffice => self.hold_expires_at,
         };
         if self.payment_window_given || until == self.hold_expires_at {
             return Ok(Next::Same);

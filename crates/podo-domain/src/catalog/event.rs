@@ -2,6 +2,7 @@
 //! `CANCELLED`. One function per verb; repeating a verb changes nothing.
 
 use crate::catalog::text::{Line, Prose};
+use crate::payments::OfferedMethods;
 use crate::{HallId, Refusal, VenueId};
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,12 @@ pub struct NewEvent {
     pub genre: Genre,
     #[serde(default)]
     pub minimum_age: MinimumAge,
+    /// How fans may pay; by card and from the wallet by default.
+    #[serde(default)]
+    pub payment_methods: OfferedMethods,
+    /// Whether admission is free of value-added tax; fees never are.
+    #[serde(default)]
+    pub vat_exempt: bool,
 }
 
 impl NewEvent {
@@ -43,6 +50,8 @@ impl NewEvent {
             transferable: None,
             genre: Genre::default(),
             minimum_age: MinimumAge::default(),
+            payment_methods: OfferedMethods::default(),
+            vat_exempt: false,
         }
     }
 }
@@ -65,6 +74,10 @@ pub struct EventEdit {
     pub genre: Option<Genre>,
     #[serde(default)]
     pub minimum_age: Option<MinimumAge>,
+    #[serde(default)]
+    pub payment_methods: Option<OfferedMethods>,
+    #[serde(default)]
+    pub vat_exempt: Option<bool>,
 }
 
 /// What kind of concert it is; fans browse by it.

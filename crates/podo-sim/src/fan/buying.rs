@@ -10,6 +10,7 @@ use podo_app::operations::idempotency::{CANCEL_RESERVATION, CONFIRM, PAY_FROM_WA
 use podo_app::operations::port::clock::Clock;
 use podo_app::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use podo_app::payments::gateway_webhooks::take_return;
+use podo_app::payments::port::gateway::Device;
 use podo_app::payments::{
     CancellationRequest, ConfirmOutcome, ConfirmationRequest, PaymentRequest, WalletPaymentRequest,
     cancel_reservation, confirm_payment, pay_from_wallet, request_payment,
@@ -122,7 +123,8 @@ impl Fan {
             let key = key.clone();
             async move {
                 let gateway = (method == PaymentMethod::Card).then_some(name);
-                let asked = PaymentRequest { key, fan, reservation, method, gateway };
+                let device = Device::Desktop;
+                let asked = PaymentRequest { key, fan, reservation, method, gateway, device };
                 request_payment(&context, asked).await.map(body_of)
             }
             .boxed()
@@ -252,7 +254,8 @@ impl Fan {
                     watcher.saw(Coverage::ReleaseRefused);
                 }
                 let (method, gateway) = (PaymentMethod::Card, Some(watcher.swarm.company.name()));
-                let asked = PaymentRequest { key, fan, reservation, method, gateway };
+                let device = Device::Desktop;
+                let asked = PaymentRequest { key, fan, reservation, method, gateway, device };
                 let requested = request_payment(&context, asked).await;
                 if let Err(Error::Refused(Refusal::PaymentRunning)) = requested {
                     watcher.saw(Coverage::SecondTabRefused);

@@ -7,7 +7,7 @@ use podo_app::payments::port::gateway::{
     Answered, Booked, Delivery, Gateway, Hint, Order, RefundOutcome, Returned,
 };
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
-use podo_domain::payments::Outcome;
+use podo_domain::payments::{Outcome, PaymentMethod};
 use podo_domain::{Refusal, Timestamp};
 use std::sync::Arc;
 
@@ -37,12 +37,12 @@ impl Gateway for Believing {
         self.inner.name()
     }
 
-    fn checkout(&self, order: &Order<'_>) -> Checkout {
-        self.inner.checkout(order)
+    fn methods(&self) -> &'static [PaymentMethod] {
+        self.inner.methods()
     }
 
-    async fn prepare(&self, order: &Order<'_>, now: Timestamp) -> Result<()> {
-        self.inner.prepare(order, now).await
+    async fn checkout(&self, order: &Order<'_>, now: Timestamp) -> Result<Checkout> {
+        self.inner.checkout(order, now).await
     }
 
     async fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Answered {

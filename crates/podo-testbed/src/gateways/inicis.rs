@@ -1,4 +1,4 @@
-//! KG Inicis: the window's charge and netCancel as forms, INIAPI v2 as JSON.
+//! KG Inicis: the window's and the mobile page's charge and netCancel as forms, INIAPI v2 as JSON.
 
 use crate::gateways::protocol::{Reply, StandInRequest};
 use crate::gateways::{Book, Charge, Fault, Refunded, with_fault};
@@ -8,6 +8,8 @@ pub(super) fn answer(book: &mut Book, asked: &StandInRequest) -> Option<Reply> {
     match asked.path.as_str() {
         "/api/payAuth" => Some(charge(book, asked)),
         "/api/netCancel" => Some(net_cancel(book, asked)),
+        "/smart/payReq.ini" => Some(charge_on_phone(book, asked)),
+        "/smart/payNetCancel.ini" => Some(net_cancel_on_phone(book, asked)),
         path => {
             let kind = path.strip_prefix("/v2/pg/")?;
             let body = asked.json();
@@ -25,9 +27,9 @@ fn code(code: &str) -> Reply {
     Reply::json(200, &json!({ "resultCode": code, "resultMsg": code }))
 }
 
-/// The token carries the order and, since the form doesn't, the amount.
+/// The token or the transaction carries the order and, since the form doesn't, the amount.
 fn order_of(asked: &StandInRequest) -> Option<(String, i64)> {
-    let token = asked.form("authToken")?;
+    let token = asked.form("authToken").or_else(|| asked.form("P_TID"))?;
     let (order, amount) = token.split_once('-')?;
     Some((order.to_owned(), amount.parse().ok()?))
 }
@@ -37,9 +39,10 @@ fn charge(book: &mut Book, asked: &StandInRequest) -> Reply {
     let (charge, fault) = book.charge(&order, amount);
     match charge {
         Charge::Done(captured) => {
+            let (kind, source) = method_of(book.orders[&order].method);
             let reply = json!({
                 "resultCode": "0000", "tid": format!("tid{order}"), "MOID": order,
-                "TotPrice": captured.to_string(), "payMethod": "Card",
+                "TotPrice": captured.to_string(), "payMethod": kind, "CARD_SrcCode": source,
                 "CARD_Num": "4111111111111111",
             });
             with_fault(Reply::json(200, &reply), fault)
@@ -48,6 +51,65 @@ fn charge(book: &mut Book, asked: &StandInRequest) -> Reply {
         Charge::Busy => Reply { status: 500, ..code("") },
         Charge::Unknown => with_fault(code("V801"), fault),
     }
+}
+
+/// The kind of payment, and which app paid.
+fn method_of(method: &str) -> (&'static str, &'static str) {
+    match method {
+        "TRANSFER" => ("DirectBank", ""),
+        "KAKAO_PAY" => ("Card", "O"),
+        "NAVER_PAY" => ("Card", "I"),
+        "TOSS_PAY" => ("Card", "H"),
+        "PAYCO" => ("Card", "C"),
+        "SAMSUNG_PAY" => ("Card", "B"),
+        _ => ("Card", ""),
+    }
+}
+
+/// A reply of the mobile page's calls: a form.
+fn form(code: &str, words: &str, more: &str) -> Reply {
+    let text = format!("P_STATUS={code}&P_RMESG1={words}{more}");
+    Reply { text, ..Reply::json(200, &Value::Null) }
+}
+
+fn charge_on_phone(book: &mut Book, asked: &StandInRequest) -> Reply {
+    let Some((order, amount)) = order_of(asked) else { return form("V801", "", "") };
+    let (charge, fault) = book.charge(&order, amount);
+    match charge {
+        Charge::Done(captured) => {
+            let (kind, source) = method_of(book.orders[&order].method);
+            let kind = if kind == "Card" { "CARD" } else { "BANK" };
+            let more = format!(
+                "&P_TID=tid{order}&P_OID={order}&P_AMT={captured}&P_TYPE={kind}\
+                 &P_SRC_CODE={source}&P_CARD_NUM=4111111111111111"
+            );
+            with_fault(form("00", "OK", &more), fault)
+        }
+        Charge::Declined => form("V016", "", ""),
+        Charge::Busy => Reply { status: 500, ..form("", "", "") },
+        Charge::Unknown => with_fault(form("V801", "", ""), fault),
+    }
+}
+
+/// They ask for the order's number and amount beside the transaction.
+fn net_cancel_on_phone(book: &mut Book, asked: &StandInRequest) -> Reply {
+    let named = order_of(asked);
+    let is_right = named.as_ref().is_some_and(|(order, amount)| {
+        asked.form("P_OID").as_ref() == Some(order)
+            && asked.form("P_AMT") == Some(amount.to_string())
+    });
+    if !is_right {
+        return form("V802", "invalid", "");
+    }
+    let reply = net_cancel(book, asked);
+    let value: Value = serde_json::from_str(&reply.text).unwrap_or(Value::Null);
+    let code = if value["resultCode"] == "0000" { "00" } else { "01" };
+    let words = encoded(value["resultMsg"].as_str().unwrap_or_default());
+    Reply { is_dropped: reply.is_dropped, ..form(code, &words, "") }
+}
+
+fn encoded(words: &str) -> String {
+    words.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
 fn net_cancel(book: &mut Book, asked: &StandInRequest) -> Reply {

@@ -83,10 +83,20 @@ fn payment(id: &str, order: &Order) -> Value {
     json!({
         "status": status, "id": id, "transactionId": "tx", "currency": "KRW",
         "channel": { "type": "TEST", "pgProvider": "KCP_V2" },
-        "method": { "card": { "number": "4111111111111111" } },
+        "method": method_of(order.method),
         "amount": { "total": order.captured, "paid": order.captured - order.refunded,
                     "cancelled": order.refunded },
     })
+}
+
+fn method_of(method: &str) -> Value {
+    let card = json!({ "number": "4111111111111111" });
+    match method {
+        "CARD" => json!({ "type": "PaymentMethodCard", "card": card }),
+        "TRANSFER" => json!({ "type": "PaymentMethodTransfer", "bank": "SHINHAN" }),
+        easy_pay => json!({ "type": "PaymentMethodEasyPay",
+                            "provider": easy_pay.replace('_', ""), "method": { "card": card } }),
+    }
 }
 
 fn find(book: &Book, id: &str) -> Reply {

@@ -57,12 +57,27 @@ fn payment(id: &str, order: &Order) -> Value {
         (_, 0) => "DONE",
         _ => "PARTIAL_CANCELED",
     };
+    let (method, provider) = method_of(order.method);
     json!({
         "version": "2022-11-16", "paymentKey": format!("{PREFIX}{id}"), "orderId": id,
-        "currency": "KRW", "method": "카드", "status": status, "totalAmount": order.captured,
+        "currency": "KRW", "method": method, "status": status, "totalAmount": order.captured,
         "balanceAmount": order.captured - order.refunded,
         "card": { "number": "4111111111111111", "issuerCode": "61" },
+        "easyPay": { "provider": provider },
     })
+}
+
+/// In the words of their replies.
+fn method_of(method: &str) -> (&'static str, Option<&'static str>) {
+    match method {
+        "CARD" => ("카드", None),
+        "TRANSFER" => ("계좌이체", None),
+        "KAKAO_PAY" => ("간편결제", Some("카카오페이")),
+        "NAVER_PAY" => ("간편결제", Some("네이버페이")),
+        "TOSS_PAY" => ("간편결제", Some("토스페이")),
+        "PAYCO" => ("간편결제", Some("페이코")),
+        _ => ("간편결제", Some("삼성페이")),
+    }
 }
 
 fn find(book: &Book, id: &str) -> Reply {

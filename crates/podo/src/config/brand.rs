@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use podo_adapters::passes::{ApplePassSettings, GooglePassSettings};
 use podo_app::messaging::templates::Brand as Look;
 use podo_domain::identity::Email;
+use podo_domain::payments::receipts::BusinessNumber;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,8 @@ pub struct Brand {
     pub brand_logo_url: String,
     pub brand_color: String,
     pub mail_reply_to: String,
+    pub business_name: String,
+    pub business_number: String,
 }
 
 impl Brand {
@@ -32,16 +35,26 @@ impl Brand {
         if !reply_to.is_empty() && Email::try_from(reply_to.clone()).is_err() {
             bail!("mail_reply_to: must be an e-mail address");
         }
+        if self.business_name.chars().count() > 100 {
+            bail!("business_name: must have at most 100 characters");
+        }
+        let number = &self.business_number;
+        if !number.is_empty() && BusinessNumber::parse(number).is_none() {
+            bail!("business_number: must be a business registration number such as 220-81-62517");
+        }
         Ok(())
     }
 
     pub(super) fn look(&self, home: &str) -> Look {
+        let number = BusinessNumber::parse(&self.business_number);
         Look {
             name: self.brand_name.trim().to_owned(),
             logo_url: self.brand_logo_url.clone(),
             color: self.brand_color.clone(),
             reply_to: self.mail_reply_to.clone(),
             home: home.trim_end_matches('/').to_owned(),
+            business_name: self.business_name.trim().to_owned(),
+            business_number: number.map_or_else(String::new, |it| it.as_str().to_owned()),
         }
     }
 }

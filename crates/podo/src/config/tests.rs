@@ -42,6 +42,17 @@ fn keys_for_passes_are_complete_or_absent() {
 }
 
 #[test]
+fn the_seller_on_receipts_has_a_number_that_exists() {
+    let wrong = [("PODO_BUSINESS_NUMBER", "220-81-62518")];
+    let said = load(&wrong, &Overrides::default()).unwrap_err().to_string();
+    assert!(said.starts_with("business_number: must be a business registration number"), "{said}");
+    let right = [("PODO_BUSINESS_NUMBER", "2208162517"), ("PODO_BUSINESS_NAME", " 포도 주식회사 ")];
+    let look = load(&right, &Overrides::default()).unwrap().look();
+    let expected = ("포도 주식회사", "220-81-62517");
+    assert_eq!((look.business_name.as_str(), look.business_number.as_str()), expected);
+}
+
+#[test]
 fn records_are_kept_for_as_long_as_the_law_asks() {
     let refused = |name: &str, value: &str| {
         load(&[(name, value)], &Overrides::default()).unwrap_err().to_string()

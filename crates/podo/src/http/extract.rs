@@ -19,6 +19,7 @@ use podo_app::identity::team::api_keys;
 use podo_app::operations::idempotency::idempotency_key;
 use podo_app::operations::port::idempotency::IdempotencyKey;
 use podo_app::operations::throttling::rate_limits::UserRoute;
+use podo_app::payments::port::gateway::Device;
 use podo_app::store::{PAGE_MAX, PageRequest};
 use podo_domain::{Refusal, SessionId, Timestamp, UserId};
 use serde::Deserialize;
@@ -204,6 +205,18 @@ impl FromRequestParts<App> for CameFrom {
             agent: agent.map(|text| text.chars().take(300).collect()),
             device: cookies::find(&parts.headers, cookies::DEVICE).map(str::to_owned),
         }))
+    }
+}
+
+/// Whether the request comes from a phone.
+pub(crate) struct OnDevice(pub(crate) Device);
+
+impl FromRequestParts<App> for OnDevice {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<OnDevice, Infallible> {
+        let agent = parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        Ok(OnDevice(Device::of(agent.unwrap_or_default())))
     }
 }
 

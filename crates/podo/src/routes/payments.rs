@@ -3,6 +3,7 @@
 pub(crate) mod admin;
 pub(crate) mod checkout;
 pub(crate) mod gateway_webhooks;
+pub(crate) mod receipts;
 pub(crate) mod refunds;
 pub(crate) mod reports;
 pub(crate) mod sandbox;

@@ -6,6 +6,8 @@ pub(crate) mod gateways;
 pub(crate) mod idempotency;
 #[path = "payments/purchase.rs"]
 pub(crate) mod purchase;
+#[path = "payments/receipts.rs"]
+pub(crate) mod receipts;
 #[path = "payments/refunds.rs"]
 pub(crate) mod refunds;
 #[path = "payments/settlement.rs"]

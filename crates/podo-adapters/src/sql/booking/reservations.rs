@@ -34,6 +34,7 @@ use podo_domain::booking::standby::KEPT_FOR;
 use podo_domain::catalog::{ResaleDelay, ScheduleStatus};
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
+use podo_domain::payments::OfferedMethods;
 use podo_domain::{
     AllocationId, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
 };
@@ -127,6 +128,8 @@ pub(crate) struct ReservationOnDate {
     pub(crate) reservation: Reservation,
     pub(crate) date: ScheduleStatus,
     pub(crate) event: EventId,
+    /// How its event may be paid.
+    pub(crate) offers: OfferedMethods,
 }
 
 pub(crate) async fn load_with_date(
@@ -137,14 +140,16 @@ pub(crate) async fn load_with_date(
                       r.version, r.payment_window_given, r.retry_window_given, r.place_number,
                       r.phase_id, r.order_fee, r.promotion_id, r.channel,
                       s.status as schedule_status,
-                      s.event_id
+                      s.event_id, e.payment_methods
                  from reservations r join event_schedules s on s.id = r.schedule_id
+                 join events e on e.id = s.event_id
                 where r.id = $1";
     let Some(row) = tx.row(sql, params![id]).await? else { return Ok(None) };
     Ok(Some(ReservationOnDate {
         reservation: read_reservation(&row)?,
         date: row.parse("schedule_status", ScheduleStatus::parse)?,
         event: row.get("event_id")?,
+        offers: row.parse("payment_methods", OfferedMethods::parse)?,
     }))
 }
 
@@ -182,6 +187,20 @@ pub(crate) async fn seats_of(
     if rows.iter().any(is_active) {
         rows.retain(is_active);
     }
+    rows.iter().map(|row| read_seat(schedule, row)).collect()
+}
+
+/// All seats that were paid for, also those canceled since.
+pub(crate) async fn bought_seats(
+    tx: &mut dyn Tx,
+    reservation: ReservationId,
+    schedule: ScheduleId,
+) -> Result<Vec<ReservedSeat>> {
+    let sql = "select seat_index, number, grade, price, list_price, type_off, code_off, fee,
+                      ticket_type
+                 from reservation_seats
+                where reservation_id = $1 order by seat_index";
+    let rows = tx.query(sql, params![reservation]).await?;
     rows.iter().map(|row| read_seat(schedule, row)).collect()
 }
 

@@ -10,6 +10,7 @@ use podo_app::catalog::EventView;
 use podo_app::catalog::port::{CreateEvent, EditEvent};
 use podo_app::{Error, Result};
 use podo_domain::catalog::{EventEdit, EventStatus, Genre, NewEvent, ScheduleStatus};
+use podo_domain::payments::OfferedMethods;
 use podo_domain::{Refusal, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
@@ -19,8 +20,9 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
     let hall = "select 1 from halls where id = $1 and venue_id = $2";
     tx.row(hall, params![*hall_id, *venue_id]).await?.ok_or(Refusal::NotFound)?;
     let sql = "insert into events (id, title, artist, description, venue_id, hall_id, status,
-                                   created_at, updated_at, transferable, genre, minimum_age)
-               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8, $9, $10)";
+                                   created_at, updated_at, transferable, genre, minimum_age,
+                                   payment_methods, vat_exempt)
+               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8, $9, $10, $11, $12)";
     let values = params![
         command.event,
         title.as_str(),
@@ -31,7 +33,9 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
         command.now,
         command.new.transferable.unwrap_or(true),
         command.new.genre.as_str(),
-        i64::from(command.new.minimum_age.years())
+        i64::from(command.new.minimum_age.years()),
+        command.new.payment_methods.to_text(),
+        command.new.vat_exempt
     ];
     tx.execute(sql, values).await?;
     let sql = "insert into events_search (id, words) values ($1, $2)";
@@ -46,10 +50,15 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
     let sql = "update events set title = coalesce($2, title), artist = coalesce($3, artist),
                       description = coalesce($4, description), updated_at = $5,
                       transferable = coalesce($6, transferable), genre = coalesce($7, genre),
-                      minimum_age = coalesce($8, minimum_age)
+                      minimum_age = coalesce($8, minimum_age),
+                      payment_methods = coalesce($9, payment_methods),
+                      vat_exempt = coalesce($10, vat_exempt)
                 where id = $1
-               returning title, artist, transferable, genre, minimum_age";
-    let EventEdit { title, artist, description, transferable, genre, minimum_age } = &command.edit;
+               returning title, artist, transferable, genre, minimum_age, payment_methods,
+                         vat_exempt";
+    let EventEdit { title, artist, description, .. } = &command.edit;
+    let EventEdit { transferable, genre, minimum_age, payment_methods, vat_exempt, .. } =
+        &command.edit;
     let values = params![
         command.event,
         title.as_ref().map(|it| it.as_str()),
@@ -58,7 +67,9 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
         command.now,
         *transferable,
         genre.map(Genre::as_str),
-        minimum_age.map(|it| i64::from(it.years()))
+        minimum_age.map(|it| i64::from(it.years())),
+        payment_methods.as_ref().map(OfferedMethods::to_text),
+        *vat_exempt
     ];
     let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
     let (title, artist): (String, String) = (row.get("title")?, row.get("artist")?);
@@ -70,6 +81,8 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
         "transferable": row.get::<bool>("transferable")?,
         "genre": row.get::<String>("genre")?,
         "minimumAge": row.get::<i64>("minimum_age")?,
+        "paymentMethods": row.get::<String>("payment_methods")?,
+        "vatExempt": row.get::<bool>("vat_exempt")?,
     });
     announce_change(tx, command.actor, "event.edit", command.event.uuid(), details, command.now)
         .await
@@ -83,7 +96,8 @@ fn search_words(title: &str, artist: &str) -> String {
 macro_rules! columns {
     () => {
         "e.id, e.title, e.artist, e.description, e.status, v.name as venue_name, v.city,
-                h.name as hall_name, e.transferable, e.genre, e.minimum_age, p.hash as image_hash,
+                h.name as hall_name, e.transferable, e.genre, e.minimum_age, e.payment_methods, e.vat_exempt,
+                p.hash as image_hash,
                 p.widths as image_widths, p.width as image_width, p.height as image_height,
                 p.tone as image_tone, p.alt as image_alt"
     };
@@ -230,6 +244,8 @@ fn read_event(row: &Row) -> Result<EventView> {
         transferable: row.get("transferable")?,
         genre: row.parse("genre", Genre::parse)?,
         minimum_age: row.get::<u8>("minimum_age")?.try_into().map_err(Error::broken)?,
+        payment_methods: row.parse("payment_methods", OfferedMethods::parse)?,
+        vat_exempt: row.get("vat_exempt")?,
         poster: read_image(row)?,
     })
 }

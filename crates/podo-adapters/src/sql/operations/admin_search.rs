@@ -7,6 +7,7 @@ use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, Value, params};
 use crate::sql::identity::accounts::read_role;
 use crate::sql::identity::team::{in_scope, scope_values};
+use crate::sql::payments::read::paid_with;
 use podo_app::Result;
 use podo_app::operations::port::admin_search::{
     AdminSearch, Found, Look, NotificationRow, PaymentRow, PaymentSearch, PersonRow, PersonSearch,
@@ -155,7 +156,7 @@ fn read_reservation(row: &Row) -> Result<ReservationRow> {
 macro_rules! select_payments {
     ($condition:literal) => {
         concat!(
-            "select p.id, p.reservation_id, r.booking_number, p.user_id, p.method, p.gateway,
+            "select p.id, p.reservation_id, r.booking_number, p.user_id, p.method, p.paid_with, p.gateway,
                     p.status, p.amount, p.captured, p.refunded, p.created_at
                from payments p
                join reservations r on r.id = p.reservation_id
@@ -207,6 +208,7 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
         booking_number: row.get("booking_number")?,
         user_id: row.get("user_id")?,
         method: row.parse("method", PaymentMethod::parse)?,
+        paid_with: paid_with(row)?,
         gateway: row.get("gateway")?,
         status: row.parse("status", PaymentStatus::parse)?,
         amount: row.get("amount")?,

@@ -7,7 +7,7 @@ use crate::sql::engine::value::{Row, first_at, params};
 use podo_app::Result;
 use podo_app::payments::port::payments::GatewayQuery;
 use podo_app::payments::port::reports::{DayRow, Reports, SettlementRow};
-use podo_domain::payments::PaymentStatus;
+use podo_domain::payments::{PaymentMethod, PaymentStatus};
 use podo_domain::{EventId, PaymentId, Timestamp};
 
 commands! {
@@ -23,19 +23,22 @@ commands! {
 async fn day_rows(tx: &mut dyn Tx, question: &DayRows) -> Result<Vec<DayRow>> {
     // Select the page by ids before counting for its rows: a day may have a million.
     let sql = "with paid as (
-                 select id, gateway, gateway_ref, amount, status, captured, reservation_id
+                 select id, gateway, method, gateway_ref, amount, status, captured,
+                        reservation_id
                    from payments
                   where id > $1 and id < $2 and (gateway is not null or captured > 0)
                   order by id limit $3),
                charged as (
-                 select id, gateway, gateway_ref, amount, status, captured
+                 select id, gateway, 'CARD' as method, gateway_ref, amount, status, captured
                    from wallet_charges where id > $1 and id < $2 order by id limit $3),
                page as (
-                 select id, gateway, gateway_ref, amount, status, captured, reservation_id from paid
+                 select id, gateway, method, gateway_ref, amount, status, captured,
+                        reservation_id from paid
                   union all
-                 select id, gateway, gateway_ref, amount, status, captured, null from charged
+                 select id, gateway, method, gateway_ref, amount, status, captured, null
+                   from charged
                   order by 1 limit $3)
-               select p.id, p.gateway, p.gateway_ref, p.amount, p.status, p.captured,
+               select p.id, p.gateway, p.method, p.gateway_ref, p.amount, p.status, p.captured,
                       cast(coalesce((select sum(f.amount) from refunds f
                                       where f.payment_id = p.id and f.status = 'REFUNDED'
                                         and f.destination = 'ORIGINAL'
@@ -60,6 +63,7 @@ fn read(row: &Row) -> Result<DayRow> {
         ask: GatewayQuery {
             payment: row.get("id")?,
             gateway: gateway.unwrap_or_default(),
+            method: row.parse("method", PaymentMethod::parse)?,
             payment_key: row.get("gateway_ref")?,
             amount: row.get("amount")?,
         },
@@ -75,7 +79,7 @@ fn read(row: &Row) -> Result<DayRow> {
 /// prices and booking fees by seat, and the rest is the order's fee.
 async fn settlement(tx: &mut dyn Tx, question: &SettlementOf) -> Result<Vec<SettlementRow>> {
     let sql = "with paid as (
-                 select p.id, p.method, coalesce(p.gateway, '') as gateway, p.captured,
+                 select p.id, coalesce(p.paid_with, p.method) as method, coalesce(p.gateway, '') as gateway, p.captured,
                         p.reservation_id,
                         case when exists (select 1 from payment_history h
                                            where h.payment_id = p.id and h.status = 'CAPTURED')
@@ -91,7 +95,8 @@ async fn settlement(tx: &mut dyn Tx, question: &SettlementOf) -> Result<Vec<Sett
                    from paid p join reservation_seats c on c.reservation_id = p.reservation_id
                   where p.sold = 1 group by p.id),
                given as (
-                 select p.method, coalesce(p.gateway, '') as gateway, f.amount, f.fee, f.status
+                 select coalesce(p.paid_with, p.method) as method,
+                        coalesce(p.gateway, '') as gateway, f.amount, f.fee, f.status
                    from refunds f
                    join payments p on p.id = f.payment_id
                    join reservations r on r.id = p.reservation_id

@@ -24,7 +24,7 @@ use podo_app::payments::port::wallets::SettleCharge;
 use podo_app::{Error, Result};
 use podo_domain::payments::refunds::{RefundStatus, RefundTo};
 use podo_domain::payments::resolutions::{check_payment, check_refund};
-use podo_domain::payments::{PaymentMethod, PaymentStatus};
+use podo_domain::payments::{Payee, PaymentMethod, PaymentStatus};
 use podo_domain::{PaymentId, Refusal, Timestamp, Won};
 use serde_json::json;
 
@@ -113,7 +113,8 @@ async fn end(
         wallet_charges::settle(tx, &charge).await?;
         return Ok(None);
     }
-    let settle = SettlePayment { payment, outcome, answer, reference: None, now };
+    let (reference, paid_with) = (None, None);
+    let settle = SettlePayment { payment, outcome, answer, reference, paid_with, now };
     settle::apply(tx, &settle).await.map(Some)
 }
 
@@ -131,9 +132,9 @@ async fn wait_for_second(
 
 /// No gateway makes the refund of a payment at the desk, so it waits for nothing.
 fn failed_attempts(refund: &Row) -> Result<u32> {
-    Ok(match refund.parse("method", PaymentMethod::parse)? {
-        PaymentMethod::BoxOffice => u32::MAX,
-        PaymentMethod::Card | PaymentMethod::Wallet => refund.get("attempts")?,
+    Ok(match refund.parse("method", PaymentMethod::parse)?.payee() {
+        Payee::BoxOffice => u32::MAX,
+        Payee::Gateway | Payee::Wallet => refund.get("attempts")?,
     })
 }
 

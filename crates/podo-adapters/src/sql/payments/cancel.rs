@@ -22,7 +22,7 @@ use podo_domain::booking::seats::SeatPick;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::payments::refunds::{CancelTerms, PartQuote, RefundTo, quote_part};
 use podo_domain::payments::wallet::Change;
-use podo_domain::payments::{Payment, PaymentMethod, SHOW_CANCELED};
+use podo_domain::payments::{Payee, Payment, PaymentMethod, SHOW_CANCELED};
 use podo_domain::{PaymentId, RefundId, Refusal, SeatId, Timestamp, Won};
 use serde_json::json;
 
@@ -138,9 +138,9 @@ pub(crate) async fn give_back(
     if quote.refund.is_zero() {
         return give_back_free(tx, paid, given, part).await;
     }
-    let to = match paid.row.payment.method {
-        PaymentMethod::BoxOffice => RefundTo::Original,
-        PaymentMethod::Wallet | PaymentMethod::Card => given.to,
+    let to = match paid.row.payment.method.payee() {
+        Payee::BoxOffice => RefundTo::Original,
+        Payee::Wallet | Payee::Gateway => given.to,
     };
     let due = paid.row.payment.refund_due(quote.refund)?;
     store(tx, &paid.row.payment, &due, now).await?;
@@ -156,16 +156,16 @@ pub(crate) async fn give_back(
     void_tickets(tx, &paid.reservation, &given).await?;
     let (status, freed) = free(tx, &paid, &given, part).await?;
     let row = PaymentRow { payment: due, ..paid.row };
-    let after = match (row.payment.method, to) {
-        (PaymentMethod::Card, RefundTo::Original) => row.payment,
+    let after = match (row.payment.method.payee(), to) {
+        (Payee::Gateway, RefundTo::Original) => row.payment,
         // The refund run of a called-off date can't hand out cash: organisers resolve each refund.
-        (PaymentMethod::BoxOffice, _) if given.reason == SHOW_CANCELED => row.payment,
-        (PaymentMethod::BoxOffice, _) => {
+        (Payee::BoxOffice, _) if given.reason == SHOW_CANCELED => row.payment,
+        (Payee::BoxOffice, _) => {
             let by_hand = "update refunds set by_hand = $2, updated_at = $3 where id = $1";
             tx.execute(by_hand, params![given.refund, true, now]).await?;
             pay_back(tx, &row, given.refund, to, quote.refund, now).await?
         }
-        (PaymentMethod::Wallet, _) | (PaymentMethod::Card, RefundTo::Wallet) => {
+        (Payee::Wallet, _) | (Payee::Gateway, RefundTo::Wallet) => {
             pay_back(tx, &row, given.refund, given.to, quote.refund, now).await?
         }
     };

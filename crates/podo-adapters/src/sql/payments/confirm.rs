@@ -1,4 +1,4 @@
-//! Confirms a payment. A wallet pays in this transaction; for a card, the intent is stored so that
+//! Confirms a payment. A wallet pays in this transaction; for a gateway, the intent is stored so that
 //! the gateway can be called.
 
 use crate::sql::booking::reservations;
@@ -19,7 +19,7 @@ use podo_domain::booking::reservations::Reservation;
 use podo_domain::booking::seats::SeatState;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::payments::wallet::Change;
-use podo_domain::payments::{Payment, PaymentMethod};
+use podo_domain::payments::{Payee, Payment, PaymentMethod};
 use podo_domain::{PaymentId, Refusal, Timestamp};
 
 pub(super) async fn confirm(
@@ -34,12 +34,10 @@ pub(super) async fn confirm(
     let purchase = found.ok_or(Refusal::NotFound)?;
     purchase.row.payment.check_confirm(command.amount)?;
     purchase.date.refuse_canceled()?;
-    let capture = match purchase.row.payment.method {
-        PaymentMethod::Wallet => confirm_from_wallet(tx, &purchase, command).await?,
-        PaymentMethod::BoxOffice => return Err(Refusal::PaymentNotReady.into()),
-        PaymentMethod::Card => {
-            start_capture(tx, &purchase.row, &purchase.reservation, command).await?
-        }
+    let capture = match purchase.row.payment.method.payee() {
+        Payee::Wallet => confirm_from_wallet(tx, &purchase, command).await?,
+        Payee::BoxOffice => return Err(Refusal::PaymentNotReady.into()),
+        Payee::Gateway => start_capture(tx, &purchase.row, &purchase.reservation, command).await?,
     };
     Ok(Idempotent::Fresh(capture))
 }
@@ -75,6 +73,9 @@ pub(super) async fn pay_from_wallet(
     found.date.refuse_canceled()?;
     let ready = Payment::ready(command.payment, PaymentMethod::Wallet, found.reservation.amount);
     ready.check_confirm(command.amount)?;
+    if !ready.amount.is_zero() {
+        found.offers.refuse_others(ready.method)?;
+    }
     let sold = pay_at_once(tx, &found, command.payment, command.now).await?;
     idempotency::store(tx, &command.key, Some(ready.id.uuid()), &sold.confirmed, command.now)
         .await?;
@@ -138,7 +139,7 @@ async fn start_capture(
     command: &ConfirmPayment,
 ) -> Result<Capture> {
     let gateway =
-        row.gateway.clone().ok_or_else(|| Error::broken("a card payment has a gateway"))?;
+        row.gateway.clone().ok_or_else(|| Error::broken("a payment through a gateway names it"))?;
     // What the gateway sent us itself takes precedence over what the fan's browser sent.
     let approval = row.gateway_ref.clone().or_else(|| command.payment_key.clone());
     let payment_key = approval.ok_or(Refusal::PaymentKeyMissing)?;
@@ -156,6 +157,7 @@ async fn start_capture(
     Ok(Capture::Ask(GatewayQuery {
         payment: row.payment.id,
         gateway,
+        method: row.payment.method,
         payment_key: Some(payment_key),
         amount: row.payment.amount,
     }))

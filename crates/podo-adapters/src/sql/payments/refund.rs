@@ -34,6 +34,7 @@ pub(super) async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Ve
             refund: row.get("id")?,
             payment,
             gateway: found.gateway.unwrap_or_default(),
+            method: found.payment.method,
             payment_key: found.gateway_ref,
             amount,
             reason: row.get("reason")?,

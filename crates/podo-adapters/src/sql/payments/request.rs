@@ -12,7 +12,7 @@ use podo_domain::booking::reservations::{Next, Reservation};
 use podo_domain::booking::seats::SeatState;
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::payments::{Payment, PaymentMethod, PaymentStatus};
+use podo_domain::payments::{Payee, Payment, PaymentStatus};
 
 pub(super) async fn request(
     tx: &mut dyn Tx,
@@ -25,8 +25,13 @@ pub(super) async fn request(
     let found = found.filter(|found| found.reservation.user == command.user);
     let found = found.ok_or(Refusal::NotFound)?;
     found.date.refuse_canceled()?;
-    if found.reservation.amount.is_zero() && command.method == PaymentMethod::Card {
-        return Err(Refusal::NothingToPay.into());
+    let is_free = found.reservation.amount.is_zero();
+    match command.method.payee() {
+        Payee::Gateway if is_free => return Err(Refusal::NothingToPay.into()),
+        Payee::Wallet if is_free => {}
+        Payee::Gateway | Payee::Wallet | Payee::BoxOffice => {
+            found.offers.refuse_others(command.method)?;
+        }
     }
     let (reservation, extended) = give_time(tx, found.reservation, command).await?;
     // A new choice of payment method replaces the earlier one.

@@ -19,7 +19,7 @@ use podo_domain::booking::reservations::{Next, Reservation, ReservationStatus, b
 use podo_domain::booking::seats::SeatState;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::payments::refunds::RefundTo;
-use podo_domain::payments::{PaymentStatus, SHOW_CANCELED, Settlement, settle};
+use podo_domain::payments::{PaymentMethod, PaymentStatus, SHOW_CANCELED, Settlement, settle};
 use podo_domain::waiting_room::PlaceNumber;
 use podo_domain::{
     EventId, PaymentId, RefundId, Refusal, ScheduleId, SeatId, TicketId, Timestamp, Won,
@@ -92,10 +92,12 @@ async fn count_in_run(
 
 async fn keep_answer(tx: &mut dyn Tx, command: &SettlePayment) -> Result<()> {
     let sql = "update payments set gateway_answer = $2, updated_at = $3,
-                                   gateway_ref = coalesce($4, gateway_ref)
+                                   gateway_ref = coalesce($4, gateway_ref),
+                                   paid_with = coalesce($5, paid_with)
                 where id = $1";
     let (answer, reference) = (command.answer.clone(), command.reference.clone());
-    tx.execute(sql, params![command.payment, answer, command.now, reference]).await?;
+    let paid_with = command.paid_with.map(PaymentMethod::as_str);
+    tx.execute(sql, params![command.payment, answer, command.now, reference, paid_with]).await?;
     Ok(())
 }
 

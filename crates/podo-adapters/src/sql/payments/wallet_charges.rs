@@ -13,7 +13,7 @@ use podo_app::payments::port::wallets::{
 };
 use podo_app::{Error, Result};
 use podo_domain::payments::wallet::{Change, LedgerKind, balance_after};
-use podo_domain::payments::{Outcome, PaymentStatus};
+use podo_domain::payments::{Outcome, PaymentMethod, PaymentStatus};
 use podo_domain::{LedgerId, PaymentId, Refusal, UserId, Won};
 use serde_json::json;
 
@@ -106,8 +106,8 @@ pub(super) async fn confirm(
     }
     idempotency::start(tx, &command.key, command.charge.uuid(), command.now).await?;
     let (payment, amount) = (command.charge, row.amount);
-    let payment_key = Some(payment_key);
-    Ok(Idempotent::Fresh(GatewayQuery { payment, gateway: row.gateway, payment_key, amount }))
+    let (gateway, method, payment_key) = (row.gateway, PaymentMethod::Card, Some(payment_key));
+    Ok(Idempotent::Fresh(GatewayQuery { payment, gateway, method, payment_key, amount }))
 }
 
 pub(crate) async fn settle(tx: &mut dyn Tx, command: &SettleCharge) -> Result<SettledCharge> {
@@ -211,6 +211,7 @@ pub(super) async fn take_unsettled(
             ask: GatewayQuery {
                 payment: row.get("id")?,
                 gateway: row.get("gateway")?,
+                method: PaymentMethod::Card,
                 payment_key: row.get("gateway_ref")?,
                 amount: row.get("amount")?,
             },

@@ -54,6 +54,7 @@ async fn a_card_that_is_charged_after_the_date_is_called_off_is_owed_its_money()
         outcome,
         answer: None,
         reference: None,
+        paid_with: None,
         now: at(3),
     };
     let outcome = Outcome::Captured { amount: ready.amount };
@@ -83,6 +84,7 @@ async fn a_card_that_is_declined_after_the_date_is_called_off_keeps_no_seats() {
         outcome: Outcome::NotCaptured { reason: "NO_MONEY".into() },
         answer: None,
         reference: None,
+        paid_with: None,
         now: at(3),
     };
     let settled = world.store.settle_payment(settle).await.unwrap();

@@ -137,7 +137,14 @@ async fn cancel_by_card(world: &World, fan: &Fan) {
     let payment = ready.payment_id;
     book(world, payment, ready.amount).await;
     let outcome = Outcome::Captured { amount: ready.amount };
-    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(6) };
+    let settle = SettlePayment {
+        payment,
+        outcome,
+        answer: None,
+        reference: None,
+        paid_with: None,
+        now: at(6),
+    };
     world.store.settle_payment(settle).await.unwrap();
     let cancel = CancelPayment {
         seats: Vec::new(),

@@ -55,7 +55,14 @@ async fn refund_due(world: &World, seat: SeatIndex) -> Bought {
     let fan = world.fan().await;
     let (reservation, ready) = world.start_paying(&fan, &[seat], at(1)).await;
     let (payment, outcome) = (ready.payment_id, Outcome::Captured { amount: ready.amount });
-    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(2) };
+    let settle = SettlePayment {
+        payment,
+        outcome,
+        answer: None,
+        reference: None,
+        paid_with: None,
+        now: at(2),
+    };
     world.store.settle_payment(settle).await.unwrap();
     let cancel = cancel_command(world, &fan, payment);
     let key = cancel.key.clone();

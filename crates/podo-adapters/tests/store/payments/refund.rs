@@ -42,7 +42,14 @@ pub(crate) async fn buy_by_card(world: &World, fan: &Fan) -> PaymentId {
     let (_, ready) = world.start_paying(fan, &[10], at(0)).await;
     let payment = ready.payment_id;
     let outcome = Outcome::Captured { amount: ready.amount };
-    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(1) };
+    let settle = SettlePayment {
+        payment,
+        outcome,
+        answer: None,
+        reference: None,
+        paid_with: None,
+        now: at(1),
+    };
     world.store.settle_payment(settle).await.unwrap();
     payment
 }

@@ -76,7 +76,14 @@ async fn refunds_of_one_card_are_made_one_after_the_other() {
     let (_, ready) = world.start_paying(&fan, &[0, 10], at(0)).await;
     let outcome = Outcome::Captured { amount: ready.amount };
     let payment = ready.payment_id;
-    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(1) };
+    let settle = SettlePayment {
+        payment,
+        outcome,
+        answer: None,
+        reference: None,
+        paid_with: None,
+        now: at(1),
+    };
     world.store.settle_payment(settle).await.unwrap();
     let first = cancel(&world, give(&world, &fan, payment, &[10])).await;
     let second = cancel(&world, give(&world, &fan, payment, &[0])).await;
@@ -107,7 +114,14 @@ async fn refunds_of_one_card_are_made_in_the_order_in_which_they_were_queued() {
     let (_, ready) = world.start_paying(&fan, &[0, 1, 10], at(0)).await;
     let outcome = Outcome::Captured { amount: ready.amount };
     let payment = ready.payment_id;
-    let settle = SettlePayment { payment, outcome, answer: None, reference: None, now: at(1) };
+    let settle = SettlePayment {
+        payment,
+        outcome,
+        answer: None,
+        reference: None,
+        paid_with: None,
+        now: at(1),
+    };
     world.store.settle_payment(settle).await.unwrap();
     let id = |number: u128| RefundId::new(uuid::Uuid::from_u128(number));
     let mut promised = Vec::new();
@@ -299,6 +313,7 @@ async fn a_canceled_date_gives_everybody_all_their_money_even_after_a_stop() {
         outcome,
         answer: None,
         reference: None,
+        paid_with: None,
         now: at(8),
     };
     let settled = again.settle_payment(settle).await.unwrap();

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 fn outcome(payment: PaymentId, outcome: Outcome, now: Timestamp) -> SettlePayment {
     let answer = Some("{\"code\":1}".into());
-    SettlePayment { payment, outcome, answer, reference: None, now }
+    SettlePayment { payment, outcome, answer, reference: None, paid_with: None, now }
 }
 
 fn captured(amount: i64) -> Outcome {

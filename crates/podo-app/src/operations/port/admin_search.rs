@@ -82,6 +82,9 @@ pub struct PaymentRow {
     pub booking_number: Option<String>,
     pub user_id: UserId,
     pub method: PaymentMethod,
+    /// What the gateway says was used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paid_with: Option<PaymentMethod>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<String>,
     pub status: PaymentStatus,

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use async_trait::async_trait;
-use podo_domain::payments::Outcome;
+use podo_domain::payments::{Outcome, PaymentMethod};
 use podo_domain::{PaymentId, Refusal, Timestamp, UserId, Won};
 
 /// The order that a fan is about to pay.
@@ -13,6 +13,26 @@ pub struct Order<'o> {
     pub amount: Won,
     pub name: &'o str,
     pub customer: UserId,
+    pub method: PaymentMethod,
+    pub device: Device,
+}
+
+/// Some gateways have another payment page for phones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Device {
+    Desktop,
+    Phone,
+}
+
+impl Device {
+    /// By the browser's `User-Agent`. Mobile browsers say `Mobi`; Android's also on tablets, whose
+    /// gateways' pages are the phone's too.
+    pub fn of(user_agent: &str) -> Device {
+        match ["Mobi", "Android", "iPhone", "iPad"].iter().any(|it| user_agent.contains(it)) {
+            true => Device::Phone,
+            false => Device::Desktop,
+        }
+    }
 }
 
 /// A gateway's answer, and the part of it that may be stored.
@@ -23,6 +43,8 @@ pub struct Answered {
     pub answer: Option<String>,
     /// The gateway's id of the charge, if refunds use another id than the approval.
     pub reference: Option<String>,
+    /// What the fan paid with, if the gateway says so and we know the method.
+    pub paid_with: Option<PaymentMethod>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,13 +97,12 @@ pub struct Returned {
 pub trait Gateway: Send + Sync {
     fn name(&self) -> &'static str;
 
-    /// What the fan's browser needs to approve the payment.
-    fn checkout(&self, order: &Order<'_>) -> Checkout;
+    /// The methods with which fans can pay through this gateway, if the contract includes them.
+    fn methods(&self) -> &'static [PaymentMethod];
 
-    /// Registers the amount with the gateway, so that the browser can't change it.
-    async fn prepare(&self, _order: &Order<'_>, _now: Timestamp) -> Result<()> {
-        Ok(())
-    }
+    /// What the fan's browser needs to approve the payment. Registers the amount where the gateway
+    /// takes it, so that the browser can't change it.
+    async fn checkout(&self, order: &Order<'_>, now: Timestamp) -> Result<Checkout>;
 
     /// Charges what the fan approved.
     async fn capture(&self, ask: &GatewayQuery, now: Timestamp) -> Answered;
@@ -107,5 +128,26 @@ pub trait Gateway: Send + Sync {
     /// Reads what the browser brings back; `None` if it isn't ours.
     fn read_return(&self, _fields: &[(String, String)]) -> Option<Returned> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phones_and_tablets_are_known_by_what_their_browsers_say() {
+        for phone in [
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Mobile/15E148 Safari",
+            "Mozilla/5.0 (Linux; Android 16; SM-S931N) AppleWebKit/537.36 Chrome/142.0 Mobile Safari",
+            "Mozilla/5.0 (Linux; Android 16; SM-X910) AppleWebKit/537.36 Chrome/142.0 Safari",
+        ] {
+            assert_eq!(Device::of(phone), Device::Phone, "{phone}");
+        }
+        for desktop in
+            ["", "curl/8", "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/142.0 Safari"]
+        {
+            assert_eq!(Device::of(desktop), Device::Desktop, "{desktop}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::booking::port::reservations::Freed;
 use crate::error::Result;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
 use async_trait::async_trait;
+use podo_domain::booking::order::OrderLine;
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::id::SeatIndex;
 use podo_domain::payments::refunds::{InBook, RefundStatus, RefundTo};
@@ -141,6 +142,7 @@ pub enum Capture {
 pub struct GatewayQuery {
     pub payment: PaymentId,
     pub gateway: String,
+    pub method: PaymentMethod,
     /// The gateway's id of what the fan approved on its page.
     pub payment_key: Option<String>,
     pub amount: Won,
@@ -154,6 +156,8 @@ pub struct SettlePayment {
     pub answer: Option<String>,
     /// The gateway's id of the charge, if it differs from the approval.
     pub reference: Option<String>,
+    /// What the gateway says was used.
+    pub paid_with: Option<PaymentMethod>,
     pub now: Timestamp,
 }
 
@@ -224,6 +228,7 @@ pub struct DueRefund {
     pub refund: RefundId,
     pub payment: PaymentId,
     pub gateway: String,
+    pub method: PaymentMethod,
     pub payment_key: Option<String>,
     pub amount: Won,
     pub reason: String,
@@ -252,6 +257,7 @@ impl DueRefund {
         GatewayQuery {
             payment: self.payment,
             gateway: self.gateway.clone(),
+            method: self.method,
             payment_key: self.payment_key.clone(),
             amount: self.captured,
         }
@@ -276,6 +282,9 @@ pub struct PaymentView {
     pub id: PaymentId,
     pub reservation_id: ReservationId,
     pub method: PaymentMethod,
+    /// What the gateway says was used, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paid_with: Option<PaymentMethod>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway: Option<String>,
     pub status: PaymentStatus,
@@ -284,6 +293,20 @@ pub struct PaymentView {
     pub refunds: Vec<RefundView>,
     pub history: Vec<PaymentStep>,
     pub created_at: Timestamp,
+}
+
+/// What the receipt of an order needs from its payment.
+#[derive(Clone, Debug)]
+pub struct ReceiptFacts {
+    pub payment: PaymentView,
+    /// The gateway's id of the charge.
+    pub reference: Option<String>,
+    pub booking_number: String,
+    /// The numbers of all seats that were paid for.
+    pub seats: Vec<String>,
+    pub lines: Vec<OrderLine>,
+    /// What was charged.
+    pub amount: Won,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -320,7 +343,7 @@ pub struct NeverMade {
 pub trait Payments: Send + Sync {
     /// Stores the payment as READY and extends the hold for the gateway's page. An earlier READY
     /// payment of the reservation is canceled. Refusals: `NotFound`, `ScheduleCanceled`,
-    /// `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `NothingToPay`, `KeyReused`.
+    /// `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `NothingToPay`, `MethodNotOffered`, `KeyReused`.
     async fn request_payment(&self, command: RequestPayment) -> Result<Idempotent<Requested>>;
 
     /// From the wallet: pays in one transaction. From a card: stores the intent, so that the
@@ -331,7 +354,8 @@ pub trait Payments: Send + Sync {
 
     /// Creates a wallet payment and confirms it, in one transaction. An earlier READY payment of the
     /// reservation is canceled. Refusals: `NotFound`, `AmountMismatch`, `PaymentDeclined`,
-    /// `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `ScheduleCanceled`, `KeyReused`.
+    /// `MethodNotOffered`, `HoldOver`, `PaymentRunning`, `AlreadyPaid`, `ScheduleCanceled`,
+    /// `KeyReused`.
     async fn pay_from_wallet(&self, command: PayFromWallet) -> Result<Idempotent<Box<Sold>>>;
 
     /// The only way out of `PAYING`; idempotent.
@@ -382,6 +406,14 @@ pub trait Payments: Send + Sync {
 
     /// `None` both for another fan's payment and for one that doesn't exist.
     async fn payment(&self, payment: PaymentId, user: UserId) -> Result<Option<PaymentView>>;
+
+    /// The payment that bought a reservation, refunded or not; `None` if nothing did, and for another
+    /// fan's.
+    async fn receipt_facts(
+        &self,
+        reservation: ReservationId,
+        user: UserId,
+    ) -> Result<Option<ReceiptFacts>>;
 
     /// The captured payment of a reservation.
     async fn payment_of(

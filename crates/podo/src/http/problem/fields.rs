@@ -72,6 +72,10 @@ pub(crate) fn field_sentence(problem: &str, language: Language) -> String {
             ("제어 문자를 쓸 수 없어요.".into(), "contains control characters".into())
         }
         "out_of_range" => (format!("{limit} 범위여야 해요."), format!("must be in {limit}")),
+        "not_for_fans" => (
+            "팬이 고를 수 없는 결제 수단이 있어요.".into(),
+            "names a method that fans can't choose".into(),
+        ),
         "not_an_email" => ("이메일 주소가 아니에요.".into(), "is not an email address".into()),
         "not_a_hash" => (
             "SHA-256 해시(16진수 64자)가 아니에요.".into(),

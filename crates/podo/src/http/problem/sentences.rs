@@ -197,6 +197,16 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "We couldn't find this membership. Please check the number and the name.",
     ),
     ("METHOD_NOT_ALLOWED", "지원하지 않는 요청 방식이에요.", "This method isn't supported here."),
+    (
+        "METHOD_NOT_OFFERED",
+        "이 공연에서 쓸 수 없는 결제 수단이에요.",
+        "This event doesn't offer this payment method.",
+    ),
+    (
+        "METHOD_UNAVAILABLE",
+        "이 결제사로는 쓸 수 없는 결제 수단이에요.",
+        "This gateway doesn't take this payment method.",
+    ),
     ("NAME_TAKEN", "이미 쓰고 있는 이름이에요.", "This name is taken."),
     ("NOTHING_TO_REFUND", "환불할 금액이 없어요.", "There's nothing to refund."),
     (

@@ -74,6 +74,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::OrderTooExpensive { .. }
         | Refusal::PaymentKeyMissing
         | Refusal::UnknownGateway
+        | Refusal::MethodUnavailable
         | Refusal::WalletLimit
         | Refusal::IdentityUnproven
         | Refusal::InvalidPolicy { .. }
@@ -138,6 +139,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::PaymentOver
         | Refusal::NothingToRefund
         | Refusal::NothingToPay
+        | Refusal::MethodNotOffered
         | Refusal::PromotionExists
         | Refusal::PromotionNotBegun { .. }
         | Refusal::PromotionOver

@@ -191,6 +191,7 @@ const PAYMENT_COLUMNS: &[&str] = &[
     "bookingNumber",
     "userId",
     "method",
+    "paidWith",
     "gateway",
     "status",
     "amount",

@@ -1,6 +1,6 @@
 //! Payments and cancellations.
 
-use crate::http::extract::{Body, Fan, Id, key_of};
+use crate::http::extract::{Body, Fan, Id, OnDevice, key_of};
 use crate::http::problem::{ApiResult, Problem};
 use crate::http::respond::idempotent::{json, once, replay};
 use crate::routes::App;
@@ -20,20 +20,25 @@ use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
 use podo_domain::{PaymentId, ReservationId, SeatId, Won};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
 /// The configured payment gateways, the default one first.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct GatewayNames {
     gateways: Vec<&'static str>,
+    /// By gateway, the methods that it takes.
+    methods: BTreeMap<&'static str, &'static [PaymentMethod]>,
 }
 
-/// The gateways for card payments.
+/// The gateways, and what each takes. An event offers only some of it.
 #[utoipa::path(get, path = "/api/payment/gateways", tag = "payment",
     responses((status = 200, body = GatewayNames)))]
 pub(crate) async fn gateways(State(app): State<App>) -> Json<GatewayNames> {
-    let gateways = app.context.payments.gateways.iter().map(|gateway| gateway.name()).collect();
-    Json(GatewayNames { gateways })
+    let all = &app.context.payments.gateways;
+    let gateways = all.iter().map(|gateway| gateway.name()).collect();
+    let methods = all.iter().map(|gateway| (gateway.name(), gateway.methods())).collect();
+    Json(GatewayNames { gateways, methods })
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -41,7 +46,8 @@ pub(crate) async fn gateways(State(app): State<App>) -> Json<GatewayNames> {
 pub(crate) struct RequestBody {
     reservation_id: ReservationId,
     method: PaymentMethod,
-    /// The payment gateway of a card; the first of `GET /api/payment/gateways` by default.
+    /// The payment gateway; by default the first of `GET /api/payment/gateways` that takes the
+    /// method.
     #[serde(default)]
     gateway: Option<Line<20>>,
 }
@@ -56,6 +62,7 @@ pub(crate) struct RequestBody {
 pub(crate) async fn request(
     State(app): State<App>,
     Fan(caller): Fan,
+    OnDevice(device): OnDevice,
     headers: HeaderMap,
     body: Body<RequestBody>,
 ) -> ApiResult<Response> {
@@ -65,6 +72,7 @@ pub(crate) async fn request(
         reservation: body.value.reservation_id,
         method: body.value.method,
         gateway: body.value.gateway.as_ref().map(Line::as_str),
+        device,
     };
     once(payments::request_payment(&app.context, asked).await?)
 }

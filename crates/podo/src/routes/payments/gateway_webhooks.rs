@@ -59,7 +59,7 @@ pub(crate) async fn come_back(
     go_on(&app, &gateway, &fields).await
 }
 
-/// The same as a form (Inicis, KCP). It comes from another site without a session and is safe: its
+/// The same as a form (Inicis, KCP), whose address may name the order. It comes from another site without a session and is safe: its
 /// data is only stored, and nothing is charged until the fan's own page confirms.
 #[utoipa::path(post, path = "/api/payment/return/{gateway}", tag = "payment",
     params(("gateway" = String, Path)), request_body(content = String,
@@ -69,10 +69,12 @@ pub(crate) async fn come_back(
 pub(crate) async fn post_back(
     State(app): State<App>,
     Path(gateway): Path<String>,
+    Query(mut fields): Query<Vec<(String, String)>>,
     Raw(body): Raw,
 ) -> ApiResult<Response> {
-    let fields: Vec<(String, String)> = serde_urlencoded::from_bytes(&body)
+    let posted: Vec<(String, String)> = serde_urlencoded::from_bytes(&body)
         .map_err(|error| Failure::Body { problem: error.to_string() })?;
+    fields.extend(posted);
     go_on(&app, &gateway, &fields).await
 }
 

@@ -1,7 +1,9 @@
 //! The fan's wallet.
 
 use crate::http::extract::permissions::CorrectWallets;
-use crate::http::extract::{Body, Fan, Id, Params, RecentAuth, guarded, key_of, page_limit};
+use crate::http::extract::{
+    Body, Fan, Id, OnDevice, Params, RecentAuth, guarded, key_of, page_limit,
+};
 use crate::http::problem::{ApiResult, Problem};
 use crate::http::respond::idempotent::{json, once, replay};
 use crate::routes::App;
@@ -19,7 +21,7 @@ use podo_app::payments::wallet;
 use podo_app::payments::wallet::{ChargeOutcome, ChargeRequest};
 use podo_app::store::Page;
 use podo_domain::catalog::text::Line;
-use podo_domain::payments::PaymentStatus;
+use podo_domain::payments::{PaymentMethod, PaymentStatus};
 use podo_domain::{PaymentId, UserId, Won};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -88,6 +90,7 @@ pub(crate) struct ChargeBody {
 pub(crate) async fn charge(
     State(app): State<App>,
     Fan(caller): Fan,
+    OnDevice(device): OnDevice,
     headers: HeaderMap,
     body: Body<ChargeBody>,
 ) -> ApiResult<Response> {
@@ -95,13 +98,14 @@ pub(crate) async fn charge(
     let ChargeBody { amount, gateway } = body.value;
     match (gateway, &app.sandbox) {
         (Some(gateway), _) => {
-            let asked = ChargeRequest { key, fan: caller.user, amount, gateway: gateway.as_str() };
+            let (fan, gateway) = (caller.user, gateway.as_str());
+            let asked = ChargeRequest { key, fan, amount, gateway, device };
             once(wallet::request_charge(&app.context, asked).await?)
         }
         (None, Some(_)) => once(wallet::charge(&app.context, key, caller.user, amount).await?),
         (None, None) => {
-            let gateway = app.context.gateway_or_default(None)?.name();
-            let asked = ChargeRequest { key, fan: caller.user, amount, gateway };
+            let gateway = app.context.gateway_for(PaymentMethod::Card, None)?.name();
+            let asked = ChargeRequest { key, fan: caller.user, amount, gateway, device };
             once(wallet::request_charge(&app.context, asked).await?)
         }
     }

@@ -163,6 +163,8 @@ fn refusals() -> Vec<Refusal> {
         Refusal::PaymentDeclined { reason: String::new() },
         Refusal::PaymentKeyMissing,
         Refusal::UnknownGateway,
+        Refusal::MethodNotOffered,
+        Refusal::MethodUnavailable,
         Refusal::WalletLimit,
         Refusal::NothingToRefund,
         Refusal::NotStuck,

@@ -13,6 +13,9 @@ mod hang_up;
 #[path = "gateways/line.rs"]
 mod line;
 
+#[path = "gateways/methods.rs"]
+mod methods;
+
 #[path = "gateways/refund_order.rs"]
 mod refund_order;
 
@@ -21,7 +24,7 @@ mod webhooks;
 
 use crate::support::client::text;
 use crate::support::world::{PRICE, until};
-use bank::{Bank, Gateway, Webhook};
+use bank::{Bank, Gateway, Means, Webhook};
 use futures::future::join_all;
 use podo_app::payments::port::payments::GatewayQuery;
 use podo_domain::PaymentId;
@@ -46,22 +49,29 @@ fn end_of(gateway: Gateway, fault: Fault) -> &'static str {
 
 /// All pairs of a charge fault and a webhook fault.
 async fn all_pairs(gateway: Gateway) {
+    let mut plays = Vec::new();
+    let webhooks = if gateway.has_webhooks() { &Webhook::ALL[..] } else { &[Webhook::Missing] };
+    for fault in Fault::ALL {
+        plays.extend(webhooks.iter().map(|webhook| (Means::CARD, fault, *webhook)));
+    }
+    play_all(gateway, plays).await;
+}
+
+/// Plays payments by these means with these faults, and checks how each ends.
+async fn play_all(gateway: Gateway, plays: Vec<(Means, Fault, Webhook)>) {
     let bank = Bank::open().await;
     let mut cases = Vec::new();
-    let webhooks = if gateway.has_webhooks() { &Webhook::ALL[..] } else { &[Webhook::Missing] };
-    for fault in Fault::ALL.into_iter().filter(|fault| gateway.knows(*fault)) {
-        for webhook in webhooks {
-            let seat = u32::try_from(cases.len()).unwrap();
-            let case = bank.start(gateway, seat, (fault, RefundFault::None)).await;
-            bank.play(&case, *webhook).await;
-            cases.push((fault, *webhook, case));
-        }
+    for (means, fault, webhook) in plays.into_iter().filter(|(_, fault, _)| gateway.knows(*fault)) {
+        let seat = u32::try_from(cases.len()).unwrap();
+        let case = bank.start_by(gateway, means, &[seat], (fault, RefundFault::None)).await;
+        bank.play(&case, webhook).await;
+        cases.push((means, fault, webhook, case));
     }
     // Unknown outcomes are queried, and voided after three minutes.
     bank.world.pass_void_time().await;
-    for (fault, webhook, case) in &cases {
+    for (means, fault, webhook, case) in &cases {
         let end = end_of(gateway, *fault);
-        let what = format!("{gateway:?} {fault:?} {webhook:?} ends as {end}");
+        let what = format!("{gateway:?} {means:?} {fault:?} {webhook:?} ends as {end}");
         until(&what, async || (case.status().await == end).then_some(())).await;
         let reservation = case.fan.reservation(&case.reservation).await;
         assert_eq!(reservation["status"] == "CONFIRMED", end == "CAPTURED", "{what}");
@@ -69,6 +79,9 @@ async fn all_pairs(gateway: Gateway) {
         assert!(booked.n_captures <= 1, "{what}: {booked:?}");
         let kept = booked.captured - booked.refunded;
         assert_eq!(kept, if end == "CAPTURED" { PRICE } else { 0 }, "{what}: {booked:?}");
+        if end == "CAPTURED" {
+            assert_eq!(case.fan.payment(&case.payment).await["paidWith"], means.method, "{what}");
+        }
     }
     bank.close().await;
 }
@@ -157,6 +170,7 @@ async fn without_the_stored_intent_every_confirm_reaches_the_gateway() {
     let ask = GatewayQuery {
         payment,
         gateway: "toss".into(),
+        method: podo_domain::payments::PaymentMethod::Card,
         payment_key: Some(format!("tk_{}", case.order)),
         amount: podo_domain::Won::new(PRICE).unwrap(),
     };

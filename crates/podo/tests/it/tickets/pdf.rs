@@ -4,7 +4,7 @@ use crate::support::world::{Plan, World, config, until};
 use podo::bootstrap;
 use podo_adapters::pdf::PdfPrinter;
 use podo_app::Result;
-use podo_app::tickets::documents::{PageSize, TicketPage, TicketPress, TicketPrinter};
+use podo_app::tickets::documents::{PageSize, ReceiptPage, TicketPage, TicketPress, TicketPrinter};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
@@ -24,6 +24,10 @@ impl TicketPrinter for StuckPrinter {
             self.go_on.lock().unwrap().recv().ok();
         }
         PdfPrinter.print(ticket_pages, size)
+    }
+
+    fn print_receipt(&self, receipt: &ReceiptPage) -> Result<Vec<u8>> {
+        PdfPrinter.print_receipt(receipt)
     }
 }
 

@@ -10,12 +10,13 @@ use podo_app::operations::idempotency::{CANCEL_RESERVATION, CONFIRM, REQUEST};
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::payments::gateway_webhooks;
 use podo_app::payments::port::gateway::Delivery;
+use podo_app::payments::port::gateway::Device;
 use podo_app::payments::{
     CancellationRequest, ConfirmOutcome, ConfirmationRequest, PaymentRequest, cancel_reservation,
     confirm_payment, request_payment,
 };
-use podo_domain::payments::PaymentMethod;
 use podo_domain::payments::refunds::RefundTo;
+use podo_domain::payments::{Payee, PaymentMethod};
 use podo_domain::{PaymentId, Refusal, ReservationId, Timestamp, Won};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -95,16 +96,17 @@ impl Fan {
             let key = key.clone();
             async move {
                 let gateway = (method == PaymentMethod::Card).then_some(SANDBOX);
-                let asked = PaymentRequest { key, fan, reservation, method, gateway };
+                let device = Device::Desktop;
+                let asked = PaymentRequest { key, fan, reservation, method, gateway, device };
                 request_payment(&node, asked).await.map(body_of)
             }
             .boxed()
         });
         let body = asked.await?.ok()?;
         let payment = PaymentId::new(uuid_in(&body["paymentId"]));
-        let approval = match method {
-            PaymentMethod::Card => Some(self.approve(payment).await?),
-            PaymentMethod::Wallet | PaymentMethod::BoxOffice => None,
+        let approval = match method.payee() {
+            Payee::Gateway => Some(self.approve(payment).await?),
+            Payee::Wallet | Payee::BoxOffice => None,
         };
         Some(Prepared {
             payment,

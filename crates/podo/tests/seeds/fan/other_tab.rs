@@ -7,6 +7,7 @@ use podo_app::booking::reservations::{SelectSeats, release_seats, select_seats};
 use podo_app::identity::sessions::Caller;
 use podo_app::operations::idempotency::{REQUEST, SELECT};
 use podo_app::operations::port::idempotency::IdempotencyKey;
+use podo_app::payments::port::gateway::Device;
 use podo_app::payments::{PaymentRequest, request_payment};
 use podo_app::{AppContext, Error};
 use podo_domain::payments::PaymentMethod;
@@ -76,7 +77,14 @@ impl OtherTab {
             return self.look_at("release", release_seats(&self.context, fan, reservation).await);
         }
         let (key, method) = (self.key.clone(), PaymentMethod::Wallet);
-        let asked = PaymentRequest { key, fan, reservation, method, gateway: None };
+        let asked = PaymentRequest {
+            key,
+            fan,
+            reservation,
+            method,
+            gateway: None,
+            device: Device::Desktop,
+        };
         let answer = request_payment(&self.context, asked).await.map(drop);
         self.look_at("request", answer);
     }

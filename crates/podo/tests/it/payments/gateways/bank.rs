@@ -1,6 +1,6 @@
 //! A server with all gateways configured, and fakes of them.
 
-use crate::support::client::{send, text};
+use crate::support::client::{Answer, new_key, send, text};
 use crate::support::fan::Fan;
 use crate::support::world::{PRICE, Plan, Show, World};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
@@ -32,6 +32,12 @@ impl Gateway {
     pub(crate) const ALL: [Gateway; 4] =
         [Gateway::Toss, Gateway::PortOne, Gateway::Inicis, Gateway::Kcp];
 
+    /// What fans can choose there besides cards.
+    pub(crate) fn methods(self) -> &'static [&'static str] {
+        let all = &["KAKAO_PAY", "NAVER_PAY", "TOSS_PAY", "PAYCO", "TRANSFER", "SAMSUNG_PAY"];
+        if self == Gateway::Kcp { &all[..5] } else { all }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Gateway::Toss => "toss",
@@ -50,6 +56,20 @@ impl Gateway {
         fault != Fault::Busy || self.has_webhooks()
     }
 }
+
+/// How a fan pays, and whether on a phone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Means {
+    pub(crate) method: &'static str,
+    pub(crate) on_phone: bool,
+}
+
+impl Means {
+    pub(crate) const CARD: Means = Means { method: "CARD", on_phone: false };
+}
+
+const PHONE: &str =
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Mobile/15E148 Safari/604";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Webhook {
@@ -82,6 +102,7 @@ pub(crate) struct Case {
     pub(crate) order: String,
     amount: i64,
     gateway: Gateway,
+    on_phone: bool,
 }
 
 impl Case {
@@ -150,6 +171,9 @@ impl Bank {
         ];
         let world = World::with(&settings).await;
         let show = world.show(Plan { n_seats, ..Plan::default() }).await;
+        let mut offered = Gateway::Toss.methods().to_vec();
+        offered.extend(["CARD", "WALLET"]);
+        offer(&world, &show, &offered).await.expect(200);
         let number = booking_number(world.context().now(), 0);
         let day = format!("{}-{}-{}", &number[2..6], &number[6..8], &number[8..10]);
         Bank { world, gateways, line, show, day, _keys: keys }
@@ -170,20 +194,54 @@ impl Bank {
         &self,
         gateway: Gateway,
         seats: &[u32],
+        faults: (Fault, RefundFault),
+    ) -> Case {
+        self.start_by(gateway, Means::CARD, seats, faults).await
+    }
+
+    /// The same by any means.
+    pub(crate) async fn start_by(
+        &self,
+        gateway: Gateway,
+        means: Means,
+        seats: &[u32],
         (fault, refund_fault): (Fault, RefundFault),
     ) -> Case {
         let fan = self.world.fan_inside(&self.show).await;
         let reservation = fan.hold(&self.show, seats).await;
-        let body = json!({ "reservationId": reservation, "method": "CARD",
+        let Means { method, on_phone } = means;
+        let body = json!({ "reservationId": reservation, "method": method,
             "gateway": gateway.name() });
-        let ready = fan.api.post_new("/api/payment/request", &body).await.expect(201);
-        assert!(ready["checkout"]["data"]["scriptUrl"].is_string(), "{ready}");
+        let request = fan.api.call(Method::POST, "/api/payment/request").json(&body);
+        let agent = if on_phone { PHONE } else { "Mozilla/5.0 (Windows NT 10.0; Win64; x64)" };
+        let request = request.header("User-Agent", agent).header("Idempotency-Key", new_key());
+        let ready = send(request).await.expect(201);
+        // Two of them have no script for phones: a form opens their page.
+        let is_form = on_phone && !gateway.has_webhooks();
+        let data = &ready["checkout"]["data"];
+        assert_eq!(
+            (data["action"].is_string(), data["scriptUrl"].is_string()),
+            (is_form, !is_form)
+        );
         let (payment, order) = (text(&ready, "paymentId"), text(&ready, "orderId"));
         self.gateways.approve(&order, fault, refund_fault);
+        self.gateways.pay_with(&order, method);
         let amount = PRICE * i64::try_from(seats.len()).unwrap();
-        let case = Case { fan, reservation, payment, order, amount, gateway };
+        let case = Case { fan, reservation, payment, order, amount, gateway, on_phone };
         self.come_back(&case).await;
         case
+    }
+
+    pub(crate) fn event(&self) -> String {
+        self.show.event.to_string()
+    }
+
+    pub(crate) async fn fan(&self) -> Fan {
+        self.world.fan_inside(&self.show).await
+    }
+
+    pub(crate) async fn hold(&self, fan: &Fan, seat: u32) -> String {
+        fan.hold(&self.show, &[seat]).await
     }
 
     /// The gateway's page posts the approval from its own site, without a session.
@@ -192,6 +250,12 @@ impl Bank {
         let token = format!("{order}-{}", case.amount);
         let fields = match case.gateway {
             Gateway::Toss | Gateway::PortOne => return,
+            Gateway::Inicis if case.on_phone => vec![
+                ("P_STATUS", "00"),
+                ("P_TID", token.as_str()),
+                ("idc_name", "fc"),
+                ("P_REQ_URL", "https://evil.example/"),
+            ],
             Gateway::Inicis => vec![
                 ("resultCode", "0000"),
                 ("orderNumber", order),
@@ -207,7 +271,10 @@ impl Bank {
                 ("enc_info", "info"),
             ],
         };
-        let path = format!("/api/payment/return/{}", case.gateway.name());
+        let path = match case.on_phone {
+            true => format!("/api/payment/return/{}?order={order}", case.gateway.name()),
+            false => format!("/api/payment/return/{}", case.gateway.name()),
+        };
         let request = self.world.stranger.call(Method::POST, &path).form(&fields);
         // The test client doesn't follow the redirect, because it has a fragment.
         let answer = send(request.header("Origin", "https://stdpay.inicis.com")).await;
@@ -307,6 +374,13 @@ impl Bank {
         }
         self.world.finish().await;
     }
+}
+
+/// The organiser chooses how fans may pay.
+pub(crate) async fn offer(world: &World, show: &Show, methods: &[&str]) -> Answer {
+    let path = format!("/api/admin/events/{}", show.event);
+    let edit = json!({ "paymentMethods": methods });
+    send(world.organiser.call(Method::PATCH, &path).json(&edit)).await
 }
 
 /// Possible card numbers in the stored bytes: 13 to 19 isolated digits with a card prefix and a
