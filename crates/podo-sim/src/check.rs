@@ -3,8 +3,8 @@
 
 pub(crate) mod coverage;
 pub(crate) mod notes;
+mod survey;
 
-use crate::check::coverage::Coverage;
 use crate::world::World;
 use podo_app::operations::port::clock::Clock;
 use podo_app::operations::port::invariants::Invariants;
@@ -29,65 +29,13 @@ pub(crate) async fn watch(world: Arc<World>) {
     world.time.sleep(Duration::from_secs(120)).await;
     ask_store(&world).await;
     look_at_rest(&world);
+    look_at_gates(&world);
+    world.check_draw().await;
+    world.check_prices().await;
     world.check_books();
     world.check_promise();
     world.survey_refunds();
-    survey(&world);
-}
-
-/// Checks what the stored data shows afterwards.
-fn survey(world: &World) {
-    for (coverage, sql) in [
-        (
-            Coverage::HoldTakenOver,
-            "select 1 from reservation_history e join reservation_history h
-                on h.created_at = e.created_at and h.version = 1
-              where e.status = 'EXPIRED'",
-        ),
-        (
-            Coverage::LateApproval,
-            "select 1 from reservation_history h join reservations r on r.id = h.reservation_id
-              where h.status = 'CONFIRMED' and r.hold_expires_at <= h.created_at",
-        ),
-        (
-            Coverage::SecondCard,
-            "select 1 from reservations where status = 'CONFIRMED' and retry_window_given",
-        ),
-        (Coverage::OutcomeUnknown, "select 1 from payment_history where status = 'UNKNOWN'"),
-        (
-            Coverage::RefundAnswerLost,
-            "select 1 from refunds where status = 'REFUNDED' and attempts > 1",
-        ),
-        (Coverage::OfferTaken, "select 1 from standbys where state = 'TAKEN'"),
-        (
-            Coverage::CalledOffWhilePaying,
-            "select 1 from refunds f join payments p on p.id = f.payment_id
-                                     join reservations r on r.id = p.reservation_id
-              where f.reason = 'SHOW_CANCELED' and r.booking_number is null",
-        ),
-        (
-            Coverage::CodeCameBack,
-            "select 1 from promotion_codes k
-              where k.n_used < (select count(*) from reservations r where r.promotion_id = k.id)",
-        ),
-        (Coverage::Declined, "select 1 from payments where status = 'FAILED'"),
-        (Coverage::WrongAmount, "select 1 from payments where captured not in (0, amount)"),
-        (Coverage::RefundDue, "select 1 from refunds where reason = 'TOO_LATE'"),
-        (Coverage::Canceled, "select 1 from reservations where status = 'CANCELED'"),
-        (
-            Coverage::PaidFromWallet,
-            "select 1 from payments where method = 'WALLET' and captured > 0",
-        ),
-        (
-            Coverage::ReconcilerConfirmed,
-            "select 1 from payments p join payment_history h on h.payment_id = p.id
-              where h.status = 'CAPTURED' and p.requested_at + 11000 < h.created_at",
-        ),
-    ] {
-        for _ in world.store.look(sql, None) {
-            world.saw(coverage);
-        }
-    }
+    survey::survey(&world);
 }
 
 /// Runs every invariant of the store.
@@ -113,6 +61,7 @@ async fn look_at_line(world: &World, since: Option<Timestamp>) -> Option<Timesta
         || !is_up
         || !is_open
         || world.is_called_off()
+        || world.is_between_rooms()
     {
         return None;
     }
@@ -122,7 +71,18 @@ async fn look_at_line(world: &World, since: Option<Timestamp>) -> Option<Timesta
     Some(since)
 }
 
-/// L1, L2 and I14: nothing is left open. L3: nothing is kept of a canceled date.
+/// T2: a ticket that opened a gate keeps its seat.
+fn look_at_gates(world: &World) {
+    let sql = "select seat_number from tickets where id = $1 and status = 'USED'";
+    for (ticket, seat) in world.seats_at_gate() {
+        let rows = world.store.look(sql, Some(ticket.uuid()));
+        let is_kept = rows.iter().all(|row| row[0] == seat);
+        world.ensure(is_kept, "T2", || format!("{ticket} was let in for {seat}, now {rows:?}"));
+    }
+}
+
+/// L1, L2 and I14: nothing is left open. L4: allocations are on sale from their time on, and every
+/// draw took place and settled its offers. L3: nothing is kept of a canceled date.
 fn look_at_rest(world: &World) {
     // What fans who canceled, or sold, tickets before that had left behind: the fees of their
     // refunds, or the order's fee if nothing else was paid.
@@ -142,6 +102,12 @@ fn look_at_rest(world: &World) {
         ("L1", "select id, status from refunds where status = 'DUE'"),
         ("L2", "select id, status from reservations where status in ('HELD', 'PAYING')"),
         ("I14", "select id, status from outbox where status = 'PENDING'"),
+        (
+            "L4",
+            "select id, name from allocations where release_at is not null and released_at is null",
+        ),
+        ("L4", "select phase_id, n_ranked from draws where drawn_at is null"),
+        ("L4", "select phase_id, user_id from draw_applications where state = 'OFFERED'"),
     ] {
         let left = world.store.look(sql, None);
         world.ensure(left.is_empty(), rule, || format!("left open at the end: {left:?}"));

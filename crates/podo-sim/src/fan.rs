@@ -1,6 +1,7 @@
 //! Fans: they queue, hold, pay, hesitate, repeat requests, change their minds and arrive at the
 //! worst moment.
 
+mod applying;
 mod buying;
 mod call;
 pub(crate) mod choosing;
@@ -12,6 +13,7 @@ mod tickets;
 mod waiting;
 
 use crate::check::coverage::Coverage;
+use crate::swarm::PhasePlan;
 use crate::world::{LOBBY, PRICE, World};
 use futures::FutureExt;
 use podo_app::booking::port::reservations::Held;
@@ -73,9 +75,10 @@ pub(crate) async fn live(world: Arc<World>, index: usize) {
         n_charged: 0,
         n_unanswered: 0,
     };
-    if fan.world.swarm.has_phase && fan.world.rng.happens(60) {
+    if fan.world.swarm.phases != PhasePlan::None && fan.world.rng.happens(60) {
         fan.prove().await;
     }
+    fan.take_part_in_draw().await;
     fan.arrive().await;
     while fan.world.is_on_sale() {
         fan.try_to_buy().await;
@@ -154,8 +157,11 @@ impl Fan {
                     self.world.saw(Coverage::RaceLost);
                     self.pause(100, 20_000).await;
                 }
-                Err(Refusal::SeatLimit { .. }) => {
+                Err(Refusal::SeatLimit { max }) => {
                     self.world.saw(Coverage::LimitReached);
+                    if !self.world.swarm.first_phase.is_zero() {
+                        self.note_limit(max);
+                    }
                     self.pause(100, 20_000).await;
                 }
                 Err(Refusal::SaleClosed) => {
@@ -197,6 +203,16 @@ impl Fan {
                 until: serde_json::from_value(until).expect("a hold says how long it lasts"),
             }
         }))
+    }
+
+    /// Seats of both phases count towards the limit of the date.
+    fn note_limit(&self, max: u32) {
+        let sql = "select count(distinct phase_id) from reservations
+                    where user_id = $1 and status in ('PAYING', 'CONFIRMED')";
+        let rows = self.world.store.look(sql, Some(self.user.uuid()));
+        if rows[0][0] == "2" && max == self.world.swarm.seats_per_person {
+            self.world.saw(Coverage::LimitOverPhases);
+        }
     }
 
     async fn give_back(&self, reservation: ReservationId) {

@@ -104,6 +104,7 @@ fn play(seed: u64, mutation: Mutation, is_traced: bool) -> Result<Run, Box<Viola
         }
         opening.time.spawn(Owner::World, check::watch(opening.clone()));
         opening.time.spawn(Owner::World, fan::organiser::call_off(opening.clone()));
+        opening.time.spawn(Owner::World, fan::organiser::work(opening.clone()));
         opening.time.spawn(Owner::World, faults::clocks::suspend_machines(opening.clone()));
     });
     let steps = Thread::new(time).run(|| world.notes.is_broken());

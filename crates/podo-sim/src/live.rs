@@ -19,12 +19,15 @@ use podo_app::operations::port::clock::Clock;
 use podo_app::waiting_room::port::queue::Queue as _;
 use podo_app::{Error, Result};
 use podo_domain::waiting_room::PlaceNumber;
-use podo_domain::{Timestamp, UserId};
+use podo_domain::{ScheduleId, Timestamp, UserId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many of the last steps can be lost.
 const TAIL_MAX: usize = 30;
+
+/// An admitted number, and its waiting room.
+type Admitted = (ScheduleId, PlaceNumber);
 
 /// A place assigned to a fan: a number of the line, or an index of the lobby.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,15 +45,15 @@ struct State {
     /// When a tail was last lost, if no full loss followed.
     tail_lost_at: Option<Timestamp>,
     /// Every assigned place, regardless of what the engines lost.
-    given: BTreeMap<Given, UserId>,
+    given: BTreeMap<(ScheduleId, Given), UserId>,
     /// Admitted numbers, regardless of what the engines lost.
-    let_in: BTreeSet<PlaceNumber>,
+    let_in: BTreeSet<Admitted>,
     /// Those that the store didn't know when an engine lost writes: the room is opened without
     /// their admission, even if its record reaches the store a moment later.
-    unrecorded_at_loss: BTreeSet<PlaceNumber>,
+    unrecorded_at_loss: BTreeSet<Admitted>,
     /// The number of live entries in the store when a room was opened, until no more are inside
-    /// than the cap allows.
-    n_allowed_inside: u64,
+    /// than the cap allows, by room.
+    n_allowed_inside: BTreeMap<ScheduleId, u64>,
 }
 
 pub(crate) struct Engines {
@@ -75,7 +78,7 @@ impl Engines {
             given: BTreeMap::new(),
             let_in: BTreeSet::new(),
             unrecorded_at_loss: BTreeSet::new(),
-            n_allowed_inside: 0,
+            n_allowed_inside: BTreeMap::new(),
         };
         Engines { lender, rng, loses_tail_per_mille, state: Mutex::new(state) }
     }
@@ -92,12 +95,12 @@ impl Engines {
         self.state().holds.clone()
     }
 
-    fn allow_inside(&self, n_fans: u64) {
-        self.state().n_allowed_inside = n_fans;
+    fn allow_inside(&self, room: ScheduleId, n_fans: u64) {
+        self.state().n_allowed_inside.insert(room, n_fans);
     }
 
-    fn n_allowed_inside(&self) -> u64 {
-        self.state().n_allowed_inside
+    fn n_allowed_inside(&self, room: ScheduleId) -> u64 {
+        self.state().n_allowed_inside.get(&room).copied().unwrap_or(0)
     }
 
     /// The time of the last loss.
@@ -160,16 +163,22 @@ impl Engines {
         Ok(())
     }
 
-    fn note_let_in(&self, number: PlaceNumber) {
-        self.state().let_in.insert(number);
+    fn note_let_in(&self, room: ScheduleId, number: PlaceNumber) {
+        self.state().let_in.insert((room, number));
     }
 
-    /// How many smaller numbers were admitted without the store's knowledge: if the engine loses
-    /// that too, they wait in line again.
-    pub(crate) fn n_unrecorded_before(&self, world: &World, number: PlaceNumber) -> u64 {
+    /// How many smaller numbers of the room were admitted without the store's knowledge: if the
+    /// engine loses that too, they wait in line again.
+    pub(crate) fn n_unrecorded_before(
+        &self,
+        world: &World,
+        room: ScheduleId,
+        number: PlaceNumber,
+    ) -> u64 {
         let unrecorded = self.unrecorded(world);
         let state = self.state();
-        unrecorded.union(&state.unrecorded_at_loss).filter(|it| **it < number).count() as u64
+        let all = unrecorded.union(&state.unrecorded_at_loss);
+        all.filter(|(other, it)| *other == room && *it < number).count() as u64
     }
 
     fn note_unrecorded(&self, world: &World) {
@@ -178,10 +187,12 @@ impl Engines {
     }
 
     /// Admitted numbers that the store doesn't know yet.
-    fn unrecorded(&self, world: &World) -> BTreeSet<PlaceNumber> {
-        let rows = world.store.look("select place_number from queue_history", None);
-        let recorded: BTreeSet<PlaceNumber> =
-            rows.iter().filter_map(|row| row[0].parse().ok()).collect();
+    fn unrecorded(&self, world: &World) -> BTreeSet<Admitted> {
+        let sql = "select schedule_id, place_number from queue_history";
+        let read =
+            |row: &Vec<String>| Some((ScheduleId::new(row[0].parse().ok()?), row[1].parse().ok()?));
+        let recorded: BTreeSet<Admitted> =
+            world.store.look(sql, None).iter().filter_map(read).collect();
         self.state().let_in.difference(&recorded).copied().collect()
     }
 
@@ -191,8 +202,8 @@ impl Engines {
     }
 
     /// I17: a number or an index belongs to one fan for ever, whatever the engines lose.
-    fn note_given(&self, world: &World, given: Given, fan: UserId) {
-        let owner = *self.state().given.entry(given).or_insert(fan);
+    fn note_given(&self, world: &World, room: ScheduleId, given: Given, fan: UserId) {
+        let owner = *self.state().given.entry((room, given)).or_insert(fan);
         world.ensure(owner == fan, "I17", || format!("{given:?} of {owner} was given to {fan}"));
     }
 }

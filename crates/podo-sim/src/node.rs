@@ -3,6 +3,7 @@
 use crate::faults::injector::RandomFaults;
 use crate::live::bus::BusLink;
 use crate::live::{Filter, Room};
+use crate::swarm::PhasePlan;
 use crate::time::Owner;
 use crate::world::{MASTER_KEY, World};
 use async_trait::async_trait;
@@ -66,7 +67,7 @@ struct Duty {
     round: for<'p> fn(&'p AppContext, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
 }
 
-const DUTIES: [Duty; 11] = [
+const DUTIES: [Duty; 13] = [
     Duty {
         name: "admit",
         pause_s: (1, 3),
@@ -100,6 +101,16 @@ const DUTIES: [Duty; 11] = [
         name: "release-kept",
         pause_s: (2, 10),
         round: |context, now| podo_app::booking::jobs::release::release_kept(context, now).boxed(),
+    },
+    Duty {
+        name: "draw",
+        pause_s: (0, 3),
+        round: |context, now| podo_app::booking::jobs::draw::draw(context, now).boxed(),
+    },
+    Duty {
+        name: "offer-drawn",
+        pause_s: (5, 20),
+        round: |context, now| podo_app::booking::jobs::draw::offer_drawn(context, now).boxed(),
     },
     Duty {
         name: "offer",
@@ -152,9 +163,13 @@ impl World {
         // Before the first request, as the process does it; the jobs retry what fails now.
         let _ = podo_app::waiting_room::jobs::open_rooms(&context, context.now()).await;
         let _ = reconciliation::fill_filter(&context).await;
-        // The job that would find nothing stays out: the runs of other seeds keep their course.
-        let resells = self.swarm.has_options;
-        for duty in DUTIES.iter().filter(|duty| resells || duty.name != "resell") {
+        // Jobs that would find nothing stay out: the runs of other seeds keep their course.
+        let has_work = |duty: &&Duty| match duty.name {
+            "resell" => self.swarm.has_options,
+            "draw" | "offer-drawn" => self.swarm.phases == PhasePlan::Draw,
+            _ => true,
+        };
+        for duty in DUTIES.iter().filter(has_work) {
             self.time.spawn(Owner::Node(node), do_duty(self.clone(), context.clone(), duty));
         }
         // The members of a group share its messages; here one node has all of them.

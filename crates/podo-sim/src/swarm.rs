@@ -5,6 +5,48 @@ use crate::gateway::Company;
 use crate::rng::Rng;
 use std::time::Duration;
 
+/// How a seed sells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PhasePlan {
+    /// To everybody during the whole sale.
+    None,
+    /// In one phase, to fans with a code.
+    Code,
+    /// To members first, and then to everybody.
+    Members,
+    /// To winners of a draw first, and then to everybody.
+    Draw,
+}
+
+/// What a seed adds to a plain sale.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extras {
+    /// The date has ticket types, fees and a promotion code.
+    has_options: bool,
+    phases: PhasePlan,
+    /// An organiser keeps seats, sells at the box office, moves bookings and changes prices.
+    has_desk: bool,
+}
+
+impl Extras {
+    /// Not drawn from the seed's stream: seeds without an extra keep the runs that they had before
+    /// it existed.
+    pub(crate) fn of(seed: u64) -> Extras {
+        let phases = match seed % 16 {
+            3 => PhasePlan::Members,
+            6 => PhasePlan::Code,
+            11 | 14 => PhasePlan::Draw,
+            _ => PhasePlan::None,
+        };
+        let has_desk = match seed % 16 {
+            5 | 8 => true,
+            3 | 11 | 14 => (seed / 16).is_multiple_of(2),
+            _ => false,
+        };
+        Extras { has_options: seed % 3 == 1, phases, has_desk }
+    }
+}
+
 /// Percentages unless the name says otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swarm {
@@ -47,12 +89,52 @@ pub(crate) struct Swarm {
     pub(crate) network_loses: u64,
     /// The date has ticket types, fees and a promotion code.
     pub(crate) has_options: bool,
-    /// The sale is one phase for fans with a code.
-    pub(crate) has_phase: bool,
+    pub(crate) phases: PhasePlan,
+    /// How long the first of two phases lasts.
+    pub(crate) first_phase: Duration,
+    /// Seats of the date per person; with two phases their own limits add up to more.
+    pub(crate) seats_per_person: u32,
+    pub(crate) has_desk: bool,
 }
 
+/// A draw needs ten minutes for the first offers, and as long for those that follow expired ones.
+const DRAW_PHASE: Duration = Duration::from_secs(1_300);
+
 impl Swarm {
-    pub(crate) fn drawn(rng: &Rng, has_options: bool, has_phase: bool) -> Swarm {
+    pub(crate) fn drawn(rng: &Rng, extras: Extras) -> Swarm {
+        Swarm::plain(rng).with(extras)
+    }
+
+    fn with(self, extras: Extras) -> Swarm {
+        let Extras { has_options, phases, has_desk } = extras;
+        let (first_phase, sale) = match phases {
+            PhasePlan::None | PhasePlan::Code => (Duration::ZERO, self.sale),
+            PhasePlan::Members => (self.sale / 2, self.sale),
+            PhasePlan::Draw => (DRAW_PHASE, DRAW_PHASE + self.sale),
+        };
+        let seats_per_person = match phases {
+            PhasePlan::None | PhasePlan::Code => self.seats_per_person,
+            PhasePlan::Members | PhasePlan::Draw => 3,
+        };
+        // Two rows at least, and room for several fans to reach their limits.
+        let n_seats = match self.n_seats {
+            n_seats if has_desk => (n_seats + 3) / 2 * 2,
+            n_seats if first_phase.is_zero() => n_seats,
+            n_seats => n_seats + 2,
+        };
+        Swarm {
+            has_options,
+            phases,
+            has_desk,
+            first_phase,
+            sale,
+            seats_per_person,
+            n_seats,
+            ..self
+        }
+    }
+
+    fn plain(rng: &Rng) -> Swarm {
         let n_nodes = rng.one_of(&[1, 1, 2, 3, 4]);
         Swarm {
             n_nodes,
@@ -86,8 +168,11 @@ impl Swarm {
             wrong_amount: rng.one_of(&[0, 10, 30]),
             webhooks: rng.one_of(&[0, 50, 100]),
             network_loses: rng.one_of(&[0, 5, 20]),
-            has_options,
-            has_phase,
+            has_options: false,
+            phases: PhasePlan::None,
+            first_phase: Duration::ZERO,
+            seats_per_person: 4,
+            has_desk: false,
         }
     }
 }

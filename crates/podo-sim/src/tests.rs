@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// The maximum number of seeds to catch a mutation.
-const CAUGHT_WITHIN: u64 = 500;
+const CAUGHT_WITHIN: u64 = 2_000;
 
 #[track_caller]
 fn hold_over(seeds: Range<u64>) -> CoverageCounts {

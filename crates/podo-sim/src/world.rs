@@ -3,17 +3,17 @@
 use crate::Mutation;
 use crate::check::coverage::Coverage;
 use crate::check::notes::Notes;
-use crate::fan::{choosing, proving};
+use crate::fan::choosing;
 use crate::faults::clocks::MachineClock;
 use crate::faults::injector::NoFaults;
 use crate::live::bus::Log;
 use crate::live::{Engines, Lender};
 use crate::rng::Rng;
-use crate::swarm::Swarm;
+use crate::swarm::{Extras, PhasePlan, Swarm};
 use crate::time::{Owner, Time};
 use podo_adapters::sql::SqlStore;
 use podo_app::AppContext;
-use podo_app::catalog::phases::port::Phases;
+use podo_app::catalog::phases::port::Phases as _;
 use podo_app::catalog::port::{
     Catalog, ChangeEvent, CreateEvent, CreateHall, CreateSchedule, CreateVenue, EventVerb,
 };
@@ -22,9 +22,7 @@ use podo_app::identity::keyring::Keyring;
 use podo_app::identity::port::accounts::{Accounts, CreateUser};
 use podo_app::operations::port::clock::{Clock, Rng as _};
 use podo_domain::booking::seats::SEATS_PER_ORDER;
-use podo_domain::catalog::{
-    GridTemplate, NewEvent, ResaleDelay, SaleWindow, ScheduleTimes, SeatTemplate,
-};
+use podo_domain::catalog::{GridTemplate, NewEvent, ResaleDelay, ScheduleTimes, SeatTemplate};
 use podo_domain::identity::Role;
 use podo_domain::waiting_room::{Entry, QueueSettings};
 use podo_domain::{EventId, HallId, ScheduleId, TicketId, Timestamp, UserId, VenueId, Won};
@@ -47,7 +45,15 @@ const REST: Duration = Duration::from_secs(15 * 60);
 pub(crate) const MASTER_KEY: [u8; 32] = [7; 32];
 
 pub(crate) const PRICE: i64 = 100_000;
-pub(crate) const SEATS_PER_FAN_MAX: u32 = 4;
+
+/// Of the second row, in a hall with two grades.
+pub(crate) const PRICE_BEHIND: i64 = 60_000;
+
+/// How far the clocks of nodes and fans may be apart when a phase begins.
+const ROOMS_CHANGE: Duration = Duration::from_secs(20);
+
+/// The organiser, who has no account.
+pub(crate) const ORGANISER: UserId = UserId::new(Uuid::from_u128(3));
 
 pub(crate) struct World {
     pub(crate) time: Time,
@@ -67,8 +73,8 @@ pub(crate) struct World {
     pub(crate) is_called_off: AtomicBool,
     /// When an order was last refunded.
     pub(crate) paid_back: Mutex<BTreeMap<String, Timestamp>>,
-    /// How often each ticket opened a gate.
-    let_in: Mutex<BTreeMap<TicketId, u32>>,
+    /// How often each ticket opened a gate, and the seat that the steward saw.
+    let_in: Mutex<BTreeMap<TicketId, (u32, String)>>,
     /// The clock of each node's machine.
     pub(crate) clocks: Vec<Arc<MachineClock>>,
     /// The context of each node; none while it is down.
@@ -78,9 +84,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(seed: u64, mutation: Mutation, is_traced: bool) -> World {
         let rng = Arc::new(Rng::new(seed));
-        // Not drawn from `rng`: the other seeds keep the runs that they had without options, and
-        // without phases.
-        let swarm = Swarm::drawn(&rng, seed % 3 == 1, seed % 8 == 6);
+        let swarm = Swarm::drawn(&rng, Extras::of(seed));
         let (off, edits) = (mutation.guards_off(), mutation.edits());
         let store = SqlStore::in_memory(rng.clone(), off, &edits, Arc::new(NoFaults));
         let store = store.expect("an in-memory database can be created");
@@ -124,12 +128,29 @@ impl World {
         self.closing().plus(REST)
     }
 
-    /// The waiting room of the sale.
+    /// When the second of two phases begins, or the sale.
+    pub(crate) fn second_opening(&self) -> Timestamp {
+        self.opening().plus(self.swarm.first_phase)
+    }
+
+    /// The waiting room of the sale, or of the phase that runs.
     pub(crate) fn room(&self) -> ScheduleId {
-        match self.swarm.has_phase {
-            true => self.schedule.phase(1).room(),
-            false => self.schedule,
+        match self.swarm.phases {
+            PhasePlan::None => self.schedule,
+            PhasePlan::Code => self.schedule.phase(1).room(),
+            PhasePlan::Members | PhasePlan::Draw if self.time.now() < self.second_opening() => {
+                self.schedule.phase(1).room()
+            }
+            PhasePlan::Members | PhasePlan::Draw => self.schedule.phase(2).room(),
         }
+    }
+
+    /// Around the moment at which one waiting room follows another, nodes and fans may mean
+    /// different ones.
+    pub(crate) fn is_between_rooms(&self) -> bool {
+        let (now, second) = (self.time.now(), self.second_opening());
+        let is_near = second.minus(ROOMS_CHANGE) < now && now < second.plus(ROOMS_CHANGE);
+        !self.swarm.first_phase.is_zero() && is_near
     }
 
     pub(crate) fn is_on_sale(&self) -> bool {
@@ -141,11 +162,17 @@ impl World {
     }
 
     /// Counts that a ticket opened a gate. Returns how often it has.
-    pub(crate) fn let_in(&self, ticket: TicketId) -> u32 {
+    pub(crate) fn let_in(&self, ticket: TicketId, seat: String) -> u32 {
         let mut let_in = self.let_in.lock().unwrap_or_else(PoisonError::into_inner);
-        let n_times = let_in.entry(ticket).or_default();
+        let (n_times, _) = let_in.entry(ticket).or_insert((0, seat));
         *n_times += 1;
         *n_times
+    }
+
+    /// The tickets that opened a gate, and their seats at that moment.
+    pub(crate) fn seats_at_gate(&self) -> BTreeMap<TicketId, String> {
+        let let_in = self.let_in.lock().unwrap_or_else(PoisonError::into_inner);
+        let_in.iter().map(|(ticket, (_, seat))| (*ticket, seat.clone())).collect()
     }
 
     /// Faults happen only while the sale runs.
@@ -208,17 +235,13 @@ impl World {
     /// Creates a hall, an event on sale and fans with accounts.
     pub(crate) async fn set_stage(&self) -> podo_app::Result<()> {
         let (venue, hall) = (VenueId::new(Uuid::from_u128(1)), HallId::new(Uuid::from_u128(2)));
-        let (actor, event) = (UserId::new(Uuid::from_u128(3)), EventId::new(Uuid::from_u128(4)));
+        let (actor, event) = (ORGANISER, EventId::new(Uuid::from_u128(4)));
         let (name, address, city) = ("Hall".to_owned(), "1".to_owned(), "Seoul".to_owned());
         let now = START;
         let venue_command = CreateVenue { actor, venue, name: name.clone(), address, city, now };
         self.store.create_venue(venue_command).await?;
-        let (rows, n_seats) = (vec!["A".to_owned()], self.swarm.n_seats);
-        let grade_mapping = BTreeMap::from([("A".to_owned(), "R".to_owned())]);
-        let template =
-            SeatTemplate::Grid(GridTemplate { rows, seats_per_row: n_seats, grade_mapping });
-        let hall_command =
-            CreateHall { actor, hall, venue, name, template, capacity: n_seats, now };
+        let (template, capacity) = (self.template(), self.swarm.n_seats);
+        let hall_command = CreateHall { actor, hall, venue, name, template, capacity, now };
         self.store.create_hall(hall_command).await?;
         let title = "Podo Live".to_owned().try_into().map_err(podo_app::Error::broken)?;
         let artist = "The Grapes".to_owned().try_into().map_err(podo_app::Error::broken)?;
@@ -231,21 +254,42 @@ impl World {
             self.store.set_price_options(choosing::options(actor, self.schedule, now)).await?;
             self.store.add_promotion(choosing::promotion(actor, self.schedule, now)).await?;
         }
-        if self.swarm.has_phase {
-            let window = SaleWindow { starts_at: self.opening(), ends_at: self.closing() };
-            let phases = proving::phases(actor, self.schedule, window, now);
-            self.store.set_phases(phases).await?;
-            let uses_max = (self.fans.len() as u32 / 2).max(1);
-            let code = proving::code(actor, self.schedule, uses_max, now);
-            self.store.add_codes(code).await?;
+        if self.swarm.phases != PhasePlan::None {
+            self.store.set_phases(self.phases(now)).await?;
+            self.invite(now).await?;
         }
         let fans = self.fans.iter().enumerate();
         self.store.create_users(fans.map(|(index, fan)| account(index, *fan)).collect()).await
     }
 
+    /// One row of one grade, or two with a desk.
+    fn template(&self) -> SeatTemplate {
+        let rows: &[(&str, &str)] = match self.swarm.has_desk {
+            true => &[("A", "R"), ("B", "S")],
+            false => &[("A", "R")],
+        };
+        SeatTemplate::Grid(GridTemplate {
+            rows: rows.iter().map(|(row, _)| (*row).to_owned()).collect(),
+            seats_per_row: self.swarm.n_seats / rows.len() as u32,
+            grade_mapping: rows
+                .iter()
+                .map(|(row, grade)| ((*row).into(), (*grade).into()))
+                .collect(),
+        })
+    }
+
+    /// What each grade costs at first.
+    pub(crate) fn prices(&self) -> BTreeMap<String, Won> {
+        let won = |amount| Won::new(amount).expect("a price in range");
+        let mut prices = BTreeMap::from([("R".to_owned(), won(PRICE))]);
+        if self.swarm.has_desk {
+            prices.insert("S".to_owned(), won(PRICE_BEHIND));
+        }
+        prices
+    }
+
     fn schedule_command(&self, actor: UserId, event: EventId) -> CreateSchedule {
         let day = Duration::from_secs(30 * 86_400);
-        let price = Won::new(PRICE).expect("a price in range");
         CreateSchedule {
             actor,
             schedule: self.schedule,
@@ -256,8 +300,8 @@ impl World {
                 sale_starts_at: self.opening(),
                 sale_ends_at: self.closing(),
             },
-            prices: BTreeMap::from([("R".to_owned(), price)]),
-            seats_per_person: SEATS_PER_FAN_MAX,
+            prices: self.prices(),
+            seats_per_person: self.swarm.seats_per_person,
             seats_per_order: SEATS_PER_ORDER,
             resale_delay: ResaleDelay::default(),
             queue: QueueSettings {

@@ -27,6 +27,15 @@ impl Channel {
         *self == Channel::Fan
     }
 
+    /// Whether its orders may have seats of an allocation. Fans' orders never do: holds, offers and
+    /// resales take free seats only, moves as well, and keeping refuses a seat that is sold (I29).
+    pub const fn may_have_kept_seats(self) -> bool {
+        match self {
+            Channel::Fan => false,
+            Channel::BoxOffice | Channel::Complimentary => true,
+        }
+    }
+
     pub fn parse(text: &str) -> Option<Channel> {
         [Channel::Fan, Channel::BoxOffice, Channel::Complimentary]
             .into_iter()
@@ -95,6 +104,7 @@ mod tests {
             assert_eq!(Channel::parse(channel.as_str()), Some(channel));
             let json = serde_json::to_string(&channel).unwrap();
             assert_eq!(json, format!("\"{}\"", channel.as_str()));
+            assert_eq!(channel.may_have_kept_seats(), !channel.is_fan());
         }
         for tender in Tender::ALL {
             assert_eq!(Tender::parse(tender.as_str()), Some(tender));

@@ -74,6 +74,76 @@ coverage! {
     PhaseCodeUsedUp,
     /// A fan was kept out of the phase.
     NotEligible,
+    /// A member typed an address that isn't on the list.
+    MemberUnknown,
+    /// Another fan was verified with that membership.
+    MemberTaken,
+    /// A fan had seats of both phases, and wanted more than the date permits.
+    LimitOverPhases,
+    /// A fan applied in a draw sale.
+    Applied,
+    ApplicationChanged,
+    ApplicationWithdrawn,
+    /// The window ended before the application came.
+    AppliedTooLate,
+    /// Entering the waiting room of a draw sale was refused.
+    DrawOnly,
+    /// A fan saw the seats that the draw gave them.
+    DrawOffered,
+    /// An offer of a draw was bought.
+    DrawTaken,
+    /// An offer of a draw was declined or expired.
+    DrawLapsed,
+    /// Seats of a lapsed offer went to a fan whose place the quantity hadn't reached.
+    DrawMovedOn,
+    /// A place in the drawn order was passed over.
+    DrawPassed,
+    /// An organiser kept seats from sale.
+    SeatsKept,
+    /// Keeping seats was refused, because others had one of them.
+    KeepRefused,
+    /// Some seats of an allocation were put on sale.
+    SeatsReleased,
+    /// An allocation was put on sale by an organiser.
+    AllocationReleased,
+    /// An allocation was put on sale at its time.
+    AllocationReleasedAtItsTime,
+    /// Kept seats that the desk had sold weren't released.
+    KeptSeatsSold,
+    /// The desk sold seats, for money.
+    SoldAtDesk,
+    GivenAway,
+    /// The desk wanted a seat that others had.
+    DeskTooLate,
+    /// The desk sold a kept seat.
+    KeptSeatIssued,
+    /// A kept seat that the desk had sold went back to its allocation.
+    KeptAgain,
+    /// The desk gave money back.
+    RefundedAtDesk,
+    /// The desk handed out a refund of a canceled date.
+    ResolvedAtDesk,
+    /// A booking got other seats.
+    Moved,
+    /// The other seat wasn't free.
+    MoveRefused,
+    /// The other seat costs something else.
+    MoveOfOtherPrice,
+    /// A seat of another booking was to be moved.
+    ForeignMoveRefused,
+    /// The ticket had opened a gate before it was to be moved.
+    UsedTicketStayed,
+    /// A code was shown after its ticket had moved.
+    MovedBeforeScan,
+    /// The booking was canceled before it was to be moved.
+    CanceledBeforeMove,
+    /// A booking that had moved was canceled.
+    CanceledAfterMove,
+    PricesChanged,
+    /// A planned price change was withdrawn.
+    PriceChangeWithdrawn,
+    /// Seats were held after a price change.
+    SoldAtNewPrice,
     /// An order of free tickets only.
     FreeOrder,
     /// A fan listed a ticket for resale.

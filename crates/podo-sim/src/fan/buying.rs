@@ -56,7 +56,7 @@ impl Fan {
                 Paid::Yes(paid) => {
                     if self.world.rng.happens(self.world.swarm.uses_tickets) {
                         self.pause(100, 20_000).await;
-                        self.use_ticket(&paid).await;
+                        self.use_ticket(reservation, &paid).await;
                     }
                     if self.world.swarm.has_options && self.world.rng.happens(40) {
                         self.list_ticket(&paid).await;
@@ -265,6 +265,9 @@ impl Fan {
     }
 
     async fn cancel(&self, reservation: ReservationId) {
+        if self.world.swarm.has_desk && self.world.rng.happens(40) {
+            self.world.move_soon(reservation);
+        }
         let to = self.world.rng.one_of(&[RefundTo::Original, RefundTo::Wallet]);
         let (fan, key) = (self.user, self.key(CANCEL_RESERVATION, &reservation.to_string()));
         let asked = self.insist("cancel", move |context| {

@@ -9,7 +9,7 @@ use futures::channel::oneshot;
 use futures::future::{BoxFuture, Either, select};
 use podo_app::operations::port::clock::Clock;
 use podo_app::{AppContext, Error, Result};
-use podo_domain::Refusal;
+use podo_domain::{Refusal, UserId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,7 +57,19 @@ impl Fan {
         what: &'static str,
         request: impl Fn(Arc<AppContext>) -> Answering<T>,
     ) -> Option<std::result::Result<T, Refusal>> {
-        let world = &self.world;
+        self.world.insist(self.user, what, request).await
+    }
+}
+
+impl World {
+    /// Repeats the same request of a fan or of the organiser until there is a conclusive answer.
+    pub(crate) async fn insist<T: Send + 'static>(
+        self: &Arc<World>,
+        user: UserId,
+        what: &'static str,
+        request: impl Fn(Arc<AppContext>) -> Answering<T>,
+    ) -> Option<std::result::Result<T, Refusal>> {
+        let world = self;
         while world.time.now() < world.closing().plus(CURIOUS) {
             let answer = world.call(&request).await;
             world.note(|| {
@@ -66,7 +78,7 @@ impl Fan {
                     Some(Ok(_)) => "done".to_owned(),
                     Some(Err(error)) => error.to_string(),
                 };
-                format!("fan {} asks for {what}: {said}", self.user)
+                format!("{user} asks for {what}: {said}")
             });
             match answer {
                 Some(Ok(answer)) => return Some(Ok(answer)),
@@ -75,7 +87,7 @@ impl Fan {
                 Some(Err(Error::Broken(why))) => world.ensure(false, "bug", || why),
                 Some(Err(Error::Unavailable(_) | Error::Conflict(_))) | None => {}
             }
-            self.pause(200, 5_000).await;
+            world.time.sleep(world.rng.ms(200, 5_000)).await;
         }
         None
     }

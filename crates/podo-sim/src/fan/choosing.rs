@@ -17,8 +17,8 @@ const CODE: &str = "GRAPES";
 const USES_MAX: u32 = 2;
 
 /// The numbers of the types, in the order in which they were created.
-const YOUTH: u32 = 1;
-const GUEST: u32 = 2;
+pub(super) const YOUTH: u32 = 1;
+pub(super) const GUEST: u32 = 2;
 
 fn won(amount: i64) -> Won {
     Won::new(amount).expect("a small amount is in range")

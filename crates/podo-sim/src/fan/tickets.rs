@@ -2,7 +2,7 @@
 
 use crate::check::coverage::Coverage;
 use crate::fan::{Fan, uuid_in};
-use crate::world::{World, address_of};
+use crate::world::{ORGANISER, World, address_of};
 use futures::FutureExt;
 use futures::future::join;
 use podo_app::operations::idempotency::{ACCEPT, TRANSFER};
@@ -13,14 +13,17 @@ use podo_app::{AppContext, Error};
 use podo_domain::identity::Email;
 use podo_domain::identity::permissions::EventScope;
 use podo_domain::messaging::messages::Language;
-use podo_domain::{Refusal, ScheduleId, TicketId, UserId};
+use podo_domain::{Refusal, ReservationId, ScheduleId, TicketId, UserId};
 use serde_json::Value;
 use std::sync::Arc;
 
 impl Fan {
     /// Uses one ticket of a purchase.
-    pub(super) async fn use_ticket(&self, paid: &Value) {
+    pub(super) async fn use_ticket(&self, reservation: ReservationId, paid: &Value) {
         let ticket = TicketId::new(uuid_in(&paid["tickets"][0]["id"]));
+        if self.world.swarm.has_desk && self.world.rng.happens(40) {
+            self.world.move_soon(reservation);
+        }
         let Some(code) = self.code_of(ticket, self.user).await else { return };
         let others: Vec<usize> = (0..self.world.fans.len())
             .filter(|index| self.world.fans[*index] != self.user)
@@ -85,7 +88,7 @@ impl Fan {
             async move { show(&context, schedule, code).await }.boxed()
         });
         let opened = asked.await;
-        let is_refused = !matches!(opened, Some(Ok(())));
+        let is_refused = !matches!(opened, Some(Ok(_)));
         self.world.ensure(is_refused, "T1", || format!("the old code of {ticket} opened a gate"));
     }
 
@@ -94,14 +97,18 @@ impl Fan {
         let (one, other) = join(at_gate(&self.world, &code), at_gate(&self.world, &code)).await;
         for opened in [one, other] {
             match opened {
-                Some(Ok(())) => {
+                Some(Ok(seat)) => {
                     self.world.saw(Coverage::CheckedIn);
-                    let n_times = self.world.let_in(ticket);
+                    let n_times = self.world.let_in(ticket, seat);
                     let is_once = n_times == 1;
                     self.world.ensure(is_once, "T1", || format!("{ticket} admitted {n_times}"));
                 }
                 Some(Err(Error::Refused(Refusal::TicketUsed { .. }))) => {
                     self.world.saw(Coverage::TicketUsed);
+                }
+                // The code was read a moment ago, so the ticket has moved since.
+                Some(Err(Error::Refused(Refusal::TicketInvalid))) => {
+                    self.world.saw(Coverage::MovedBeforeScan);
                 }
                 Some(Err(_)) | None => {}
             }
@@ -110,15 +117,20 @@ impl Fan {
 }
 
 /// One scan, on any node.
-async fn at_gate(world: &Arc<World>, code: &str) -> Option<podo_app::Result<()>> {
+async fn at_gate(world: &Arc<World>, code: &str) -> Option<podo_app::Result<String>> {
     world.time.sleep(world.rng.ms(0, 3)).await;
     let (code, schedule) = (code.to_owned(), world.schedule);
     world.call(|context| async move { show(&context, schedule, code).await }.boxed()).await
 }
 
-async fn show(context: &AppContext, schedule: ScheduleId, code: String) -> podo_app::Result<()> {
-    let actor = UserId::new(uuid::Uuid::from_u128(3));
+/// The seat that the steward sees.
+async fn show(
+    context: &AppContext,
+    schedule: ScheduleId,
+    code: String,
+) -> podo_app::Result<String> {
+    let actor = ORGANISER;
     let gate = "1".to_owned().try_into().expect("it is a name");
     let scan = Scan { actor, events: EventScope::All, schedule, gate, code, id: None };
-    check_in(context, scan).await.map(drop)
+    check_in(context, scan).await.map(|checked_in| checked_in.seat_number)
 }

@@ -2,17 +2,22 @@
 
 use crate::check::coverage::Coverage;
 use crate::fan::Fan;
+use crate::world::MASTER_KEY;
 use futures::FutureExt;
+use podo_app::identity::keyring::Keyring;
 use podo_app::operations::port::clock::Clock;
 use podo_app::waiting_room;
 use podo_app::waiting_room::port::queue::Queue;
+use podo_app::waiting_room::tokens::Token;
 use podo_app::waiting_room::{QueueState, QueueView};
-use podo_domain::Refusal;
 use podo_domain::waiting_room::{PlaceNumber, RETURN_WINDOW};
+use podo_domain::{Refusal, ScheduleId};
 
 /// A fan's last known place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LastPlace {
+    /// Each phase has its own waiting room, with its own numbers.
+    room: ScheduleId,
     number: PlaceNumber,
     /// The best position, which must never get worse.
     position: u64,
@@ -37,6 +42,7 @@ impl Fan {
         if let Some(Ok(view)) = view
             && self.has_live_entry()
             && !self.world.is_called_off()
+            && !self.world.is_between_rooms()
         {
             let is_kept = view.number == Some(number)
                 && (view.entry_token.is_some() || self.is_full_after_loss().await);
@@ -52,19 +58,22 @@ impl Fan {
         is_full && world.live.lost_at().is_some()
     }
 
-    /// Whether the store has a live entry of this fan. A payment ends it, sometimes late.
+    /// Whether the store has a live entry of this fan in the current room. A payment ends it,
+    /// sometimes late.
     fn has_live_entry(&self) -> bool {
-        let sql = "select q.place_number, q.expires_at from queue_history q
+        let sql = "select q.place_number, q.expires_at, q.schedule_id from queue_history q
                     where q.user_id = $1 and q.state = 'ACTIVE'
                       and not exists (select 1 from reservations r
                                        where r.user_id = q.user_id
+                                         and coalesce(r.phase_id, r.schedule_id) = q.schedule_id
                                          and r.place_number = q.place_number
                                          and r.status in ('PAYING', 'CONFIRMED', 'CANCELED'))";
-        let now = self.world.time.now().ms();
+        let (now, room) = (self.world.time.now().ms(), self.world.room().to_string());
         let rows = self.world.store.look(sql, Some(self.user.uuid()));
         rows.iter().any(|row| {
             let is_theirs = self.inside.is_some_and(|number| row[0] == number.to_string());
-            is_theirs && row[1].parse().is_ok_and(|until: i64| now < until)
+            let is_live = row[1].parse().is_ok_and(|until: i64| now < until);
+            is_theirs && is_live && row[2] == room
         })
     }
 
@@ -124,14 +133,22 @@ impl Fan {
             if let Some(token) = &view.token {
                 self.place_token = Some(token.clone());
             }
-            self.look_at(view);
+            if let Some(room) = self.room_of_token() {
+                self.look_at(room, view);
+            }
         }
         Some(answer)
     }
 
+    /// The waiting room that the fan's place is in.
+    fn room_of_token(&self) -> Option<ScheduleId> {
+        let keyring = Keyring::new(&MASTER_KEY);
+        Token::read(self.place_token.as_deref()?, keyring.tokens()).map(|token| token.schedule)
+    }
+
     /// I17: a number never changes, and a position never grows. After a loss, a fan who polls early
     /// may be ahead for a moment, but none falls behind their earlier position.
-    fn look_at(&mut self, view: &QueueView) {
+    fn look_at(&mut self, room: ScheduleId, view: &QueueView) {
         let world = self.world.clone();
         if view.state == QueueState::Lobby {
             world.saw(Coverage::Lobby);
@@ -144,20 +161,21 @@ impl Fan {
         let position = view.position;
         // Other fans may still be on their way back, so the current position may get worse.
         let is_settled = lost_at.is_none_or(|at| at.plus(RETURN_WINDOW * 9) < world.time.now());
-        let place = match self.place {
+        let place = match self.place.filter(|known| known.room == room) {
             None => {
                 let position = if is_settled { position } else { u64::MAX };
-                LastPlace { number, position }
+                LastPlace { room, number, position }
             }
             Some(known) => {
                 let is_same = known.number == number;
                 world.ensure(is_same, "I17", || format!("number {number} after {known:?}"));
                 // A fan admitted without the store's knowledge may be in line again.
                 let is_behind = known.position < position
-                    && known.position + world.live.n_unrecorded_before(&world, number) < position;
+                    && known.position + world.live.n_unrecorded_before(&world, room, number)
+                        < position;
                 world.ensure(!is_behind, "I17", || format!("{position} after {known:?}"));
                 let position = if is_settled { position } else { known.position };
-                LastPlace { number, position }
+                LastPlace { room, number, position }
             }
         };
         self.place = Some(place);

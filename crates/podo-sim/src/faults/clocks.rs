@@ -18,7 +18,7 @@ use std::sync::{Arc, Weak};
 const SKEW_MAX_MS: u64 = 600_000;
 
 /// The maximum lag of a clock after its machine was suspended.
-const JUMP_MAX_MS: u64 = 400_000;
+pub(crate) const JUMP_MAX_MS: u64 = 400_000;
 
 /// The clock of one machine. It outlives the processes that run there.
 pub(crate) struct MachineClock {

@@ -85,6 +85,38 @@ mutations! {
     CodeNeverComesBack = "code-never-comes-back" caught as "I28",
     /// Neither the waiting room nor the hold asks which fan proved that they may buy in the phase.
     EligibilityIsNotChecked = "eligibility-is-not-checked" caught as "I25",
+    /// With phases, only the seats of the running one are counted.
+    LimitIsOfThePhase = "limit-is-of-the-phase" caught as "I4",
+    /// A draw offers seats to the last of the drawn order first.
+    DrawIgnoresOrder = "draw-ignores-order" caught as "I30",
+    /// A winner with an offer gets another one.
+    WinnerIsOfferedTwice = "winner-is-offered-twice" caught as "I4" | "I19" | "I25" | "I30",
+    /// Offers of a draw aren't counted against the quantity of their grade.
+    DrawIgnoresQuantity = "draw-ignores-quantity" caught as "I30",
+    /// A fan applies after the window of the draw has ended.
+    DrawTakesLateApplications = "draw-takes-late-applications" caught as "I30" | "D1" | "L4",
+    /// The job finds no draw whose window is over.
+    DrawsAreNotMade = "draws-are-not-made" caught as "L4",
+    /// The job finds no offer of a draw that is over.
+    DrawOffersAreNotSettled = "draw-offers-are-not-settled" caught as "L4",
+    /// A hold takes kept seats.
+    KeptSeatsAreSold = "kept-seats-are-sold" caught as "I2" | "I29",
+    /// The seats of an order of the desk go on sale again, even those of an allocation.
+    KeptSeatsComeOnSale = "kept-seats-come-on-sale" caught as "I2" | "I29",
+    /// The job finds no allocation whose time has come.
+    AllocationsAreNotReleased = "allocations-are-not-released" caught as "L4",
+    /// The desk sells seats that others have.
+    DeskTakesAnySeat = "desk-takes-any-seat" caught as "I1" | "I2" | "I3" | "I29" | "bug",
+    /// A booking moves to a seat that isn't free.
+    MoveTakesAnySeat = "move-takes-any-seat" caught as "I1" | "I2" | "I29" | "bug",
+    /// A move takes a seat of another booking for one of its own.
+    MoveOfAnySeat = "move-of-any-seat" caught as "I2" | "I3" | "I32",
+    /// A ticket that opened a gate moves to another seat.
+    UsedTicketMoves = "used-ticket-moves" caught as "T2",
+    /// The ticket of a moved booking keeps its seat and its code.
+    TicketStaysBehind = "ticket-stays-behind" caught as "I32",
+    /// A hold costs what the seats cost at first.
+    PriceChangesAreForgotten = "price-changes-are-forgotten" caught as "P1",
     /// The seats of an order keep their prices when its amount changes.
     LinesAreForgotten = "lines-are-forgotten" caught as "I3",
     /// More fans are admitted than allowed.
@@ -101,6 +133,26 @@ const ELIGIBLE: (&str, &str) = (
     "where p.schedule_id = $1 and (e.user_id = $2 or e.user_id <> $2)",
 );
 
+/// Whose seats, tickets and claims a move takes: the booking's own, and any.
+const ANY_SEAT: [(&str, &str); 3] = [
+    (
+        "where reservation_id = $1 order by seat_index",
+        "where reservation_id = $1 or active order by seat_index",
+    ),
+    (
+        "where reservation_id = $1 and seat_index = $2 and status <> 'VOID'",
+        "where (reservation_id = $1 or id <> $1) and seat_index = $2 and status <> 'VOID'",
+    ),
+    (
+        "where reservation_id = $1 and seat_index = $2 and active",
+        "where (reservation_id = $1 or schedule_id <> $1) and seat_index = $2 and active",
+    ),
+];
+
+fn move_edit((from, to): (&'static str, &'static str)) -> Edit {
+    Edit::ReplaceIn { command: "ReseatBooking", from, to }
+}
+
 impl Mutation {
     pub fn parse(text: &str) -> Option<Mutation> {
         let mut all = Mutation::ALL.iter().copied().chain([Mutation::None]);
@@ -113,6 +165,11 @@ impl Mutation {
         match self {
             Mutation::SeatsAreNotCompared => &[Guard::SeatIsCompared, Guard::OneClaimPerSeat],
             Mutation::EligibilityIsNotChecked => &[Guard::EligibilityIsChecked],
+            Mutation::DrawIgnoresOrder => &[Guard::DrawOrderIsCompared],
+            Mutation::DrawIgnoresQuantity => &[Guard::DrawQuantityIsCounted],
+            Mutation::DrawTakesLateApplications => &[Guard::DrawWindowIsCompared],
+            Mutation::DeskTakesAnySeat | Mutation::MoveTakesAnySeat => &[Guard::OneClaimPerSeat],
+            Mutation::UsedTicketMoves => &[Guard::TicketIsCompared],
             _ => &[],
         }
     }
@@ -139,6 +196,7 @@ impl Mutation {
             Mutation::CodeNeverComesBack => Some("set n_used = n_used - 1"),
             Mutation::LinesAreForgotten => Some("set price = $3, list_price = $4"),
             Mutation::NoTickets => Some("insert into tickets"),
+            Mutation::TicketStaysBehind => Some("set seat_index = $3, seat_number = $4"),
             _ => None,
         }
     }
@@ -161,6 +219,18 @@ impl Mutation {
             Mutation::OutboxIsNotRead => {
                 Some(("where o.status = 'PENDING' and o.next_at", "where 1 = 2 and o.next_at"))
             }
+            Mutation::DrawsAreNotMade => Some((
+                "where d.drawn_at is null and d.apply_until",
+                "where 1 = 2 and d.apply_until",
+            )),
+            Mutation::DrawOffersAreNotSettled => Some((
+                "where a.state = 'OFFERED' and r.status not in",
+                "where 1 = 2 and r.status not in",
+            )),
+            Mutation::AllocationsAreNotReleased => Some((
+                "where released_at is null and release_at is not null",
+                "where 1 = 2 and release_at is not null",
+            )),
             _ => None,
         }
     }
@@ -232,6 +302,56 @@ impl Mutation {
             Mutation::EntriesAreNotRestored => edit(
                 "where schedule_id = $1 and state = 'ACTIVE' and expires_at",
                 "where schedule_id = $1 and 1 = 2 and expires_at",
+            ),
+            _ => self.edited_conditions_of_organisers(),
+        }
+    }
+
+    /// Of phases, draws, the desk and moves.
+    fn edited_conditions_of_organisers(self) -> Vec<Edit> {
+        let edit = |from, to| vec![Edit::Replace { from, to }];
+        let edit_in = |command, from, to| vec![Edit::ReplaceIn { command, from, to }];
+        #[expect(clippy::wildcard_enum_match_arm, reason = "most mutations are not of conditions")]
+        match self {
+            Mutation::LimitIsOfThePhase => edit(
+                "s.seats_per_person, s.stopped_at, s.last_phase",
+                "case s.last_phase when 0 then s.seats_per_person else 1000 end
+                        as seats_per_person, s.stopped_at, s.last_phase",
+            ),
+            Mutation::DrawIgnoresOrder => {
+                edit("order by a.place limit 1", "order by -a.place limit 1")
+            }
+            Mutation::WinnerIsOfferedTwice => vec![
+                Edit::Replace {
+                    from: "a.state = 'DRAWN' order by a.place limit 1",
+                    to: "a.state in ('DRAWN', 'OFFERED') order by a.place limit 1",
+                },
+                Edit::Replace {
+                    from: "state = 'DRAWN' and n_seats = $4",
+                    to: "state in ('DRAWN', 'OFFERED') and n_seats = $4",
+                },
+            ],
+            Mutation::KeptSeatsAreSold => {
+                edit_in("HoldSeats", "and state = 'FREE'", "and state in ('FREE', 'KEPT')")
+            }
+            Mutation::KeptSeatsComeOnSale => {
+                edit("and a.allocation_id = $3)", "and a.allocation_id = $3 and 1 = 2)")
+            }
+            Mutation::DeskTakesAnySeat => edit_in(
+                "IssueOrder",
+                "and (state = 'FREE'",
+                "and (state in ('FREE', 'HELD', 'SOLD')",
+            ),
+            Mutation::MoveTakesAnySeat => edit_in(
+                "ReseatBooking",
+                "and state = 'FREE'",
+                "and state in ('FREE', 'KEPT', 'SOLD')",
+            ),
+            Mutation::MoveOfAnySeat => ANY_SEAT.map(move_edit).to_vec(),
+            Mutation::PriceChangesAreForgotten => edit_in(
+                "HoldSeats",
+                "s.price_options, s.price_changes",
+                "s.price_options, null as price_changes",
             ),
             _ => Vec::new(),
         }

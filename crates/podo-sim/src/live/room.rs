@@ -29,17 +29,17 @@ impl Room {
 }
 
 /// I17: a place belongs to one fan only.
-fn check_owner(world: &World, position: QueuePosition, fan: UserId) {
+fn check_owner(world: &World, room: ScheduleId, position: QueuePosition, fan: UserId) {
     let given = match position {
         QueuePosition::Lobby { index, .. } => Given::Index(index),
         QueuePosition::Waiting { number, .. } => Given::Number(number),
         QueuePosition::Inside(entry) => {
-            world.live.note_let_in(entry.number);
+            world.live.note_let_in(room, entry.number);
             Given::Number(entry.number)
         }
         QueuePosition::Expired | QueuePosition::Absent => return,
     };
-    world.live.note_given(world, given, fan);
+    world.live.note_given(world, room, given, fan);
 }
 
 /// The rules as the engine gets them; a mutant drops the cap.
@@ -55,22 +55,22 @@ fn rules_of(world: &World, rules: &QueueRules) -> QueueRules {
 /// expired entries as live until it synchronises its clock, so the shared time decides who is
 /// inside. After a loss, the store's live entries stay, even one that it recorded so late that the
 /// slot had gone to another fan.
-async fn check_cap(world: &World, now: Timestamp) -> Result<()> {
+async fn check_cap(world: &World, room: ScheduleId, now: Timestamp) -> Result<()> {
     let now = now.max(world.time.now());
-    let inside = world.live.queue().counts(world.room(), now).await?.inside;
+    let inside = world.live.queue().counts(room, now).await?.inside;
     let cap = u64::from(world.swarm.max_active);
     if inside <= cap {
-        world.live.allow_inside(0);
+        world.live.allow_inside(room, 0);
     }
-    let is_within = inside <= cap.max(world.live.n_allowed_inside());
+    let is_within = inside <= cap.max(world.live.n_allowed_inside(room));
     world.ensure(is_within, "I16", || format!("{inside} inside, {}", world.swarm.max_active));
     Ok(())
 }
 
-/// Live entries in the store.
-fn n_alive(world: &World, now: Timestamp) -> u64 {
-    let rows =
-        world.store.look("select expires_at from queue_history where state = 'ACTIVE'", None);
+/// Live entries of the room in the store.
+fn n_alive(world: &World, room: ScheduleId, now: Timestamp) -> u64 {
+    let sql = "select expires_at from queue_history where state = 'ACTIVE' and schedule_id = $1";
+    let rows = world.store.look(sql, Some(room.uuid()));
     let is_alive = |row: &&Vec<String>| row[0].parse().is_ok_and(|until: i64| now.ms() < until);
     rows.iter().filter(is_alive).count() as u64
 }
@@ -81,12 +81,13 @@ fn n_alive(world: &World, now: Timestamp) -> u64 {
 async fn check_order(
     world: &World,
     queue: &impl Queue,
+    room: ScheduleId,
     admitted: &[Admission],
     now: Timestamp,
 ) -> Result<()> {
     let numbers: Vec<u64> = admitted.iter().map(|admission| admission.entry.number).collect();
     let Some(last) = numbers.last() else { return Ok(()) };
-    let counts = queue.counts(world.room(), now).await?;
+    let counts = queue.counts(room, now).await?;
     let is_in_order = numbers.is_sorted() && (counts.waiting == 0 || *last < counts.front);
     world.ensure(is_in_order, "I18", || format!("admitted {numbers:?}, first is {}", counts.front));
     Ok(())
@@ -105,12 +106,12 @@ impl Queue for Room {
         let queue = world.live.queue();
         let position = queue.enter(&rules_of(&world, rules), fan, place_proof, now).await?;
         if let Some(position) = position {
-            check_owner(&world, position, fan);
+            check_owner(&world, rules.schedule, position, fan);
             if world.live.has_lost_tail() {
                 world.saw(Coverage::JoinedAfterTail);
             }
         }
-        check_cap(&world, now).await?;
+        check_cap(&world, rules.schedule, now).await?;
         Ok(position)
     }
 
@@ -131,9 +132,9 @@ impl Queue for Room {
             }
         }
         if let Some(position) = position {
-            check_owner(&world, position, fan);
+            check_owner(&world, rules.schedule, position, fan);
         }
-        check_cap(&world, now).await?;
+        check_cap(&world, rules.schedule, now).await?;
         Ok(position)
     }
 
@@ -147,7 +148,7 @@ impl Queue for Room {
         let world = self.reach("queue.standing").await?;
         let rules = rules_of(&world, rules);
         let seen = world.live.queue().position(&rules, fan, proof, now).await?;
-        check_owner(&world, seen.position, fan);
+        check_owner(&world, rules.schedule, seen.position, fan);
         Ok(seen)
     }
 
@@ -192,10 +193,10 @@ impl Queue for Room {
         let admitted = queue.admit(&rules_of(&world, rules), now).await?;
         let Some(admitted) = admitted else { return Ok(None) };
         for Admission { fan, entry } in &admitted {
-            check_owner(&world, QueuePosition::Inside(*entry), *fan);
+            check_owner(&world, rules.schedule, QueuePosition::Inside(*entry), *fan);
         }
-        check_cap(&world, now).await?;
-        check_order(&world, queue.as_ref(), &admitted, now).await?;
+        check_cap(&world, rules.schedule, now).await?;
+        check_order(&world, queue.as_ref(), rules.schedule, &admitted, now).await?;
         world.stumble(self.node, "admitted, not recorded").await;
         Ok(Some(admitted))
     }
@@ -224,9 +225,10 @@ impl Queue for Room {
             world.saw(Coverage::EntryOfTailRestored);
         }
         queue.restore(rules, remembered, now).await?;
-        let n_alive = n_alive(&world, now.max(world.time.now()));
-        world.live.allow_inside(n_alive.max(world.live.n_allowed_inside()));
-        check_cap(&world, now).await
+        let room = rules.schedule;
+        let n_alive = n_alive(&world, room, now.max(world.time.now()));
+        world.live.allow_inside(room, n_alive.max(world.live.n_allowed_inside(room)));
+        check_cap(&world, rules.schedule, now).await
     }
 
     async fn counts(&self, schedule: ScheduleId, now: Timestamp) -> Result<QueueCounts> {

@@ -4,7 +4,7 @@
 use crate::sql::booking::issued::end_expired_hold;
 use crate::sql::booking::reservations;
 use crate::sql::booking::reservations::{
-    Claimed, back_at, changed_prices, keep_again, load_with_date, read_claim,
+    Claimed, back_at, changed_prices, keep_again_of, load_with_date, read_claim,
 };
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
@@ -185,7 +185,7 @@ async fn free_old(
     for index in &indexes {
         tx.execute(sql, params![booking.schedule, *index, booking.id, back_at]).await?;
     }
-    keep_again(tx, booking.schedule, &indexes).await
+    keep_again_of(tx, booking, &indexes).await
 }
 
 /// The seats of the booking now, and the move in words, for example A-1 → A-6.

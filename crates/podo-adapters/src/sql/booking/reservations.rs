@@ -402,11 +402,23 @@ pub(crate) async fn free_seats(
     let done = "update reservation_seats set active = $2 where reservation_id = $1 and active";
     tx.execute(done, params![reservation.id, false]).await?;
     let freed = freed(reservation, seats);
-    // Only orders of the box office have seats of an allocation, and they end by cancellation.
+    // Orders of the box office end by cancellation only.
     if reservation.status == ReservationStatus::Canceled {
-        keep_again(tx, reservation.schedule, &freed.seats).await?;
+        keep_again_of(tx, reservation, &freed.seats).await?;
     }
     Ok(freed)
+}
+
+/// Seats that an order gave back: a fan's order had none of an allocation, so nothing is asked.
+pub(crate) async fn keep_again_of(
+    tx: &mut dyn Tx,
+    reservation: &Reservation,
+    seats: &[SeatIndex],
+) -> Result<()> {
+    match reservation.channel.may_have_kept_seats() {
+        true => keep_again(tx, reservation.schedule, seats).await,
+        false => Ok(()),
+    }
 }
 
 /// Free seats of an allocation that isn't released go back to it instead of on sale.

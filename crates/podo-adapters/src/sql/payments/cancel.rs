@@ -293,7 +293,7 @@ async fn free_some(
     let kind = MessageKind::ReservationReduced;
     reservations::store(tx, &reduced, kind, given.now).await?;
     let indexes: Vec<_> = given.seats.iter().map(|seat| seat.id.index()).collect();
-    reservations::keep_again(tx, reduced.schedule, &indexes).await?;
+    reservations::keep_again_of(tx, &reduced, &indexes).await?;
     let shrink = "update reservations
                      set amount = $2, n_seats = $3, updated_at = $4, order_fee = $5
                    where id = $1";

@@ -1,5 +1,6 @@
 //! Draw sales: applications within their window, the drawn order, and offers in that order.
 
+use crate::booking::issued::issue;
 use crate::identity::support::{has, lines};
 use crate::world::{Fan, SALE_S, World, at, refusal};
 use futures::future::join_all;
@@ -14,6 +15,7 @@ use podo_app::identity::support::port::{SupportSubject, TimelineKind};
 use podo_app::messaging::port::messages::Messages;
 use podo_app::{Error, Result};
 use podo_domain::booking::draws::{ApplicationState, DrawTerms};
+use podo_domain::booking::issued::{Issue, Tender};
 use podo_domain::booking::seats::SeatPick;
 use podo_domain::catalog::SaleWindow;
 use podo_domain::catalog::phases::{Inventory, PhaseAudience, PhaseInput, PhaseTerms};
@@ -312,6 +314,20 @@ async fn offers_go_in_the_drawn_order_and_a_lapsed_one_passes_to_the_next() {
     let third = world.store.application_of(order[2].user, phase).await.unwrap().unwrap();
     assert_eq!(third.state, Offered);
     assert_eq!(kinds(&world, MessageKind::DrawWon).await, 3);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn seats_that_an_organiser_sold_at_the_desk_do_not_count_as_their_own() {
+    let world = World::new().await;
+    let phase = sale(&world, 2).await;
+    let (user, grade) = (world.admin, "R".to_owned());
+    let wish = Apply { phase, user, grade, count: 2, now: at(APPLY_S) };
+    world.store.apply(wish).await.unwrap();
+    draw(&world, phase).await;
+    issue(&world, Issue::Sale(Tender::Cash), &[0, 1, 2, 3], at(1)).await.unwrap();
+    let order = in_order(&world, phase).await;
+    offer(&world, phase, &order[0], FIRST_R, at(2)).await.unwrap();
     world.finish().await;
 }
 

@@ -69,6 +69,8 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update reservation_seats set list_price = list_price + 1", &["I27"]),
     ("update promotion_codes set n_used = n_used + 1", &["I28"]),
     ("update reservation_seats set fee = fee + 1000000 where not active", &["I31"]),
+    ("update tickets set grade = 'other' where status <> 'VOID'", &["I32"]),
+    ("update tickets set seat_number = 'other' where status <> 'VOID'", &["I32"]),
     ("update draw_grades set n_out = n_out + 1", &["I30"]),
     ("update draw_applications set place = place + 10 where state = 'TAKEN'", &["I30"]),
     ("update draw_applications set place = null where state = 'DRAWN'", &["I30"]),

@@ -116,10 +116,10 @@ async fn running_phase(tx: &mut dyn Tx, command: &OfferDrawn) -> Result<Phase> {
     Ok(running.clone())
 }
 
-/// The seats that the fan holds or has bought, by phase.
+/// The seats that the fan holds or has bought, by phase; not what they sold at the desk.
 async fn seats_of(tx: &mut dyn Tx, command: &OfferDrawn) -> Result<Vec<(Option<PhaseId>, u32)>> {
     let sql = "select phase_id, n_seats from reservations
-                where schedule_id = $1 and user_id = $2
+                where schedule_id = $1 and user_id = $2 and channel = 'FAN'
                   and status in ('HELD', 'PAYING', 'CONFIRMED')
                   and not (status = 'HELD' and hold_expires_at <= $3)";
     let rows = tx.query(sql, params![command.pick.schedule(), command.user, command.now]).await?;

@@ -1,4 +1,4 @@
-//! I1–I6, I14, I19, I21, I25, I29 and I30: seats, reservations and the entries behind them.
+//! I1–I6, I14, I19, I21, I25, I29, I30 and I32: seats, reservations and the entries behind them.
 
 use crate::sql::engine::tx::Tx;
 use crate::sql::operations::invariants::{Check, EXAMPLES_MAX, Names};
@@ -179,6 +179,24 @@ pub(crate) const CHECKS: &[Check] = &[
                      or (d.drawn_at is not null
                          and exists (select 1 from draw_applications a
                                       where a.phase_id = d.phase_id and a.place is null))",
+    },
+    Check {
+        id: "I32",
+        names: Names::Other,
+        rule: "a ticket is for a seat of its booking, and a seat has one ticket",
+        population: "select count(*) as n from tickets where status <> 'VOID'",
+        broken: "select t.reservation_id, t.seat_number, t.grade
+                   from tickets t
+                   left join reservation_seats c
+                     on c.reservation_id = t.reservation_id and c.seat_index = t.seat_index
+                    and c.active
+                  where t.status <> 'VOID'
+                    and (c.reservation_id is null or c.number <> t.seat_number
+                         or c.grade <> t.grade)
+                  union all
+                 select reservation_id, cast(seat_index as varchar), cast(count(*) as varchar)
+                   from tickets where status <> 'VOID'
+                  group by reservation_id, seat_index having count(*) > 1",
     },
     Check {
         id: "I21",
