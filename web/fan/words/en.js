@@ -5,7 +5,6 @@ import { en as event } from "./event.js";
 import { en as home } from "./home.js";
 import { en as methods } from "./methods.js";
 import { en as order } from "./order.js";
-import { en as receipt } from "./receipt.js";
 import { en as refunds } from "./refunds.js";
 
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `Floor-120` the 120th to go in. */
@@ -22,7 +21,6 @@ export default {
   ...methods,
   ...home,
   ...order,
-  ...receipt,
   ...refunds,
   accessible: "wheelchair space",
   ahead: "Ahead of you",

@@ -5,7 +5,6 @@ import { ko as event } from "./event.js";
 import { ko as home } from "./home.js";
 import { ko as methods } from "./methods.js";
 import { ko as order } from "./order.js";
-import { ko as receipt } from "./receipt.js";
 import { ko as refunds } from "./refunds.js";
 
 /** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `스탠딩-120` the 120th to go in. */
@@ -29,7 +28,6 @@ export default {
   ...methods,
   ...home,
   ...order,
-  ...receipt,
   ...refunds,
   accessible: "휠체어석",
   ahead: "내 앞",
