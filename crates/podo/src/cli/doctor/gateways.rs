@@ -7,6 +7,7 @@ use podo_adapters::clock::{SystemClock, SystemRng};
 use podo_app::operations::port::clock::{Clock, Rng};
 use podo_app::payments::port::gateway::Gateway;
 use podo_app::payments::port::payments::GatewayQuery;
+use podo_domain::payments::PaymentMethod;
 use podo_domain::{PaymentId, Won};
 use std::sync::Arc;
 
@@ -66,6 +67,7 @@ async fn query(gateway: &dyn Gateway, rng: &dyn Rng) -> Verdict {
     let ask = GatewayQuery {
         payment: PaymentId::new(rng.id(now)),
         gateway: gateway.name().to_owned(),
+        method: PaymentMethod::Card,
         payment_key: None,
         amount: Won::ZERO,
     };
