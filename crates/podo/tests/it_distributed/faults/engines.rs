@@ -13,7 +13,7 @@ use tokio::task::block_in_place;
 
 /// Runs a sale on two nodes with all roles, and breaks the engines in the middle.
 async fn sell_while(mut system: System, hurt: impl AsyncFnOnce(&mut System)) {
-    let (show, buyers) = prepare(&system).await;
+    let (show, buyers) = Box::pin(prepare(&system)).await;
     let nodes = [system.node("api,admitter,worker"), system.node("api,admitter,worker")];
     let sale = Sale::new(show, &[nodes[0].url(), nodes[1].url()]);
     sale.run(buyers, async || hurt(&mut system).await).await;
@@ -59,7 +59,7 @@ async fn redis_is_away_for_ten_seconds() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_master_of_the_cluster_dies() {
     let mut system = System::start(Live::cluster());
-    let (show, buyers) = prepare(&system).await;
+    let (show, buyers) = Box::pin(prepare(&system)).await;
     let nodes = [system.node("api,admitter,worker"), system.node("api,admitter,worker")];
     let sale = Sale::new(show, &[nodes[0].url(), nodes[1].url()]);
     let key = format!("{{{}}}", sale.show.schedule);
@@ -115,7 +115,7 @@ async fn n_inside(node: &Podo) -> Option<u32> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_leader_is_paused_past_its_lease_and_resumed() {
     let system = System::start(Live::single());
-    let (show, buyers) = prepare(&system).await;
+    let (show, buyers) = Box::pin(prepare(&system)).await;
     let shop = system.node("api");
     let one = system.node("admitter,worker");
     until("the first leads", async || leads(&one).await.then_some(())).await;
@@ -150,7 +150,7 @@ async fn a_leader_is_paused_past_its_lease_and_resumed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nodes_behind_the_load_balancer_are_killed_one_by_one() {
     let mut system = System::start(Live::single());
-    let (show, buyers) = prepare(&system).await;
+    let (show, buyers) = Box::pin(prepare(&system)).await;
     let start = |n_nodes: usize, roles: &str| -> Vec<Podo> {
         (0..n_nodes).map(|_| system.node(roles)).collect()
     };
