@@ -21,10 +21,12 @@ impl Fan {
     /// Uses one ticket of a purchase.
     pub(super) async fn use_ticket(&self, reservation: ReservationId, paid: &Value) {
         let ticket = TicketId::new(uuid_in(&paid["tickets"][0]["id"]));
+        let Some(code) = self.code_of(ticket, self.user).await else { return };
+        // On the way to the gate, with the code on the phone.
         if self.world.swarm.has_desk && self.world.rng.happens(40) {
             self.world.move_soon(reservation);
+            self.pause(0, 6_000).await;
         }
-        let Some(code) = self.code_of(ticket, self.user).await else { return };
         let others: Vec<usize> = (0..self.world.fans.len())
             .filter(|index| self.world.fans[*index] != self.user)
             .collect();

@@ -217,7 +217,7 @@ struct Duty {
     round: for<'p> fn(&'p AppContext, Timestamp) -> BoxFuture<'p, Result<jobs::Round>>,
 }
 
-const DUTIES: [Duty; 9] = [
+const DUTIES: [Duty; 12] = [
     Duty {
         name: "admit",
         pause_ms: (20, 60),
@@ -246,6 +246,21 @@ const DUTIES: [Duty; 9] = [
         round: |context, now| {
             podo_app::payments::jobs::refund_canceled::refund_canceled_shows(context, now).boxed()
         },
+    },
+    Duty {
+        name: "release-kept",
+        pause_ms: (30, 150),
+        round: |context, now| podo_app::booking::jobs::release::release_kept(context, now).boxed(),
+    },
+    Duty {
+        name: "draw",
+        pause_ms: (20, 80),
+        round: |context, now| podo_app::booking::jobs::draw::draw(context, now).boxed(),
+    },
+    Duty {
+        name: "offer-drawn",
+        pause_ms: (30, 150),
+        round: |context, now| podo_app::booking::jobs::draw::offer_drawn(context, now).boxed(),
     },
     Duty {
         name: "offer",

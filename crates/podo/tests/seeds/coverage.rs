@@ -57,6 +57,31 @@ moments! {
     AnsweredAlike,
     KeyRunning,
     Replayed,
+    /// A fan applied in a draw sale, and an offer was bought, declined or left to expire.
+    Applied,
+    DrawTaken,
+    DrawLapsed,
+    /// Seats of a lapsed offer went to a fan whose place the quantity hadn't reached.
+    DrawMovedOn,
+    /// An organiser kept seats from sale, in vain if others had one of them.
+    SeatsKept,
+    KeepRefused,
+    SeatsReleased,
+    ReleasedAtItsTime,
+    SoldAtDesk,
+    DeskTooLate,
+    RefundedAtDesk,
+    /// A seat that the desk took back went to its allocation again.
+    KeptAgain,
+    /// A booking got other seats, or they weren't free.
+    Moved,
+    MoveRefused,
+    /// The ticket had opened a gate, or the booking was canceled, before it was to be moved.
+    UsedTicketStayed,
+    CanceledBeforeMove,
+    /// A code was shown after its ticket had moved.
+    MovedBeforeScan,
+    PricesChanged,
 }
 
 pub(crate) struct Coverage([AtomicU64; Moment::ALL.len()]);

@@ -1,5 +1,6 @@
 //! Fans: they queue, hold, pay, retry and change their minds, all concurrently.
 
+pub(crate) mod applying;
 mod buying;
 mod call;
 pub(crate) mod choosing;
@@ -76,6 +77,9 @@ impl Fan {
             sale,
         };
         fan.pause(0, 200).await;
+        if fan.sale.plan.has_draw {
+            fan.take_part_in_draw().await;
+        }
         for _ in 0..TRIES_MAX {
             if !fan.sale.is_on_sale() {
                 break;
@@ -166,7 +170,7 @@ impl Fan {
 
     /// Some adjacent seats: fans want the same ones.
     fn wish(&mut self) -> Vec<SeatId> {
-        let (n_seats, n_most) = (self.sale.plan.n_seats, self.sale.plan.seats_per_fan);
+        let (n_seats, n_most) = (self.sale.n_seats(), self.sale.plan.seats_per_fan);
         let n_most = if self.rng.happens(10) { 4 } else { n_most };
         let n_wanted = (1 + self.rng.below(n_most.into()) as u32).min(n_seats);
         let first = self.rng.below(u64::from(n_seats - n_wanted + 1)) as u32;

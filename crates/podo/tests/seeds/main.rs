@@ -11,6 +11,7 @@ mod clock;
 mod cluster;
 mod coverage;
 mod fan;
+mod organiser;
 mod plan;
 mod rest;
 mod rng;

@@ -34,6 +34,10 @@ pub(crate) struct SalePlan {
     pub(crate) is_called_off: bool,
     /// The date has ticket types, fees and a promotion code.
     pub(crate) has_options: bool,
+    /// An organiser keeps seats, sells at the box office, changes prices and moves bookings.
+    pub(crate) has_desk: bool,
+    /// Winners of a draw buy before everybody does.
+    pub(crate) has_draw: bool,
 }
 
 const GOOD_CARDS: &[Choice] = &[Choice::Approve];
@@ -72,8 +76,10 @@ impl SalePlan {
             tabs: rng.one_of(&[0, 20, 60]),
             drops: rng.one_of(&[0, 5, 20]),
             is_called_off,
-            // The last draw, so that a seed's other choices stay as they were.
+            // The last choices, so that those before them stay as they were.
             has_options: rng.happens(33),
+            has_desk: rng.happens(33),
+            has_draw: rng.happens(12),
         }
     }
 }

@@ -3,10 +3,12 @@
 use crate::cluster::Cluster;
 use crate::coverage::Moment;
 use crate::fan::Acknowledged;
+use crate::organiser::Organiser;
 use crate::sale::{ATTEMPTS_MAX, Sale};
 use podo_app::Error;
 use podo_app::booking::reconciliation;
 use podo_app::operations::port::clock::Clock;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Everything ends within an hour of the fast clock, which slows down with a busy machine.
@@ -29,7 +31,17 @@ const OPEN: &str = "
      where status = 'PENDING'
        and (aggregate_id in (select id from ours)
             or aggregate_id in (select id from payments
-                                 where reservation_id in (select id from ours)))";
+                                 where reservation_id in (select id from ours)))
+    union all
+    select 'allocation ' || name || ' is kept' from allocations
+     where schedule_id = $1 and release_at is not null and released_at is null
+    union all
+    select 'draw ' || d.phase_id || ' is open' from draws d join sale_phases p on p.id = d.phase_id
+     where p.schedule_id = $1 and d.drawn_at is null
+    union all
+    select 'application ' || a.idx || ' is offered' from draw_applications a
+      join sale_phases p on p.id = a.phase_id
+     where p.schedule_id = $1 and a.state = 'OFFERED'";
 
 const SOLD_TWICE: &str = "
     select 'seat ' || seat_index from reservation_seats
@@ -61,7 +73,7 @@ const SHARED_BATCHES: &str =
     "select xmin::text from idempotency_keys group by xmin having count(*) > 1";
 
 /// Each query returns a row per occurrence.
-const SURVEY: [(Moment, &str); 10] = [
+const SURVEY: [(Moment, &str); 15] = [
     (
         Moment::HoldExpired,
         "select 1 from reservations where schedule_id = $1 and status = 'EXPIRED'",
@@ -105,6 +117,35 @@ const SURVEY: [(Moment, &str); 10] = [
     (Moment::Canceled, "select 1 from reservations where schedule_id = $1 and status = 'CANCELED'"),
     (Moment::OfferTaken, "select 1 from standbys where schedule_id = $1 and state = 'TAKEN'"),
     (
+        Moment::DrawTaken,
+        "select 1 from draw_applications a join reservations r on r.id = a.reservation_id
+          where r.schedule_id = $1 and a.state = 'TAKEN' and r.booking_number is not null",
+    ),
+    (
+        Moment::DrawLapsed,
+        "select 1 from draw_applications a join reservations r on r.id = a.reservation_id
+          where r.schedule_id = $1 and a.state = 'LAPSED'",
+    ),
+    (
+        Moment::DrawMovedOn,
+        "select 1 from draw_applications a join reservations r on r.id = a.reservation_id
+          where r.schedule_id = $1 and not a.wins",
+    ),
+    (
+        Moment::ReleasedAtItsTime,
+        "select 1 from allocations where schedule_id = $1 and release_at <= released_at",
+    ),
+    (
+        Moment::KeptAgain,
+        "select 1 from allocation_seats a join allocations k on k.id = a.allocation_id
+           join seats s on s.schedule_id = a.schedule_id and s.seat_index = a.seat_index
+           join reservation_seats c
+             on c.schedule_id = a.schedule_id and c.seat_index = a.seat_index
+           join reservations r on r.id = c.reservation_id
+          where a.schedule_id = $1 and s.state = 'KEPT' and r.channel <> 'FAN' and not c.active
+            and k.updated_at <= r.created_at",
+    ),
+    (
         Moment::CalledOffWhilePaying,
         "select 1 from payments p join reservations r on r.id = p.reservation_id
                                   join event_schedules s on s.id = r.schedule_id
@@ -118,7 +159,7 @@ const SURVEY: [(Moment, &str); 10] = [
 impl Sale {
     /// Waits until nothing is in progress, and compares the fans' acknowledged results with the
     /// store.
-    pub(crate) async fn check(&self, acknowledged: &[Acknowledged]) {
+    pub(crate) async fn check(self: &Arc<Sale>, acknowledged: &[Acknowledged]) {
         self.cluster.clock.sleep_until(self.closing).await;
         self.come_to_rest().await;
         let schedule = self.schedule.uuid();
@@ -128,6 +169,7 @@ impl Sale {
         for acknowledged in acknowledged {
             self.check_acknowledged(acknowledged).await;
         }
+        self.check_seats_at_gate().await;
         self.ask_store().await;
         for (moment, sql) in SURVEY {
             let rows = cluster.reader.query(sql, &[&schedule]).await.unwrap();
@@ -135,11 +177,12 @@ impl Sale {
         }
     }
 
-    async fn come_to_rest(&self) {
+    async fn come_to_rest(self: &Arc<Sale>) {
         let (start, schedule) = (self.cluster.clock.now(), self.schedule.uuid());
         loop {
             let mut open = self.cluster.look(OPEN, &[&schedule]).await;
             if self.is_called_off() {
+                Organiser::new(self.clone(), self.seed).resolve_refunds().await;
                 open.extend(self.cluster.look(KEPT, &[&schedule]).await);
             } else if open.is_empty() {
                 open = self.differences_of_filter().await;
@@ -151,6 +194,16 @@ impl Sale {
                 return self.ensure(false, || format!("still under way: {open:?}"));
             }
             tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// T2: a ticket that opened a gate keeps its seat.
+    async fn check_seats_at_gate(&self) {
+        for (ticket, seat) in self.seats_at_gate() {
+            let sql = "select seat_number from tickets where id = $1 and status = 'USED'";
+            let now = self.cluster.look(sql, &[&ticket.uuid()]).await;
+            let is_kept = now.iter().all(|other| *other == seat);
+            self.ensure(is_kept, || format!("T2 {ticket} was let in for {seat}, now {now:?}"));
         }
     }
 

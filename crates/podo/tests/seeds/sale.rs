@@ -2,7 +2,8 @@
 
 use crate::cluster::Cluster;
 use crate::coverage::Moment;
-use crate::fan::{Fan, choosing};
+use crate::fan::{Fan, applying, choosing};
+use crate::organiser::Organiser;
 use crate::plan::SalePlan;
 use crate::rng::Rng;
 use futures::future::{join, join_all};
@@ -27,6 +28,15 @@ use std::time::Duration;
 
 pub(crate) const PRICE: i64 = 100_000;
 pub(crate) const GRADE: &str = "R";
+
+/// Of the second row, which a date with a desk has.
+const GRADE_BEHIND: &str = "S";
+const PRICE_BEHIND: i64 = 60_000;
+
+/// How long fans may apply, and how long winners of the draw may buy: ten minutes for the first
+/// offers, and as long for those that follow expired ones.
+const APPLY_FOR: Duration = Duration::from_secs(400);
+const DRAW_PHASE: Duration = Duration::from_secs(1_300);
 const DAY: Duration = Duration::from_secs(86_400);
 
 /// How often a step of the harness is repeated on a busy machine, whose pools have no connection
@@ -39,12 +49,16 @@ pub(crate) struct Sale {
     pub(crate) plan: SalePlan,
     pub(crate) event: EventId,
     pub(crate) schedule: ScheduleId,
+    /// When fans can apply no more, and the sale begins.
+    pub(crate) opening: Timestamp,
+    /// When winners of a draw have had their time, and everybody may buy.
+    pub(crate) second_opening: Timestamp,
     pub(crate) closing: Timestamp,
     pub(crate) fans: Vec<(UserId, Email)>,
     is_called_off: AtomicBool,
     is_over: AtomicBool,
     n_paying: AtomicU32,
-    let_in: Mutex<BTreeMap<TicketId, u32>>,
+    let_in: Mutex<BTreeMap<TicketId, (u32, String)>>,
 }
 
 impl Sale {
@@ -57,7 +71,9 @@ impl Sale {
         };
         let fans = (0..sale.fans.len()).map(|index| Fan::live(sale.clone(), index));
         let trade = async {
-            let (acknowledged, ()) = join(join_all(fans), sale.call_off(&mut rng.clone())).await;
+            let called_off = &mut rng.clone();
+            let organisers = join(sale.call_off(called_off), Organiser::work(sale.clone()));
+            let (acknowledged, _) = join(join_all(fans), organisers).await;
             sale.is_over.store(true, Ordering::Relaxed);
             acknowledged
         };
@@ -94,18 +110,28 @@ impl Sale {
         let (name, address) = (line(&format!("Hall {seed}")), line("1"));
         let venue = NewVenue { name, address, city: line("Seoul") };
         let venue = create_venue(context, actor, venue).await?;
-        let template = SeatTemplate::Grid(GridTemplate {
-            rows: vec![text("A")],
-            seats_per_row: plan.n_seats,
-            grade_mapping: BTreeMap::from([(text("A"), text(GRADE))]),
-        });
+        let mut grade_mapping = BTreeMap::from([(text("A"), text(GRADE))]);
+        if plan.has_desk {
+            grade_mapping.insert(text("B"), text(GRADE_BEHIND));
+        }
+        let rows = grade_mapping.keys().cloned().collect();
+        let seats_per_row = plan.n_seats;
+        let template = SeatTemplate::Grid(GridTemplate { rows, seats_per_row, grade_mapping });
         let (hall, _) = create_hall(context, actor, venue, line("Hall"), template).await?;
         let event = NewEvent::new(line("Podo Live"), line("The Grapes"), venue, hall);
         let event = create_event(context, actor, event).await?;
         let now = context.now();
-        let closing = now.plus(plan.sale);
-        let asked = schedule(&plan, (now, closing));
+        let (opening, second_opening) = match plan.has_draw {
+            true => (now.plus(APPLY_FOR), now.plus(APPLY_FOR + DRAW_PHASE)),
+            false => (now, now),
+        };
+        let closing = second_opening.plus(plan.sale);
+        let asked = schedule(&plan, (opening, closing));
         let (schedule, _) = create_schedule(context, actor, event, asked).await?;
+        if plan.has_draw {
+            let windows = (now, opening, second_opening, closing);
+            applying::invite(context, actor, schedule, &plan, windows).await?;
+        }
         if plan.has_options {
             choosing::offer(context, actor, schedule).await?;
         }
@@ -116,6 +142,8 @@ impl Sale {
             plan,
             event,
             schedule,
+            opening,
+            second_opening,
             closing,
             fans,
             is_called_off: AtomicBool::new(false),
@@ -137,6 +165,16 @@ impl Sale {
         self.is_called_off.load(Ordering::Relaxed)
     }
 
+    /// The room of everybody's sale.
+    fn room(&self) -> ScheduleId {
+        if self.plan.has_draw { self.schedule.phase(2).room() } else { self.schedule }
+    }
+
+    /// With a desk there is a second row.
+    pub(crate) fn n_seats(&self) -> u32 {
+        self.plan.n_seats * if self.plan.has_desk { 2 } else { 1 }
+    }
+
     pub(crate) fn saw(&self, moment: Moment) {
         self.cluster.saw(moment);
     }
@@ -153,12 +191,18 @@ impl Sale {
         rng.one_of(&self.plan.nodes)
     }
 
-    /// A ticket opened a gate; returns how often it has.
-    pub(crate) fn let_in(&self, ticket: TicketId) -> u32 {
+    /// A ticket opened a gate for a seat; returns how often it has.
+    pub(crate) fn let_in(&self, ticket: TicketId, seat: String) -> u32 {
         let mut let_in = self.let_in.lock().unwrap();
-        let n_times = let_in.entry(ticket).or_default();
+        let (n_times, _) = let_in.entry(ticket).or_insert((0, seat));
         *n_times += 1;
         *n_times
+    }
+
+    /// The tickets that opened a gate, and their seats at that moment.
+    pub(crate) fn seats_at_gate(&self) -> BTreeMap<TicketId, String> {
+        let let_in = self.let_in.lock().unwrap();
+        let_in.iter().map(|(ticket, (_, seat))| (*ticket, seat.clone())).collect()
     }
 
     /// Counts the fans who are paying during this.
@@ -176,8 +220,9 @@ impl Sale {
         }
         let sale_ms = self.plan.sale.as_millis() as u64;
         let after = rng.ms(0, sale_ms / 8);
-        let opening = self.closing.minus(self.plan.sale);
-        self.cluster.clock.sleep_until(opening.plus(after)).await;
+        let from =
+            if self.plan.has_draw && rng.happens(50) { self.opening } else { self.second_opening };
+        self.cluster.clock.sleep_until(from.plus(after)).await;
         let waits = rng.happens(80);
         while waits && self.is_on_sale() && self.n_paying.load(Ordering::Relaxed) == 0 {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -200,8 +245,7 @@ impl Sale {
     async fn watch_cap(&self) {
         let context = &self.cluster.nodes[self.plan.nodes[0]].context;
         while !self.is_over.load(Ordering::Relaxed) {
-            if let Ok(counts) =
-                context.waiting_room.queue.counts(self.schedule, context.now()).await
+            if let Ok(counts) = context.waiting_room.queue.counts(self.room(), context.now()).await
             {
                 let is_within = counts.inside <= u64::from(self.plan.max_active);
                 self.ensure(is_within, || format!("I16 {counts:?}"));
@@ -226,7 +270,7 @@ fn schedule(plan: &SalePlan, (opening, closing): (Timestamp, Timestamp)) -> NewS
             sale_starts_at: opening,
             sale_ends_at: closing,
         },
-        prices: BTreeMap::from([(GRADE.to_owned(), Won::new(PRICE).unwrap())]),
+        prices: prices(plan),
         seats_per_person: plan.seats_per_fan,
         seats_per_order: SEATS_PER_ORDER,
         resale_delay: ResaleDelay::default(),
@@ -237,6 +281,15 @@ fn schedule(plan: &SalePlan, (opening, closing): (Timestamp, Timestamp)) -> NewS
             ..QueueSettings::default()
         },
     }
+}
+
+/// What each grade costs at first.
+pub(crate) fn prices(plan: &SalePlan) -> BTreeMap<String, Won> {
+    let mut prices = BTreeMap::from([(GRADE.to_owned(), Won::new(PRICE).unwrap())]);
+    if plan.has_desk {
+        prices.insert(GRADE_BEHIND.to_owned(), Won::new(PRICE_BEHIND).unwrap());
+    }
+    prices
 }
 
 async fn fans(

@@ -64,7 +64,7 @@ impl Fan {
         // The entry ends with the purchase.
         (self.place_token, self.entry_token) = (None, None);
         if self.rng.happens(self.sale.plan.uses_tickets) {
-            self.use_ticket(paid).await;
+            self.use_ticket(reservation, paid).await;
         }
         if self.rng.happens(self.sale.plan.cancels) {
             self.pause(0, 100).await;
@@ -179,12 +179,13 @@ impl Fan {
     async fn cancel(&mut self, reservation: ReservationId) {
         let to = self.rng.one_of(&[RefundTo::Original, RefundTo::Wallet]);
         let (fan, key) = (self.user, self.key(CANCEL_RESERVATION, &reservation.to_string()));
-        self.ask("cancel", Saw::Answers, move |node| {
+        let moved = self.moved_meanwhile(reservation);
+        let canceled = self.ask("cancel", Saw::Answers, move |node| {
             let (key, reason, seats) = (key.clone(), "changed my mind".to_owned(), Vec::new());
             let asked = CancellationRequest { key, fan, reason, seats, to };
             async move { cancel_reservation(&node, reservation, asked).await.map(body_of) }.boxed()
-        })
-        .await;
+        });
+        join(canceled, moved).await;
     }
 }
 
