@@ -78,7 +78,7 @@ pub struct Rules {
     /// Most sign-ups per network and minute.
     pub sign_ups_per_minute: u32,
     /// The organiser's name and look in notifications and on tickets.
-    pub brand: Brand,
+    pub brand: Box<Brand>,
 }
 
 /// The context of use cases: the parts that every room uses, then one group per room.

@@ -207,7 +207,7 @@ impl World {
                 home: String::new(),
                 gateway_rates: Default::default(),
                 sign_ups_per_minute: 1,
-                brand: podo_app::messaging::templates::Brand::default(),
+                brand: Box::default(),
             },
         };
         let live = LiveEngines {

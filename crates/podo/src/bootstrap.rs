@@ -150,7 +150,7 @@ fn rules(config: &Config) -> Result<Rules> {
         home: config.public_url.trim_end_matches('/').to_owned(),
         gateway_rates: read_rates(&config.gateways.gateway_fees).unwrap_or_default(),
         sign_ups_per_minute: config.people.sign_ups_per_minute_per_ip,
-        brand: config.look(),
+        brand: Box::new(config.look()),
     })
 }
 
