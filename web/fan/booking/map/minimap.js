@@ -9,6 +9,9 @@ const SIDE_PX = 116;
 /** Below this share of zoom the map shows nearly everything itself. */
 const SHOWN_FROM = 1.25;
 
+/** A lower map has no corner to spare. */
+const HEIGHT_MIN_PX = 380;
+
 export function minimap({ map, page }) {
   const canvas = el("canvas", { class: "minimap", "aria-hidden": "true", hidden: true });
   const pen = canvas.getContext("2d");
@@ -43,7 +46,7 @@ export function minimap({ map, page }) {
     frame = null;
     if (!map.plan || !map.theme) return;
     const { view, plan, theme } = map;
-    canvas.hidden = view.scale < view.fitScale * SHOWN_FROM;
+    canvas.hidden = view.scale < view.fitScale * SHOWN_FROM || view.height < HEIGHT_MIN_PX;
     if (canvas.hidden) return;
     if (!ground || REDRAW_MS < performance.now() - ground.madeAt || ground.madeFor !== theme) drawGround();
     const dpr = Math.min(devicePixelRatio || 1, 2);
