@@ -142,8 +142,12 @@ test("an arena is drawn from nothing, numbered and painted, and a fan buys a sea
   await page.locator(".sections button", { hasText: "201" }).click();
   assert.equal(await page.locator(".panel input[type=range]").inputValue(), "60");
   await again.set("rows", 7);
-  await page.getByRole("button", { name: "Save" }).click();
-  await page.locator(".badge", { hasText: "Saved" }).waitFor();
+  // The badge says "Saved" until the change arrives, so the answer is what counts.
+  const [saved] = await Promise.all([
+    page.waitForResponse((answer) => answer.request().method() !== "GET" && answer.url().includes("/api/admin/")),
+    page.getByRole("button", { name: "Save" }).click(),
+  ]);
+  assert.ok(saved.ok());
   const changed = (await templateOf(hall.id)).sections.find((it) => it.name === "201");
   assert.equal(changed.rows.length, 7);
   await editor.context.close();

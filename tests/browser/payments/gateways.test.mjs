@@ -134,6 +134,7 @@ test("on a phone each method opens the company's own page, and the way back lead
     await fan.enter(show);
     await page.getByRole("button", { name: words.oneLess }).click();
     await page.getByRole("button", { name: words.best }).click();
+    await page.getByRole("button", { name: words.hold, exact: true }).click();
     await page.waitForURL(/#\/checkout\//);
     await page.locator(way).check();
     await pressPay(page);
@@ -148,6 +149,7 @@ test("on a phone each method opens the company's own page, and the way back lead
   assert.equal(asked.method, "TRANSFER");
   await fan.enter(show);
   await page.getByRole("button", { name: words.best }).click();
+  await page.getByRole("button", { name: words.hold, exact: true }).click();
   await page.waitForURL(/#\/checkout\//);
   assert.ok(await page.locator("input[value=TRANSFER]").isChecked(), "the last one that worked on this device");
   await fan.context.close();

@@ -173,7 +173,7 @@ async function postpone(world, { scheduleId }) {
 
 const ROOM = [
   ["live", (show) => `#/live/${show.scheduleId}`, ".kpi b"],
-  ["admin-report", (show) => `#/live/${show.scheduleId}/report`, ".funnel tr"],
+  ["admin-report", (show) => `#/live/${show.scheduleId}/report`, ".funnel li"],
   ["admin-admissions", (show) => `#/live/${show.scheduleId}/admissions`, "tbody tr"],
   ["admin-events", () => "#/events", "tbody tr"],
   ["admin-event", (show) => `#/events/${show.eventId}`, "tbody tr"],

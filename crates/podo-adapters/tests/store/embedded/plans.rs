@@ -176,7 +176,8 @@ async fn no_statement_reads_a_whole_table_that_grows() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The checks read every seat, but find its claim by the index.
+/// The checks read every seat, but find its claim by the index. A ticket's claim is found by its
+/// booking.
 #[tokio::test]
 async fn no_check_looks_through_all_claims_for_each_seat() {
     let planner = Planner::new().await;
@@ -184,6 +185,7 @@ async fn no_check_looks_through_all_claims_for_each_seat() {
     let checks: Vec<String> = statements(source)
         .into_iter()
         .filter(|sql| sql.contains("where active") || sql.contains("and c.active"))
+        .filter(|sql| !sql.contains("from tickets t"))
         .collect();
     assert_eq!(checks.len(), 3, "{checks:#?}");
     for sql in checks {

@@ -326,7 +326,7 @@ async fn a_problem_speaks_korean_unless_english_is_preferred() {
     };
     let is_korean = |text: &str| text.chars().any(|it| ('가'..='힣').contains(&it));
     for (accepted, language) in
-        [(None, "ko"), (Some("ko-KR,en;q=0.5"), "ko"), (Some("en"), "en"), (Some("fr"), "ko")]
+        [(None, "ko"), (Some("ko-KR,en;q=0.5"), "ko"), (Some("en"), "en"), (Some("fr"), "en")]
     {
         let answer = ask(accepted).await;
         let problem = answer.refused(422, "INVALID");

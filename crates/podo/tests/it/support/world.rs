@@ -110,7 +110,7 @@ impl World {
         let stranger = Api::at(&running.url());
         let organisers = accounts(&running.context, 1, Role::Admin).await;
         let organiser = stranger.with_token(&organisers[0].1);
-        let soundness = Soundness::of(running.context.store.clone(), clock.clone());
+        let soundness = Soundness::of(&running.context.store, clock.clone());
         World { soundness, running, clock, stranger, organiser, _folder: None }
     }
 
