@@ -8,7 +8,7 @@ const [WIDTH, HEIGHT, MARGIN] = [720, 180, 8];
 
 /** One line per key of the samples, all on one scale. */
 export function chart(samples, lines, words) {
-  if (samples.length < 2) return el("p", { class: "quiet" }, t("reportNoCourse"));
+  if (samples.length < 2) return el("p", { class: "quiet pad" }, t("reportNoCourse"));
   const times = samples.map(({ at }) => Date.parse(at));
   const [first, last] = [times[0], times.at(-1)];
   const top = Math.max(1, ...lines.flatMap(({ key }) => samples.map((it) => it[key])));
@@ -18,7 +18,7 @@ export function chart(samples, lines, words) {
   const picture = svg("svg", { class: "course", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": summary(samples, lines, words) },
     ...[0, 0.5, 1].map((share) => svg("line", { x1: 0, x2: WIDTH, y1: y(top * share), y2: y(top * share), class: "grid" })),
     ...lines.map(({ key, colour }) => stroke(path(key), colour)));
-  return el("figure", { class: "course" },
+  return el("figure", { class: "course pad" },
     el("p", { class: "legend num" },
       lines.map(({ key, colour }) => el("span", {}, mark(colour), `${t(words + key)} (${t("reportMost", count(Math.max(...samples.map((it) => it[key]))))})`))),
     picture,

@@ -75,7 +75,7 @@ function funnel(sale, gate) {
     el("meter", { min: 0, max: most, value: number, "aria-label": t(`reportStep_${key}`) }),
     el("b", { class: "num" }, count(number)),
     el("small", { class: "quiet num" }, index && steps[0][1] ? `${percent(number, steps[0][1])}%` : ""));
-  return el("ol", { class: "funnel" }, steps.map(row));
+  return el("ol", { class: "funnel pad" }, steps.map(row));
 }
 
 function courseWords({ items, stepSeconds }) {
