@@ -155,7 +155,8 @@ export const ko = {
   reseatNone: "좌석도에서 골라 주세요.",
   reseatOld: "옮길 좌석",
   reseatReason: "이유",
-  reseatWords: "예매번호는 그대로이고 티켓 코드가 새로 나와요. 가격이 같은 빈 좌석으로만 옮길 수 있고, 입장한 티켓은 옮길 수 없어요.",
+  reseatWords: "예매번호는 그대로이고 티켓 코드가 새로 나와요. 입장한 티켓은 옮길 수 없어요.",
+  reseatWaive: "가격이 다른 좌석으로도 옮기기: 차액은 받지도 돌려주지도 않아요",
 };
 
 export const en = {
@@ -313,5 +314,6 @@ export const en = {
   reseatNone: "Select them on the plan.",
   reseatOld: "Seats to move",
   reseatReason: "Reason",
-  reseatWords: "The booking number stays and the tickets get new codes. Only free seats of the same price; used tickets can't be moved.",
+  reseatWords: "The booking number stays and the tickets get new codes. Used tickets can't be moved.",
+  reseatWaive: "Also to seats of another price: the fan neither pays the difference nor gets it back",
 };

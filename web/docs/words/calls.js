@@ -91,7 +91,7 @@ export default {
   "POST /api/admin/schedules/{id}/complimentary": "빈 좌석이나 보류석을 초대권으로 발권해요",
   "GET /api/admin/schedules/{id}/cash-up": "현장에서 받고 돌려준 돈의 합계. 현금, 카드 단말기, 계좌 이체로 나눠요",
   "GET /api/admin/schedules/{id}/issued-orders": "현장 판매와 초대권 목록",
-  "POST /api/admin/reservations/{id}/reseat": "예매를 같은 가격의 빈 좌석으로 옮겨요. 예매번호는 그대로이고 티켓 코드가 바뀌어요",
+  "POST /api/admin/reservations/{id}/reseat": "예매를 빈 좌석으로 옮겨요. 예매번호는 그대로이고 티켓 코드가 바뀌어요. 가격이 다른 좌석은 waiveDifference로 차액을 없앨 때만 돼요",
   "GET /api/admin/reservations/{id}/tickets.pdf": "현장 판매나 초대권의 티켓을 인쇄해요",
   "PUT /api/admin/schedules/{id}/queue": "대기열의 모드, 동시 인원, 입장 속도, 안내문을 정해요",
   "GET /api/admin/schedules/{id}/queue/history": "입장한 사람들의 기록",

@@ -23,7 +23,9 @@ insert into issued_orders (id, schedule_id, actor_id, tender, name, created_at)
 select reservation_id, schedule_id, user_id, 'CASH', '\x00', t from n;
 insert into issued_lookups select sha256(int8send(i)), reservation_id from n;
 insert into reseats
-select gen_random_uuid(), reservation_id, 3, 'A-1 → A-6', 'camera', user_id, t from n;
+    (id, reservation_id, version, moved, reason, actor_id, created_at, waived, schedule_id)
+select gen_random_uuid(), reservation_id, 3, 'A-1 → A-6', 'camera', user_id, t,
+       case when i % 50 = 0 then 50000 end, schedule_id from n;
 
 insert into support_notes
 select (lpad(to_hex(extract(epoch from t)::bigint * 1000), 12, '0') || substr(md5('n' || i), 13))::uuid,

@@ -268,7 +268,7 @@ impl Reservation {
         }
     }
 
-    /// The booking gets other seats of the same price.
+    /// The booking gets other seats.
     pub fn reseat(&self) -> Result<Reservation, Refusal> {
         match self.cancel()? {
             Next::To(_) => Ok(self.next(ReservationStatus::Confirmed)),
@@ -313,6 +313,15 @@ pub fn check_moves(schedule: ScheduleId, moves: &[SeatMove]) -> Result<(), Refus
         return Err(Refusal::SeatRepeated);
     }
     Ok(())
+}
+
+/// Whether a paid seat may be exchanged for one of another grade at these list prices. An organiser
+/// who waives the difference moves the fan anyway; what the fan paid stays.
+pub fn check_move_price(paid_for: Won, new: Won, is_waived: bool) -> Result<(), Refusal> {
+    if paid_for == new || is_waived {
+        return Ok(());
+    }
+    Err(Refusal::ReseatOtherPrice)
 }
 
 /// Whether a person with `n_active` seats of a schedule may take `n_more` (I4).

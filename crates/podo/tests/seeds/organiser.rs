@@ -9,7 +9,7 @@ use futures::future::{BoxFuture, join};
 use podo_adapters::clock::SystemRng;
 use podo_app::booking::allocations::{create_allocation, release_seats};
 use podo_app::booking::reservations::issued::{AskToIssue, Customer, issue_order};
-use podo_app::booking::reservations::reseat::reseat_booking;
+use podo_app::booking::reservations::reseat::{MoveRequest, reseat_booking};
 use podo_app::catalog::pricing::change_prices;
 use podo_app::catalog::pricing_port::PriceVerb;
 use podo_app::identity::keyring::sha256;
@@ -248,10 +248,12 @@ impl Organiser {
         let moves: Vec<SeatMove> =
             from.into_iter().zip(to).map(|(from, to)| SeatMove { from, to }).collect();
         let actor = self.sale.cluster.organiser;
-        let key = self.key(actor, RESEAT, &format!("{booking} {moves:?}"));
+        let waives_difference = self.rng.happens(30);
+        let request = MoveRequest { moves, waives_difference, reason: "a camera".to_owned() };
+        let key = self.key(actor, RESEAT, &format!("{booking} {request:?}"));
         let asked = self.insist("a move", move |node| {
-            let (key, moves, reason) = (key.clone(), moves.clone(), "a camera".to_owned());
-            async move { reseat_booking(&node, key, actor, booking, moves, reason).await.map(drop) }
+            let (key, request) = (key.clone(), request.clone());
+            async move { reseat_booking(&node, key, actor, booking, request).await.map(drop) }
                 .boxed()
         });
         match asked.await {

@@ -1,4 +1,4 @@
-// Moves seats of a booking to free ones of the same price.
+// Moves seats of a booking to free ones.
 
 import { act, get } from "../../../shared/app/api.js";
 import { announce, el, problemBox, whileBusy } from "../../../shared/ui/dom.js";
@@ -41,6 +41,7 @@ function moveForm(desk, numbers) {
       numbers.map((number) => tick({ label: number, name: "from", value: ids.get(number), checked: numbers.length === 1 }))),
     numbersField(desk.plan, problem),
     el("div", {}, el("b", {}, t("reseatNew")), desk.chosen),
+    tick({ label: t("reseatWaive"), name: "waive" }),
     field({ label: t("reseatReason"), name: "reason", required: true, maxlength: 200 }),
     problem.element,
     el("div", { class: "row" }, button));
@@ -50,7 +51,11 @@ function moveForm(desk, numbers) {
     const to = desk.plan.seats().map(({ id }) => id);
     problem.show(from.length && from.length === to.length ? "" : t("reseatCount"));
     if (!from.length || from.length !== to.length) return;
-    const body = { moves: from.map((id, i) => ({ from: id, to: to[i] })), reason: form.querySelector('[name="reason"]').value };
+    const body = {
+      moves: from.map((id, i) => ({ from: id, to: to[i] })),
+      reason: form.querySelector('[name="reason"]').value,
+      waiveDifference: form.querySelector('[name="waive"]').checked,
+    };
     whileBusy(button, async () => {
       try {
         await act(`/api/admin/reservations/${desk.booking}/reseat`, body);

@@ -16,7 +16,7 @@ use podo_app::booking::port::reseat::{ReseatBooking, Reseated, Reseats, SeatsMov
 use podo_app::booking::port::reservations::ReservedSeat;
 use podo_app::operations::port::idempotency::Idempotent;
 use podo_app::{Error, Result};
-use podo_domain::booking::reservations::{Reservation, SeatMove, check_moves};
+use podo_domain::booking::reservations::{Reservation, SeatMove, check_move_price, check_moves};
 use podo_domain::id::SeatIndex;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::{Refusal, TicketId};
@@ -60,11 +60,14 @@ async fn reseat(
     let sql = "select price_changes from event_schedules where id = $1";
     let date = tx.row(sql, params![schedule]).await?.ok_or(Refusal::NotFound)?;
     let prices = changed_prices(&date, command.now)?.unwrap_or_default();
+    let mut waived = 0;
     for step in &steps {
         let new = &step.new.seat;
-        let price = prices.get(&new.grade).copied().unwrap_or(new.price);
-        if new.grade != step.old.grade && price != step.old.parts().list {
-            return Err(Refusal::ReseatOtherPrice.into());
+        if new.grade != step.old.grade {
+            let price = prices.get(&new.grade).copied().unwrap_or(new.price);
+            let paid_for = step.old.parts().list;
+            check_move_price(paid_for, price, command.waives_difference)?;
+            waived += price.get() - paid_for.get();
         }
         move_ticket(tx, command, &next, step).await?;
         move_seat(tx, &next, step).await?;
@@ -74,7 +77,8 @@ async fn reseat(
     let now_has = reservations::store(tx, &next, kind, command.now).await?;
     let from = steps.iter().map(|step| step.old.number.as_str()).collect::<Vec<_>>().join(", ");
     let to = steps.iter().map(|step| step.new.seat.number.as_str()).collect::<Vec<_>>().join(", ");
-    finish(tx, command, &next, Moved { seats: now_has, words: format!("{from} → {to}") }).await
+    let moved = Moved { seats: now_has, words: format!("{from} → {to}"), waived };
+    finish(tx, command, &next, moved).await
 }
 
 /// A seat of the booking, and the one that replaces it.
@@ -188,10 +192,13 @@ async fn free_old(
     keep_again_of(tx, booking, &indexes).await
 }
 
-/// The seats of the booking now, and the move in words, for example A-1 → A-6.
 struct Moved {
+    /// The seats of the booking now.
     seats: Vec<ReservedSeat>,
+    /// For example A-1 → A-6.
     words: String,
+    /// By how much the new seats cost more than the old ones.
+    waived: i64,
 }
 
 async fn finish(
@@ -200,7 +207,7 @@ async fn finish(
     booking: &Reservation,
     moved: Moved,
 ) -> Result<Idempotent<(Reseated, SeatsMoved)>> {
-    let Moved { seats, words: moved } = moved;
+    let Moved { seats, words: moved, waived } = moved;
     let sql = "select booking_number from reservations where id = $1";
     let row = tx.row(sql, params![booking.id]).await?;
     let row = row.ok_or_else(|| Error::broken("a reservation disappeared"))?;
@@ -208,14 +215,26 @@ async fn finish(
         "moves": command.moves.iter().map(|it| json!({ "from": it.from, "to": it.to }))
             .collect::<Vec<_>>(),
         "reason": command.reason,
+        "waived": waived,
     });
     note(tx, command.actor, "booking.reseat", booking.id, details, command.now).await?;
     let sql = "insert into reseats
-                 (id, reservation_id, version, moved, reason, actor_id, created_at)
-               values ($1, $2, $3, $4, $5, $6, $7)";
+                 (id, reservation_id, version, moved, reason, actor_id, created_at, schedule_id, waived)
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     let id = tx.rng().id(command.now);
     let (actor, reason) = (command.actor, &command.reason);
-    let values = params![id, booking.id, booking.version, moved, reason, actor, command.now];
+    let waived = command.waives_difference.then_some(waived);
+    let values = params![
+        id,
+        booking.id,
+        booking.version,
+        moved,
+        reason,
+        actor,
+        command.now,
+        booking.schedule,
+        waived
+    ];
     tx.execute(sql, values).await?;
     let reseated =
         Reseated { reservation_id: booking.id, booking_number: row.get("booking_number")?, seats };

@@ -113,19 +113,24 @@ pub(super) async fn seats_by_grade(
     };
     let values = params![question.schedule, question.now];
     let mut sales = tx.query(sql, values).await?.iter().map(read).collect::<Result<Vec<_>>>()?;
-    match has_changed_prices(tx, question.schedule).await? {
+    match differs_from_seats(tx, question.schedule).await? {
         true => sum_orders(tx, question.schedule, &mut sales).await?,
         false => subtract_discounts(tx, question.schedule, &mut sales).await?,
     }
     Ok(sales)
 }
 
-async fn has_changed_prices(tx: &mut dyn Tx, schedule: ScheduleId) -> Result<bool> {
+/// Whether a price changed during the sale, or a booking kept its price in a seat of another.
+async fn differs_from_seats(tx: &mut dyn Tx, schedule: ScheduleId) -> Result<bool> {
     let sql = "select 1 as one from event_schedules where id = $1 and price_changes is not null";
+    if tx.row(sql, params![schedule]).await?.is_some() {
+        return Ok(true);
+    }
+    let sql = "select 1 as one from reseats where schedule_id = $1 and waived is not null limit 1";
     Ok(tx.row(sql, params![schedule]).await?.is_some())
 }
 
-/// Takes the revenue from the orders: their seats don't all cost what the seats cost at first.
+/// Takes the revenue from the orders: not all of them paid what their seats cost at first.
 async fn sum_orders(tx: &mut dyn Tx, schedule: ScheduleId, sales: &mut [GradeSales]) -> Result<()> {
     let sql = "select c.grade, cast(sum(c.price) as bigint) as amount
                  from reservation_seats c join reservations r on r.id = c.reservation_id

@@ -11,6 +11,8 @@ commands! {
     impl SaleSamples for SqlStore {
         write add_samples(AddSamples { samples: Vec<(ScheduleId, SaleSample)> })
             -> () as Worker => add;
+        read dates_sold_since(DatesSoldSince { since: Timestamp })
+            -> Vec<ScheduleId> as Worker => dates_sold_since;
         read samples(SamplesOf {
             schedule: ScheduleId, from: Timestamp, to: Timestamp, step_s: i64,
         }) -> Vec<SaleSample> as ReadOnly or_replica => samples;
@@ -53,6 +55,12 @@ fn count(number: u64) -> i64 {
 fn longest_step(at: Timestamp) -> i64 {
     let is_on = |step_s: &&i64| at.ms().rem_euclid(**step_s * 1_000) == 0;
     STEPS_S.iter().rev().find(is_on).copied().unwrap_or(STEPS_S[0])
+}
+
+async fn dates_sold_since(tx: &mut dyn Tx, question: &DatesSoldSince) -> Result<Vec<ScheduleId>> {
+    let sql = "select schedule_id from sales_by_grade where updated_at >= $1";
+    let rows = tx.query(sql, params![question.since]).await?;
+    rows.iter().map(|row| Ok(row.get("schedule_id")?)).collect()
 }
 
 async fn samples(tx: &mut dyn Tx, question: &SamplesOf) -> Result<Vec<SaleSample>> {

@@ -108,7 +108,13 @@ pub(crate) async fn pay(
     world.store.pay_from_wallet(command).await.map(|sold| *fresh(sold))
 }
 
-async fn cancel(world: &World, fan: &Fan, sold: &Sold, seats: &[u32], now: Timestamp) -> Canceled {
+pub(crate) async fn cancel(
+    world: &World,
+    fan: &Fan,
+    sold: &Sold,
+    seats: &[u32],
+    now: Timestamp,
+) -> Canceled {
     let command = CancelPayment {
         key: world.key(fan, "payment/cancel"),
         payment: sold.confirmed.payment_id,

@@ -10,13 +10,15 @@ use podo_domain::{ReservationId, ScheduleId, Timestamp, UserId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Moves seats of a confirmed booking to free ones of the same price, all or none.
+/// Moves seats of a confirmed booking to free ones, all or none.
 #[derive(Clone, Debug)]
 pub struct ReseatBooking {
     pub key: IdempotencyKey,
     pub actor: UserId,
     pub reservation: ReservationId,
     pub moves: Vec<SeatMove>,
+    /// Seats of another price are fine: the fan neither pays the difference nor gets it back.
+    pub waives_difference: bool,
     pub reason: String,
     pub now: Timestamp,
 }

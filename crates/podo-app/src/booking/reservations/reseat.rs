@@ -1,4 +1,4 @@
-//! Moves a confirmed booking to other free seats of the same price.
+//! Moves a confirmed booking to other free seats.
 
 use crate::booking::port::reseat::{ReseatBooking, Reseated};
 use crate::booking::reservations::tell_nodes;
@@ -8,16 +8,24 @@ use crate::operations::port::idempotency::{IdempotencyKey, Idempotent};
 use podo_domain::booking::reservations::SeatMove;
 use podo_domain::{ReservationId, Timestamp, UserId};
 
+/// The seats to move, and why.
+#[derive(Clone, Debug)]
+pub struct MoveRequest {
+    pub moves: Vec<SeatMove>,
+    pub waives_difference: bool,
+    pub reason: String,
+}
+
 pub async fn reseat_booking(
     context: &AppContext,
     key: IdempotencyKey,
     actor: UserId,
     reservation: ReservationId,
-    moves: Vec<SeatMove>,
-    reason: String,
+    request: MoveRequest,
 ) -> Result<Idempotent<Reseated>> {
     let now = context.now();
-    let command = ReseatBooking { key, actor, reservation, moves, reason, now };
+    let MoveRequest { moves, waives_difference, reason } = request;
+    let command = ReseatBooking { key, actor, reservation, moves, waives_difference, reason, now };
     let (reseated, moved) = match context.store.reseat_booking(command).await? {
         Idempotent::Replay(stored) => return Ok(Idempotent::Replay(stored)),
         Idempotent::Fresh(done) => done,

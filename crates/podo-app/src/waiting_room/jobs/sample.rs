@@ -11,13 +11,15 @@ use std::time::Duration;
 /// Between two samples of a sale.
 pub const SAMPLE_EVERY: Duration = Duration::from_secs(STEPS_S[0].unsigned_abs());
 
-/// Samples the dates whose rooms have fans. A date in which nothing happens costs nothing. A date
-/// that fails is sampled again in the next round.
+/// Samples the dates whose rooms have fans, and those that sold a moment ago: the last fan of a sale
+/// is gone when the seat is sold. A date in which nothing happens costs nothing. A date that fails
+/// is sampled again in the next round.
 pub async fn sample_sales(context: &AppContext, now: Timestamp) -> Result<Round> {
     let busy = context.waiting_room.queue.busy(now).await?.rooms;
     let entered = context.store.schedules_entered(now).await?;
+    let sold = context.store.dates_sold_since(now.minus(SAMPLE_EVERY * 2)).await?;
     let dates: BTreeSet<ScheduleId> =
-        busy.into_iter().chain(entered).map(ScheduleId::date).collect();
+        busy.into_iter().chain(entered).chain(sold).map(ScheduleId::date).collect();
     let at = Timestamp::from_ms(now.ms() - now.ms().rem_euclid(STEPS_S[0] * 1_000));
     let mut round = Round::default();
     let mut samples = Vec::new();

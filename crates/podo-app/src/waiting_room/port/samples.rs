@@ -45,6 +45,9 @@ pub trait SaleSamples: Send + Sync {
     /// Idempotent: a moment of a sale is written once.
     async fn add_samples(&self, samples: Vec<(ScheduleId, SaleSample)>) -> Result<()>;
 
+    /// Dates whose count of sold seats has changed since then, once for each grade.
+    async fn dates_sold_since(&self, since: Timestamp) -> Result<Vec<ScheduleId>>;
+
     /// The samples from `from` to `to` that lie on a step of so many seconds, oldest first.
     async fn samples(
         &self,

@@ -5,7 +5,7 @@ use crate::fan::organiser::{ALL, FREE};
 use crate::time::Owner;
 use crate::world::{ORGANISER, World};
 use futures::FutureExt;
-use podo_app::booking::reservations::reseat::reseat_booking;
+use podo_app::booking::reservations::reseat::{MoveRequest, reseat_booking};
 use podo_app::operations::idempotency::RESEAT;
 use podo_domain::booking::reservations::SeatMove;
 use podo_domain::{Refusal, ReservationId, SeatId};
@@ -30,12 +30,15 @@ impl World {
 
     async fn move_booking(self: &Arc<World>, reservation: ReservationId) {
         let moves = self.moves_of(reservation);
-        let key = self.organiser_key(RESEAT, &format!("{reservation} {moves:?}"));
+        let waives_difference = self.rng.happens(30);
+        let key =
+            self.organiser_key(RESEAT, &format!("{reservation} {moves:?} {waives_difference}"));
         let asked = self.insist(ORGANISER, "a move", move |context| {
             let (key, moves) = (key.clone(), moves.clone());
             async move {
                 let reason = "the camera stands there".to_owned();
-                reseat_booking(&context, key, ORGANISER, reservation, moves, reason).await.map(drop)
+                let request = MoveRequest { moves, waives_difference, reason };
+                reseat_booking(&context, key, ORGANISER, reservation, request).await.map(drop)
             }
             .boxed()
         });

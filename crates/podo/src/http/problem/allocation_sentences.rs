@@ -31,8 +31,8 @@ pub(crate) const ALLOCATIONS: &[(&str, &str, &str)] = &[
     ),
     (
         "RESEAT_OTHER_PRICE",
-        "가격이 같은 좌석으로만 옮길 수 있어요.",
-        "A booking can only be moved to seats of the same price.",
+        "새 좌석의 가격이 달라요. 차액을 받지도 돌려주지도 않기로 해야 옮길 수 있어요.",
+        "The new seat has another price. Waive the difference to move the booking.",
     ),
     (
         "SEATS_NOT_FREE",

@@ -11,6 +11,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use podo_app::booking::port::reseat::Reseated;
 use podo_app::booking::reservations::reseat;
+use podo_app::booking::reservations::reseat::MoveRequest;
 use podo_app::operations::idempotency::RESEAT;
 use podo_domain::booking::reservations::SeatMove;
 use podo_domain::catalog::text::Line;
@@ -37,11 +38,14 @@ pub(crate) struct ReseatBody {
     moves: Vec<SeatMoveBody>,
     #[schema(value_type = String, max_length = 200)]
     reason: Line<200>,
+    /// Also move to seats of another price: the fan neither pays the difference nor gets it back.
+    #[serde(default)]
+    waive_difference: bool,
 }
 
-/// Moves seats of a confirmed booking to free seats of the same price, all or none. The booking
-/// number stays, the tickets get new codes, and the fan gets a notification. Used tickets are
-/// refused.
+/// Moves seats of a confirmed booking to free seats, all or none. The booking number stays, the
+/// tickets get new codes, and the fan gets a notification. Used tickets are refused, and seats of
+/// another price too unless the difference is waived.
 #[utoipa::path(post, path = "/api/admin/reservations/{id}/reseat", tag = "admin",
     security(("accessToken" = [])),
     params(("id" = ReservationId, Path), ("Idempotency-Key" = String, Header)),
@@ -58,8 +62,8 @@ pub(crate) async fn reseat_booking(
     body: Body<ReseatBody>,
 ) -> ApiResult<Response> {
     let key = key_of(&headers, actor, RESEAT, &body.bytes)?;
-    let ReseatBody { moves, reason } = body.value;
+    let ReseatBody { moves, reason, waive_difference } = body.value;
     let moves = moves.into_iter().map(|it| SeatMove { from: it.from, to: it.to }).collect();
-    let (context, reason) = (&app.context, reason.into());
-    once(reseat::reseat_booking(context, key, actor, reservation, moves, reason).await?)
+    let request = MoveRequest { moves, waives_difference: waive_difference, reason: reason.into() };
+    once(reseat::reseat_booking(&app.context, key, actor, reservation, request).await?)
 }

@@ -1,6 +1,6 @@
 //! The course of a sale, which the server keeps, and its report.
 
-use crate::support::world::{PRICE, Plan, World};
+use crate::support::world::{PRICE, Plan, World, until};
 use podo::jobs::{Job, run_by_hand};
 use std::time::Duration;
 
@@ -45,4 +45,20 @@ async fn the_server_keeps_the_course_of_a_sale_and_reports_what_it_led_to() {
     first.api.get(&path).await.refused(403, "ADMIN_ONLY");
     world.organiser.get(&format!("{course}?from=gestern")).await.refused(422, "INVALID");
     world.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sale_is_sampled_once_more_when_its_last_fan_has_gone() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    fan.buy(&show, 0).await;
+    let path = format!("/api/admin/schedules/{}/statistics", show.schedule);
+    until("the sale is counted", async || {
+        let counted = world.organiser.get(&path).await.expect(200);
+        (counted["grades"][0]["sold"] == 1).then_some(())
+    })
+    .await;
+    let course = format!("/api/admin/schedules/{}/course", show.schedule);
+    assert_eq!(last_of(&world, &course).await, [19, 0, 1, PRICE]);
 }

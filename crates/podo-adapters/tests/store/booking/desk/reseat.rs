@@ -1,7 +1,8 @@
 //! Moving bookings to other seats, and the races with gates and sales.
 
 use crate::booking::allocations::create;
-use crate::world::{Fan, Plan, World, at, broken, fresh, refusal};
+use crate::booking::orders::cancel;
+use crate::world::{Fan, NEAR, Plan, World, at, broken, fresh, refusal};
 use podo_adapters::sql::Guard;
 use podo_app::Result;
 use podo_app::booking::port::reseat::{ReseatBooking, Reseated, Reseats};
@@ -40,6 +41,7 @@ pub(crate) fn command(
             .iter()
             .map(|(from, to)| SeatMove { from: seat(*from), to: seat(*to) })
             .collect(),
+        waives_difference: false,
         reason: "A camera stands there".to_owned(),
         now,
     }
@@ -137,6 +139,30 @@ async fn seats_of_others_kept_ones_and_other_prices_are_refused_and_nothing_move
     let twice = reseat(&world, &sold, &[(0, 5), (1, 5)], at(3)).await;
     assert_eq!(refusal(twice), Refusal::SeatRepeated);
     assert_eq!(refusal(reseat(&world, &sold, &[], at(3)).await), Refusal::NoSeats);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn a_waived_difference_is_neither_paid_nor_given_back() {
+    let world = World::new().await;
+    let fan = world.fan().await;
+    let sold = world.buy(&fan, &[0], at(1)).await;
+    world.charge(&fan, 1_000_000).await;
+    let revenue = async || {
+        let sales = world.store.seats_by_grade(world.schedule, at(4)).await.unwrap();
+        sales.iter().map(|it| (it.sold, it.revenue.get())).collect::<Vec<_>>()
+    };
+    let before: i64 = revenue().await.iter().map(|(_, revenue)| revenue).sum();
+    let id = sold.confirmed.reservation.id;
+    let command = command(&world, id, &[(0, 30)], at(3));
+    let command = ReseatBooking { waives_difference: true, ..command };
+    let moved = fresh(world.store.reseat_booking(command).await.unwrap()).0;
+    assert_eq!((moved.seats[0].grade.as_str(), moved.seats[0].price.get()), ("R", NEAR));
+    let after = revenue().await;
+    assert_eq!(after.iter().map(|(_, revenue)| revenue).sum::<i64>(), before, "{after:?}");
+    assert!(after.contains(&(1, NEAR)), "the grade of the new seat has it: {after:?}");
+    let canceled = cancel(&world, &fan, &sold, &[], at(5)).await;
+    assert_eq!(canceled.refund_amount.get() + canceled.fee.get(), NEAR);
     world.finish().await;
 }
 

@@ -2,7 +2,7 @@
 
 use crate::identity::admin_sessions::notification;
 use crate::support::client::{Answer, Api};
-use crate::support::world::{Plan, Show, World};
+use crate::support::world::{PRICE, Plan, Show, World};
 use podo_domain::identity::permissions::{Membership, TeamRole};
 use serde_json::{Value, json};
 
@@ -56,5 +56,34 @@ async fn what_cannot_be_moved_is_refused() {
     reseat(&viewer, &show, booking, &[(0, 6)]).await.refused(403, "PERMISSION_MISSING");
     fan.cancel(booking).await.expect(200);
     reseat(organiser, &show, booking, &[(0, 6)]).await.refused(409, "ALREADY_CANCELED");
+    world.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn seats_of_another_price_need_a_waived_difference() {
+    let world = World::start().await;
+    let grades = json!({ "A": "VIP", "B": "R" });
+    let template = json!({ "layoutType": "grid", "rows": ["A", "B"], "seatsPerRow": 5,
+        "gradeMapping": grades });
+    let prices = json!({ "VIP": PRICE, "R": PRICE / 2 });
+    let show = world.show_in(template, prices, Plan::default()).await;
+    let fan = world.fan_inside(&show).await;
+    let bought = fan.buy(&show, 0).await;
+    let organiser = &world.organiser;
+    let booking = &bought.reservation;
+    reseat(organiser, &show, booking, &[(0, 7)]).await.refused(409, "RESEAT_OTHER_PRICE");
+    let body = json!({ "moves": [{ "from": show.seat(0), "to": show.seat(7) }],
+        "reason": "휠체어 자리", "waiveDifference": true });
+    let path = format!("/api/admin/reservations/{booking}/reseat");
+    let done = organiser.post_new(&path, &body).await.expect(200);
+    assert_eq!(
+        (&done["seats"][0]["grade"], &done["seats"][0]["price"]),
+        (&json!("R"), &json!(PRICE))
+    );
+    let report = format!("/api/admin/schedules/{}/sale-report", show.schedule);
+    let report = organiser.get(&report).await.expect(200);
+    assert_eq!(report["revenue"], PRICE, "{report}");
+    let refunded = fan.cancel(booking).await.expect(200);
+    assert_eq!(refunded["refundAmount"], PRICE, "{refunded}");
     world.finish().await;
 }
