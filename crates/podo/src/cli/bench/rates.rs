@@ -37,7 +37,7 @@ pub(super) async fn polls(
     }
     let entering = table.figure("entering");
     let polls = polls_of(&crowd, yardsticks).await?;
-    let n_polls = yardsticks.meter.cut(POLLS);
+    let n_polls = polls_in_a_round(&crowd, yardsticks);
     let rate = polls.value * CALM;
     let mut table = Table::new(yardsticks, n_polls)?;
     for _ in 0..ROUNDS {
@@ -65,8 +65,13 @@ pub(super) async fn growth(
 }
 
 /// Each fan polls only a few times per round, because the poll rate limit refuses more.
+/// Two of each fan at the most: the server refuses those who poll much more often than it asks.
+fn polls_in_a_round(crowd: &Crowd, yardsticks: &Yardsticks) -> usize {
+    yardsticks.meter.cut(POLLS).min(2 * crowd.n_waiting())
+}
+
 async fn polls_of(crowd: &Crowd, yardsticks: &Yardsticks) -> Result<Figure> {
-    let n_polls = yardsticks.meter.cut(POLLS).min(2 * crowd.n_waiting());
+    let n_polls = polls_in_a_round(crowd, yardsticks);
     let mut table = Table::new(yardsticks, n_polls)?;
     for _ in 0..ROUNDS {
         table.add_lookups(crowd.poll(n_polls).await?, 200).await?;
