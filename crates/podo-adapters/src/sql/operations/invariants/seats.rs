@@ -160,11 +160,11 @@ pub(crate) const CHECKS: &[Check] = &[
                   union all
                  select e.phase_id, e.grade, e.place
                    from draw_applications e
-                  where e.state = 'DRAWN'
-                    and exists (select 1 from draw_applications a
-                                 where a.phase_id = e.phase_id and a.grade = e.grade
-                                   and a.state in ('OFFERED', 'TAKEN', 'LAPSED')
-                                   and e.place < a.place)
+                   join (select phase_id, grade, max(place) as place from draw_applications
+                          where state in ('OFFERED', 'TAKEN', 'LAPSED')
+                          group by phase_id, grade) last
+                     on last.phase_id = e.phase_id and last.grade = e.grade
+                  where e.state = 'DRAWN' and e.place < last.place
                   union all
                  select r.phase_id, r.status, r.n_seats
                    from reservations r join sale_phases p on p.id = r.phase_id
