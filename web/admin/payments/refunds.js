@@ -4,9 +4,11 @@ import { call, get } from "../../shared/app/api.js";
 import { pause } from "../../shared/app/clock.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el } from "../../shared/ui/dom.js";
-import { count, moment, won } from "../../shared/ui/format.js";
+import { count, moment, stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
+import { pagedTable } from "../../shared/ui/table.js";
 import { badge, card, heading } from "../form.js";
+import { methodWords, person } from "../shell/people.js";
 import { allSchedules, mostWanted, schedulePicker } from "../catalog/schedules.js";
 
 const LOOK_EVERY_MS = 1_000;
@@ -22,9 +24,31 @@ export async function refunds(page) {
   const box = el("div", {});
   page.main.replaceChildren(
     heading(t("navRefunds"), t("refundsWords"), schedulePicker(schedules, chosen.id, (id) => page.go(`#/refunds?schedule=${id}`))),
-    card(`${chosen.event.title} · ${moment(chosen.startsAt)}`, null, el("div", { class: "pad stack" }, badge(chosen.status), box)));
+    card(`${chosen.event.title} · ${moment(chosen.startsAt)}`, null, el("div", { class: "pad stack" }, badge(chosen.status), box)),
+    el("div", { class: "stack refunded" }, refunded(page, chosen, "REFUND_DUE"), refunded(page, chosen, "REFUNDED")));
   if (chosen.status === "CANCELLED") follow(page, chosen, box).catch(page.fail);
   else await dryRun(page, chosen, box);
+}
+
+/** Who gets their money back, or got it; each leads to the payment. */
+function refunded({ signal }, { id }, status) {
+  const table = pagedTable({
+    caption: t("state", status),
+    path: "/api/admin/payments",
+    query: () => ({ scheduleId: id, status }),
+    signal,
+    columns: [
+      { head: t("colfan"), cell: (it) => person(it.person, it.userId) },
+      { head: t("colnumber"), cell: (it) => el("a", { class: "num", href: `#/payments/${it.id}` }, it.bookingNumber ?? t("showPayments")) },
+      { head: t("colmethod"), cell: methodWords },
+      { head: t("colrefunded"), isNumber: true, cell: (it) => won(it.refunded) },
+      { head: t("coltime"), isOrder: true, cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
+    ],
+  });
+  const box = card(t("state", status), null, table.element);
+  box.hidden = true;
+  table.reload().then(() => (box.hidden = !table.items.length)).catch(() => null);
+  return box;
 }
 
 /** Changes nothing: counts the affected seats and the amount. */

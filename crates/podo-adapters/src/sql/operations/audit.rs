@@ -7,6 +7,7 @@ use crate::sql::engine::value::{Row, params};
 use aws_lc_rs::digest::{SHA256, digest};
 use podo_app::Result;
 use podo_app::operations::port::audit::{AuditLog, AuditNote, AuditQuery, AuditView};
+use podo_app::store::Order;
 use podo_domain::{Timestamp, UserId};
 use serde::Serialize;
 use uuid::Uuid;
@@ -23,20 +24,33 @@ async fn keep(tx: &mut dyn Tx, it: &AuditNote) -> Result<()> {
 }
 
 async fn list(tx: &mut dyn Tx, asked: &AuditQuery) -> Result<Vec<AuditView>> {
-    let sql = "select seq, actor_id, action, subject, details, created_at from audit_log
-                where seq < $1 and $2 <= created_at and created_at < $3
-                  and (cast($4 as uuid) is null or actor_id = $4)
-                  and (cast($5 as text) is null or action = $5 or action like $5 || '.%')
-                  and (cast($6 as text) is null or subject = $6)
-                order by seq desc limit $7";
+    macro_rules! select {
+        ($order:literal) => {
+            concat!(
+                "select seq, actor_id, action, subject, details, created_at from audit_log
+                  where seq > $8 and seq < $1 and $2 <= created_at and created_at < $3
+                    and (cast($4 as uuid) is null or actor_id = $4)
+                    and (cast($5 as text) is null or action = $5 or action like $5 || '.%')
+                    and (cast($6 as text) is null or subject = $6)
+                  order by seq ",
+                $order,
+                " limit $7"
+            )
+        };
+    }
+    let (sql, below, above) = match asked.order {
+        Order::Newest => (select!("desc"), asked.cursor, None),
+        Order::Oldest => (select!("asc"), None, asked.cursor),
+    };
     let values = params![
-        asked.before,
+        below.unwrap_or(i64::MAX),
         asked.from,
         asked.to,
         asked.actor,
         asked.action.clone(),
         asked.subject.clone(),
-        asked.limit
+        asked.limit,
+        above.unwrap_or(0)
     ];
     tx.query(sql, values).await?.iter().map(read).collect()
 }
@@ -46,6 +60,8 @@ fn read(row: &Row) -> Result<AuditView> {
         seq: row.get("seq")?,
         actor_id: row.get("actor_id")?,
         actor_key: None,
+        actor: None,
+        about: None,
         action: row.get("action")?,
         subject: row.get("subject")?,
         details: row.json("details")?,
