@@ -182,7 +182,7 @@ test("a refund names the booking and the fan, and its result has one button", as
   const { account, tickets } = await world.buy(show, [0]);
   const { page, context } = await world.room(`#/payments?query=${tickets[0].bookingNumber ?? ""}`);
   await page.locator("tbody tr").first().click();
-  await page.locator(".panel").getByRole("button", { name: "Refund", exact: true }).click();
+  await page.locator(".side-panel").getByRole("button", { name: "Refund", exact: true }).click();
   const dialog = page.locator("dialog");
   await dialog.getByText(account.email).waitFor();
   await dialog.getByText("Refund night").waitFor();

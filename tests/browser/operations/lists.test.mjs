@@ -40,7 +40,7 @@ test("a row opens a panel with an address; arrows walk the list, Escape closes, 
   await page.locator("tbody tr").nth(2).waitFor();
   const seats = (at) => page.locator("tbody tr").nth(at).locator("td").nth(1).innerText();
   const [first, second] = [await seats(0), await seats(1)];
-  const panel = page.locator(".panel");
+  const panel = page.locator(".side-panel");
   await page.locator("tbody .lead").first().focus();
   await page.keyboard.press("Enter");
   await panel.getByText(first).waitFor();

@@ -84,10 +84,10 @@ test("a message that was given up is sent again or put away", async () => {
   await open("#/messages", "Messages");
   await page.locator("tbody tr").nth(1).waitFor();
   await page.locator("tbody tr", { hasText: "two" }).click();
-  await page.locator(".panel").getByRole("button", { name: "Dismiss" }).click();
+  await page.locator(".side-panel").getByRole("button", { name: "Dismiss" }).click();
   await page.locator("tbody tr", { hasText: "two" }).locator(".badge", { hasText: "dismissed" }).waitFor();
   await page.locator("tbody tr", { hasText: "one" }).click();
-  await page.locator(".panel").getByRole("button", { name: "Send again" }).click();
+  await page.locator(".side-panel").getByRole("button", { name: "Send again" }).click();
   await page.locator("tbody tr", { hasText: "one" }).locator(".badge", { hasText: /again/ }).waitFor();
 });
 
@@ -97,7 +97,7 @@ test("a signal of a robot is seen and judged, and the fan is notified", async ()
   const row = page.locator("tbody tr").first();
   await row.locator(".who small", { hasText: "***@" }).waitFor();
   await row.click();
-  await page.locator(".panel").getByRole("button", { name: "lifted" }).click();
+  await page.locator(".side-panel").getByRole("button", { name: "lifted" }).click();
   await page.locator("tbody .badge", { hasText: "lifted" }).waitFor();
 });
 

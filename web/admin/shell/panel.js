@@ -16,10 +16,10 @@ export function openPanels({ page, address, table, detail }) {
   const step = (offset, name, words) =>
     el("button", { class: "btn small", type: "button", "aria-label": words, onclick: () => move(offset) }, icon(name));
   const [previous, next] = [step(-1, "up", t("panelPrevious")), step(1, "down", t("panelNext"))];
-  const body = el("div", { class: "panel-body stack" });
-  const foot = el("div", { class: "panel-foot row" });
-  const panel = el("section", { class: "panel", "aria-label": t("panelDetails") },
-    el("div", { class: "panel-head" }, place, position, previous, next,
+  const body = el("div", { class: "side-panel-body stack" });
+  const foot = el("div", { class: "side-panel-foot row" });
+  const panel = el("section", { class: "side-panel", "aria-label": t("panelDetails") },
+    el("div", { class: "side-panel-head" }, place, position, previous, next,
       el("button", { class: "btn small", type: "button", "aria-label": t("panelClose"), onclick: () => close() }, icon("close"))),
     body, foot);
   let shown = null;

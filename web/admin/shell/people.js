@@ -32,7 +32,7 @@ export function methodWords({ method, paidWith, gateway }) {
 /** Facts of a panel; those without a value are left out. */
 export function pairs(all) {
   const shown = all.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return el("dl", { class: "panel-facts" }, shown.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, value))));
+  return el("dl", { class: "side-panel-facts" }, shown.map(([label, value]) => el("div", {}, el("dt", {}, label), el("dd", {}, value))));
 }
 
 /** The id for support, whole. */

@@ -152,6 +152,7 @@ insert into announcements (id, schedule_id, kind, about_at, last_seat, last_user
 select md5('announcement' || i)::uuid, md5('schedule' || i)::uuid, 'SHOW_REMINDER', t, 0, user_id, t, t
   from n;
 
+insert into audit_log select i + 1000000, user_id, 'read', '/api/admin/users', '{}', t, '\x00' from n;
 insert into artist_follows select 'artist ' || i % 50, user_id, t from n where i <= 5000;
 insert into sale_reminders select md5('schedule' || i)::uuid, user_id, t from n;
 

@@ -10,6 +10,7 @@ use podo_app::operations::port::audit::{AuditLog, AuditNote, AuditQuery, AuditVi
 use podo_app::store::Order;
 use podo_domain::{Timestamp, UserId};
 use serde::Serialize;
+use std::time::Duration;
 use uuid::Uuid;
 
 commands! {
@@ -38,21 +39,48 @@ async fn list(tx: &mut dyn Tx, asked: &AuditQuery) -> Result<Vec<AuditView>> {
             )
         };
     }
-    let (sql, below, above) = match asked.order {
-        Order::Newest => (select!("desc"), asked.cursor, None),
-        Order::Oldest => (select!("asc"), None, asked.cursor),
+    let (mut above, mut below) = bounds(tx, asked).await?;
+    let sql = match asked.order {
+        Order::Newest => {
+            below = below.min(asked.cursor.unwrap_or(i64::MAX));
+            select!("desc")
+        }
+        Order::Oldest => {
+            above = above.max(asked.cursor.unwrap_or(0));
+            select!("asc")
+        }
     };
     let values = params![
-        below.unwrap_or(i64::MAX),
+        below,
         asked.from,
         asked.to,
         asked.actor,
         asked.action.clone(),
         asked.subject.clone(),
         asked.limit,
-        above.unwrap_or(0)
+        above
     ];
     tx.query(sql, values).await?.iter().map(read).collect()
+}
+
+/// Entries are in the order of their times, but for the difference of the nodes' clocks.
+const CLOCKS_APART: Duration = Duration::from_secs(60);
+
+/// The numbers that the period lies between, so that an old one isn't reached by reading the whole
+/// log.
+async fn bounds(tx: &mut dyn Tx, asked: &AuditQuery) -> Result<(i64, i64)> {
+    let first = "select seq from audit_log where created_at >= $1 order by created_at limit 1";
+    let last = "select seq from audit_log where created_at < $1 order by created_at desc limit 1";
+    let (mut above, mut below) = (0, i64::MAX);
+    if asked.from > Timestamp::from_ms(0) {
+        let row = tx.row(first, params![asked.from.minus(CLOCKS_APART)]).await?;
+        above = row.map_or(Ok(i64::MAX), |row| row.get::<i64>("seq").map(|seq| seq - 1))?;
+    }
+    if asked.to < Timestamp::FAR_FUTURE {
+        let row = tx.row(last, params![asked.to.plus(CLOCKS_APART)]).await?;
+        below = row.map_or(Ok(0), |row| row.get::<i64>("seq").map(|seq| seq + 1))?;
+    }
+    Ok((above, below))
 }
 
 fn read(row: &Row) -> Result<AuditView> {

@@ -4,6 +4,7 @@ use crate::world::{World, at};
 use podo_app::operations::port::admin_search::{
     AdminSearch, Look, PaymentSearch, PersonSearch, ReservationSearch,
 };
+use podo_app::operations::port::audit::{AuditLog, AuditQuery};
 use podo_app::payments::port::sales::Sales;
 use podo_app::store::Order;
 use podo_app::waiting_room::port::history::{Places, QueueHistory};
@@ -28,6 +29,19 @@ pub(super) async fn lists(world: &World, user: UserId) {
         let (schedule, cursor) = (world.schedule, Some(50));
         let asked = Places { schedule, fan: None, order, cursor, limit: 20 };
         store.places_in(asked).await.unwrap();
+    }
+    for order in [Order::Newest, Order::Oldest] {
+        let asked = AuditQuery {
+            actor: None,
+            action: None,
+            subject: None,
+            from: at(-86_400),
+            to: at(86_400),
+            order,
+            cursor: Some(100),
+            limit: 20,
+        };
+        store.audit_entries(asked).await.unwrap();
     }
     store.owners_of(vec![user.uuid()]).await.unwrap();
     store.events_sold(vec![world.event]).await.unwrap();

@@ -252,3 +252,24 @@ async fn the_list_of_events_says_when_they_play_and_what_is_sold() {
         1
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_audit_log_is_read_from_both_ends_and_within_a_period() {
+    let world = World::start().await;
+    world.show(Plan::default()).await;
+    let numbers = async |query: String| {
+        let found = items(&world.organiser.get(&format!("/api/admin/audit?{query}")).await);
+        found.iter().map(|it| it["seq"].as_i64().unwrap()).collect::<Vec<_>>()
+    };
+    let newest = items(&world.organiser.get("/api/admin/audit?limit=100").await);
+    let middle = &newest[newest.len() / 2];
+    let (at, seq) = (text(middle, "at"), middle["seq"].as_i64().unwrap());
+    assert_eq!(numbers("order=OLDEST&limit=3".into()).await, [1, 2, 3]);
+    assert_eq!(numbers("order=OLDEST&limit=2&cursor=3".into()).await, [4, 5]);
+    assert!(numbers(format!("from={at}&limit=100")).await.contains(&seq), "the bound is within");
+    let before = numbers(format!("to={at}&limit=100")).await;
+    assert!(!before.contains(&seq) && before.contains(&1), "{before:?}");
+    assert_eq!(numbers(format!("from={at}&to={at}")).await, [0_i64; 0]);
+    assert_eq!(numbers("to=2020-01-01T00:00:00Z".into()).await, [0_i64; 0]);
+    assert_eq!(numbers("from=2199-01-01T00:00:00Z".into()).await, [0_i64; 0]);
+}
