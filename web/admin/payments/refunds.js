@@ -22,11 +22,14 @@ export async function refunds(page) {
     return;
   }
   const box = el("div", {});
+  const lists = ["REFUND_DUE", "REFUNDED"].map((status) => refunded(page, chosen, status));
   page.main.replaceChildren(
     heading(t("navRefunds"), t("refundsWords"), schedulePicker(schedules, chosen.id, (id) => page.go(`#/refunds?schedule=${id}`))),
     card(`${chosen.event.title} · ${moment(chosen.startsAt)}`, null, el("div", { class: "pad stack" }, badge(chosen.status), box)),
-    el("div", { class: "stack refunded" }, refunded(page, chosen, "REFUND_DUE"), refunded(page, chosen, "REFUNDED")));
-  if (chosen.status === "CANCELLED") follow(page, chosen, box).catch(page.fail);
+    el("div", { class: "stack refunded" }, lists.map(({ element }) => element)));
+  const look = () => Promise.all(lists.map(({ reload }) => reload()));
+  await look();
+  if (chosen.status === "CANCELLED") follow(page, chosen, box).then(look).catch(page.fail);
   else await dryRun(page, chosen, box);
 }
 
@@ -45,10 +48,9 @@ function refunded({ signal }, { id }, status) {
       { head: t("coltime"), isOrder: true, cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
     ],
   });
-  const box = card(t("state", status), null, table.element);
-  box.hidden = true;
-  table.reload().then(() => (box.hidden = !table.items.length)).catch(() => null);
-  return box;
+  const element = card(t("state", status), null, table.element);
+  element.hidden = true;
+  return { element, reload: () => table.reload().then(() => (element.hidden = !table.items.length)) };
 }
 
 /** Changes nothing: counts the affected seats and the amount. */
