@@ -16,9 +16,9 @@ pub mod schedules;
 pub use cache::CatalogCache;
 use cache::EventRecords;
 pub use changes::{
-    HallView, TemplatePreview, VenueEdit, VenueView, cancel_schedule, change_schedule, edit_event,
-    edit_hall, edit_venue, hall_template, list_all_events, list_venues, preview_template, remove,
-    show_any_event,
+    EventLine, HallView, TemplatePreview, VenueEdit, VenueView, cancel_schedule, change_schedule,
+    edit_event, edit_hall, edit_venue, hall_template, list_all_events, list_venues,
+    preview_template, remove, show_any_event,
 };
 
 use crate::catalog::images::ImageView;

@@ -1,6 +1,7 @@
 //! The outbox and its consumers: notifications, webhooks, dead letters.
 
 pub mod announcements;
+pub mod dead_letters;
 pub mod envelope;
 pub mod jobs;
 pub mod notifications;

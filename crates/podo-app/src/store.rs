@@ -46,7 +46,7 @@ use crate::waiting_room::port::blocks::QueueBlocks;
 use crate::waiting_room::port::history::QueueHistory;
 use crate::waiting_room::port::log::QueueLog;
 use crate::waiting_room::port::samples::SaleSamples;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -114,6 +114,16 @@ union_trait! {
 
 /// Most rows in one page.
 pub const PAGE_MAX: u32 = 100;
+
+/// The order of a list by the time at which its rows were created.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[schema(as = ListOrder)]
+pub enum Order {
+    #[default]
+    Newest,
+    Oldest,
+}
 
 /// The requested page: at most `limit` rows after `after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::identity::accounts::require_identity;
 use crate::identity::bot_signals;
 use crate::identity::sessions::Caller;
+use crate::store::Order;
 use crate::waiting_room::port::history::{PlaceRecord, Places};
 use crate::waiting_room::port::queue::{Admission, FanPlace, PlaceProof, PositionSnapshot};
 use crate::waiting_room::proof_of_work::{ProofOfWork, Wrong};
@@ -37,7 +38,7 @@ pub use draw::{DrawView, show_draw};
 pub use history::log::{
     FLUSH_EVERY, QueueEventView, QueueLogBuffer, flush_queue_log, queue_timeline,
 };
-pub use history::{PlaceView, my_places, places_in};
+pub use history::{PlaceLine, PlaceView, PlacesAsked, my_places, places_in};
 pub use poll_rate_limiter::PollRateLimiter;
 pub use progress::{Progress, Progresses, SeatsLeft};
 pub use rooms::Openings;
@@ -242,7 +243,8 @@ async fn let_in_with(
     fan: UserId,
     proof: PlaceProof,
 ) -> Result<Option<PlaceRecord>> {
-    let asked = Places { schedule, fan: Some(fan), before: None, limit: PLACES_MAX };
+    let order = Order::Newest;
+    let asked = Places { schedule, fan: Some(fan), order, cursor: None, limit: PLACES_MAX };
     let places = context.store.places_in(asked).await?;
     Ok(places.into_iter().find(|place| match proof {
         PlaceProof::Line { number } => place.number == number,

@@ -6,6 +6,7 @@ pub mod images;
 pub mod phases;
 mod plan;
 mod schedule;
+pub mod suggestions;
 mod template;
 mod terms;
 pub mod text;

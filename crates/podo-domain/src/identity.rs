@@ -12,7 +12,7 @@ mod phone;
 mod social;
 
 pub use ci_hash::CiHash;
-pub use email::Email;
+pub use email::{Email, EmailSearch, email_prefixes, masked};
 pub use failures::Failures;
 pub use password::{GivenPassword, NewPassword, PASSWORD_CHARS_MAX, PASSWORD_CHARS_MIN};
 pub use phone::Phone;

@@ -111,6 +111,7 @@ fn documented() -> OpenApiRouter<App> {
         .routes(routes!(identity::profile::end_session))
         .routes(routes!(catalog::events::list_events))
         .routes(routes!(catalog::events::list_event_cards))
+        .routes(routes!(catalog::events::suggest_events))
         .routes(routes!(catalog::events::show_event))
         .routes(routes!(catalog::events::show_schedule))
         .routes(routes!(catalog::seats::show_layout))

@@ -50,39 +50,41 @@ async function payByCard({ page }, choice) {
   await page.waitForURL(/#\/paid\//);
 }
 
-test("a fan buys with the keyboard alone", async () => {
-  const show = await world.show();
-  const fan = await world.fan({ language: "en" });
-  const { page, words } = fan;
-  await fan.enter(show);
-  const press = async (role, name) => {
-    const target = page.getByRole(role, { name }).first();
-    for (let step = 0; step < 60; step += 1) {
-      await page.keyboard.press("Tab");
-      if (await target.evaluate((element) => element === document.activeElement).catch(() => false)) return page.keyboard.press("Enter");
-    }
-    throw new Error(`no way to ${name}`);
-  };
-  await press("button", words.listView);
-  await press("button", /101/);
-  await page.locator("[role=gridcell]:focus").waitFor({ state: "attached" });
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("n");
-  await page.keyboard.press("Enter");
-  assert.equal(await page.locator(".picks li b").count(), 2);
-  await press("button", words.hold);
-  await page.waitForURL(/#\/checkout\//);
-  await page.locator("form button.primary").waitFor();
-  await press("button", /wallet|₩|Add/);
-  await page.locator("input[value=WALLET]:checked").waitFor();
-  const terms = page.locator("input[name=terms]");
-  for (let step = 0; step < 20 && !(await terms.evaluate((it) => it === document.activeElement)); step += 1) await page.keyboard.press("Tab");
-  await page.keyboard.press("Space");
-  await press("button", /^Pay/);
-  await page.getByRole("heading", { name: words.paidTitle }).waitFor();
-  assert.equal((await show.live()).sold, 2);
-  await fan.context.close();
-});
+for (const language of ["en", "ja", "zh"]) {
+  test(`a fan buys with the keyboard alone (${language})`, async () => {
+    const show = await world.show();
+    const fan = await world.fan({ language });
+    const { page, words } = fan;
+    await fan.enter(show);
+    const press = async (role, name) => {
+      const target = page.getByRole(role, { name }).first();
+      for (let step = 0; step < 60; step += 1) {
+        await page.keyboard.press("Tab");
+        if (await target.evaluate((element) => element === document.activeElement).catch(() => false)) return page.keyboard.press("Enter");
+      }
+      throw new Error(`no way to ${name}`);
+    };
+    await press("button", words.listView);
+    await press("button", /101/);
+    await page.locator("[role=gridcell]:focus").waitFor({ state: "attached" });
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("n");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator(".picks li b").count(), 2);
+    await press("button", words.hold);
+    await page.waitForURL(/#\/checkout\//);
+    await page.locator("form button.primary").waitFor();
+    await press("button", /wallet|₩|Add/);
+    await page.locator("input[value=WALLET]:checked").waitFor();
+    const terms = page.locator("input[name=terms]");
+    for (let step = 0; step < 20 && !(await terms.evaluate((it) => it === document.activeElement)); step += 1) await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    await press("button", words.payWALLET("₩300,000"));
+    await page.getByRole("heading", { name: words.paidTitle }).waitFor();
+    assert.equal((await show.live()).sold, 2);
+    await fan.context.close();
+  });
+}
 
 test("the best seats are shown on the map, compared, and held when the fan says so", async () => {
   const show = await world.show();

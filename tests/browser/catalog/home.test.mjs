@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { violations } from "../support/axe.mjs";
 import { blocks, openWorld, watch } from "../support/world.mjs";
 
 const LONG = "머스캣 오케스트라와 함께하는 겨울밤의 재즈, 그리고 아주 긴 이름의 앙코르 공연";
@@ -36,12 +37,73 @@ test("a search without a match says so and leads back", async () => {
   await world.show({ title: "찾을 수 있는 밤" });
   const { page, words, go, context } = await world.open();
   await go("/#/");
-  await page.getByRole("searchbox").fill("없는 공연");
+  await page.locator(".finder input[name=query]").fill("없는 공연");
   await page.getByText(words.noneFound("없는 공연")).waitFor();
   await page.getByRole("button", { name: words.clearSearch }).click();
   await page.locator(".event-card", { hasText: "찾을 수 있는 밤" }).waitFor();
-  assert.equal(await page.getByRole("searchbox").inputValue(), "");
+  assert.equal(await page.locator(".finder input[name=query]").inputValue(), "");
   await context.close();
+});
+
+test("typing suggests artists and concerts, by keyboard and by initial consonants", async () => {
+  const show = await world.show({ title: "달빛 아래의 밤", artist: "하늘소" });
+  const { page, words, go, context } = await world.open();
+  await go("/#/");
+  await page.locator(".event-card", { hasText: "달빛 아래의 밤" }).waitFor();
+  const field = page.locator(".finder input[name=query]");
+  const options = page.locator("[role=option]");
+  await field.pressSequentially("ㅎㄴㅅ");
+  await options.filter({ hasText: "하늘소" }).waitFor();
+  assert.deepEqual(await violations(page), [], "axe on the suggestions");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  assert.equal(await field.inputValue(), "하늘소");
+  await page.locator(".event-card", { hasText: "달빛 아래의 밤" }).waitFor();
+  await field.fill("달빛");
+  await options.filter({ hasText: "달빛 아래의 밤" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator("[role=listbox]").waitFor({ state: "hidden" });
+  await field.fill("달빛 ");
+  await options.filter({ hasText: "달빛 아래의 밤" }).click();
+  await page.waitForURL(new RegExp(`#/events/${show.eventId}$`));
+  // A misspelt word finds nothing; the page offers the right one, and what opens next.
+  await world.show({ title: "다음 주의 오픈", opensInMs: 3 * 86_400_000 });
+  await go("/#/");
+  await field.fill("하눌소");
+  await page.getByText(words.didYouMean).waitFor();
+  await page.locator("#next-openings + ul", { hasText: "다음 주의 오픈" }).waitFor();
+  await page.locator(".nothing button.link", { hasText: "하늘소" }).click();
+  await page.locator(".event-card", { hasText: "달빛 아래의 밤" }).waitFor();
+  await context.close();
+});
+
+test("concerts are found by their price", async () => {
+  await world.show({ title: "저렴한 밤", prices: { VIP: 60_000, S: 40_000 } });
+  await world.show({ title: "비싼 밤", prices: { VIP: 260_000, S: 240_000 } });
+  const { page, go, context } = await world.open();
+  await go("/#/");
+  await page.locator(".event-card", { hasText: "비싼 밤" }).waitFor();
+  await page.locator("select[name=priceMax]").selectOption("50000");
+  await page.locator(".event-card", { hasText: "비싼 밤" }).waitFor({ state: "detached" });
+  await page.locator(".event-card", { hasText: "저렴한 밤" }).waitFor();
+  await context.close();
+});
+
+test("a fan follows an artist at the event and stops on their page", async () => {
+  const show = await world.show({ title: "구름의 밤", artist: "구름" });
+  const fan = await world.fan();
+  const { page, words, go } = fan;
+  await go(`/#/events/${show.eventId}`);
+  const follow = page.getByRole("button", { name: `구름: ${words.followOff}` });
+  await follow.click();
+  await page.getByRole("button", { name: `구름: ${words.followOn}`, pressed: true }).waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: `구름: ${words.followOn}`, pressed: true }).waitFor();
+  await go("/#/me");
+  await page.getByRole("heading", { name: words.artists }).waitFor();
+  await page.getByRole("button", { name: `구름: ${words.followEnd}` }).click();
+  await page.getByRole("button", { name: `구름: ${words.followEnd}` }).waitFor({ state: "detached" });
+  await fan.context.close();
 });
 
 test("a long title stands beside its poster", async () => {

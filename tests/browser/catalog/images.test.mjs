@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { after, before, test } from "node:test";
+import { figures } from "../support/figures.mjs";
 import { openWorld } from "../support/world.mjs";
 
 /** What the home page may cost without its pictures, compressed. */
@@ -147,27 +148,9 @@ test("the home page is light, and nothing moves while it loads", async () => {
     await page.goto(`${world.url}/livez`);
     await page.goto(`${world.url}/`);
     await page.locator(".event-card img").first().waitFor();
-    await page.waitForLoadState("networkidle");
-    const { bytes, pictures, shift, paintMs } = await page.evaluate(measure);
-    console.log(`# home page at ${width} px: ${(bytes / 1024).toFixed(0)} kB and ${(pictures / 1024).toFixed(0)} kB of pictures, first paint ${paintMs.toFixed(0)} ms, layout shift ${shift.toFixed(4)}`);
+    const { bytes, shift } = await figures(page, "home page");
     assert.ok(bytes < HOME_BYTES_MAX, `${bytes} bytes`);
     assert.equal(Number(shift.toFixed(3)), 0, `layout shift ${shift}`);
   }
   await context.close();
 });
-
-/** Compressed bytes, and how far things moved that the visitor didn't move. */
-async function measure() {
-  const entries = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")];
-  const sum = (list) => list.reduce((total, { encodedBodySize }) => total + encodedBodySize, 0);
-  const isPicture = ({ name }) => new URL(name).pathname.startsWith("/media/");
-  const shift = await new Promise((resolve) => {
-    let moved = 0;
-    new PerformanceObserver((list) => {
-      for (const { value, hadRecentInput } of list.getEntries()) moved += hadRecentInput ? 0 : value;
-    }).observe({ type: "layout-shift", buffered: true });
-    setTimeout(() => resolve(moved), 300);
-  });
-  const [paint] = performance.getEntriesByName("first-contentful-paint");
-  return { bytes: sum(entries.filter((it) => !isPicture(it))), pictures: sum(entries.filter(isPicture)), shift, paintMs: paint?.startTime ?? 0 };
-}

@@ -181,10 +181,14 @@ test("a refund names the booking and the fan, and its result has one button", as
   const show = await world.show({ title: "Refund night" });
   const { account, tickets } = await world.buy(show, [0]);
   const { page, context } = await world.room(`#/payments?query=${tickets[0].bookingNumber ?? ""}`);
-  await page.getByRole("button", { name: "Refund" }).first().click();
+  await page.locator("tbody tr").first().click();
+  await page.locator(".side-panel").getByRole("button", { name: "Refund", exact: true }).click();
   const dialog = page.locator("dialog");
   await dialog.getByText(account.email).waitFor();
   await dialog.getByText("Refund night").waitFor();
+  // Whole seats and the amount, as people say them.
+  await dialog.getByText(/Section.101.Row.1.Seat.1/).waitFor();
+  await dialog.getByText("₩150,000").first().waitFor();
   await dialog.locator("input[name=reason]").fill("a test");
   await dialog.locator(".btn.stop").click();
   const done = dialog.getByRole("button", { name: "Done" });

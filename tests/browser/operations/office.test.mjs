@@ -68,15 +68,26 @@ test("a job runs at a press, and its round is seen", async () => {
   await row.locator(".badge", { hasText: "ok" }).waitFor();
 });
 
+test("jobs are described in Korean on a Korean page, and every time has the same form", async () => {
+  const room = await world.room("#/jobs", { language: "ko", width: 1400, height: 1000 });
+  const rows = room.page.locator("tbody tr");
+  await rows.nth(10).waitFor();
+  for (const about of await rows.locator("th small").allInnerTexts()) assert.match(about, /[가-힣]/, about);
+  for (const time of await rows.locator("td:nth-child(4)").allInnerTexts()) assert.match(time, /^(–|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)$/);
+  await room.context.close();
+});
+
 test("a message that was given up is sent again or put away", async () => {
   const { page } = tab;
   setAside("one");
   setAside("two");
   await open("#/messages", "Messages");
   await page.locator("tbody tr").nth(1).waitFor();
-  await page.locator("tbody tr", { hasText: "two" }).getByRole("button", { name: "Dismiss" }).click();
+  await page.locator("tbody tr", { hasText: "two" }).click();
+  await page.locator(".side-panel").getByRole("button", { name: "Dismiss" }).click();
   await page.locator("tbody tr", { hasText: "two" }).locator(".badge", { hasText: "dismissed" }).waitFor();
-  await page.locator("tbody tr", { hasText: "one" }).getByRole("button", { name: "Send again" }).click();
+  await page.locator("tbody tr", { hasText: "one" }).click();
+  await page.locator(".side-panel").getByRole("button", { name: "Send again" }).click();
   await page.locator("tbody tr", { hasText: "one" }).locator(".badge", { hasText: /again/ }).waitFor();
 });
 
@@ -84,7 +95,9 @@ test("a signal of a robot is seen and judged, and the fan is notified", async ()
   const { page } = tab;
   await open("#/signals", "Bot signals");
   const row = page.locator("tbody tr").first();
-  await row.getByRole("button", { name: "lifted" }).click();
+  await row.locator(".who small", { hasText: "***@" }).waitFor();
+  await row.click();
+  await page.locator(".side-panel").getByRole("button", { name: "lifted" }).click();
   await page.locator("tbody .badge", { hasText: "lifted" }).waitFor();
 });
 

@@ -146,3 +146,31 @@ for (const [locale, words] of [["ko-KR", ["모든 좌석이 팔렸어요.", "취
     await close();
   });
 }
+
+for (const [locale, tag, words] of [["ja-JP", "ja", ["公演", "予約する", "ログイン", "会員登録", "列に並ぶ"]], ["zh-CN", "zh-Hans", ["演出", "购票", "登录", "注册", "加入队列"]]]) {
+  test(`the pages without scripts speak the reader's language (${locale})`, async () => {
+    const show = await world.show({ queue: { mode: "PAUSED" } });
+    const { page, look, found, close } = await openPlain(locale);
+    const [concerts, book, logIn, signUp, join] = words;
+    await page.goto(`${world.url}/`);
+    assert.equal(await page.locator("html").getAttribute("lang"), tag);
+    await page.getByRole("heading", { level: 1, name: concerts }).waitFor();
+    await page.getByText("Machine translation, not yet reviewed").waitFor();
+    await page.locator(`a[href="/events/${show.eventId}"]`).click();
+    await look("event");
+    await page.locator("main a", { hasText: book }).click();
+    await page.locator("main a", { hasText: logIn }).waitFor();
+    await page.locator("main a", { hasText: signUp }).click();
+    const account = { email: `plain.${tag}.${Date.now()}@podo.kr`, password: "green-grapes-2026", name: "김포도" };
+    for (const name of Object.keys(account)) await page.locator(`input[name=${name}]`).fill(account[name]);
+    await look("sign up");
+    await page.locator("form button").click();
+    await page.getByRole("button", { name: join }).click();
+    await page.locator(".hero").waitFor();
+    await look("in the queue");
+    // The organiser's texts and what the server refuses are English for them; the page itself isn't.
+    assert.doesNotMatch(await page.locator("main").innerText(), /Your place|Join|Waiting room/);
+    assert.deepEqual(found, []);
+    await close();
+  });
+}

@@ -1,45 +1,63 @@
-// Accounts. Names and addresses are encrypted, so the search needs the whole address.
+// Accounts. Names and addresses are encrypted, so only their beginnings are searchable.
 
-import { call } from "../../shared/app/api.js";
+import { call, get } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el } from "../../shared/ui/dom.js";
 import { stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { csvButton, pagedTable } from "../../shared/ui/table.js";
-import { badge, choice, field, heading } from "../form.js";
+import { may } from "../../shared/app/session.js";
+import { badge, choice, field } from "../form.js";
+import { listPage, periodFields } from "../shell/list.js";
+import { idFact, pairs, person } from "../shell/people.js";
 
 const PATH = "/api/admin/users";
 
-export function users({ main, query: asked, signal }) {
-  const filters = el("form", { class: "filters" },
-    field({ label: t("searchUser"), name: "query", type: "search", value: asked.get("query") }));
-  const query = () => Object.fromEntries(new FormData(filters));
-  const table = pagedTable({
-    caption: t("navUsers"),
+export function users(page) {
+  return listPage(page, {
+    title: t("navUsers"),
+    words: t("usersWords"),
+    address: "users",
     path: PATH,
-    query,
-    signal,
+    name: "users",
+    hasCsv: true,
+    // A name that is still being typed is too short.
+    reloadOn: "change",
+    fields: [field({ label: t("searchUser"), name: "query", type: "search" }), ...periodFields()],
     columns: [
-      { head: t("email"), cell: (it) => it.email },
-      { head: t("name"), cell: (it) => it.name },
+      { head: t("colfan"), cell: (it) => person(it, it.id) },
       { head: t("role"), cell: (it) => t("roleOf", it.role) },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
       { head: t("wallet"), isNumber: true, cell: (it) => won(it.balance) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
-      { head: t("colactions"), cell: (it) => el("div", { class: "row" },
-        el("a", { class: "btn small", href: `#/reservations?user=${it.id}` }, t("navReservations")),
-        el("a", { class: "btn small", href: `#/users/${it.id}/queue` }, t("queueTimeline")),
-        el("button", { class: "btn small", type: "button", onclick: () => adjust(it, () => table.reload()) }, t("adjust")),
-        el("button", { class: "btn small", type: "button", onclick: () => changeRole(it, () => table.reload()) }, t("role"))) },
+      { head: t("joinedAt"), isOrder: true, cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
     ],
+    detail: {
+      id: (it) => it.id,
+      find: async (id) => (await get(`${PATH}?${new URLSearchParams({ query: id })}`, { signal: page.signal })).items[0],
+      title: (it) => it.name,
+      draw: (it, again) => userPanel(it, again),
+    },
   });
-  filters.addEventListener("submit", (event) => event.preventDefault());
-  filters.addEventListener("change", () => table.reload());
-  main.className = "wide";
-  main.replaceChildren(
-    heading(t("navUsers"), t("usersWords"), csvButton({ path: PATH, query, name: "users" })),
-    el("section", { class: "card" }, filters, table.element));
-  return table.reload();
+}
+
+function userPanel(it, again) {
+  const button = (words, onclick, kind = "btn") => el("button", { class: kind, type: "button", onclick }, words);
+  return {
+    content: [
+      badge(it.status),
+      pairs([
+        [t("email"), it.email],
+        [t("role"), t("roleOf", it.role)],
+        [t("wallet"), won(it.balance)],
+        [t("joinedAt"), stamp(it.createdAt)],
+        idFact(it.id),
+      ]),
+      el("p", { class: "row" },
+        may("SUPPORT_FANS") ? el("a", { href: `#/support/people/${it.id}` }, t("personPage")) : null,
+        el("a", { href: `#/reservations?user=${it.id}` }, t("navReservations")),
+        el("a", { href: `#/users/${it.id}/queue` }, t("queueTimeline"))),
+    ],
+    actions: [button(t("role"), () => changeRole(it, again)), button(t("adjust"), () => adjust(it, again), "btn stop")],
+  };
 }
 
 async function adjust(user, reload) {

@@ -1,41 +1,44 @@
-// What the system did by itself: notifications, messages, jobs, and the audit log.
+// What the system did by itself: notifications, messages, signals and the audit log.
 
 import { call, get } from "../../shared/app/api.js";
-import { every } from "../../shared/app/clock.js";
-import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { count, moment, stamp } from "../../shared/ui/format.js";
+import { el, whileBusy } from "../../shared/ui/dom.js";
+import { count, stamp } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { csvButton, csvOf, listButton, pagedTable, save } from "../../shared/ui/table.js";
-import { badge, field, heading, shortId } from "../form.js";
+import { may } from "../../shared/app/session.js";
+import { badge, field } from "../form.js";
+import { listPage, periodFields } from "../shell/list.js";
+import { idFact, pairs, person, personLink } from "../shell/people.js";
 
 const DEAD = "/api/admin/dlq";
 const VERDICTS = ["UPHELD", "LIFTED"];
 
-function listPage({ main, signal }, { title, words, path, columns, fields = [], hasCsv, name }) {
-  const filters = el("form", { class: "filters" }, fields);
-  const query = () => Object.fromEntries(new FormData(filters));
-  const table = pagedTable({ caption: title, path, query, signal, columns });
-  filters.addEventListener("submit", (event) => event.preventDefault());
-  filters.addEventListener("input", () => table.reload());
-  main.className = "wide";
-  main.replaceChildren(
-    heading(title, words, (hasCsv ? csvButton : listButton)({ path, query, name })),
-    el("section", { class: "card" }, fields.length ? filters : null, table.element));
-  return table.reload();
-}
+const time = (at) => el("span", { class: "num" }, stamp(at));
 
 export function mailbox(page) {
   return listPage(page, {
     title: t("navMailbox"),
     words: t("mailboxWords"),
+    address: "mailbox",
     path: "/api/admin/mailbox",
     name: "mailbox",
+    fields: periodFields(),
     columns: [
+      { head: t("colfan"), cell: (it) => person(it.person, it.userId) },
       { head: t("colsubject"), cell: (it) => it.subject },
-      { head: t("colbody"), cell: (it) => el("span", { class: "quiet" }, it.body) },
-      { head: t("colfan"), cell: (it) => el("a", { href: `#/users?query=${it.userId}` }, shortId(it.userId)) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
+      { head: t("colbody"), cell: (it) => el("span", { class: "quiet clip" }, it.body) },
+      { head: t("coltime"), isOrder: true, cell: (it) => time(it.createdAt) },
     ],
+    detail: {
+      id: (it) => it.id,
+      find: async () => null,
+      title: (it) => it.subject,
+      draw: (it) => ({
+        content: [
+          pairs([[t("colfan"), personLink(it.person, it.userId)], [t("coltime"), stamp(it.createdAt)], idFact(it.id)]),
+          el("p", { class: "note-text" }, it.body),
+        ],
+      }),
+    },
   });
 }
 
@@ -46,23 +49,46 @@ export function messages(page) {
     page.again();
   });
   const buttons = (it) => {
-    const again = el("button", { class: "btn small", type: "button", onclick: () => act(again, "POST", `${DEAD}/${it.id}/replay`) }, t("again"));
-    const away = el("button", { class: "btn small", type: "button", onclick: () => act(away, "DELETE", `${DEAD}/${it.id}`) }, t("putAway"));
-    return el("div", { class: "row" }, again, away);
+    if (it.status !== "OPEN" || !may("MANAGE_INTEGRATIONS")) return [];
+    const again = el("button", { class: "btn", type: "button", onclick: () => act(again, "POST", `${DEAD}/${it.id}/replay`) }, t("again"));
+    const away = el("button", { class: "btn stop", type: "button", onclick: () => act(away, "DELETE", `${DEAD}/${it.id}`) }, t("putAway"));
+    return [again, away];
   };
+  const status = (it) => badge(it.status === "OPEN" ? "PENDING" : it.status);
   return listPage(page, {
     title: t("navMessages"),
     words: t("messagesWords"),
+    address: "messages",
     path: DEAD,
     name: "messages",
     columns: [
       { head: t("colkind"), cell: (it) => it.type },
+      { head: t("colabouts"), cell: (it) => (it.person ? person(it.person) : "–") },
       { head: t("colconsumer"), cell: (it) => it.consumer },
-      { head: t("colstatus"), cell: (it) => badge(it.status === "OPEN" ? "PENDING" : it.status) },
-      { head: t("colerror"), cell: (it) => el("span", { class: "quiet" }, it.error) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
-      { head: t("colactions"), cell: buttons },
+      { head: t("colstatus"), cell: status },
+      { head: t("colerror"), cell: (it) => el("span", { class: "quiet clip" }, it.error) },
+      { head: t("coltime"), cell: (it) => time(it.createdAt) },
     ],
+    detail: {
+      id: (it) => it.id,
+      find: (id) => get(`${DEAD}/${id}`, { signal: page.signal }),
+      title: (it) => it.type,
+      draw: (it) => ({
+        content: [
+          status(it),
+          pairs([
+            [t("colabouts"), it.person ? personLink(it.person, it.person.id) : null],
+            [t("colconsumer"), it.consumer],
+            [t("coltries"), count(it.attempts)],
+            [t("coltime"), stamp(it.createdAt)],
+            idFact(it.id),
+          ]),
+          el("p", { class: "note warn" }, it.error),
+          el("pre", { class: "code", tabindex: 0, "aria-label": t("colbody") }, it.body),
+        ],
+        actions: buttons(it),
+      }),
+    },
   });
 }
 
@@ -72,23 +98,43 @@ export function signals(page) {
     await call("POST", `/api/admin/signals/${it.id}/verdict`, { body: { verdict } });
     page.again();
   });
-  const buttons = (it) => (it.verdict ? badge(it.verdict) : el("div", { class: "row" }, VERDICTS.map((verdict) => {
-    const button = el("button", { class: "btn small", type: "button", onclick: () => decide(button, it, verdict) }, t("state", verdict));
+  const buttons = (it) => (it.verdict || !may("SUPPORT_FANS") ? [] : VERDICTS.map((verdict) => {
+    const button = el("button", { class: "btn", type: "button", onclick: () => decide(button, it, verdict) }, t("state", verdict));
     return button;
-  })));
+  }));
   return listPage(page, {
     title: t("navSignals"),
     words: t("signalsWords"),
+    address: "signals",
     path: "/api/admin/signals",
     name: "signals",
     columns: [
+      { head: t("colfan"), cell: (it) => person(it.person, it.userId) },
       { head: t("colkind"), cell: (it) => it.kind },
       { head: t("colreason"), cell: (it) => `${it.reason} (×${count(it.seen)})` },
-      { head: t("colfan"), cell: (it) => el("a", { href: `#/users?query=${it.userId}` }, shortId(it.userId)) },
-      { head: t("colappeal"), cell: (it) => it.appeal ?? "–" },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.updatedAt)) },
-      { head: t("colactions"), cell: buttons },
+      { head: t("colappeal"), cell: (it) => el("span", { class: "clip" }, it.appeal ?? "–") },
+      { head: t("colstatus"), cell: (it) => (it.verdict ? badge(it.verdict) : "–") },
+      { head: t("coltime"), cell: (it) => time(it.updatedAt) },
     ],
+    detail: {
+      id: (it) => it.id,
+      find: async () => null,
+      title: (it) => it.person?.name ?? it.kind,
+      draw: (it) => ({
+        content: [
+          it.verdict ? badge(it.verdict) : null,
+          pairs([
+            [t("colfan"), personLink(it.person, it.userId)],
+            [t("colkind"), it.kind],
+            [t("colreason"), `${it.reason} (×${count(it.seen)})`],
+            [t("coltime"), stamp(it.updatedAt)],
+            idFact(it.id),
+          ]),
+          it.appeal ? el("div", { class: "note" }, el("b", {}, t("colappeal")), el("p", { class: "note-text" }, it.appeal)) : null,
+        ],
+        actions: buttons(it),
+      }),
+    },
   });
 }
 
@@ -97,76 +143,55 @@ function shortened(text) {
   return text.replace(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, (id) => `…${id.slice(-8)}`);
 }
 
+const given = (details) => (typeof details === "string" ? JSON.parse(details || "{}") : details ?? {});
+const value = (it) => (it !== null && typeof it === "object" ? JSON.stringify(it) : String(it));
+
 /** `mode: PAUSED · maxActive: 1000`. */
 function inWords(details) {
-  const given = typeof details === "string" ? JSON.parse(details || "{}") : details ?? {};
-  const value = (it) => (it !== null && typeof it === "object" ? JSON.stringify(it) : String(it));
   const isSaid = ([, it]) => value(it) !== "{}";
-  return Object.entries(given).filter(isSaid).map(([name, it]) => `${name}: ${shortened(value(it))}`).join(" · ") || "–";
+  return Object.entries(given(details)).filter(isSaid).map(([name, it]) => `${name}: ${shortened(value(it))}`).join(" · ") || "–";
 }
+
+/** A person, an API key by its name, or the system itself. */
+const actor = (it) => (it.actor || !it.actorKey ? person(it.actor, it.actorId) : el("span", { class: "person" }, el("b", {}, it.actorKey)));
 
 export function audit(page) {
   return listPage(page, {
     title: t("navAudit"),
     words: t("auditWords"),
+    address: "audit",
     path: "/api/admin/audit",
     name: "audit",
     hasCsv: true,
     fields: [
       field({ label: t("colaction"), name: "action", type: "search", maxlength: 60, placeholder: t("auditAction") }),
       field({ label: t("colabout"), name: "subject", type: "search", maxlength: 200 }),
+      ...periodFields(),
     ],
     columns: [
-      { head: t("colseq"), cell: (it) => el("span", { class: "num" }, count(it.seq)) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.at)) },
+      { head: t("colwho"), cell: actor },
       { head: t("colaction"), cell: (it) => el("code", { title: it.action }, it.action) },
-      { head: t("colabout"), cell: (it) => el("span", { title: it.subject }, shortened(it.subject)) },
-      { head: t("colactor"), cell: (it) => shortId(it.actorId) },
-      { head: t("coldetails"), cell: (it) => el("span", { class: "quiet details" }, inWords(it.details)) },
+      { head: t("colabouts"), cell: (it) => [it.about ? person(it.about) : null, el("small", { class: "quiet clip", title: it.subject }, shortened(it.subject))] },
+      { head: t("coldetails"), cell: (it) => el("span", { class: "quiet clip" }, inWords(it.details)) },
+      { head: t("coltime"), isOrder: true, cell: (it) => time(it.at) },
     ],
+    detail: {
+      id: (it) => it.seq,
+      find: async (seq) => (await get(`/api/admin/audit?${new URLSearchParams({ cursor: Number(seq) + 1, limit: 1 })}`, { signal: page.signal })).items.find((it) => String(it.seq) === seq),
+      title: (it) => it.action,
+      draw: (it) => ({
+        content: [
+          pairs([
+            [t("colwho"), it.actor ? personLink(it.actor, it.actorId) : actor(it)],
+            [t("colabouts"), it.about ? personLink(it.about, it.about.id) : null],
+            [t("colabout"), el("code", { class: "quiet" }, it.subject)],
+            [t("coltime"), stamp(it.at)],
+            [t("colseq"), count(it.seq)],
+          ]),
+          el("h3", {}, t("coldetails")),
+          pairs(Object.entries(given(it.details)).map(([name, it]) => [name, value(it)])),
+        ],
+      }),
+    },
   });
-}
-
-const JOBS_EVERY_MS = 2_000;
-
-export async function jobs(page) {
-  const problem = problemBox();
-  const body = el("tbody", {});
-  let shown = [];
-  const csv = el("button", { class: "btn", type: "button", onclick: () => save(csvOf(shown.map(({ last, ...job }) => ({ ...job, ...last }))), "jobs.csv") }, icon("download"), t("csv"));
-  const heads = ["job", "runs", "status", "lastRun", "done", "took", "error", "actions"];
-  page.main.className = "wide";
-  page.main.replaceChildren(
-    heading(t("navJobs"), t("jobsWords"), csv),
-    problem.element,
-    el("section", { class: "card" },
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": t("navJobs") },
-        el("table", { class: "num" },
-          el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, t(`col${head}`))))),
-          body))));
-  every(JOBS_EVERY_MS, page.signal, async () => {
-    try {
-      const { items } = await get("/api/admin/jobs", { signal: page.signal });
-      shown = items;
-      body.replaceChildren(...items.map((job) => jobRow(page, job)));
-      problem.show("");
-    } catch (error) {
-      if (error.name !== "AbortError") problem.show(error.message);
-    }
-  });
-}
-
-function jobRow(page, { name, about, runs, last }) {
-  const run = el("button", { class: "btn small", type: "button", onclick: () => whileBusy(run, () => call("POST", `/api/admin/jobs/${name}/run`, { body: {} }).catch(() => null)) }, t("runNow"));
-  const state = last ? badge(last.error ? "FAILED" : "OK") : "–";
-  const tookMs = last ? Date.parse(last.finishedAt) - Date.parse(last.startedAt) : null;
-  return el("tr", {},
-    el("th", { scope: "row" }, name, el("br"), el("small", { class: "quiet" }, t("jobAbout", name, about))),
-    el("td", { class: "num" }, t("jobRuns", runs)),
-    el("td", {}, state),
-    el("td", { class: "num" }, last ? stamp(last.startedAt) : "–"),
-    el("td", { class: "right" }, last ? count(last.done) : "–"),
-    el("td", { class: "right num" }, tookMs === null ? "–" : `${count(tookMs)} ms`),
-    el("td", { class: "quiet" }, last?.error ?? ""),
-    el("td", {}, run));
 }

@@ -1,58 +1,82 @@
-// All payments with their states, and refunds: first a preview, then for real.
+// All payments with the people who made them, and refunds: first a preview, then for real.
 
 import { act, get } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el } from "../../shared/ui/dom.js";
-import { moment, stamp, won } from "../../shared/ui/format.js";
+import { moment, showTime, stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
-import { csvButton, pagedTable } from "../../shared/ui/table.js";
-import { badge, choice, field, heading, shortId } from "../form.js";
+import { may } from "../../shared/app/session.js";
+import { badge, choice, field } from "../form.js";
+import { listPage, periodFields } from "../shell/list.js";
+import { idFact, methodWords, pairs, person, personLink, seatWords } from "../shell/people.js";
 import { resolveButton } from "./resolve.js";
 
 const PATH = "/api/admin/payments";
 const STATES = ["READY", "REQUESTED", "UNKNOWN", "CAPTURED", "PARTIALLY_REFUNDED", "REFUND_DUE", "REFUNDED", "FAILED", "CANCELED"];
 const REFUNDABLE = ["CAPTURED", "PARTIALLY_REFUNDED"];
 
-/** What was paid with, and through which gateway. */
-export function methodWords({ method, paidWith, gateway }) {
-  return [t(`method${paidWith ?? method}`), gateway].filter(Boolean).join(" · ");
-}
-
-export function payments({ main, query: asked, signal }) {
-  const filters = el("form", { class: "filters" },
-    field({ label: t("searchPayment"), name: "query", type: "search", value: asked.get("reservation") ?? asked.get("query") }),
-    choice({ label: t("colstatus"), name: "status", options: [["", t("all")], ...STATES.map((it) => [it, t("state", it)])] }));
-  const query = () => Object.fromEntries(new FormData(filters));
-  const table = pagedTable({
-    caption: t("navPayments"),
+export function payments(page) {
+  return listPage(page, {
+    title: t("navPayments"),
+    words: t("paymentsWords"),
+    address: "payments",
     path: PATH,
-    query,
-    signal,
+    name: "payments",
+    hasCsv: true,
+    fixed: { scheduleId: page.query.get("schedule") },
+    fields: [
+      field({ label: t("searchPayment"), name: "query", type: "search" }),
+      choice({ label: t("colstatus"), name: "status", options: [["", t("all")], ...STATES.map((it) => [it, t("state", it)])] }),
+      ...periodFields(),
+    ],
     columns: [
-      { head: t("colpayment"), cell: (it) => shortId(it.id) },
-      { head: t("colnumber"), cell: (it) => (it.bookingNumber ? el("span", { class: "num" }, it.bookingNumber) : shortId(it.reservationId)) },
+      { head: t("colfan"), cell: (it) => person(it.person, it.userId) },
+      { head: t("colevent"), cell: (it) => [it.eventTitle, el("small", { class: "quiet num block" }, [showTime(it.startsAt), it.bookingNumber].filter(Boolean).join(" · "))] },
       { head: t("colmethod"), cell: (it) => methodWords(it) },
       { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
       { head: t("colrefunded"), isNumber: true, cell: (it) => (it.refunded ? won(it.refunded) : "–") },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
-      { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
-      { head: t("colactions"), cell: (it) => (REFUNDABLE.includes(it.status) ? refundButton(it, () => table.reload()) : resolveButton(it, () => table.reload())) },
+      { head: t("coltime"), isOrder: true, cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
     ],
+    detail: {
+      id: (it) => it.id,
+      find: async (id) => (await get(`${PATH}?${new URLSearchParams({ query: id })}`, { signal: page.signal })).items[0],
+      title: (it) => won(it.amount),
+      draw: (it, again) => paymentPanel(it, again),
+    },
   });
-  filters.addEventListener("submit", (event) => event.preventDefault());
-  filters.addEventListener("input", () => table.reload());
-  main.className = "wide";
-  main.replaceChildren(
-    heading(t("navPayments"), t("paymentsWords"), csvButton({ path: PATH, query, name: "payments" })),
-    el("section", { class: "card" }, filters, table.element));
-  return table.reload();
 }
 
-function refundButton(payment, reload) {
-  return el("button", { class: "btn stop small", type: "button", onclick: () => refund(payment, reload) }, t("refund"));
+function paymentPanel(it, again) {
+  const seats = el("span", {}, "…");
+  bookingOf(it).then((booking) => (seats.textContent = booking ? seatWords(booking.seats) : "–"));
+  const left = it.amount - it.refunded;
+  const isRefundable = REFUNDABLE.includes(it.status) && may("REFUND_PAYMENTS");
+  return {
+    content: [
+      badge(it.status),
+      pairs([
+        [t("colfan"), personLink(it.person, it.userId)],
+        [t("colevent"), `${it.eventTitle} · ${moment(it.startsAt)}`],
+        [t("colseats"), seats],
+        [t("colnumber"), it.bookingNumber],
+        [t("colmethod"), methodWords(it)],
+        [t("colamount"), won(it.amount)],
+        [t("colrefunded"), it.refunded ? won(it.refunded) : null],
+        [t("coltime"), stamp(it.createdAt)],
+        idFact(it.id),
+      ]),
+      isRefundable ? el("p", { class: "note num" }, t("refundableNow", won(left))) : null,
+    ],
+    actions: [
+      el("a", { class: "btn", href: `#/reservations/${it.reservationId}` }, t("showBooking")),
+      isRefundable ? el("button", { class: "btn stop", type: "button", onclick: () => refund(it, again) }, t("refund")) : resolveButton(it, again),
+    ],
+  };
 }
 
-async function refund(payment, reload) {
+/** Also what a booking's panel uses: it repeats person, booking and amount before anything happens. */
+export async function refund(payment, reload) {
   const left = payment.amount - payment.refunded;
   const dry = el("p", { class: "note num", role: "status" });
   const fee = field({ label: t("feePercent"), name: "feePercent", type: "number", min: 0, max: 90, value: 0, required: true });
@@ -98,10 +122,11 @@ async function bookingOf({ reservationId }) {
   return items.find(({ id }) => id === reservationId);
 }
 
-/** The fan, the show and the seats, because an id alone is easy to confuse. */
-function aboutBooking({ userId }, found) {
-  const pairs = found
-    ? [[t("colfan"), found.email ?? userId], [t("coltitle"), `${found.eventTitle} · ${moment(found.startsAt)}`], [t("colseats"), [found.seats].flat().join(", ")]]
-    : [[t("colfan"), userId]];
-  return el("dl", { class: "pairs num" }, pairs.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+/** The fan, the show, the seats and the amount, because an id alone is easy to confuse. */
+function aboutBooking({ userId, amount, refunded, person: found }, booking) {
+  const fan = [found?.name, booking?.email ?? found?.email].filter(Boolean).join(" · ") || userId;
+  const rows = booking
+    ? [[t("colfan"), fan], [t("coltitle"), `${booking.eventTitle} · ${moment(booking.startsAt)}`], [t("colseats"), seatWords(booking.seats)]]
+    : [[t("colfan"), fan]];
+  return el("dl", { class: "pairs num" }, [...rows, [t("colamount"), won(amount - refunded)]].flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }

@@ -4,9 +4,11 @@ import { call, get } from "../../shared/app/api.js";
 import { pause } from "../../shared/app/clock.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el } from "../../shared/ui/dom.js";
-import { count, moment, won } from "../../shared/ui/format.js";
+import { count, moment, stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
+import { pagedTable } from "../../shared/ui/table.js";
 import { badge, card, heading } from "../form.js";
+import { methodWords, person } from "../shell/people.js";
 import { allSchedules, mostWanted, schedulePicker } from "../catalog/schedules.js";
 
 const LOOK_EVERY_MS = 1_000;
@@ -20,11 +22,35 @@ export async function refunds(page) {
     return;
   }
   const box = el("div", {});
+  const lists = ["REFUND_DUE", "REFUNDED"].map((status) => refunded(page, chosen, status));
   page.main.replaceChildren(
     heading(t("navRefunds"), t("refundsWords"), schedulePicker(schedules, chosen.id, (id) => page.go(`#/refunds?schedule=${id}`))),
-    card(`${chosen.event.title} · ${moment(chosen.startsAt)}`, null, el("div", { class: "pad stack" }, badge(chosen.status), box)));
-  if (chosen.status === "CANCELLED") follow(page, chosen, box).catch(page.fail);
+    card(`${chosen.event.title} · ${moment(chosen.startsAt)}`, null, el("div", { class: "pad stack" }, badge(chosen.status), box)),
+    el("div", { class: "stack refunded" }, lists.map(({ element }) => element)));
+  const look = () => Promise.all(lists.map(({ reload }) => reload()));
+  await look();
+  if (chosen.status === "CANCELLED") follow(page, chosen, box).then(look).catch(page.fail);
   else await dryRun(page, chosen, box);
+}
+
+/** Who gets their money back, or got it; each leads to the payment. */
+function refunded({ signal }, { id }, status) {
+  const table = pagedTable({
+    caption: t("state", status),
+    path: "/api/admin/payments",
+    query: () => ({ scheduleId: id, status }),
+    signal,
+    columns: [
+      { head: t("colfan"), cell: (it) => person(it.person, it.userId) },
+      { head: t("colnumber"), cell: (it) => el("a", { class: "num", href: `#/payments/${it.id}` }, it.bookingNumber ?? t("showPayments")) },
+      { head: t("colmethod"), cell: methodWords },
+      { head: t("colrefunded"), isNumber: true, cell: (it) => won(it.refunded) },
+      { head: t("coltime"), isOrder: true, cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
+    ],
+  });
+  const element = card(t("state", status), null, table.element);
+  element.hidden = true;
+  return { element, reload: () => table.reload().then(() => (element.hidden = !table.items.length)) };
 }
 
 /** Changes nothing: counts the affected seats and the amount. */

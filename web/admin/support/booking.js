@@ -7,7 +7,7 @@ import { stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { may, user } from "../../shared/app/session.js";
 import { badge, card, heading, shortId } from "../form.js";
-import { methodWords } from "../payments/payments.js";
+import { methodWords, seatWords } from "../shell/people.js";
 import { facts, notesCard, timelineCard } from "./parts.js";
 
 export async function booking({ main, id, signal }) {
@@ -31,7 +31,7 @@ export async function booking({ main, id, signal }) {
       [t(issued ? "deskIssuedBy" : "colfan"), buyer(reservation)],
       ...customer(issued),
       [t("colschedule"), stamp(reservation.startsAt)],
-      [t("colseats"), reservation.seats.join(", ")],
+      [t("colseats"), seatWords(reservation.seats)],
       [t("colamount"), won(reservation.amount)],
       [t("coltime"), stamp(reservation.createdAt)],
     ])),
@@ -75,7 +75,7 @@ function paymentRow(it) {
 function ticketRow(it, issued) {
   const holder = issued && it.userId === issued.actorId ? issued.name : it.email ?? it.userId;
   return el("li", {},
-    el("span", { class: "grow" }, el("b", {}, it.seatNumber), el("small", { class: "quiet" }, `${it.grade} · ${holder}`)),
+    el("span", { class: "grow" }, el("b", {}, seatWords(it.seatNumber)), el("small", { class: "quiet" }, `${it.grade} · ${holder}`)),
     it.offeredUntil ? el("small", { class: "quiet" }, t("supportOffered", stamp(it.offeredUntil))) : null,
     badge(it.status));
 }

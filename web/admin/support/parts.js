@@ -6,6 +6,7 @@ import { stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { pagedTable } from "../../shared/ui/table.js";
 import { area, badge, card, shortId } from "../form.js";
+import { seatWords } from "../shell/people.js";
 
 /** `pairs` are labels with what they stand for; those without anything are left out. */
 export function facts(pairs) {
@@ -17,7 +18,7 @@ export function bookingRow(it) {
   return el("li", {},
     el("span", { class: "grow" },
       el("a", { class: "num", href: `#/support/bookings/${it.id}` }, it.bookingNumber ?? shortId(it.id)),
-      el("small", { class: "quiet" }, `${it.eventTitle} · ${stamp(it.startsAt).slice(0, 16)} · ${it.seats.join(", ")}`),
+      el("small", { class: "quiet" }, `${it.eventTitle} · ${stamp(it.startsAt).slice(0, 16)} · ${seatWords(it.seats)}`),
       it.customer ? el("small", { class: "quiet" }, `${t(`channel${it.channel}`)} · ${it.customer}`) : null),
     el("span", { class: "num" }, won(it.amount)),
     badge(it.status),

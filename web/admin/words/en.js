@@ -6,6 +6,7 @@ import { en as refunds } from "../../fan/words/refunds.js";
 import { en as images } from "./images.js";
 import { en as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
+import { en as lists } from "../shell/words.js";
 import { en as menu } from "./menu.js";
 import { en as phases } from "./phases.js";
 import { en as plan } from "../catalog/hall/words.js";
@@ -94,6 +95,7 @@ export default {
   ...methods,
   ...refunds,
   ...images,
+  ...lists,
   ...menu,
   ...phases,
   ...plan,
@@ -399,7 +401,7 @@ export default {
   search: "Search",
   searchPayment: "Payment, reservation or booking number",
   searchReservation: "Booking number or id",
-  searchUser: "Full email address or id",
+  searchUser: "Name, email or id",
   seatCount: (n) => `${n} seats`,
   seatPlan: "Seat plan",
   seatsPerPerson: "Maximum seats per person",
@@ -452,7 +454,7 @@ export default {
   troubleTitle: "Something went wrong",
   troubleUnknown: "That didn't work. Please try again in a moment.",
   tryAgain: "Try again",
-  usersWords: "Personal data is encrypted, so search by the full email address.",
+  usersWords: "Personal data is encrypted. You can search by the first two letters of a name, the first three of an email address, a whole address, or a domain such as @podo.kr, not by the middle of a word.",
   venueaddress: "Address",
   venueAnnounce: "Notify fans with bookings about the change. They may then get a full refund.",
   venuecity: "City",

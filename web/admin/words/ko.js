@@ -6,6 +6,7 @@ import { ko as refunds } from "../../fan/words/refunds.js";
 import { ko as images } from "./images.js";
 import { ko as JOBS } from "./jobs.js";
 import MAILS from "./mails.js";
+import { ko as lists } from "../shell/words.js";
 import { ko as menu } from "./menu.js";
 import { ko as phases } from "./phases.js";
 import { ko as plan } from "../catalog/hall/words.js";
@@ -95,6 +96,7 @@ export default {
   ...methods,
   ...refunds,
   ...images,
+  ...lists,
   ...menu,
   ...phases,
   ...plan,
@@ -400,7 +402,7 @@ export default {
   search: "찾기",
   searchPayment: "결제 · 예매 id 또는 예매 번호",
   searchReservation: "예매 번호 또는 id",
-  searchUser: "이메일 전체 또는 id",
+  searchUser: "이름, 이메일, id",
   seatCount: (n) => `${n}석`,
   seatPlan: "좌석도",
   seatsPerPerson: "1인 최대 매수",
@@ -453,7 +455,7 @@ export default {
   troubleTitle: "문제가 생겼어요",
   troubleUnknown: "요청을 처리하지 못했어요. 잠시 뒤 다시 시도해 주세요.",
   tryAgain: "다시 시도",
-  usersWords: "개인 정보는 암호화되어 있어 이메일 전체로만 찾을 수 있어요.",
+  usersWords: "개인 정보는 암호화되어 있어요. 이름은 앞 두 글자, 이메일은 앞 세 글자나 전체 주소, @podo.kr 같은 도메인으로 찾을 수 있고, 단어 중간으로는 찾을 수 없어요.",
   venueaddress: "주소",
   venueAnnounce: "예매한 팬에게 장소 변경을 알려요. 팬은 수수료 없이 환불받을 수 있어요.",
   venuecity: "도시",

@@ -13,6 +13,7 @@ import { currentPhase, phaseList } from "./phases.js";
 import { picture, poster } from "./poster.js";
 import { feeNote } from "../payments/order.js";
 import { periodsOf, refundTerms } from "../payments/refunds.js";
+import { followButton, followedArtists } from "../identity/follow.js";
 import { remindersOf, reminderButton } from "./reminder.js";
 import { standbyBox } from "../booking/standby.js";
 
@@ -23,8 +24,9 @@ const typeName = (type) => localText(type, "name");
 export async function eventDetail(page) {
   const { main, id, signal } = page;
   const event = await get(`/api/events/${id}`, { signal, isPublic: true });
-  const [reminders, ...schedules] = await Promise.all([
+  const [reminders, followed, ...schedules] = await Promise.all([
     remindersOf(signal),
+    followedArtists(signal),
     ...event.schedules.map(({ id }) => get(`/api/schedules/${id}`, { signal, isPublic: true })),
   ]);
   main.className = "event-page";
@@ -36,7 +38,7 @@ export async function eventDetail(page) {
         el("h1", {}, event.title),
         el("p", { class: "big" }, event.artist),
         facts(event, schedules),
-        shareButton(event))),
+        el("p", { class: "row" }, followButton(page, event, followed), shareButton(event)))),
     el("div", { class: "event-columns" },
       el("div", { class: "stack loose" },
         event.description ? el("p", { class: "prose" }, event.description) : null,
@@ -78,7 +80,7 @@ function shareButton({ id, title }) {
     announce(t("shareCopied"));
     button.replaceChildren(icon("send"), t("shareCopied"));
   }));
-  return el("p", {}, button);
+  return button;
 }
 
 /** What to do next, always in sight: beside the page, or at the lower edge of a phone. */

@@ -2,12 +2,13 @@
 
 import { get } from "../../shared/app/api.js";
 import { every, msUntil } from "../../shared/app/clock.js";
-import { el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
+import { el, problemBox, whileBusy } from "../../shared/ui/dom.js";
 import { count, countdown, showTime, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { GENRES } from "../words/event.js";
 import { homeSections, openingCards } from "./home.js";
 import { poster } from "./poster.js";
+import { nextOpenings, searchField, spellingHelp, suggestionsFor } from "./search.js";
 
 /** Sales that open within this time have a countdown. */
 const SOON_MS = 24 * 3_600_000;
@@ -19,7 +20,7 @@ export async function eventList(page) {
   const list = el("ul", { class: "events" });
   const nothing = el("div", { class: "card quiet pad nothing stack", role: "status", hidden: true });
   const more = el("button", { class: "btn", type: "button", hidden: true }, t("more"));
-  const filters = filterForm(page.query);
+  const filters = filterForm(page, () => load(true).catch(page.fail));
   const top = el("div", { class: "stack loose" });
   let cursor = null;
   let round = 0;
@@ -44,7 +45,7 @@ export async function eventList(page) {
       cursor = found.nextCursor;
       more.hidden = !cursor;
       nothing.hidden = list.children.length > 0;
-      if (!nothing.hidden) nothing.replaceChildren(...emptyWords());
+      if (!nothing.hidden) nothing.replaceChildren(...(await emptyWords()));
     } catch (error) {
       if (error.name === "AbortError") throw error;
       problem.show(error.message);
@@ -52,15 +53,20 @@ export async function eventList(page) {
   }
 
   /** Nothing on sale, or nothing that matches: the way out differs. */
-  function emptyWords() {
+  async function emptyWords() {
     if (filters.isEmpty()) return [el("p", {}, t("noEvents"))];
     const { query } = filters.read();
+    const { spelling } = query ? await suggestionsFor(query, signal) : {};
+    const help = spellingHelp(spelling, (words) => {
+      filters.element.query.value = words;
+      load(true).catch(page.fail);
+    });
     const clear = el("button", { class: "btn", type: "button", onclick: () => {
       filters.element.reset();
       filters.element.query.value = "";
       load(true).catch(page.fail);
     } }, t("clearSearch"));
-    return [el("p", {}, query ? t("noneFound", query) : t("noneFiltered")), el("p", {}, clear)];
+    return [el("p", {}, query ? t("noneFound", query) : t("noneFiltered")), help, el("p", {}, clear), nextOpenings(await opening)].filter(Boolean);
   }
 
   more.addEventListener("click", () => whileBusy(more, () => load(false)));
@@ -81,20 +87,24 @@ export async function eventList(page) {
       el("div", { class: "row center" }, more)));
 }
 
-function filterForm(query) {
-  const search = el("input", { type: "search", name: "query", value: query.get("query"), placeholder: t("searchWhat"), "aria-label": t("search") });
+/** The most that a cheapest seat may cost. */
+const PRICES = [50_000, 100_000, 150_000];
+
+function filterForm(page, onChoose) {
+  const search = searchField(page, { value: page.query.get("query"), label: t("search"), placeholder: t("searchWhat"), onChoose });
   const option = (value, words) => el("option", { value }, words);
   const status = el("select", { name: "sale", "aria-label": t("filterStatus") },
     option("", t("filterAll")), option("UPCOMING", t("filterUpcoming")), option("ONGOING", t("filterOpen")), option("ENDED", t("filterEnded")));
   const when = el("select", { name: "when", "aria-label": t("filterWhen") }, option("", t("anyTime")), option("30", t("withinMonth")), option("90", t("withinQuarter")));
+  const price = el("select", { name: "priceMax", "aria-label": t("filterPrice") }, option("", t("anyPrice")), PRICES.map((it) => option(it, t("priceUpTo", won(it)))));
   const city = el("input", { type: "text", name: "city", placeholder: t("filterCity"), "aria-label": t("filterCity"), autocomplete: "off" });
-  const element = el("form", { class: "finder", role: "search" }, el("label", { class: "search" }, icon("search"), search), city, when, status, genreChips());
+  const element = el("form", { class: "finder", role: "search" }, search, city, when, price, status, genreChips());
   element.addEventListener("submit", (event) => event.preventDefault());
   const read = () => {
-    const { query: text, sale, when: days, city: place, genre } = Object.fromEntries(new FormData(element));
+    const { query: text, sale, when: days, city: place, genre, priceMax } = Object.fromEntries(new FormData(element));
     const state = sale === "ENDED" ? { status: sale } : { scheduleStatus: sale };
     const range = days ? { from: new Date().toISOString(), to: new Date(Date.now() + Number(days) * 86_400_000).toISOString() } : {};
-    return Object.fromEntries(Object.entries({ query: text.trim(), ...state, city: place.trim(), genre, ...range }).filter(([, value]) => value));
+    return Object.fromEntries(Object.entries({ query: text.trim(), ...state, city: place.trim(), genre, priceMax, ...range }).filter(([, value]) => value));
   };
   return { element, read, isEmpty: () => Object.keys(read()).length === 0 };
 }

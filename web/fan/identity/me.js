@@ -13,13 +13,14 @@ import { passwordField } from "../../shared/ui/password.js";
 import { emailChangeButton, emailProofButton } from "./email.js";
 import { notificationsCard } from "./notifications.js";
 import { linksCard } from "./links.js";
+import { artistsCard, followedArtists } from "./follow.js";
 
 const CHARGES = [50_000, 100_000, 300_000];
 
 export async function me(page) {
   if (!user()) return page.login();
   const options = { signal: page.signal };
-  const [profile, wallet, ledger, reservations, sessions, logins, signals, mailbox, settings, places, offered, links] = await Promise.all([
+  const [profile, wallet, ledger, reservations, sessions, logins, signals, mailbox, settings, places, offered, links, artists] = await Promise.all([
     get("/api/users/me", options),
     get("/api/wallet", options),
     get("/api/wallet/ledger?limit=10", options),
@@ -32,6 +33,7 @@ export async function me(page) {
     get("/api/queue/history?limit=10", options),
     get("/api/auth/options", { ...options, isPublic: true }),
     linksCard(page),
+    followedArtists(page.signal),
   ]);
   const shows = await showsOf([...reservations.items, ...places.items], page.signal);
   const bookings = sortBookings(reservations.items, shows);
@@ -44,7 +46,8 @@ export async function me(page) {
         el("div", { class: "stack" },
           next ? await nextShow(page, next, shows) : null,
           bookingsCard(bookings, shows),
-          notificationsCard(mailbox.items, settings)),
+          notificationsCard(mailbox.items, settings),
+          artistsCard(artists)),
         el("div", { class: "stack" },
           signals.items.length ? signalsCard(page, signals.items) : null,
           walletCard(page, wallet, ledger.items),

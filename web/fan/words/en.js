@@ -1,19 +1,11 @@
 // English, with the same keys as Korean.
 
 import { en as draws } from "./draws.js";
-import { en as event } from "./event.js";
+import { en as event, seatEn as seat } from "./event.js";
 import { en as home } from "./home.js";
 import { en as methods } from "./methods.js";
 import { en as order } from "./order.js";
 import { en as refunds } from "./refunds.js";
-
-/** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `Floor-120` the 120th to go in. */
-function seat(number) {
-  const parts = number.split("-");
-  if (parts.length === 3) return `Section\u00a0${parts[0]} Row\u00a0${parts[1]} Seat\u00a0${parts[2]}`;
-  if (parts.length !== 2) return number;
-  return parts[0].length < 3 ? `Row\u00a0${parts[0]} Seat\u00a0${parts[1]}` : `${parts[0]} No.\u00a0${parts[1]}`;
-}
 
 export default {
   ...draws,

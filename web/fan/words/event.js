@@ -59,3 +59,24 @@ export const en = {
 };
 
 export const GENRES = Object.keys(en).filter((key) => key.startsWith("genre")).map((key) => key.slice("genre".length));
+
+/**
+ * Seats as people say them. `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A;
+ * `Floor-120` the 120th to go in.
+ */
+const named = (seat, row, place) => (number) => {
+  const parts = number.split("-");
+  if (parts.length === 3) return seat(...parts);
+  if (parts.length !== 2) return number;
+  return parts[0].length < 3 ? row(...parts) : place(...parts);
+};
+
+export const seatKo = named(
+  (section, row, number) => `${section}구역\u00a0${row}열\u00a0${number}번`,
+  (row, number) => `${row}열\u00a0${number}번`,
+  (zone, number) => `${zone}\u00a0${number}번`);
+
+export const seatEn = named(
+  (section, row, number) => `Section\u00a0${section} Row\u00a0${row} Seat\u00a0${number}`,
+  (row, number) => `Row\u00a0${row} Seat\u00a0${number}`,
+  (zone, number) => `${zone} No.\u00a0${number}`);

@@ -1,19 +1,11 @@
 // Korean, the default. Texts with blanks are functions of what fills them.
 
 import { ko as draws } from "./draws.js";
-import { ko as event } from "./event.js";
+import { ko as event, seatKo as seat } from "./event.js";
 import { ko as home } from "./home.js";
 import { ko as methods } from "./methods.js";
 import { ko as order } from "./order.js";
 import { ko as refunds } from "./refunds.js";
-
-/** `107-5-7` is row 5, seat 7 of section 107; `A-7` is seat 7 of row A; `스탠딩-120` the 120th to go in. */
-function seat(number) {
-  const parts = number.split("-");
-  if (parts.length === 3) return `${parts[0]}구역\u00a0${parts[1]}열\u00a0${parts[2]}번`;
-  if (parts.length !== 2) return number;
-  return parts[0].length < 3 ? `${parts[0]}열\u00a0${parts[1]}번` : `${parts[0]}\u00a0${parts[1]}번`;
-}
 
 /** The particle for an object; names in other scripts go without. */
 function object(word) {

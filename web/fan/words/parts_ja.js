@@ -1,6 +1,19 @@
 // Japanese, made by a machine: the home page, events, orders, refunds and draws.
 
 export default {
+  anyPrice: "すべての価格",
+  artists: "フォロー中のアーティスト",
+  artistsWords: "発売の30分前にお知らせします。",
+  didYouMean: "もしかして：",
+  filterPrice: "価格",
+  followEnd: "フォローをやめる",
+  followEnded: (artist) => `${artist}のフォローをやめました`,
+  followOff: "アーティストをフォロー",
+  followOn: "フォロー中",
+  followSet: (artist) => `${artist}の発売30分前にお知らせします`,
+  priceUpTo: (price) => `${price}以下`,
+  suggestions: "検索候補",
+  suggestionsFound: (n) => `候補${n}件`,
   audienceDRAWN: "抽選に当選した方",
   drawAPPLIED: "応募しました",
   drawApply: "抽選に応募する",
@@ -55,7 +68,7 @@ export default {
   clearSearch: "検索を消す",
   events: "公演",
   eventsWords: "順番は守り、座席はリアルタイムで。",
-  searchWhat: "公演、アーティスト、会場",
+  searchWhat: "公演、アーティスト",
   cardFrom: (price) => `${price}から`,
   cardLeft: (n) => `残り${n}席`,
   genreAll: "すべて",

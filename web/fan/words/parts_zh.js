@@ -1,6 +1,19 @@
 // Simplified Chinese, made by a machine: the home page, events, orders, refunds and draws.
 
 export default {
+  anyPrice: "全部价格",
+  artists: "已关注的艺人",
+  artistsWords: "我们会在开售前30分钟提醒你。",
+  didYouMean: "你是不是要找：",
+  filterPrice: "价格",
+  followEnd: "取消关注",
+  followEnded: (artist) => `已取消关注${artist}`,
+  followOff: "关注艺人",
+  followOn: "已关注",
+  followSet: (artist) => `我们会在${artist}开售前30分钟提醒你`,
+  priceUpTo: (price) => `${price}以下`,
+  suggestions: "搜索建议",
+  suggestionsFound: (n) => `${n} 条建议`,
   audienceDRAWN: "抽签中签的人",
   drawAPPLIED: "已报名",
   drawApply: "报名抽签",
@@ -55,7 +68,7 @@ export default {
   clearSearch: "清除搜索",
   events: "演出",
   eventsWords: "位置有保障，座位实时更新。",
-  searchWhat: "演出、艺人、场馆",
+  searchWhat: "演出、艺人",
   cardFrom: (price) => `${price}起`,
   cardLeft: (n) => `剩余${n}席`,
   genreAll: "全部",

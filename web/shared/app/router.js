@@ -32,7 +32,7 @@ export function openPages({ routes, onShow, home, login, title }) {
     leave = new AbortController();
     const page = openPage(leave.signal, isAsked);
     main.className = "";
-    main.replaceChildren(el("p", { class: "quiet", role: "status" }, t("loading")));
+    main.replaceChildren(el("p", { class: "quiet loading", role: "status" }, t("loading")));
     onShow(page);
     try {
       await page.view(page);
@@ -67,6 +67,8 @@ export function openPages({ routes, onShow, home, login, title }) {
       path,
       view: found?.[1] ?? notFound,
       id: found?.[0][1],
+      /** A row of the list at `id`. */
+      row: found?.[0][2],
       query: new URLSearchParams(query),
       go: (hash) => (signal.aborted ? null : goTo(hash)),
       again: () => (signal.aborted ? null : show({ isAsked: true })),

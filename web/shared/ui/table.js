@@ -6,11 +6,17 @@ import { el, icon, problemBox, whileBusy } from "./dom.js";
 import { t } from "./i18n.js";
 
 /**
- * `columns` are `{ head, cell(item), isNumber }`. `path` is the address of the pages; `query`
- * returns the filters as an object. `reload()` starts over.
+ * `columns` are `{ head, cell(item), isNumber, isOrder }`. `path` is the address of the pages;
+ * `query` returns the filters as an object. `reload()` starts over. The head of a column with
+ * `isOrder` turns the order of the list. With `open`, a row leads on: `open.href(item)` is its
+ * address, and `open.show(item)` opens it without leaving the list. `onOrder` runs after a turn.
  */
-export function pagedTable({ caption, columns, path, query = () => ({}), empty, signal }) {
+export function pagedTable({ caption, columns, path, query: filters = () => ({}), empty, signal, open, order: first, onOrder }) {
   const body = el("tbody", {});
+  const items = [];
+  let order = first === "OLDEST" ? first : "NEWEST";
+  const hasOrder = columns.some(({ isOrder }) => isOrder);
+  const query = () => ({ ...filters(), ...(hasOrder && order !== "NEWEST" ? { order } : {}) });
   const problem = problemBox();
   const nothing = el("p", { class: "quiet pad nothing", hidden: true }, empty ?? t("nothingHere"));
   const more = el("button", { class: "btn", type: "button", hidden: true }, t("more"));
@@ -25,7 +31,11 @@ export function pagedTable({ caption, columns, path, query = () => ({}), empty, 
       const page = await get(`${path}?${search(query(), isFirst ? null : cursor)}`, { signal });
       // The filters changed while the request was running.
       if (mine !== round) return;
-      if (isFirst) body.replaceChildren();
+      if (isFirst) {
+        body.replaceChildren();
+        items.length = 0;
+      }
+      items.push(...page.items);
       body.append(...page.items.map(row));
       cursor = page.nextCursor ?? null;
       more.hidden = !cursor;
@@ -38,8 +48,42 @@ export function pagedTable({ caption, columns, path, query = () => ({}), empty, 
   }
 
   function row(item) {
-    return el("tr", {}, columns.map(({ cell, isNumber }, i) =>
-      el(i ? "td" : "th", { scope: i ? null : "row", class: isNumber ? "right num" : null }, cell(item))));
+    const cells = columns.map(({ cell, isNumber }, i) =>
+      el(i ? "td" : "th", { scope: i ? null : "row", class: isNumber ? "right num" : null }, i || !open ? cell(item) : lead(item, cell(item))));
+    return el("tr", { class: open ? "leads" : null, onclick: open ? pressed : null }, cells);
+  }
+
+  /** The row's own link, so that keyboards reach it and a tab can be opened from it. */
+  function lead(item, content) {
+    return el("a", { class: "lead", href: open.href(item), onclick: (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      open.show(item);
+    } }, content);
+  }
+
+  /** A press anywhere in the row, unless it was meant for something in it or marks text. */
+  function pressed({ target, currentTarget }) {
+    if (target.closest("a, button, input, select, summary") || String(getSelection())) return;
+    currentTarget.querySelector(".lead").click();
+  }
+
+  function head({ head: words, isNumber, isOrder }) {
+    const th = el("th", { scope: "col", class: isNumber ? "right" : null }, isOrder ? null : words);
+    if (!isOrder) return th;
+    const arrow = el("span", { "aria-hidden": "true" });
+    const draw = () => {
+      th.setAttribute("aria-sort", order === "NEWEST" ? "descending" : "ascending");
+      arrow.textContent = order === "NEWEST" ? " ↓" : " ↑";
+    };
+    th.append(el("button", { class: "order", type: "button", onclick: () => {
+      order = order === "NEWEST" ? "OLDEST" : "NEWEST";
+      draw();
+      onOrder?.();
+      load(true);
+    } }, words, arrow));
+    draw();
+    return th;
   }
 
   more.addEventListener("click", () => whileBusy(more, () => load(false)));
@@ -48,12 +92,11 @@ export function pagedTable({ caption, columns, path, query = () => ({}), empty, 
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
       el("table", {},
         el("caption", { class: "sr" }, caption),
-        el("thead", {}, el("tr", {}, columns.map(({ head, isNumber }) =>
-          el("th", { scope: "col", class: isNumber ? "right" : null }, head)))),
+        el("thead", {}, el("tr", {}, columns.map(head))),
         body)),
     nothing,
     el("div", { class: "row center" }, more));
-  return { element, reload: () => load(true), problem };
+  return { element, reload: () => load(true), problem, items, query, rowOf: (item) => body.children[items.indexOf(item)] };
 }
 
 function search(filters, cursor) {

@@ -4,6 +4,8 @@
 
 #[path = "plans/draws.rs"]
 mod draws;
+#[path = "plans/organisers.rs"]
+mod organisers;
 #[path = "plans/presale.rs"]
 mod presale;
 
@@ -36,7 +38,7 @@ use podo_app::payments::port::reports::Reports;
 use podo_app::payments::port::resolutions::Resolutions;
 use podo_app::payments::port::sales::Sales;
 use podo_app::payments::port::wallets::Wallets;
-use podo_app::store::PageRequest;
+use podo_app::store::{Order, PageRequest};
 use podo_app::tickets::port::Tickets;
 use podo_app::tickets::resale_port::Resales;
 use podo_app::waiting_room::port::blocks::QueueBlocks;
@@ -345,7 +347,8 @@ async fn lists(world: &World, user: UserId) {
     store.movements(user, None, 20).await.unwrap();
     store.places_of(user, HistoryCursor::newest(at(0)), 20).await.unwrap();
     for fan in [None, Some(user)] {
-        let asked = Places { schedule: world.schedule, fan, before: None, limit: 20 };
+        let order = Order::Newest;
+        let asked = Places { schedule: world.schedule, fan, order, cursor: None, limit: 20 };
         store.places_in(asked).await.unwrap();
     }
     store.seats_by_grade(world.schedule, at(0)).await.unwrap();
@@ -376,8 +379,11 @@ async fn support(world: &World, user: UserId) {
         PersonSearch { phone_hash: hash, ..PersonSearch::default() },
         PersonSearch { name_hash: hash, ..PersonSearch::default() },
     ] {
-        store.find_people(search, Look { before: None, limit: 20 }).await.unwrap();
+        store.find_people(search, Look::newest(20)).await.unwrap();
     }
+    let both = PersonSearch { name_hash: hash, email_part_hash: hash, ..Default::default() };
+    store.find_people(both, Look::newest(20)).await.unwrap();
+    organisers::lists(world, user).await;
     store.unindexed_names(at(0), 200).await.unwrap();
     store.forget_notes(at(-3_600), 100).await.unwrap();
 }
@@ -434,6 +440,7 @@ async fn rest_of_the_jobs(world: &World) {
     store.open_announcements(at(0), 100).await.unwrap();
     store.open_changes(UserId::new(world.id()), at(0)).await.unwrap();
     store.sale_reminders_of(UserId::new(world.id())).await.unwrap();
+    store.followed_artists(UserId::new(world.id())).await.unwrap();
     let subject = Subject::Reservation(ReservationId::new(world.id()));
     store.show_facts(vec![subject, Subject::Schedule(schedule)]).await.unwrap();
     store.take_deliveries(at(0), at(9), 100).await.unwrap();

@@ -15,7 +15,7 @@ insert into users (id, email, email_hash, password_hash, name, role, status, las
 select user_id, 'sealed', sha256(int8send(i)), 'argon2id', 'sealed', 'USER', 'ACTIVE', t, t, t
   from n where i <= 5000;
 
-update users set name_indexed = true, phone_hash = sha256(email_hash);
+update users set name_indexed = true, email_indexed = true, phone_hash = sha256(email_hash);
 
 insert into name_prefixes select sha256(int8send(i)), user_id from n where i <= 5000;
 
@@ -154,6 +154,8 @@ insert into announcements (id, schedule_id, kind, about_at, last_seat, last_user
 select md5('announcement' || i)::uuid, md5('schedule' || i)::uuid, 'SHOW_REMINDER', t, 0, user_id, t, t
   from n;
 
+insert into audit_log select i + 1000000, user_id, 'read', '/api/admin/users', '{}', t, '\x00' from n;
+insert into artist_follows select 'artist ' || i % 50, user_id, t from n where i <= 5000;
 insert into sale_reminders select md5('schedule' || i)::uuid, user_id, t from n;
 
 insert into accepted_changes select reservation_id, md5('announcement' || i)::uuid, t from n;

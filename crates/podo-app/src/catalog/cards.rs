@@ -5,11 +5,13 @@ use crate::catalog::port::{EventFilter, ScheduleRecord};
 use crate::catalog::{EventView, list_events};
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::store::{Page, PageRequest};
+use crate::store::{PAGE_MAX, Page, PageRequest};
 use podo_domain::catalog::ScheduleStatus;
-use podo_domain::{ScheduleId, Timestamp, Won};
+use podo_domain::catalog::suggestions::{matching, spelled};
+use podo_domain::{EventId, ScheduleId, Timestamp, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -59,21 +61,96 @@ pub struct Opening {
     pub phase_en: Option<String>,
 }
 
-/// The public events as cards. Everything comes from this node's caches.
+/// The public events as cards, if wanted only those with a seat up to a price. Everything comes from
+/// this node's caches.
 pub async fn list_cards(
     context: &AppContext,
     filter: EventFilter,
+    price_max: Option<Won>,
     page: PageRequest,
 ) -> Result<Page<EventCard>> {
     let now = context.now();
-    let Page { items, next_cursor } = list_events(context, filter, page).await?;
-    let mut cards = Vec::with_capacity(items.len());
-    for event in items {
-        let records = context.catalog.cache.event(context, event.id).await?;
-        let left = seats_left(context, &records, now).await?;
-        cards.push(card_of(event, &records.schedules, left, now));
+    let is_cheap = |card: &EventCard| {
+        price_max.is_none_or(|max| card.price_from.is_some_and(|price| price <= max))
+    };
+    let mut cards = Vec::new();
+    let mut rest = page;
+    for _ in 0..PAGES_LOOKED_AT_MAX {
+        let found = list_events(context, filter.clone(), rest).await?;
+        for event in found.items {
+            let records = context.catalog.cache.event(context, event.id).await?;
+            let left = seats_left(context, &records, now).await?;
+            cards.push(card_of(event, &records.schedules, left, now));
+        }
+        cards.retain(is_cheap);
+        let n_missing = page.limit.saturating_sub(u32::try_from(cards.len()).unwrap_or(u32::MAX));
+        rest = PageRequest { limit: n_missing, after: cursor_of(found.next_cursor.as_deref()) };
+        if n_missing == 0 || rest.after.is_none() {
+            return Ok(Page { items: cards, next_cursor: found.next_cursor });
+        }
     }
-    Ok(Page { items: cards, next_cursor })
+    Ok(Page { items: cards, next_cursor: rest.after.map(|id| id.to_string()) })
+}
+
+/// A price that few events have must not read the whole catalog: such a page can be short.
+const PAGES_LOOKED_AT_MAX: u32 = 10;
+
+fn cursor_of(cursor: Option<&str>) -> Option<Uuid> {
+    cursor.and_then(|text| text.parse().ok())
+}
+
+/// Names that a fan may mean.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct SearchSuggestions {
+    /// The best first.
+    pub items: Vec<SearchSuggestion>,
+    /// What a misspelt word should probably be; only if nothing matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spelling: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchSuggestion {
+    /// An artist's name or an event's title.
+    pub text: String,
+    /// Present for an event.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_id: Option<EventId>,
+}
+
+const SUGGESTED_MAX: usize = 8;
+
+/// Events whose names are suggested, the newest first.
+const NAMED_MAX: usize = 500;
+
+/// Artists and events of the public list that match a text, from this node's cache.
+pub async fn suggest(context: &AppContext, text: &str) -> Result<SearchSuggestions> {
+    let mut events: Vec<EventView> = Vec::new();
+    let mut page = PageRequest { limit: PAGE_MAX, after: None };
+    loop {
+        let found = list_events(context, EventFilter::default(), page).await?;
+        events.extend(found.items);
+        page.after = cursor_of(found.next_cursor.as_deref());
+        if page.after.is_none() || events.len() >= NAMED_MAX {
+            break;
+        }
+    }
+    let artists = events.iter().map(|event| event.artist.as_str());
+    let titles = events.iter().map(|event| event.title.as_str());
+    let names: Vec<&str> = artists.chain(titles).collect();
+    let suggestion = |name: &str| {
+        let is_artist = events.iter().any(|event| event.artist == name);
+        let event = events.iter().find(|event| !is_artist && event.title == name);
+        SearchSuggestion { text: name.to_owned(), event_id: event.map(|event| event.id) }
+    };
+    let items: Vec<SearchSuggestion> =
+        matching(text, &names, SUGGESTED_MAX).into_iter().map(suggestion).collect();
+    let spelling = match items.is_empty() {
+        true => spelled(text, &names).map(str::to_owned),
+        false => None,
+    };
+    Ok(SearchSuggestions { items, spelling })
 }
 
 async fn seats_left(context: &AppContext, records: &EventRecords, now: Timestamp) -> Result<u32> {

@@ -9,6 +9,7 @@ use crate::catalog::port::{
 use crate::catalog::{EventDetail, EventView, ScheduleView, detail_of, view_layout, view_schedule};
 use crate::context::AppContext;
 use crate::error::Result;
+use crate::payments::port::sales::EventSold;
 use crate::store::{Page, PageRequest};
 use podo_domain::catalog::text::{FieldError, Line};
 use podo_domain::catalog::{EventEdit, ScheduleChange, SeatTemplate};
@@ -71,9 +72,23 @@ pub async fn list_all_events(
     context: &AppContext,
     filter: EventFilter,
     page: PageRequest,
-) -> Result<Page<EventView>> {
+) -> Result<Page<EventLine>> {
     let events = context.store.events(filter, page).await?;
-    Ok(Page::cut(events, page.limit, |event: &EventView| event.id.uuid()))
+    let Page { items, next_cursor } =
+        Page::cut(events, page.limit, |event: &EventView| event.id.uuid());
+    let sold = context.store.events_sold(items.iter().map(|it| it.id).collect()).await?;
+    let line = |(event, sold)| EventLine { event, sold };
+    Ok(Page { items: items.into_iter().zip(sold).map(line).collect(), next_cursor })
+}
+
+/// An event as organisers see it in a list.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventLine {
+    #[serde(flatten)]
+    pub event: EventView,
+    #[serde(flatten)]
+    pub sold: EventSold,
 }
 
 pub async fn show_any_event(context: &AppContext, event: EventId) -> Result<EventDetail> {

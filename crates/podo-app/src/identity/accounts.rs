@@ -5,6 +5,7 @@ mod email_proof;
 mod identity;
 mod links;
 pub(crate) mod mailed_links;
+mod person;
 mod profile;
 mod proof;
 mod recovery;
@@ -18,6 +19,8 @@ pub use identity::{
     IdentityCache, IdentityStart, identity_hash, prove_identity, require_identity, start_identity,
 };
 pub use links::{links, start_link, unlink};
+pub use person::PersonHint;
+pub(crate) use person::{KnownPerson, hints, people_behind, people_of};
 pub use profile::{
     ProfileChange, change_password, change_profile, end_session, logins, me, recall_ended_sessions,
     sessions, withdraw,

@@ -3,6 +3,8 @@
 use crate::cache::Cache;
 use crate::context::AppContext;
 use crate::error::Result;
+use crate::identity::accounts;
+use crate::identity::accounts::PersonHint;
 use crate::identity::port::bot_signals::{
     Appeal, DecideAppeal, NoteSignal, SignalQuery, SignalRecord,
 };
@@ -19,6 +21,9 @@ use utoipa::ToSchema;
 pub struct SignalView {
     pub id: SignalId,
     pub user_id: UserId,
+    /// The fan, for organisers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<PersonHint>,
     pub schedule_id: ScheduleId,
     pub kind: SignalKind,
     pub reason: String,
@@ -85,11 +90,20 @@ pub async fn my_signals(
     user: UserId,
     page: PageRequest,
 ) -> Result<Page<SignalView>> {
-    list(context, SignalQuery { user: Some(user), only_open: false, page }).await
+    found(context, SignalQuery { user: Some(user), only_open: false, page }).await
 }
 
 /// The signals of all fans, for organisers.
 pub async fn list(context: &AppContext, asked: SignalQuery) -> Result<Page<SignalView>> {
+    let mut page = found(context, asked).await?;
+    let people = accounts::hints(context, page.items.iter().map(|it| it.user_id)).await?;
+    for signal in &mut page.items {
+        signal.person = people.get(&signal.user_id).cloned();
+    }
+    Ok(page)
+}
+
+async fn found(context: &AppContext, asked: SignalQuery) -> Result<Page<SignalView>> {
     let limit = asked.page.limit;
     let rows = context.store.signals(asked).await?;
     let views: Result<Vec<SignalView>> = rows.into_iter().map(|row| view(context, row)).collect();
@@ -101,6 +115,7 @@ fn view(context: &AppContext, row: SignalRecord) -> Result<SignalView> {
     Ok(SignalView {
         id: row.signal,
         user_id: row.user,
+        person: None,
         schedule_id: row.schedule,
         kind: row.kind,
         appeal: row.appeal.as_ref().map(open).transpose()?,

@@ -12,14 +12,12 @@ use crate::identity::accounts;
 use crate::identity::support::port::{AddNote, BookingTicket, NoteRow, Resend, SupportSubject};
 use crate::identity::team::api_keys;
 use crate::operations::admin_search;
-use crate::operations::admin_search::{PersonLine, ReservationLine};
-use crate::operations::port::admin_search::{
-    Look, PaymentRow, PaymentSearch, PersonSearch, ReservationSearch,
-};
+use crate::operations::admin_search::{PaymentLine, PersonLine, PersonText, ReservationLine};
+use crate::operations::port::admin_search::{Look, PaymentSearch, PersonSearch, ReservationSearch};
 use podo_domain::catalog::text::{FieldError, Prose};
 use podo_domain::identity::names::NameSearch;
 use podo_domain::identity::permissions::EventScope;
-use podo_domain::identity::{Email, Phone, Role};
+use podo_domain::identity::{Email, EmailSearch, Phone, Role};
 use podo_domain::{NoteId, Refusal, ReservationId, TicketId, Timestamp, UserId, Won};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -109,7 +107,7 @@ pub struct SupportBooking {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issued: Option<IssuedOrderView>,
     /// Every attempt, newest first.
-    pub payments: Vec<PaymentRow>,
+    pub payments: Vec<PaymentLine>,
     pub tickets: Vec<SupportTicket>,
     /// Newest first.
     pub notes: Vec<SupportNote>,
@@ -121,7 +119,8 @@ enum Query {
     Email(Email),
     Phone(Phone),
     BookingNumber(String),
-    Name(NameSearch),
+    /// A name, which may be the beginning of an address too.
+    Name(NameSearch, Option<EmailSearch>),
 }
 
 impl Query {
@@ -143,14 +142,14 @@ impl Query {
         }
         match Phone::try_from(text.to_owned()) {
             Ok(phone) => Ok(Query::Phone(phone)),
-            Err(_) => Ok(Query::Name(NameSearch::parse(text)?)),
+            Err(_) => Ok(Query::Name(NameSearch::parse(text)?, EmailSearch::parse(text))),
         }
     }
 }
 
-/// Finds by booking number, id, e-mail address, phone number, or the beginning of a name; the last
-/// two also find orders of the desk by their customer. Roles that are limited to events find their
-/// bookings only.
+/// Finds by booking number, id, e-mail address, phone number, or the beginning of a name or an
+/// address; phone numbers and names also find orders of the desk by their customer. Roles that are
+/// limited to events find their bookings only.
 pub async fn search(context: &AppContext, text: &str, events: &EventScope) -> Result<SupportHits> {
     let query = Query::parse(text)?;
     let people = match events {
@@ -171,7 +170,7 @@ pub async fn search(context: &AppContext, text: &str, events: &EventScope) -> Re
             let hash = context.keyring.lookup("phone", phone.as_str());
             of_desk(context, hash, events, |_| true).await?
         }
-        Query::Name(name) => {
+        Query::Name(name, _) => {
             let hash = names::prefix_hash(context, &name.prefix());
             of_desk(context, hash, events, |order| name.matches(&order.name)).await?
         }
@@ -205,7 +204,7 @@ async fn bookings(
     search: ReservationSearch,
     limit: u32,
 ) -> Result<Vec<ReservationLine>> {
-    let look = Look { before: None, limit };
+    let look = Look::newest(limit);
     Ok(admin_search::reservations(context, search, look).await?.items)
 }
 
@@ -221,19 +220,14 @@ async fn people(context: &AppContext, query: &Query) -> Result<Vec<PersonLine>> 
             let phone_hash = lookup("phone", phone.as_str());
             PersonSearch { phone_hash, ..PersonSearch::default() }
         }
-        Query::Name(name) => {
-            let name_hash = Some(names::prefix_hash(context, &name.prefix()));
-            PersonSearch { name_hash, ..PersonSearch::default() }
+        Query::Name(name, email) => {
+            let text = PersonText::beginning(context, Some(name.clone()), email.clone());
+            let look = Look::newest(HITS_MAX);
+            return Ok(admin_search::people_by_text(context, &text, look).await?.items);
         }
         Query::BookingNumber(_) => return Ok(Vec::new()),
     };
-    let look = Look { before: None, limit: HITS_MAX };
-    let mut found = admin_search::people(context, search, look).await?.items;
-    // The index may be older than the name, and has only its first characters.
-    if let Query::Name(name) = query {
-        found.retain(|person| name.matches(&person.name));
-    }
-    Ok(found)
+    Ok(admin_search::people(context, search, Look::newest(HITS_MAX)).await?.items)
 }
 
 /// One person with their bookings and notes. Refusals: `NotFound`.
@@ -261,7 +255,7 @@ pub async fn person(context: &AppContext, user: UserId) -> Result<SupportPerson>
 pub async fn booking(context: &AppContext, id: ReservationId) -> Result<SupportBooking> {
     let reservation = reservation(context, id).await?;
     let search = PaymentSearch { reservation: Some(id), ..PaymentSearch::default() };
-    let look = Look { before: None, limit: ROWS_MAX };
+    let look = Look::newest(ROWS_MAX);
     let issued = match reservation.channel.is_fan() {
         true => None,
         false => issued_among(context, vec![id]).await?.pop(),
@@ -404,7 +398,8 @@ mod tests {
             matches!(parse("b-20261116-abc234"), Query::BookingNumber(it) if it == "B-20261116-ABC234")
         );
         assert!(matches!(parse("0190a000-0000-7000-8000-000000000000"), Query::Id(_)));
-        assert!(matches!(parse("김포도"), Query::Name(_)));
+        assert!(matches!(parse("김포도"), Query::Name(_, None)));
+        assert!(matches!(parse("kimpodo"), Query::Name(_, Some(_))));
         assert!(Query::parse("  ").is_err() && Query::parse("김").is_err());
         assert!(Query::parse("kim@").is_err());
     }

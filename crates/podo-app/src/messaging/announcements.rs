@@ -8,7 +8,7 @@ use crate::messaging::port::notifications::NotificationSettings;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use podo_domain::{Refusal, ReservationId, ScheduleId, UserId};
+use podo_domain::{EventId, Refusal, ReservationId, ScheduleId, UserId};
 use uuid::Uuid;
 
 /// Changes that the fan can still accept, or decline by canceling without a fee.
@@ -32,6 +32,17 @@ pub async fn ask_for_sale_reminder(
     schedule: ScheduleId,
 ) -> Result<()> {
     context.store.ask_for_sale_reminder(schedule, fan, context.now()).await?;
+    want_reminders(context, fan).await
+}
+
+/// Reminds the fan of every opening of an event's artist. Returns the artist.
+pub async fn follow_artist(context: &AppContext, fan: UserId, event: EventId) -> Result<String> {
+    let artist = context.store.follow_artist(event, fan, context.now()).await?;
+    want_reminders(context, fan).await?;
+    Ok(artist)
+}
+
+async fn want_reminders(context: &AppContext, fan: UserId) -> Result<()> {
     let settings = notifications::settings(context, fan).await?;
     if settings.reminders {
         return Ok(());

@@ -7,7 +7,9 @@ pub(crate) mod log;
 use crate::catalog::port::ScheduleRecord;
 use crate::context::AppContext;
 use crate::error::Result;
-use crate::store::Page;
+use crate::identity::accounts;
+use crate::identity::accounts::PersonHint;
+use crate::store::{Order, Page};
 use crate::waiting_room::port::history::{HistoryCursor, PlaceRecord, Places};
 use crate::waiting_room::rules_now;
 use podo_domain::waiting_room::{PlaceNumber, QueuePosition};
@@ -36,6 +38,17 @@ pub struct PlaceView {
     /// Why an entry ended: `PAID`, `LEFT`, `TIME_UP`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_reason: Option<String>,
+}
+
+/// A place with the person who has it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlaceLine {
+    #[serde(flatten)]
+    pub place: PlaceView,
+    /// Absent if the account was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<PersonHint>,
 }
 
 impl PlaceView {
@@ -106,21 +119,36 @@ async fn waits_of(context: &AppContext, fan: UserId, now: Timestamp) -> Result<V
     Ok(waits)
 }
 
-/// Admissions to a schedule, highest number first; optionally of one fan.
+/// Which admissions an organiser looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct PlacesAsked {
+    /// Only this fan's.
+    pub fan: Option<UserId>,
+    pub order: Order,
+    /// Only numbers beyond this one, in this order.
+    pub cursor: Option<PlaceNumber>,
+    pub limit: u32,
+}
+
+/// Admissions to a schedule by number.
 pub async fn places_in(
     context: &AppContext,
     schedule: ScheduleId,
-    fan: Option<UserId>,
-    before: Option<PlaceNumber>,
-    limit: u32,
-) -> Result<Page<PlaceView>> {
+    asked: PlacesAsked,
+) -> Result<Page<PlaceLine>> {
+    let PlacesAsked { fan, order, cursor, limit } = asked;
     let record = context.store.schedule(schedule).await?;
     // On a date with phases: the admissions of the current one.
     let schedule = record.map_or(schedule, |record| record.room_at(context.now()));
-    let asked = Places { schedule, fan, before, limit: limit + 1 };
+    let asked = Places { schedule, fan, order, cursor, limit: limit + 1 };
     let mut rows = context.store.places_in(asked).await?;
     let has_more = rows.len() > limit as usize;
     rows.truncate(limit as usize);
     let next_cursor = rows.last().map(|row| row.number.to_string()).filter(|_| has_more);
-    Ok(Page { items: rows.into_iter().map(PlaceView::of).collect(), next_cursor })
+    let people = accounts::hints(context, rows.iter().map(|row| row.user)).await?;
+    let line = |row: PlaceRecord| {
+        let person = people.get(&row.user).cloned();
+        PlaceLine { place: PlaceView::of(row), person }
+    };
+    Ok(Page { items: rows.into_iter().map(line).collect(), next_cursor })
 }

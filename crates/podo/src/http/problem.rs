@@ -309,10 +309,9 @@ pub(crate) fn write_problem(to: &mut Vec<u8>, error: &ApiError, language: Langua
 /// The headers of a problem, besides `Retry-After`.
 pub(crate) fn headers_of(language: Language) -> &'static [(&'static str, &'static str)] {
     const PROBLEM: (&str, &str) = ("content-type", "application/problem+json");
-    match language {
-        Language::Korean => &[PROBLEM, ("content-language", "ko")],
-        Language::English => &[PROBLEM, ("content-language", "en")],
-    }
+    const KOREAN: &[(&str, &str)] = &[PROBLEM, ("content-language", "ko")];
+    const ENGLISH: &[(&str, &str)] = &[PROBLEM, ("content-language", "en")];
+    language.choose(KOREAN, ENGLISH)
 }
 
 /// The problem as a whole response.

@@ -61,7 +61,7 @@ const LISTED: u32 = 50;
 async fn list(State(app): State<App>, headers: HeaderMap) -> Response {
     let language = Language::of(&headers);
     let page = PageRequest { limit: LISTED, after: None };
-    let title = language.choose("공연", "Concerts");
+    let title = language.say("공연", "Concerts");
     let events = match catalog::list_events(&app.context, EventFilter::default(), page).await {
         Ok(page) => page.items,
         Err(error) => return trouble(language, error),
@@ -94,21 +94,19 @@ async fn event(State(app): State<App>, headers: HeaderMap, Id(event): Id<EventId
 
 /// The fees of a date, which are charged in addition to its prices.
 fn fee_words(language: Language, fees: &Fees) -> Vec<String> {
-    let words = |fee: Option<Fee>, ko: &'static str, en: &'static str| {
-        fee.map(|fee| format!("{} {}", language.choose(ko, en), money(fee.amount)))
+    let words = |fee: Option<Fee>, name: &'static str| {
+        fee.map(|fee| format!("{name} {}", money(fee.amount)))
     };
-    let booking = words(fees.booking, "예매 수수료 1매당", "Booking fee per ticket");
-    let order = words(fees.order, "주문 수수료", "Order fee");
+    let per_ticket = language.say("예매 수수료 1매당", "Booking fee per ticket");
+    let booking = words(fees.booking, per_ticket);
+    let order = words(fees.order, language.say("주문 수수료", "Order fee"));
     booking.into_iter().chain(order).collect()
 }
 
 /// A ticket's type and what the gate asks for.
 fn type_words(language: Language, ticket: &TicketView) -> String {
     let Some(mark) = &ticket.ticket_type else { return String::new() };
-    let (name, proof) = match language {
-        Language::Korean => (&mark.name, &mark.proof),
-        Language::English => (&mark.name_en, &mark.proof_en),
-    };
+    let (name, proof) = language.choose((&mark.name, &mark.proof), (&mark.name_en, &mark.proof_en));
     let proof = proof.as_ref().map(|proof| format!(" ({})", escape(proof)));
     format!(" · {}{}", escape(name), proof.unwrap_or_default())
 }
@@ -132,36 +130,46 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
         let next = schedule.next_prices.as_ref().map_or(String::new(), |next| {
             let list: Vec<String> = next.prices.iter().map(price).collect();
             let (from, list) = (day(next.from), list.join(" · "));
-            let words =
-                language.choose(format!("{from}부터 {list}"), format!("From {from}: {list}"));
+            let words = match language {
+                Language::Korean => format!("{from}부터 {list}"),
+                Language::English => format!("From {from}: {list}"),
+                Language::Japanese => format!("{from}から {list}"),
+                Language::Chinese => format!("{from} 起：{list}"),
+            };
             format!("<p>{words}</p>")
         });
-        let enter = language.choose("예매하기", "Book");
+        let enter = language.say("예매하기", "Book");
         format!(
             "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\
              {next}{}<p>{}</p><h3>{}</h3><ul>{}</ul></section>",
             day(schedule.starts_at),
-            language.choose("예매 시작", "Sale starts"),
+            language.say("예매 시작", "Sale starts"),
             day(schedule.sale_starts_at),
             prices.join(" · "),
             phases::lines(language, &schedule.phases),
             link(&format!("/queue/{}", schedule.id), enter),
-            language.choose("취소와 환불", "Canceling and refunds"),
+            language.say("취소와 환불", "Canceling and refunds"),
             refunds::lines(language, &detail.refund_rules, periods_of(detail, schedule.id))
         )
     });
     let bound = match event.transferable {
         true => String::new(),
         false => {
-            let ko = "다른 사람에게 보낼 수 없는 티켓이에요.";
-            let en = "Tickets for this concert can't be transferred.";
-            format!("<p>{}</p>", language.choose(ko, en))
+            let words = language.say(
+                "다른 사람에게 보낼 수 없는 티켓이에요.",
+                "Tickets for this concert can't be transferred.",
+            );
+            format!("<p>{words}</p>")
         }
     };
     let age = match event.minimum_age.years() {
-        0 => language.choose("전체 관람가", "All ages").to_owned(),
-        years if language == Language::Korean => format!("만 {years}세 이상 관람가"),
-        years => format!("Ages {years} and over"),
+        0 => language.say("전체 관람가", "All ages").to_owned(),
+        years => match language {
+            Language::Korean => format!("만 {years}세 이상 관람가"),
+            Language::English => format!("Ages {years} and over"),
+            Language::Japanese => format!("{years}歳以上"),
+            Language::Chinese => format!("{years} 岁及以上"),
+        },
     };
     let poster =
         event.poster.as_ref().map_or(String::new(), |it| picture(it, "poster tall", "200px"));
@@ -192,7 +200,7 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
         Ok(page) => page.items,
         Err(error) => return trouble(language, error),
     };
-    let title = language.choose("내 티켓", "My tickets");
+    let title = language.say("내 티켓", "My tickets");
     let items = owned.iter().map(|ticket| {
         let picture = qr_picture(&holders::qr_text(&app.context, ticket)).unwrap_or_default();
         // An inline SVG must not have the XML declaration of a file.
@@ -206,7 +214,7 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
             escape(&ticket.booking_number) + &type_words(language, ticket)
         )
     });
-    let nothing = language.choose("아직 티켓이 없어요.", "You have no tickets yet.");
+    let nothing = language.say("아직 티켓이 없어요.", "You have no tickets yet.");
     let list = match owned.is_empty() {
         true => format!("<p>{nothing}</p>"),
         false => format!("<ul class=\"tickets\">{}</ul>", items.collect::<String>()),
@@ -216,12 +224,12 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
 }
 
 fn to_form(language: Language, next: &str) -> Response {
-    let title = language.choose("로그인이 필요해요", "Please log in first");
+    let title = language.say("로그인이 필요해요", "Please log in first");
     let to = |page: &str| format!("{page}?next={next}");
     let body = format!(
         "<section class=\"card pad stack\"><h1>{title}</h1><p class=\"row\">{} {}</p></section>",
-        link(&to("/enter"), language.choose("로그인", "Log in")),
-        link(&to("/join"), language.choose("회원가입", "Sign up"))
+        link(&to("/enter"), language.say("로그인", "Log in")),
+        link(&to("/join"), language.say("회원가입", "Sign up"))
     );
     Html::new(language, title).body(&body).into_response()
 }
@@ -230,13 +238,13 @@ fn to_form(language: Language, next: &str) -> Response {
 fn trouble(language: Language, error: Error) -> Response {
     let (status, words) = ApiError::from(error).told(language);
     let title = match status {
-        StatusCode::NOT_FOUND => language.choose("없는 페이지예요", "There is no such page"),
-        _ => language.choose("지금은 할 수 없어요", "This cannot be done now"),
+        StatusCode::NOT_FOUND => language.say("없는 페이지예요", "There is no such page"),
+        _ => language.say("지금은 할 수 없어요", "This cannot be done now"),
     };
     let body = format!(
         "<section class=\"card pad stack\"><h1>{title}</h1><p>{}</p><p>{}</p></section>",
         escape(&words),
-        link("/", language.choose("공연 목록으로", "To the concerts"))
+        link("/", language.say("공연 목록으로", "To the concerts"))
     );
     (status, Html::new(language, title).body(&body)).into_response()
 }

@@ -63,7 +63,9 @@ async fn change_email(tx: &mut dyn Tx, command: &ChangeEmail) -> Result<Option<V
     if !is_right || row.get::<[u8; 32]>("email_hash")? != *email_hash {
         return Ok(None);
     }
-    let sql = "update users set email = $2, email_hash = $3, email_proven_at = $4, updated_at = $4
+    let sql =
+        "update users set email = $2, email_hash = $3, email_proven_at = $4, email_indexed = false,
+                      updated_at = $4
                 where id = $1 and status <> 'DELETED'";
     let values = params![*user, email.as_slice(), *email_hash, *now];
     tx.execute(sql, values).await.map_err(taken)?;

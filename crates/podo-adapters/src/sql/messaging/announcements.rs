@@ -15,7 +15,7 @@ use podo_domain::messaging::announcements::{
     AnnouncementKind, SALE_REMINDER_BEFORE, SHOW_REMINDER_BEFORE, SHOW_REMINDER_UNTIL,
 };
 use podo_domain::messaging::messages::MessageKind;
-use podo_domain::{AnnouncementId, Refusal, ReservationId, ScheduleId, Timestamp, UserId};
+use podo_domain::{AnnouncementId, EventId, Refusal, ReservationId, ScheduleId, Timestamp, UserId};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -32,6 +32,12 @@ commands! {
             -> () as Event => drop_reminder;
         read sale_reminders_of(RemindersOf { user: UserId })
             -> Vec<ScheduleId> as Event => reminders_of;
+        write follow_artist(FollowArtist { event: EventId, user: UserId, now: Timestamp })
+            -> String as Event => follow_artist;
+        write unfollow_artist(UnfollowArtist { artist: String, user: UserId })
+            -> () as Event => unfollow_artist;
+        read followed_artists(FollowedArtists { user: UserId })
+            -> Vec<String> as Event => followed_artists;
         write plan_reminders(PlanReminders { now: Timestamp, limit: u32 })
             -> u64 as Worker => plan_reminders;
         read open_announcements(OpenAnnouncements { now: Timestamp, limit: u32 })
@@ -103,12 +109,39 @@ async fn reminders_of(tx: &mut dyn Tx, question: &RemindersOf) -> Result<Vec<Sch
     tx.query(sql, params![question.user]).await?.iter().map(read).collect()
 }
 
+/// Follows go by the name as the event writes it.
+async fn follow_artist(tx: &mut dyn Tx, command: &FollowArtist) -> Result<String> {
+    let find = "select artist from events where id = $1 and status <> 'PREPARING'";
+    let row = tx.row(find, params![command.event]).await?.ok_or(Refusal::NotFound)?;
+    let artist: String = row.get("artist")?;
+    let sql = "insert into artist_follows (artist, user_id, created_at) values ($1, $2, $3)
+               on conflict (artist, user_id) do nothing";
+    tx.execute(sql, params![artist.as_str(), command.user, command.now]).await?;
+    Ok(artist)
+}
+
+async fn unfollow_artist(tx: &mut dyn Tx, command: &UnfollowArtist) -> Result<()> {
+    let sql = "delete from artist_follows where artist = $1 and user_id = $2";
+    tx.execute(sql, params![command.artist.as_str(), command.user]).await?;
+    Ok(())
+}
+
+async fn followed_artists(tx: &mut dyn Tx, question: &FollowedArtists) -> Result<Vec<String>> {
+    let sql = "select artist from artist_follows where user_id = $1
+                order by created_at desc, artist limit 100";
+    let read = |row: &Row| Ok(row.get("artist")?);
+    tx.query(sql, params![question.user]).await?.iter().map(read).collect()
+}
+
 /// The unique index makes a second plan of the same reminder harmless.
 async fn plan_reminders(tx: &mut dyn Tx, command: &PlanReminders) -> Result<u64> {
     let openings = "select s.id, s.sale_starts_at as about_at from event_schedules s
                      where s.status = 'UPCOMING' and $1 < s.sale_starts_at
                        and s.sale_starts_at <= $2
-                       and exists (select 1 from sale_reminders r where r.schedule_id = s.id)
+                       and (exists (select 1 from sale_reminders r where r.schedule_id = s.id)
+                            or exists (select 1 from events e
+                                         join artist_follows f on f.artist = e.artist
+                                        where e.id = s.event_id and e.status = 'OPEN'))
                        and not exists (select 1 from announcements a
                                         where a.schedule_id = s.id and a.kind = 'SALE_REMINDER'
                                           and a.about_at = s.sale_starts_at)
@@ -295,8 +328,23 @@ async fn next_owners(tx: &mut dyn Tx, position: &Position, limit: u32) -> Result
     Ok(page)
 }
 
+/// Fans who asked for this date, and followers of its artist. Several dates of an event that open
+/// together remind a follower once, of the first one.
 async fn next_fans(tx: &mut dyn Tx, position: &Position, limit: u32) -> Result<Page> {
-    let sql = "select user_id from sale_reminders where schedule_id = $1 and $2 < user_id
+    let sql = "with asked as (
+                   select user_id from sale_reminders where schedule_id = $1 and $2 < user_id
+                    order by user_id limit $3),
+                 following as (
+                   select f.user_id from event_schedules s
+                     join events e on e.id = s.event_id and e.status = 'OPEN'
+                     join artist_follows f on f.artist = e.artist
+                    where s.id = $1 and $2 < f.user_id
+                      and not exists (select 1 from event_schedules o
+                                       where o.event_id = s.event_id and o.status <> 'CANCELLED'
+                                         and o.sale_starts_at = s.sale_starts_at
+                                         and o.play_sequence < s.play_sequence)
+                    order by f.user_id limit $3)
+               select user_id from asked union select user_id from following
                 order by user_id limit $3";
     let rows = tx.query(sql, params![position.schedule, position.last_user, limit]).await?;
     let mut page = Page { n_read: rows.len() as u64, ..Page::default() };

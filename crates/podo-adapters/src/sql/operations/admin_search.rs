@@ -1,10 +1,10 @@
 //! Search for organisers. A query uses an index if one leads to its rows; otherwise it walks the
-//! primary key downwards and stops after a fixed number of rows.
+//! primary key, down or up, and stops after a fixed number of rows.
 
 use crate::sql::booking::reservations::json_or_default;
 use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
-use crate::sql::engine::value::{Row, Value, params};
+use crate::sql::engine::value::{Row, Value, first_at, params};
 use crate::sql::identity::accounts::read_role;
 use crate::sql::identity::team::{in_scope, scope_values};
 use crate::sql::payments::read::paid_with;
@@ -13,6 +13,7 @@ use podo_app::operations::port::admin_search::{
     AdminSearch, Found, Look, NotificationRow, PaymentRow, PaymentSearch, PersonRow, PersonSearch,
     ROWS_LOOKED_AT_MAX, ReservationRow, ReservationSearch,
 };
+use podo_app::store::Order;
 use podo_domain::booking::issued::Channel;
 use podo_domain::booking::order::options::TypeMark;
 use podo_domain::booking::reservations::ReservationStatus;
@@ -33,31 +34,99 @@ commands! {
             -> Option<EventId> as ReadOnly => event_of_payment;
         read event_of_reservation(EventOfReservation { reservation: ReservationId })
             -> Option<EventId> as ReadOnly => event_of_reservation;
+        read owners_of(OwnersOf { ids: Vec<Uuid> })
+            -> Vec<(Uuid, UserId)> as ReadOnly or_replica => owners;
         read all_notifications(AllNotifications { look: Look })
             -> Found<NotificationRow> as ReadOnly or_replica => notifications;
     }
 }
 
-/// The limit of a scan without an index: the last of `ROWS_LOOKED_AT_MAX` ids on the primary key,
-/// or nil if fewer remain.
-async fn floor(tx: &mut dyn Tx, sql: &'static str, look: Look) -> Result<Uuid> {
-    let before = look.before.unwrap_or(Uuid::max());
-    let row = tx.row(sql, params![before, ROWS_LOOKED_AT_MAX - 1]).await?;
-    Ok(row.map(|row| row.get("id")).transpose()?.unwrap_or(Uuid::nil()))
+/// The ids that are left to look at: from `low` up to, but without, `high`.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) low: Uuid,
+    pub(crate) high: Uuid,
+    /// Where the scan stops without an index; the next page continues there.
+    stop: Option<Uuid>,
+}
+
+pub(crate) fn span(look: &Look) -> Span {
+    let low = look.from.map_or(Uuid::nil(), first_at);
+    let high = look.to.map_or(Uuid::max(), first_at);
+    match (look.order, look.cursor) {
+        (_, None) => Span { low, high, stop: None },
+        (Order::Newest, Some(cursor)) => Span { low, high: high.min(cursor), stop: None },
+        (Order::Oldest, Some(cursor)) => Span { low: low.max(after(cursor)), high, stop: None },
+    }
+}
+
+fn after(id: Uuid) -> Uuid {
+    Uuid::from_u128(id.as_u128().saturating_add(1))
+}
+
+/// A statement in both orders.
+struct Both {
+    newest: &'static str,
+    oldest: &'static str,
+}
+
+impl Both {
+    fn of(&self, order: Order) -> &'static str {
+        match order {
+            Order::Newest => self.newest,
+            Order::Oldest => self.oldest,
+        }
+    }
+}
+
+/// The limit of a scan without an index: it ends with the last of `ROWS_LOOKED_AT_MAX` ids on the
+/// primary key.
+async fn limited(tx: &mut dyn Tx, deep: Both, look: &Look, span: Span) -> Result<Span> {
+    let values = params![span.high, span.low, ROWS_LOOKED_AT_MAX - 1];
+    let Some(row) = tx.row(deep.of(look.order), values).await? else { return Ok(span) };
+    let stop: Uuid = row.get("id")?;
+    Ok(match look.order {
+        Order::Newest => Span { low: stop, stop: Some(stop), ..span },
+        Order::Oldest => Span { high: after(stop), stop: Some(stop), ..span },
+    })
 }
 
 /// Cuts the extra row that was fetched beyond the limit.
-fn cut<T>(mut rows: Vec<T>, floor: Uuid, look: &Look, id: fn(&T) -> Uuid) -> Found<T> {
+fn cut<T>(mut rows: Vec<T>, span: Span, look: &Look, id: fn(&T) -> Uuid) -> Found<T> {
     let is_full = rows.len() > look.limit as usize;
     rows.truncate(look.limit as usize);
-    let floor = Some(floor).filter(|floor| !floor.is_nil());
-    let next = if is_full { rows.last().map(id) } else { floor };
+    let next = if is_full { rows.last().map(id) } else { span.stop };
     Found { rows, next }
+}
+
+/// The id at which a scan of a table stops.
+macro_rules! deep {
+    ($table:literal) => {
+        Both {
+            newest: concat!(
+                "select id from ",
+                $table,
+                " where id < $1 and id >= $2 order by id desc limit 1 offset $3"
+            ),
+            oldest: concat!(
+                "select id from ",
+                $table,
+                " where id < $1 and id >= $2 order by id limit 1 offset $3"
+            ),
+        }
+    };
+}
+
+/// A statement in both orders, with one more condition.
+macro_rules! both {
+    ($select:ident, $condition:literal) => {
+        Both { newest: $select!($condition, "desc"), oldest: $select!($condition, "asc") }
+    };
 }
 
 /// Selects reservations by one more condition, with or without an index.
 macro_rules! select_reservations {
-    ($condition:literal) => {
+    ($condition:literal, $order:literal) => {
         concat!(
             "select r.id, r.user_id, r.schedule_id, e.title, s.starts_at, r.status, r.amount,
                     r.booking_number, r.created_at,
@@ -70,7 +139,9 @@ macro_rules! select_reservations {
                 and (not $4 or r.schedule_id = $5) ",
             in_scope!("s.event_id"),
             $condition,
-            " order by r.id desc limit $6"
+            " order by r.id ",
+            $order,
+            " limit $6"
         )
     };
 }
@@ -81,20 +152,22 @@ async fn reservations(
 ) -> Result<Found<ReservationRow>> {
     let FindReservations { search, look } = question;
     let (sql, key) = match (search.id, &search.booking_number, search.user) {
-        (Some(id), _, _) => (select_reservations!("and r.id = $28"), Some(Value::from(id))),
+        (Some(id), _, _) => (both!(select_reservations, "and r.id = $28"), Some(Value::from(id))),
         (None, Some(number), _) => {
-            (select_reservations!("and r.booking_number = $28"), Some(Value::from(number)))
+            (both!(select_reservations, "and r.booking_number = $28"), Some(Value::from(number)))
         }
         (None, None, Some(user)) => {
-            (select_reservations!("and r.user_id = $28"), Some(Value::from(user)))
+            (both!(select_reservations, "and r.user_id = $28"), Some(Value::from(user)))
         }
-        (None, None, None) => (select_reservations!(""), None),
+        (None, None, None) => (both!(select_reservations, ""), None),
     };
-    let deep = "select id from reservations where id < $1 order by id desc limit 1 offset $2";
-    let floor = if key.is_some() { Uuid::nil() } else { floor(tx, deep, *look).await? };
+    let mut span = span(look);
+    if key.is_none() {
+        span = limited(tx, deep!("reservations"), look, span).await?;
+    }
     let mut values = params![
-        look.before.unwrap_or(Uuid::max()),
-        floor,
+        span.high,
+        span.low,
         search.status.map(ReservationStatus::as_str),
         search.schedule.is_some(),
         search.schedule.map_or(Uuid::nil(), ScheduleId::uuid),
@@ -103,9 +176,9 @@ async fn reservations(
     .to_vec();
     values.extend(scope_values(search.events.as_ref()));
     values.extend(key);
-    let rows = tx.query(sql, &values).await?;
+    let rows = tx.query(sql.of(look.order), &values).await?;
     let found: Vec<ReservationRow> = rows.iter().map(read_reservation).collect::<Result<_>>()?;
-    let mut found = cut(found, floor, look, |row| row.id.uuid());
+    let mut found = cut(found, span, look, |row| row.id.uuid());
     let sql = "select number, active, fee, ticket_type from reservation_seats
                 where reservation_id = $1 order by seat_index";
     let sets = found.rows.iter().map(|row| params![row.id].to_vec()).collect();
@@ -154,40 +227,53 @@ fn read_reservation(row: &Row) -> Result<ReservationRow> {
 
 /// Selects payments in the same way.
 macro_rules! select_payments {
-    ($condition:literal) => {
+    ($condition:literal, $order:literal) => {
         concat!(
             "select p.id, p.reservation_id, r.booking_number, p.user_id, p.method, p.paid_with, p.gateway,
-                    p.status, p.amount, p.captured, p.refunded, p.created_at
+                    p.status, p.amount, p.captured, p.refunded, p.created_at,
+                    e.title, s.starts_at
                from payments p
                join reservations r on r.id = p.reservation_id
                join event_schedules s on s.id = r.schedule_id
+               join events e on e.id = s.event_id
               where p.id < $1 and p.id >= $2
                 and (cast($3 as text) is null or p.status = $3)
                 and (not $4 or p.user_id = $5) ",
             in_scope!("s.event_id"),
             $condition,
-            " order by p.id desc limit $6"
+            " order by p.id ",
+            $order,
+            " limit $6"
         )
     };
 }
 
 async fn payments(tx: &mut dyn Tx, question: &FindPayments) -> Result<Found<PaymentRow>> {
     let FindPayments { search, look } = question;
+    let has_key =
+        search.id.is_some() || search.reservation.is_some() || search.booking_number.is_some();
     let (sql, key) = match (search.id, search.reservation, &search.booking_number) {
-        (Some(id), _, _) => (select_payments!("and p.id = $28"), Some(Value::from(id))),
+        (Some(id), _, _) => (both!(select_payments, "and p.id = $28"), Some(Value::from(id))),
         (None, Some(reservation), _) => {
-            (select_payments!("and p.reservation_id = $28"), Some(Value::from(reservation)))
+            (both!(select_payments, "and p.reservation_id = $28"), Some(Value::from(reservation)))
         }
         (None, None, Some(number)) => {
-            (select_payments!("and r.booking_number = $28"), Some(Value::from(number)))
+            (both!(select_payments, "and r.booking_number = $28"), Some(Value::from(number)))
         }
-        (None, None, None) => (select_payments!(""), None),
+        (None, None, None) => match search.schedule {
+            Some(schedule) => {
+                (both!(select_payments, "and r.schedule_id = $28"), Some(Value::from(schedule)))
+            }
+            None => (both!(select_payments, ""), None),
+        },
     };
-    let deep = "select id from payments where id < $1 order by id desc limit 1 offset $2";
-    let floor = if key.is_some() { Uuid::nil() } else { floor(tx, deep, *look).await? };
+    let mut span = span(look);
+    if !has_key {
+        span = limited(tx, deep!("payments"), look, span).await?;
+    }
     let mut values = params![
-        look.before.unwrap_or(Uuid::max()),
-        floor,
+        span.high,
+        span.low,
         search.status.map(PaymentStatus::as_str),
         search.user.is_some(),
         search.user.map_or(Uuid::nil(), UserId::uuid),
@@ -196,9 +282,9 @@ async fn payments(tx: &mut dyn Tx, question: &FindPayments) -> Result<Found<Paym
     .to_vec();
     values.extend(scope_values(search.events.as_ref()));
     values.extend(key);
-    let rows = tx.query(sql, &values).await?;
+    let rows = tx.query(sql.of(look.order), &values).await?;
     let found: Vec<PaymentRow> = rows.iter().map(read_payment).collect::<Result<_>>()?;
-    Ok(cut(found, floor, look, |row| row.id.uuid()))
+    Ok(cut(found, span, look, |row| row.id.uuid()))
 }
 
 fn read_payment(row: &Row) -> Result<PaymentRow> {
@@ -214,6 +300,8 @@ fn read_payment(row: &Row) -> Result<PaymentRow> {
         amount: row.get("amount")?,
         captured: row.get("captured")?,
         refunded: row.get("refunded")?,
+        event_title: row.get("title")?,
+        starts_at: row.get("starts_at")?,
         created_at: row.get("created_at")?,
     })
 }
@@ -240,39 +328,49 @@ async fn event_of_reservation(
 }
 
 macro_rules! select_people {
-    ($condition:literal) => {
+    ($condition:literal, $order:literal) => {
         concat!(
             "select id, email, name, role, reads_only, status, created_at from users
-              where id < $1 and status <> 'DELETED' ",
+              where id < $1 and id >= $2 and status <> 'DELETED' ",
             $condition,
-            " order by id desc limit $2"
+            " order by id ",
+            $order,
+            " limit $3"
         )
     };
 }
 
 async fn people(tx: &mut dyn Tx, question: &FindPeople) -> Result<Found<PersonRow>> {
     let FindPeople { search, look } = question;
-    let (sql, key) = match search {
+    let (sql, keys) = match search {
         PersonSearch { id: Some(id), .. } => {
-            (select_people!("and id = $3"), Some(Value::from(*id)))
+            (both!(select_people, "and id = $4"), vec![Value::from(*id)])
         }
         PersonSearch { email_hash: Some(hash), .. } => {
-            (select_people!("and email_hash = $3"), Some(Value::from(*hash)))
+            (both!(select_people, "and email_hash = $4"), vec![Value::from(*hash)])
         }
         PersonSearch { phone_hash: Some(hash), .. } => {
-            (select_people!("and phone_hash = $3"), Some(Value::from(*hash)))
+            (both!(select_people, "and phone_hash = $4"), vec![Value::from(*hash)])
         }
-        PersonSearch { name_hash: Some(hash), .. } => (
-            select_people!("and id in (select user_id from name_prefixes where hash = $3)"),
-            Some(Value::from(*hash)),
-        ),
-        PersonSearch { .. } => (select_people!(""), None),
+        PersonSearch { name_hash, email_part_hash, .. } => {
+            match (name_hash.or(*email_part_hash), email_part_hash.or(*name_hash)) {
+                (Some(name), Some(email)) => (
+                    both!(
+                        select_people,
+                        "and id in (select user_id from name_prefixes where hash in ($4, $5))"
+                    ),
+                    vec![Value::from(name), Value::from(email)],
+                ),
+                _ => (both!(select_people, ""), Vec::new()),
+            }
+        }
     };
-    let mut values = params![look.before.unwrap_or(Uuid::max()), look.limit + 1].to_vec();
-    values.extend(key);
-    let rows = tx.query(sql, &values).await?;
+    let span = span(look);
+    let mut values = params![span.high, span.low, look.limit + 1].to_vec();
+    values.extend(keys);
+    let rows = tx.query(sql.of(look.order), &values).await?;
     let found: Vec<PersonRow> = rows.iter().map(read_person).collect::<Result<_>>()?;
-    Ok(cut(found, Uuid::nil(), look, |row| row.user.uuid()))
+    Ok(cut(found, span, look, |row| row.user.uuid()))
 }
 
 fn read_person(row: &Row) -> Result<PersonRow> {
@@ -287,13 +385,30 @@ fn read_person(row: &Row) -> Result<PersonRow> {
     })
 }
 
+async fn owners(tx: &mut dyn Tx, question: &OwnersOf) -> Result<Vec<(Uuid, UserId)>> {
+    let reservations = "select id, user_id from reservations where id = $1";
+    let payments = "select id, user_id from payments where id = $1";
+    let mut owners = Vec::new();
+    for sql in [reservations, payments] {
+        let sets = question.ids.iter().map(|id| params![*id].to_vec()).collect();
+        for row in tx.query_each(sql, sets).await?.iter().flatten() {
+            owners.push((row.get("id")?, row.get("user_id")?));
+        }
+    }
+    Ok(owners)
+}
+
 async fn notifications(
     tx: &mut dyn Tx,
     question: &AllNotifications,
 ) -> Result<Found<NotificationRow>> {
     let AllNotifications { look } = question;
-    let sql = "select message_id, user_id, channel, subject, body, created_at from mailbox
-                where message_id < $1 order by message_id desc limit $2";
+    let sql = Both {
+        newest: "select message_id, user_id, channel, subject, body, created_at from mailbox
+                  where message_id < $1 and message_id >= $2 order by message_id desc limit $3",
+        oldest: "select message_id, user_id, channel, subject, body, created_at from mailbox
+                  where message_id < $1 and message_id >= $2 order by message_id limit $3",
+    };
     let read = |row: &Row| {
         Ok(NotificationRow {
             id: row.get("message_id")?,
@@ -304,8 +419,8 @@ async fn notifications(
             created_at: row.get("created_at")?,
         })
     };
-    let values = params![look.before.unwrap_or(Uuid::max()), look.limit + 1];
-    let found: Vec<NotificationRow> =
-        tx.query(sql, values).await?.iter().map(read).collect::<Result<_>>()?;
-    Ok(cut(found, Uuid::nil(), look, |row| row.id))
+    let span = span(look);
+    let rows = tx.query(sql.of(look.order), params![span.high, span.low, look.limit + 1]).await?;
+    let found: Vec<NotificationRow> = rows.iter().map(read).collect::<Result<_>>()?;
+    Ok(cut(found, span, look, |row| row.id))
 }

@@ -7,8 +7,10 @@ use crate::sql::engine::value::{Row, params};
 use aws_lc_rs::digest::{SHA256, digest};
 use podo_app::Result;
 use podo_app::operations::port::audit::{AuditLog, AuditNote, AuditQuery, AuditView};
+use podo_app::store::Order;
 use podo_domain::{Timestamp, UserId};
 use serde::Serialize;
+use std::time::Duration;
 use uuid::Uuid;
 
 commands! {
@@ -23,22 +25,62 @@ async fn keep(tx: &mut dyn Tx, it: &AuditNote) -> Result<()> {
 }
 
 async fn list(tx: &mut dyn Tx, asked: &AuditQuery) -> Result<Vec<AuditView>> {
-    let sql = "select seq, actor_id, action, subject, details, created_at from audit_log
-                where seq < $1 and $2 <= created_at and created_at < $3
-                  and (cast($4 as uuid) is null or actor_id = $4)
-                  and (cast($5 as text) is null or action = $5 or action like $5 || '.%')
-                  and (cast($6 as text) is null or subject = $6)
-                order by seq desc limit $7";
+    macro_rules! select {
+        ($order:literal) => {
+            concat!(
+                "select seq, actor_id, action, subject, details, created_at from audit_log
+                  where seq > $8 and seq < $1 and $2 <= created_at and created_at < $3
+                    and (cast($4 as uuid) is null or actor_id = $4)
+                    and (cast($5 as text) is null or action = $5 or action like $5 || '.%')
+                    and (cast($6 as text) is null or subject = $6)
+                  order by seq ",
+                $order,
+                " limit $7"
+            )
+        };
+    }
+    let (mut above, mut below) = bounds(tx, asked).await?;
+    let sql = match asked.order {
+        Order::Newest => {
+            below = below.min(asked.cursor.unwrap_or(i64::MAX));
+            select!("desc")
+        }
+        Order::Oldest => {
+            above = above.max(asked.cursor.unwrap_or(0));
+            select!("asc")
+        }
+    };
     let values = params![
-        asked.before,
+        below,
         asked.from,
         asked.to,
         asked.actor,
         asked.action.clone(),
         asked.subject.clone(),
-        asked.limit
+        asked.limit,
+        above
     ];
     tx.query(sql, values).await?.iter().map(read).collect()
+}
+
+/// Entries are in the order of their times, but for the difference of the nodes' clocks.
+const CLOCKS_APART: Duration = Duration::from_secs(60);
+
+/// The numbers that the period lies between, so that an old one isn't reached by reading the whole
+/// log.
+async fn bounds(tx: &mut dyn Tx, asked: &AuditQuery) -> Result<(i64, i64)> {
+    let first = "select seq from audit_log where created_at >= $1 order by created_at limit 1";
+    let last = "select seq from audit_log where created_at < $1 order by created_at desc limit 1";
+    let (mut above, mut below) = (0, i64::MAX);
+    if asked.from > Timestamp::from_ms(0) {
+        let row = tx.row(first, params![asked.from.minus(CLOCKS_APART)]).await?;
+        above = row.map_or(Ok(i64::MAX), |row| row.get::<i64>("seq").map(|seq| seq - 1))?;
+    }
+    if asked.to < Timestamp::FAR_FUTURE {
+        let row = tx.row(last, params![asked.to.plus(CLOCKS_APART)]).await?;
+        below = row.map_or(Ok(0), |row| row.get::<i64>("seq").map(|seq| seq + 1))?;
+    }
+    Ok((above, below))
 }
 
 fn read(row: &Row) -> Result<AuditView> {
@@ -46,6 +88,8 @@ fn read(row: &Row) -> Result<AuditView> {
         seq: row.get("seq")?,
         actor_id: row.get("actor_id")?,
         actor_key: None,
+        actor: None,
+        about: None,
         action: row.get("action")?,
         subject: row.get("subject")?,
         details: row.json("details")?,

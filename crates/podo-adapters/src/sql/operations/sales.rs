@@ -4,9 +4,9 @@ use crate::sql::engine::commands::commands;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
 use crate::sql::messaging::messages::mark;
-use podo_app::payments::port::sales::{Booked, GradeShare, GradeStatistics, Sales};
+use podo_app::payments::port::sales::{Booked, EventSold, GradeShare, GradeStatistics, Sales};
 use podo_app::{Error, Result};
-use podo_domain::{ReservationId, ScheduleId, Timestamp, Won};
+use podo_domain::{EventId, ReservationId, ScheduleId, Timestamp, Won};
 use std::collections::BTreeMap;
 
 commands! {
@@ -14,6 +14,8 @@ commands! {
         write count_booked(CountBooked {
             consumer: &'static str, booked: Vec<Booked>, now: Timestamp,
         }) -> u64 as Worker => count;
+        read events_sold(EventsSold { events: Vec<EventId> })
+            -> Vec<EventSold> as ReadOnly or_replica => events_sold;
         read statistics(StatisticsOf { schedule: ScheduleId })
             -> Vec<GradeStatistics> as ReadOnly or_replica => statistics;
     }
@@ -96,6 +98,26 @@ async fn apply(tx: &mut dyn Tx, changes: Changes, now: Timestamp) -> Result<()> 
     };
     tx.execute_each(sql, changes.into_iter().map(row).collect()).await?;
     Ok(())
+}
+
+async fn events_sold(tx: &mut dyn Tx, question: &EventsSold) -> Result<Vec<EventSold>> {
+    let sql = "select min(s.starts_at) as starts_at, max(s.starts_at) as last_starts_at,
+                      count(*) as n_dates, cast(coalesce(sum(s.n_seats), 0) as bigint) as n_seats,
+                      cast(coalesce(sum((select sum(g.sold) from sales_by_grade g
+                                          where g.schedule_id = s.id)), 0) as bigint) as n_sold
+                 from event_schedules s where s.event_id = $1 and s.status <> 'CANCELLED'";
+    let sets = question.events.iter().map(|event| params![*event].to_vec()).collect();
+    let read = |rows: Vec<Row>| {
+        let Some(row) = rows.first() else { return Ok(EventSold::default()) };
+        Ok(EventSold {
+            starts_at: row.get("starts_at")?,
+            last_starts_at: row.get("last_starts_at")?,
+            dates: row.get("n_dates")?,
+            seats: row.get("n_seats")?,
+            sold: row.get("n_sold")?,
+        })
+    };
+    tx.query_each(sql, sets).await?.into_iter().map(read).collect()
 }
 
 async fn statistics(tx: &mut dyn Tx, question: &StatisticsOf) -> Result<Vec<GradeStatistics>> {

@@ -5,6 +5,7 @@ use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::params;
 use podo_app::Result;
 use podo_app::booking::port::reservations::HoldSeats;
+use podo_app::store::Order;
 use podo_app::waiting_room::port::history::{HistoryCursor, PlaceRecord, Places, QueueHistory};
 use podo_app::waiting_room::port::queue::{Admission, FanPlace, Remembered, Survivors};
 use podo_domain::waiting_room::{Entry, PlaceNumber};
@@ -199,21 +200,29 @@ async fn places_of(tx: &mut dyn Tx, question: &PlacesOf) -> Result<Vec<PlaceReco
 
 /// One fan's places are found by the fan, because a schedule can have a million.
 async fn places_in(tx: &mut dyn Tx, question: &Places) -> Result<Vec<PlaceRecord>> {
-    let all = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
-                      extensions_left, ended_reason, created_at, updated_at
-                 from queue_history
-                where schedule_id = $1 and place_number < $2
-                order by place_number desc limit $3";
+    let latest = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
+                         extensions_left, ended_reason, created_at, updated_at
+                    from queue_history
+                   where schedule_id = $1 and place_number < $2
+                   order by place_number desc limit $3";
+    let first = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
+                        extensions_left, ended_reason, created_at, updated_at
+                   from queue_history
+                  where schedule_id = $1 and place_number > $2
+                  order by place_number limit $3";
     let of_fan = "select schedule_id, user_id, place_number, state, activated_at, expires_at,
                          extensions_left, ended_reason, created_at, updated_at
                     from queue_history
                    where schedule_id = $1 and place_number < $2 and user_id = $4
                    order by created_at desc, place_number desc limit $3";
-    let before = question.before.unwrap_or(NUMBER_MAX);
-    let rows = match question.fan {
-        None => tx.query(all, params![question.schedule, before, question.limit]).await?,
-        Some(fan) => {
-            tx.query(of_fan, params![question.schedule, before, question.limit, fan]).await?
+    let Places { schedule, fan, order, cursor, limit } = *question;
+    let before = cursor.unwrap_or(NUMBER_MAX);
+    let rows = match (fan, order) {
+        (Some(fan), _) => tx.query(of_fan, params![schedule, before, limit, fan]).await?,
+        (None, Order::Newest) => tx.query(latest, params![schedule, before, limit]).await?,
+        (None, Order::Oldest) => {
+            // Numbers begin at 1.
+            tx.query(first, params![schedule, cursor.unwrap_or(0), limit]).await?
         }
     };
     rows.iter().map(read_place).collect()

@@ -171,7 +171,7 @@ async fn due(world: &World, user: UserId) -> Option<UnindexedName> {
 
 async fn found_by(world: &World, name_hash: [u8; 32]) -> Vec<UserId> {
     let search = PersonSearch { name_hash: Some(name_hash), ..PersonSearch::default() };
-    let found = world.store.find_people(search, Look { before: None, limit: 10 }).await.unwrap();
+    let found = world.store.find_people(search, Look::newest(10)).await.unwrap();
     found.rows.into_iter().map(|row| row.user).collect()
 }
 

@@ -5,6 +5,7 @@ use crate::world::{World, at, refusal};
 use futures::future::join_all;
 use podo_app::booking::port::reservations::Held;
 use podo_app::catalog::port::{Catalog, ChangeSchedule};
+use podo_app::identity::port::accounts::Accounts;
 use podo_app::identity::support::port::{SupportSubject, TimelineKind};
 use podo_app::messaging::port::announcements::{Announcements, Subject};
 use podo_app::messaging::port::messages::{Message, Messages};
@@ -12,7 +13,7 @@ use podo_domain::catalog::ScheduleChange;
 use podo_domain::messaging::announcements::AnnouncementKind;
 use podo_domain::messaging::messages::MessageKind;
 use podo_domain::payments::PaymentMethod;
-use podo_domain::{Refusal, ScheduleId, Timestamp};
+use podo_domain::{EventId, Refusal, ScheduleId, Timestamp, UserId};
 use std::time::Duration;
 
 /// Buys these seats from the wallet.
@@ -154,6 +155,36 @@ async fn fans_who_asked_are_reminded_of_an_opening() {
     let after = starts_at(&world).await.plus(Duration::from_secs(400 * 86_400));
     assert!(store.forget_announcements(after, 100).await.unwrap() >= 2);
     assert!(store.sale_reminders_of(asks.id).await.unwrap().is_empty());
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn followers_of_an_artist_are_reminded_of_every_opening_once() {
+    let world = World::new().await;
+    let (follows, both, left) = (world.fan().await, world.fan().await, world.fan().await);
+    let (store, schedule) = (&world.store, world.schedule);
+    let early = at(-7_200);
+    for fan in [&follows, &both, &left] {
+        for _again in 0..2 {
+            store.follow_artist(world.event, fan.id, early).await.unwrap();
+        }
+    }
+    store.ask_for_sale_reminder(schedule, both.id, early).await.unwrap();
+    let artist = store.followed_artists(left.id).await.unwrap().remove(0);
+    store.unfollow_artist(artist.clone(), left.id).await.unwrap();
+    assert!(store.followed_artists(left.id).await.unwrap().is_empty());
+    assert_eq!(store.followed_artists(follows.id).await.unwrap(), [artist]);
+    let unknown = EventId::new(world.id());
+    let refused = store.follow_artist(unknown, follows.id, early).await;
+    assert_eq!(refusal(refused), Refusal::NotFound);
+    assert_eq!(store.plan_reminders(at(-1_700), 10).await.unwrap(), 1);
+    announce_all(&world, at(-1_700)).await;
+    let reminded = messages(&world, MessageKind::SaleReminder, at(-1_700)).await;
+    let n_to =
+        |fan: UserId| reminded.iter().filter(|it| it.payload.contains(&fan.to_string())).count();
+    assert_eq!((n_to(follows.id), n_to(both.id), n_to(left.id)), (1, 1, 0));
+    store.erase(follows.id, at(2)).await.unwrap();
+    assert!(store.followed_artists(follows.id).await.unwrap().is_empty());
     world.finish().await;
 }
 

@@ -1,4 +1,5 @@
-//! The job that makes names searchable. Names are encrypted, so the store can't do it by itself.
+//! The job that makes names and addresses searchable. They are encrypted, so the store can't do it
+//! by itself.
 
 use crate::context::AppContext;
 use crate::error::Result;
@@ -6,6 +7,7 @@ use crate::identity::accounts;
 use crate::identity::support::port::{IndexName, UnindexedName};
 use crate::operations::jobs::{NAMES, Round, put_off};
 use podo_domain::Timestamp;
+use podo_domain::identity::email_prefixes;
 use podo_domain::identity::names::name_prefixes;
 
 const ROUND_MAX: u32 = 200;
@@ -15,7 +17,12 @@ pub(crate) fn prefix_hash(context: &AppContext, prefix: &str) -> [u8; 32] {
     context.keyring.lookup("name prefix", prefix)
 }
 
-/// Indexes new and changed names.
+/// The same for the beginning of an address, and for its domain.
+pub(crate) fn email_hash(context: &AppContext, part: &str) -> [u8; 32] {
+    context.keyring.lookup("email prefix", part)
+}
+
+/// Indexes new and changed names and addresses.
 pub async fn index_names(context: &AppContext, now: Timestamp) -> Result<Round> {
     let found = context.store.unindexed_names(now, ROUND_MAX).await?;
     let mut round = Round { is_full: found.len() >= ROUND_MAX as usize, ..Round::default() };
@@ -39,7 +46,9 @@ pub async fn index_names(context: &AppContext, now: Timestamp) -> Result<Round> 
 
 fn hashes(context: &AppContext, known: UnindexedName) -> Result<IndexName> {
     let name = accounts::open(context, "name", known.user, &known.name)?;
-    let prefixes = name_prefixes(&name);
-    let hashes = prefixes.iter().map(|prefix| prefix_hash(context, prefix)).collect();
+    let email = accounts::open(context, "email", known.user, &known.email)?;
+    let names = name_prefixes(&name).into_iter().map(|prefix| prefix_hash(context, &prefix));
+    let emails = email_prefixes(&email).into_iter().map(|part| email_hash(context, &part));
+    let hashes = names.chain(emails).collect();
     Ok(IndexName { known, hashes })
 }

@@ -120,15 +120,16 @@ pub struct BookingTicket {
     pub offered_until: Option<Timestamp>,
 }
 
-/// An account whose name can't be searched for yet.
+/// An account whose name or address can't be searched for yet. Both are encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnindexedName {
     pub user: UserId,
-    /// Encrypted.
     pub name: Vec<u8>,
+    pub email: Vec<u8>,
 }
 
-/// The keyed hashes of a name's prefixes. Skipped if the name changed meanwhile.
+/// The keyed hashes of the prefixes of a name and an address. Skipped if one of them changed
+/// meanwhile.
 #[derive(Clone, Debug)]
 pub struct IndexName {
     pub known: UnindexedName,

@@ -100,6 +100,16 @@ pub trait Announcements: Send + Sync {
     /// The dates whose opening the fan wants to be reminded of, at most 100.
     async fn sale_reminders_of(&self, user: UserId) -> Result<Vec<ScheduleId>>;
 
+    /// Reminds the fan of every opening of the event's artist from now on. Idempotent; returns the
+    /// artist. Refusals: `NotFound`, also for an event that fans can't see yet.
+    async fn follow_artist(&self, event: EventId, user: UserId, now: Timestamp) -> Result<String>;
+
+    /// Idempotent.
+    async fn unfollow_artist(&self, artist: String, user: UserId) -> Result<()>;
+
+    /// The artists whom the fan follows, the latest first, at most 100.
+    async fn followed_artists(&self, user: UserId) -> Result<Vec<String>>;
+
     /// Announces the openings and shows that are near. Each is announced once.
     async fn plan_reminders(&self, now: Timestamp, limit: u32) -> Result<u64>;
 

@@ -1,6 +1,7 @@
 //! Organisers' search: reservations, payments, people and notifications, newest first.
 
 use crate::error::Result;
+use crate::store::Order;
 use async_trait::async_trait;
 use podo_domain::booking::issued::Channel;
 use podo_domain::booking::reservations::ReservationStatus;
@@ -24,11 +25,22 @@ pub struct Found<T> {
     pub next: Option<Uuid>,
 }
 
-/// Rows before `before`, at most `limit`.
-#[derive(Clone, Copy, Debug)]
+/// At most `limit` rows beyond `cursor`, created from `from` on and before `to`. Ids begin with
+/// their time, so the primary key gives the order and the period.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Look {
-    pub before: Option<Uuid>,
+    pub order: Order,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+    pub cursor: Option<Uuid>,
     pub limit: u32,
+}
+
+impl Look {
+    /// The first rows, newest first.
+    pub fn newest(limit: u32) -> Look {
+        Look { limit, ..Look::default() }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -63,6 +75,7 @@ pub struct ReservationRow {
 
 #[derive(Clone, Debug, Default)]
 pub struct PaymentSearch {
+    pub schedule: Option<ScheduleId>,
     pub status: Option<PaymentStatus>,
     pub user: Option<UserId>,
     pub id: Option<PaymentId>,
@@ -91,6 +104,8 @@ pub struct PaymentRow {
     pub amount: Won,
     pub captured: Won,
     pub refunded: Won,
+    pub event_title: String,
+    pub starts_at: Timestamp,
     pub created_at: Timestamp,
 }
 
@@ -103,6 +118,8 @@ pub struct PersonSearch {
     pub phone_hash: Option<[u8; 32]>,
     /// Of the first characters of the name.
     pub name_hash: Option<[u8; 32]>,
+    /// Of the first characters of the address, or of its domain. With `name_hash`: either.
+    pub email_part_hash: Option<[u8; 32]>,
 }
 
 #[derive(Clone, Debug)]
@@ -145,6 +162,9 @@ pub trait AdminSearch: Send + Sync {
     async fn event_of_payment(&self, payment: PaymentId) -> Result<Option<EventId>>;
 
     async fn event_of_reservation(&self, reservation: ReservationId) -> Result<Option<EventId>>;
+
+    /// Who booked or paid, by the ids of reservations and payments; other ids are left out.
+    async fn owners_of(&self, ids: Vec<Uuid>) -> Result<Vec<(Uuid, UserId)>>;
 
     async fn all_notifications(&self, look: Look) -> Result<Found<NotificationRow>>;
 }

@@ -1,6 +1,8 @@
 //! The audit log: what organisers changed and read.
 
 use crate::error::Result;
+use crate::identity::accounts::PersonHint;
+use crate::store::Order;
 use async_trait::async_trait;
 use podo_domain::{Timestamp, UserId};
 use serde::Serialize;
@@ -17,6 +19,12 @@ pub struct AuditView {
     /// The name of the API key that acted; absent for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor_key: Option<String>,
+    /// The person who acted; absent for keys and deleted accounts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actor: Option<PersonHint>,
+    /// The person whose account, booking or payment is the object of the action.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<PersonHint>,
     /// `event.open`, `wallet.adjust`, `read` …
     pub action: String,
     /// The object of the action.
@@ -25,7 +33,7 @@ pub struct AuditView {
     pub at: Timestamp,
 }
 
-/// Selects entries, newest first.
+/// Selects entries.
 #[derive(Clone, Debug)]
 pub struct AuditQuery {
     pub actor: Option<UserId>,
@@ -34,8 +42,9 @@ pub struct AuditQuery {
     pub subject: Option<String>,
     pub from: Timestamp,
     pub to: Timestamp,
-    /// Only entries with a smaller number.
-    pub before: i64,
+    pub order: Order,
+    /// Only entries beyond this number, in this order.
+    pub cursor: Option<i64>,
     pub limit: u32,
 }
 

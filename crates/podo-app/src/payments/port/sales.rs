@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use async_trait::async_trait;
-use podo_domain::{MessageId, ReservationId, ScheduleId, Timestamp, Won};
+use podo_domain::{EventId, MessageId, ReservationId, ScheduleId, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -41,6 +41,20 @@ pub struct GradeStatistics {
     pub updated_at: Option<Timestamp>,
 }
 
+/// The dates of an event that aren't canceled, and what was sold of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EventSold {
+    /// The first and the last show; absent without dates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub starts_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_starts_at: Option<Timestamp>,
+    pub dates: u32,
+    pub seats: u32,
+    pub sold: u32,
+}
+
 #[async_trait]
 pub trait Sales: Send + Sync {
     /// Counts new messages and marks them in one transaction; returns how many were new.
@@ -50,6 +64,9 @@ pub trait Sales: Send + Sync {
         booked: Vec<Booked>,
         now: Timestamp,
     ) -> Result<u64>;
+
+    /// One for each event, in their order.
+    async fn events_sold(&self, events: Vec<EventId>) -> Result<Vec<EventSold>>;
 
     async fn statistics(&self, schedule: ScheduleId) -> Result<Vec<GradeStatistics>>;
 }

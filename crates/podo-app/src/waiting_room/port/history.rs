@@ -1,6 +1,7 @@
 //! The store's record of admissions: who was admitted, until when, and how the entry ended.
 
 use crate::error::Result;
+use crate::store::Order;
 use crate::waiting_room::port::queue::{Admission, Remembered, Survivors};
 use async_trait::async_trait;
 use podo_domain::waiting_room::{Entry, PlaceNumber};
@@ -82,8 +83,9 @@ pub struct Places {
     pub schedule: ScheduleId,
     /// Only this fan's entries.
     pub fan: Option<UserId>,
-    /// Only smaller numbers.
-    pub before: Option<PlaceNumber>,
+    pub order: Order,
+    /// Only numbers beyond this one, in this order.
+    pub cursor: Option<PlaceNumber>,
     pub limit: u32,
 }
 

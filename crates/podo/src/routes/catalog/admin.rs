@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 use podo_app::catalog;
 use podo_app::catalog::port::{EventFilter, EventVerb, Unwanted};
 use podo_app::catalog::{
-    EventDetail, EventView, NewSchedule, NewVenue, ScheduleView, VenueEdit, VenueView,
+    EventDetail, EventLine, NewSchedule, NewVenue, ScheduleView, VenueEdit, VenueView,
 };
 use podo_app::store::Page;
 use podo_domain::booking::seats::SEATS_PER_ORDER;
@@ -300,6 +300,12 @@ pub(crate) struct AllEventsParams {
     #[param(value_type = Option<String>, max_length = 100)]
     query: Option<Line<100>>,
     status: Option<EventStatus>,
+    /// Only events with a show from this moment on.
+    #[param(value_type = Option<String>, format = DateTime)]
+    from: Option<Timestamp>,
+    /// Only events with a show before this moment.
+    #[param(value_type = Option<String>, format = DateTime)]
+    to: Option<Timestamp>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<u32>,
     cursor: Option<Uuid>,
@@ -308,17 +314,19 @@ pub(crate) struct AllEventsParams {
 /// All events, including those that fans don't see yet, newest first.
 #[utoipa::path(get, path = "/api/admin/events", operation_id = "list_all_events", tag = "admin", security(("accessToken" = [])),
     params(AllEventsParams),
-    responses((status = 200, body = Page<EventView>), (status = 401, body = Problem),
+    responses((status = 200, body = Page<EventLine>), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn list_events(
     State(app): State<App>,
     Allowed { grant, .. }: Allowed<ViewEvents, OwnEvents>,
     Params(params): Params<AllEventsParams>,
-) -> ApiResult<Json<Page<EventView>>> {
+) -> ApiResult<Json<Page<EventLine>>> {
     let page = page(params.limit, params.cursor)?;
     let filter = EventFilter {
         query: params.query.map(String::from),
         only: params.status,
+        from: params.from,
+        to: params.to,
         events: grant.events.only(),
         ..EventFilter::default()
     };

@@ -7,13 +7,13 @@ use axum::Json;
 use axum::extract::State;
 use podo_app::catalog;
 use podo_app::catalog::cards;
-use podo_app::catalog::cards::EventCard;
+use podo_app::catalog::cards::{EventCard, SearchSuggestions};
 use podo_app::catalog::port::EventFilter;
 use podo_app::catalog::{EventDetail, EventView, ScheduleDetail};
 use podo_app::store::Page;
 use podo_domain::catalog::text::Line;
 use podo_domain::catalog::{EventStatus, Genre, ScheduleStatus};
-use podo_domain::{EventId, ScheduleId, Timestamp};
+use podo_domain::{EventId, ScheduleId, Timestamp, Won};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
@@ -46,6 +46,11 @@ pub(crate) struct EventParams {
     #[serde(rename = "opensTo")]
     #[param(value_type = Option<String>, format = DateTime)]
     opens_to: Option<Timestamp>,
+    /// Cards only: events whose cheapest seat, with its booking fee, costs no more than this. A page
+    /// may be short and still have a `nextCursor`.
+    #[serde(rename = "priceMax")]
+    #[param(value_type = Option<i64>, minimum = 0)]
+    price_max: Option<Won>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<u32>,
     cursor: Option<Uuid>,
@@ -87,7 +92,27 @@ pub(crate) async fn list_event_cards(
     Params(params): Params<EventParams>,
 ) -> ApiResult<Json<Page<EventCard>>> {
     let page = page(params.limit, params.cursor)?;
-    Ok(Json(cards::list_cards(&app.context, params.filter(), page).await?))
+    let price_max = params.price_max;
+    Ok(Json(cards::list_cards(&app.context, params.filter(), price_max, page).await?))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SuggestParams {
+    /// What the fan typed; Korean initial consonants such as `ㅊㅍㄷ` match too.
+    #[param(value_type = String, max_length = 100)]
+    query: Line<100>,
+}
+
+/// Artists and events that a text may mean, and the right spelling if nothing matches.
+#[utoipa::path(get, path = "/api/events/suggestions", tag = "catalog", params(SuggestParams),
+    responses((status = 200, body = SearchSuggestions), (status = 422, body = Problem)))]
+pub(crate) async fn suggest_events(
+    State(app): State<App>,
+    Params(params): Params<SuggestParams>,
+) -> ApiResult<Json<SearchSuggestions>> {
+    Ok(Json(cards::suggest(&app.context, params.query.as_str()).await?))
 }
 
 /// An event with its schedules.

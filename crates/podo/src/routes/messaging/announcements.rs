@@ -8,7 +8,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use podo_app::messaging::announcements;
 use podo_app::messaging::port::announcements::OpenChange;
-use podo_domain::{ReservationId, ScheduleId};
+use podo_domain::catalog::text::Line;
+use podo_domain::{EventId, ReservationId, ScheduleId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -18,6 +19,8 @@ pub(crate) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(my_reminders))
         .routes(routes!(remind_me, forget_reminder))
+        .routes(routes!(follow))
+        .routes(routes!(my_artists, unfollow))
         .routes(routes!(my_changes))
         .routes(routes!(accept_change))
         .routes(routes!(unsubscribe))
@@ -64,6 +67,65 @@ pub(crate) async fn forget_reminder(
     Id(schedule): Id<ScheduleId>,
 ) -> ApiResult<StatusCode> {
     app.context.store.drop_sale_reminder(schedule, caller.user).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FollowedArtist {
+    artist: String,
+}
+
+/// Follows the artist of this event: the fan gets a reminder half an hour before each opening of
+/// the artist's events, until they stop it.
+#[utoipa::path(put, path = "/api/events/{id}/follow", operation_id = "follow_artist", tag = "catalog",
+    security(("accessToken" = [])), params(("id" = EventId, Path)),
+    responses((status = 200, body = FollowedArtist), (status = 401, body = Problem),
+              (status = 404, body = Problem)))]
+pub(crate) async fn follow(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Id(event): Id<EventId>,
+) -> ApiResult<Json<FollowedArtist>> {
+    let artist = announcements::follow_artist(&app.context, caller.user, event).await?;
+    Ok(Json(FollowedArtist { artist }))
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct FollowedArtists {
+    /// The latest first, at most 100.
+    items: Vec<String>,
+}
+
+/// The artists whom the fan follows.
+#[utoipa::path(get, path = "/api/users/me/artists", tag = "accounts",
+    security(("accessToken" = [])),
+    responses((status = 200, body = FollowedArtists), (status = 401, body = Problem)))]
+pub(crate) async fn my_artists(
+    State(app): State<App>,
+    Fan(caller): Fan,
+) -> ApiResult<Json<FollowedArtists>> {
+    Ok(Json(FollowedArtists { items: app.context.store.followed_artists(caller.user).await? }))
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UnfollowParams {
+    /// The artist as the list writes it.
+    #[param(value_type = String, max_length = 200)]
+    artist: Line<200>,
+}
+
+/// Stops following an artist.
+#[utoipa::path(delete, path = "/api/users/me/artists", operation_id = "unfollow_artist",
+    tag = "accounts", security(("accessToken" = [])), params(UnfollowParams),
+    responses((status = 204), (status = 401, body = Problem), (status = 422, body = Problem)))]
+pub(crate) async fn unfollow(
+    State(app): State<App>,
+    Fan(caller): Fan,
+    Params(params): Params<UnfollowParams>,
+) -> ApiResult<StatusCode> {
+    app.context.store.unfollow_artist(params.artist.into(), caller.user).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -7,9 +7,11 @@ use crate::routes::App;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use podo_app::messaging::port::dead_letters::{DeadLetter, DeadLetterStatus, DeadLetterVerb};
+use podo_app::messaging::dead_letters;
+use podo_app::messaging::dead_letters::DeadLetterLine;
+use podo_app::messaging::port::dead_letters::{DeadLetterStatus, DeadLetterVerb};
 use podo_app::store::Page;
-use podo_domain::{DeadLetterId, Refusal};
+use podo_domain::DeadLetterId;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
@@ -39,30 +41,28 @@ pub(crate) struct ListParams {
 /// Messages that a worker or the relay could not process, newest first.
 #[utoipa::path(get, path = "/api/admin/dlq", operation_id = "list_dead_letters", tag = "admin",
     security(("accessToken" = [])), params(ListParams),
-    responses((status = 200, body = Page<DeadLetter>), (status = 401, body = Problem),
+    responses((status = 200, body = Page<DeadLetterLine>), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn list(
     State(app): State<App>,
     _: Audited<ViewOperations>,
     Params(params): Params<ListParams>,
-) -> ApiResult<Json<Page<DeadLetter>>> {
+) -> ApiResult<Json<Page<DeadLetterLine>>> {
     let page = page(params.limit, params.cursor)?;
-    let rows = app.context.store.dead_letters(params.status, page).await?;
-    Ok(Json(Page::cut(rows, page.limit, |dead| dead.id.uuid())))
+    Ok(Json(dead_letters::list(&app.context, params.status, page).await?))
 }
 
 /// A dead letter with its message as it was on the bus.
 #[utoipa::path(get, path = "/api/admin/dlq/{id}", operation_id = "show_dead_letter", tag = "admin",
     security(("accessToken" = [])), params(("id" = DeadLetterId, Path)),
-    responses((status = 200, body = DeadLetter), (status = 401, body = Problem),
+    responses((status = 200, body = DeadLetterLine), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn show(
     State(app): State<App>,
     _: Audited<ViewOperations>,
     Id(id): Id<DeadLetterId>,
-) -> ApiResult<Json<DeadLetter>> {
-    let dead = app.context.store.dead_letter(id).await?;
-    Ok(Json(dead.ok_or(Refusal::NotFound)?))
+) -> ApiResult<Json<DeadLetterLine>> {
+    Ok(Json(dead_letters::show(&app.context, id).await?))
 }
 
 /// Replays a dead letter within a second or two.

@@ -86,10 +86,10 @@ async fn page(
         let (_, words) = ApiError::from(error).told(language);
         format!("<p class=\"note danger\" role=\"alert\">{}</p>", escape(&words))
     });
-    let title = language.choose("추첨 응모", "Apply for the draw");
+    let title = language.say("추첨 응모", "Apply for the draw");
     let window = format!(
         "<p>{} {} – {}</p>",
-        language.choose("응모 기간", "Applications"),
+        language.say("응모 기간", "Applications"),
         day(draw.apply_from),
         day(draw.apply_until)
     );
@@ -107,34 +107,34 @@ async fn page(
 /// What became of the application, with the way to the checkout.
 fn state(language: Language, mine: &DrawApplicationView) -> String {
     let words = match mine.state {
-        ApplicationState::Applied => language.choose("응모했어요", "You applied"),
-        ApplicationState::Withdrawn => language.choose("응모를 취소했어요", "You withdrew"),
+        ApplicationState::Applied => language.say("응모했어요", "You applied"),
+        ApplicationState::Withdrawn => language.say("응모를 취소했어요", "You withdrew"),
         ApplicationState::Drawn if mine.wins => language
-            .choose("당첨됐어요. 곧 좌석을 잡아 드려요", "You won. We'll hold seats for you soon"),
-        ApplicationState::Drawn => language.choose("당첨되지 않았어요", "You weren't drawn"),
+            .say("당첨됐어요. 곧 좌석을 잡아 드려요", "You won. We'll hold seats for you soon"),
+        ApplicationState::Drawn => language.say("당첨되지 않았어요", "You weren't drawn"),
         ApplicationState::Offered => {
-            language.choose("당첨돼 좌석을 잡아 두었어요", "You won. Seats are held for you")
+            language.say("당첨돼 좌석을 잡아 두었어요", "You won. Seats are held for you")
         }
-        ApplicationState::Taken => language.choose("예매했어요", "You bought the tickets"),
-        ApplicationState::Lapsed => language.choose("결제 시간이 지났어요", "The offer has ended"),
-        ApplicationState::Passed => language.choose("차례가 지나갔어요", "Your turn has passed"),
+        ApplicationState::Taken => language.say("예매했어요", "You bought the tickets"),
+        ApplicationState::Lapsed => language.say("결제 시간이 지났어요", "The offer has ended"),
+        ApplicationState::Passed => language.say("차례가 지나갔어요", "Your turn has passed"),
     };
     let pay = match (&mine.offer, mine.state) {
         (Some(offer), ApplicationState::Offered) => format!(
             "<p>{} {}</p>",
-            link(&format!("/#/checkout/{}", offer.id), language.choose("결제하기", "Pay")),
+            link(&format!("/#/checkout/{}", offer.id), language.say("결제하기", "Pay")),
             day(offer.hold_expires_at)
         ),
         _ => String::new(),
     };
     let place = mine.place.map_or(String::new(), |place| {
-        format!(" · {} {place}", language.choose("추첨 순서", "Drawn as number"))
+        format!(" · {} {place}", language.say("추첨 순서", "Drawn as number"))
     });
     format!(
         "<p class=\"note\" role=\"status\">{words} · {} · {} · {} {}{place}</p>{pay}",
         escape(&mine.grade),
         seats(language, mine.count),
-        language.choose("응모 번호", "Application number"),
+        language.say("응모 번호", "Application number"),
         mine.index
     )
 }
@@ -144,6 +144,8 @@ fn seats(language: Language, count: u32) -> String {
         (Language::Korean, _) => format!("{count}석"),
         (Language::English, 1) => "1 seat".to_owned(),
         (Language::English, _) => format!("{count} seats"),
+        (Language::Japanese, _) => format!("{count}席"),
+        (Language::Chinese, _) => format!("{count} 个座位"),
     }
 }
 
@@ -167,13 +169,13 @@ fn form(language: Language, draw: &DrawSaleView, mine: Option<&DrawApplicationVi
     let is_applied = mine.is_some_and(|mine| mine.state == ApplicationState::Applied);
     let (send, withdraw) = match is_applied {
         true => (
-            language.choose("응모 바꾸기", "Change"),
+            language.say("응모 바꾸기", "Change"),
             format!(
                 "<button class=\"btn\" name=\"withdraw\" value=\"1\">{}</button>",
-                language.choose("응모 취소", "Withdraw")
+                language.say("응모 취소", "Withdraw")
             ),
         ),
-        false => (language.choose("응모하기", "Apply"), String::new()),
+        false => (language.say("응모하기", "Apply"), String::new()),
     };
     format!(
         "<form class=\"stack\" method=\"post\" action=\"/queue/{}/apply\">\
@@ -181,8 +183,8 @@ fn form(language: Language, draw: &DrawSaleView, mine: Option<&DrawApplicationVi
          <label class=\"field\">{}<select name=\"count\">{counts}</select></label>\
          <button class=\"btn primary\">{send}</button>{withdraw}</form>",
         draw.phase_id,
-        language.choose("등급", "Grade"),
-        language.choose("좌석 수", "Seats")
+        language.say("등급", "Grade"),
+        language.say("좌석 수", "Seats")
     )
 }
 
@@ -191,16 +193,16 @@ fn proof(language: Language, draw: &DrawSaleView) -> String {
     let seed = draw.seed.as_ref().map_or(String::new(), |seed| {
         format!(
             "<p class=\"quiet\">{} <code>{seed}</code> {}</p>",
-            language.choose("시드", "Seed"),
+            language.say("시드", "Seed"),
             link(
                 &format!("/api/booking/draws/{}/applications", draw.phase_id),
-                language.choose("응모 목록", "List of applications")
+                language.say("응모 목록", "List of applications")
             )
         )
     });
     format!(
         "<p class=\"quiet\">{} <code>{}</code></p>{seed}",
-        language.choose("시드 해시", "Hash of the seed"),
+        language.say("시드 해시", "Hash of the seed"),
         draw.seed_hash
     )
 }

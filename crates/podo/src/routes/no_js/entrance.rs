@@ -79,17 +79,17 @@ pub(super) fn read<T: DeserializeOwned + Default>(body: &[u8]) -> T {
 const EMAIL: &str = "email";
 
 pub(super) fn email_field(language: Language) -> Field {
-    let label = language.choose("이메일", "Email");
+    let label = language.say("이메일", "Email");
     Field { name: EMAIL, kind: "email", fills: "email", label, hint: None, at_least: 1 }
 }
 
 pub(super) fn password_field(language: Language, is_new: bool) -> Field {
-    let hint = language.choose("8자 이상이어야 해요.", "At least eight characters.");
+    let hint = language.say("8자 이상이어야 해요.", "At least eight characters.");
     Field {
         name: "password",
         kind: "password",
         fills: if is_new { "new-password" } else { "current-password" },
-        label: language.choose("비밀번호", "Password"),
+        label: language.say("비밀번호", "Password"),
         hint: is_new.then_some(hint),
         at_least: if is_new { PASSWORD_CHARS_MIN } else { 1 },
     }
@@ -103,16 +103,16 @@ fn log_in_form(language: Language, given: &Given, error: Option<Error>) -> Respo
     let wants_code =
         matches!(error, Some(Error::Refused(Refusal::CodeRequired))) || !given.code.is_empty();
     let told = error.map(|error| ApiError::from(error).told(language).1);
-    let title = language.choose("로그인", "Log in");
+    let title = language.say("로그인", "Log in");
     let form = Form::new(language, title, "/enter")
         .problem(told)
         .carry("next", given.next.or(""))
         .ask(&email_field(language), &given.email)
         .ask(&password_field(language, false), "");
-    let code = code_field(language.choose("인증 앱의 코드", "Code from your authenticator app"));
+    let code = code_field(language.say("인증 앱의 코드", "Code from your authenticator app"));
     let form = if wants_code { form.ask(&code, "") } else { form };
-    let other = link(&address("/join", &given.next), language.choose("회원가입", "Sign up"));
-    let forgotten = language.choose("비밀번호를 잊었어요", "Forgot your password?");
+    let other = link(&address("/join", &given.next), language.say("회원가입", "Sign up"));
+    let forgotten = language.say("비밀번호를 잊었어요", "Forgot your password?");
     form.then(&other).then(&link("/enter/forgotten", forgotten)).page()
 }
 
@@ -125,13 +125,13 @@ fn boxes(language: Language, given: &Given, published: &[(PageKind, u32)], form:
     }
     let consents = given.consents();
     let agree = |kind: PageKind| {
-        let agree = language.choose("동의해요 (필수)", "I agree (required)");
+        let agree = language.say("동의해요 (필수)", "I agree (required)");
         let (slug, title) = (kind.slug(), legal::title(language, kind));
         format!("<a href=\"/{slug}\">{title}</a> {agree}")
     };
-    let age = language.choose("만 14세 이상이에요 (필수)", "I'm at least 14 years old (required)");
+    let age = language.say("만 14세 이상이에요 (필수)", "I'm at least 14 years old (required)");
     let marketing =
-        language.choose("공연 소식을 받을게요 (선택)", "Send me news about concerts (optional)");
+        language.say("공연 소식을 받을게요 (선택)", "Send me news about concerts (optional)");
     let form = match has_terms {
         true => form.tick("terms", &agree(PageKind::Terms), consents.terms, true),
         false => form,
@@ -159,10 +159,10 @@ async fn sign_up_form(
         Err(error) => return trouble(language, error),
     };
     let told = error.map(|error| ApiError::from(error).told(language).1);
-    let title = language.choose("회원가입", "Sign up");
-    let label = language.choose("이름", "Name");
+    let title = language.say("회원가입", "Sign up");
+    let label = language.say("이름", "Name");
     let name = Field { name: "name", kind: "text", fills: "name", label, hint: None, at_least: 1 };
-    let other = link(&address("/enter", &given.next), language.choose("로그인", "Log in"));
+    let other = link(&address("/enter", &given.next), language.say("로그인", "Log in"));
     let form = Form::new(language, title, "/join")
         .problem(told)
         .carry("next", given.next.or(""))
@@ -253,16 +253,14 @@ struct PendingSignUp {
 
 fn code_form(language: Language, asked: &PendingSignUp, error: Option<Error>) -> Response {
     let told = error.map(|error| ApiError::from(error).told(language).1);
-    let words = language.choose(
-        "이메일로 보낸 6자리 코드를 적어 주세요.",
-        "Enter the six-digit code we emailed you.",
-    );
-    Form::new(language, language.choose("이메일 확인", "Confirm your email"), "/join/confirm")
+    let words = language
+        .say("이메일로 보낸 6자리 코드를 적어 주세요.", "Enter the six-digit code we emailed you.");
+    Form::new(language, language.say("이메일 확인", "Confirm your email"), "/join/confirm")
         .problem(told)
         .carry("sign_up", &asked.sign_up)
         .carry("next", asked.next.or(""))
         .say(&escape(words))
-        .ask(&code_field(language.choose("코드", "Code")), "")
+        .ask(&code_field(language.say("코드", "Code")), "")
         .page()
 }
 

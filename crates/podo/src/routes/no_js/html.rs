@@ -94,13 +94,10 @@ impl Html {
         let head = format!("<title>{title} — podo</title>{}{again}", self.picture);
         let page = assets::page_text(SHELL)
             .replace("<title>podo</title>", &head)
-            .replace(
-                "<html lang=\"ko\">",
-                self.language.choose("<html lang=\"ko\">", "<html lang=\"en\">"),
-            )
+            .replace("<html lang=\"ko\">", &format!("<html lang=\"{}\">", self.language.tag()))
             .replace("content=\"podo — 공연 예매\"", &format!("content=\"{title}\""))
             .replace(MENU, &format!("{MENU}{}", menu(self.language)))
-            .replace(MIDDLE, &format!("{MIDDLE}{}", self.body));
+            .replace(MIDDLE, &format!("{MIDDLE}{}{}", self.body, machine_made(self.language)));
         match about.is_empty() {
             true => page,
             false => page.replace("순번은 지키고, 좌석은 실시간으로.", about),
@@ -114,10 +111,20 @@ impl IntoResponse for Html {
     }
 }
 
+/// No speaker has read these translations, and the page says so, as the app does.
+fn machine_made(language: Language) -> String {
+    let words = match language {
+        Language::Korean | Language::English => return String::new(),
+        Language::Japanese => "この日本語は機械翻訳で、まだ人が確認していません。",
+        Language::Chinese => "此中文为机器翻译，尚未经人工审核。",
+    };
+    format!("<p class=\"quiet\">{words} Machine translation, not yet reviewed.</p>")
+}
+
 /// The app replaces it with its own menu.
 fn menu(language: Language) -> String {
     let (events, tickets) =
-        (language.choose("공연", "Concerts"), language.choose("내 티켓", "My tickets"));
+        (language.say("공연", "Concerts"), language.say("내 티켓", "My tickets"));
     format!("<a href=\"/\">{events}</a><a href=\"/tickets\">{tickets}</a>")
 }
 

@@ -26,9 +26,9 @@ pub(crate) async fn business(app: State<App>, headers: HeaderMap) -> Response {
 /// The name of a page.
 pub(crate) fn title(language: Language, kind: PageKind) -> &'static str {
     match kind {
-        PageKind::Terms => language.choose("이용약관", "Terms of use"),
-        PageKind::Privacy => language.choose("개인정보 처리방침", "Privacy policy"),
-        PageKind::Business => language.choose("사업자 정보", "Business information"),
+        PageKind::Terms => language.say("이용약관", "Terms of use"),
+        PageKind::Privacy => language.say("개인정보 처리방침", "Privacy policy"),
+        PageKind::Business => language.say("사업자 정보", "Business information"),
     }
 }
 
@@ -40,7 +40,7 @@ async fn show(State(app): State<App>, headers: HeaderMap, kind: PageKind) -> Res
     };
     let title = title(language, kind);
     let text = language.choose(&page.ko, &page.en);
-    let version = language.choose("버전", "Version");
+    let version = language.say("버전", "Version");
     let body = format!(
         "<article class=\"card pad prose\"><h1>{title}</h1>{}<p class=\"quiet\">{version} {}</p>\
          </article>",

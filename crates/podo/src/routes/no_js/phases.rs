@@ -26,7 +26,7 @@ pub(crate) fn lines(language: Language, phases: &[PhaseView]) -> String {
         return String::new();
     }
     let items: String = phases.iter().map(|phase| line(language, phase)).collect();
-    format!("<h3>{}</h3><ul>{items}</ul>", language.choose("판매 단계", "Sale phases"))
+    format!("<h3>{}</h3><ul>{items}</ul>", language.say("판매 단계", "Sale phases"))
 }
 
 fn line(language: Language, phase: &PhaseView) -> String {
@@ -34,13 +34,12 @@ fn line(language: Language, phase: &PhaseView) -> String {
         PhaseAudience::Everybody => String::new(),
         PhaseAudience::Drawn => link(
             &format!("/queue/{}/apply", phase.id),
-            language.choose("추첨 응모", "Apply for the draw"),
+            language.say("추첨 응모", "Apply for the draw"),
         ),
         _ if phase.status == ScheduleStatus::Ended => String::new(),
-        PhaseAudience::Code | PhaseAudience::Members | PhaseAudience::VerifiedIdentity => link(
-            &format!("/queue/{}/verify", phase.id),
-            language.choose("구매 자격 인증", "Verify"),
-        ),
+        PhaseAudience::Code | PhaseAudience::Members | PhaseAudience::VerifiedIdentity => {
+            link(&format!("/queue/{}/verify", phase.id), language.say("구매 자격 인증", "Verify"))
+        }
     };
     format!(
         "<li>{} · {} – {} · {} {verify}</li>",
@@ -53,13 +52,11 @@ fn line(language: Language, phase: &PhaseView) -> String {
 
 fn audience(language: Language, audience: PhaseAudience) -> &'static str {
     match audience {
-        PhaseAudience::Everybody => language.choose("누구나", "Everybody"),
-        PhaseAudience::Code => language.choose("코드가 있는 분", "With a code"),
-        PhaseAudience::Members => language.choose("회원 명단에 있는 분", "Members on the list"),
-        PhaseAudience::VerifiedIdentity => {
-            language.choose("본인 인증을 마친 분", "Verified identity")
-        }
-        PhaseAudience::Drawn => language.choose("추첨에 당첨된 분", "Winners of a draw"),
+        PhaseAudience::Everybody => language.say("누구나", "Everybody"),
+        PhaseAudience::Code => language.say("코드가 있는 분", "With a code"),
+        PhaseAudience::Members => language.say("회원 명단에 있는 분", "Members on the list"),
+        PhaseAudience::VerifiedIdentity => language.say("본인 인증을 마친 분", "Verified identity"),
+        PhaseAudience::Drawn => language.say("추첨에 당첨된 분", "Winners of a draw"),
     }
 }
 
@@ -146,12 +143,12 @@ async fn page(
         let (_, words) = ApiError::from(error).told(language);
         format!("<p class=\"note danger\" role=\"alert\">{}</p>", escape(&words))
     });
-    let title = language.choose("구매 자격 인증", "Verify your eligibility");
+    let title = language.say("구매 자격 인증", "Verify your eligibility");
     let body = format!(
         "<section class=\"card pad stack\"><h1>{title}</h1><p>{}</p>{problem}{}<p>{}</p></section>",
         escape(language.choose(&mine.phase.name, &mine.phase.name_en)),
         state(language, mine),
-        link(&format!("/queue/{schedule}"), language.choose("대기실로", "To the waiting room"))
+        link(&format!("/queue/{schedule}"), language.say("대기실로", "To the waiting room"))
     );
     Ok(Html::new(language, title).body(&body).into_response())
 }
@@ -160,39 +157,42 @@ async fn page(
 fn state(language: Language, mine: &MyPhaseView) -> String {
     match mine.missing {
         None => {
-            let words = language.choose("인증 완료", "Verified");
+            let words = language.say("인증 완료", "Verified");
             format!("<p class=\"note ok\">{words}</p>")
         }
         Some(MissingProof::Identity) => {
-            let ko = "본인 인증에는 자바스크립트가 필요해요.";
-            format!("<p>{}</p>", language.choose(ko, "Verifying your identity needs JavaScript."))
+            let words = language.say(
+                "본인 인증에는 자바스크립트가 필요해요.",
+                "Verifying your identity needs JavaScript.",
+            );
+            format!("<p>{words}</p>")
         }
         Some(MissingProof::Draw) => format!(
             "<p>{}</p>",
             link(
                 &format!("/queue/{}/apply", mine.phase.id),
-                language.choose("추첨 응모", "Apply for the draw")
+                language.say("추첨 응모", "Apply for the draw")
             )
         ),
         Some(MissingProof::Code) => {
-            form(language, mine.phase.id, &input("code", language.choose("코드", "Code")))
+            form(language, mine.phase.id, &input("code", language.say("코드", "Code")))
         }
         Some(MissingProof::Membership) => {
             let option =
                 |value: &str, words: &str| format!("<option value=\"{value}\">{words}</option>");
             let kinds = [
-                option("membershipNumber", language.choose("회원번호", "Membership number")),
-                option("email", language.choose("이메일", "E-mail")),
-                option("phone", language.choose("전화번호", "Phone")),
+                option("membershipNumber", language.say("회원번호", "Membership number")),
+                option("email", language.say("이메일", "E-mail")),
+                option("phone", language.say("전화번호", "Phone")),
             ];
             let kind = format!(
                 "<label class=\"field\">{}<select name=\"kind\">{}</select></label>",
-                language.choose("확인할 정보", "Verify by"),
+                language.say("확인할 정보", "Verify by"),
                 kinds.concat()
             );
-            let value = input("value", language.choose("번호 또는 주소", "Number or address"));
-            let name = input("name", language.choose("이름", "Name"));
-            let hint = language.choose(
+            let value = input("value", language.say("번호 또는 주소", "Number or address"));
+            let name = input("name", language.say("이름", "Name"));
+            let hint = language.say(
                 "입력한 정보는 주최자가 회원인지 확인하는 데만 써요.",
                 "The organiser uses this only to check your membership.",
             );
@@ -213,6 +213,6 @@ fn form(language: Language, phase: PhaseId, inputs: &str) -> String {
     format!(
         "<form class=\"stack\" method=\"post\" action=\"/queue/{phase}/verify\">{inputs}\
          <button class=\"btn primary\">{}</button></form>",
-        language.choose("인증하기", "Verify")
+        language.say("인증하기", "Verify")
     )
 }

@@ -36,16 +36,16 @@ fn told(language: Language, error: Option<Error>) -> Option<String> {
 }
 
 fn ask_form(language: Language, given: &Given, error: Option<Error>) -> Response {
-    let words = language.choose(
+    let words = language.say(
         "가입한 이메일을 적으면 새 비밀번호를 정하는 메일을 보내 드려요.",
         "Enter your address, and we'll email you how to set a new password.",
     );
-    let title = language.choose("비밀번호 다시 설정", "Reset your password");
+    let title = language.say("비밀번호 다시 설정", "Reset your password");
     Form::new(language, title, "/enter/forgotten")
         .problem(told(language, error))
         .say(&escape(words))
         .ask(&email_field(language), &given.email)
-        .then(&link("/enter", language.choose("로그인", "Log in")))
+        .then(&link("/enter", language.say("로그인", "Log in")))
         .page()
 }
 
@@ -72,7 +72,7 @@ async fn send(app: &App, given: &Given, language: Language, origin: &Origin) -> 
 }
 
 fn reset_form(language: Language, given: &Given, error: Option<Error>) -> Response {
-    let words = language.choose(
+    let words = language.say(
         "메일을 보냈어요. 30분 안에, 메일에 있는 링크를 그대로 붙여 넣고 새 비밀번호를 정해 주세요.",
         "We sent an email. Within 30 minutes, paste the link from it and choose a new password.",
     );
@@ -80,17 +80,17 @@ fn reset_form(language: Language, given: &Given, error: Option<Error>) -> Respon
         name: "token",
         kind: "text",
         fills: "off",
-        label: language.choose("메일에 있는 링크", "Link from the email"),
+        label: language.say("메일에 있는 링크", "Link from the email"),
         hint: None,
         at_least: 1,
     };
-    let title = language.choose("새 비밀번호 저장", "Save the new password");
+    let title = language.say("새 비밀번호 저장", "Save the new password");
     Form::new(language, title, "/enter/reset")
         .problem(told(language, error))
         .say(&escape(words))
         .ask(&token, &given.token)
         .ask(&password_field(language, true), "")
-        .then(&link("/enter/forgotten", language.choose("메일 다시 받기", "Send it again")))
+        .then(&link("/enter/forgotten", language.say("메일 다시 받기", "Send it again")))
         .page()
 }
 
@@ -117,12 +117,12 @@ async fn save(app: &App, given: &Given, origin: &Origin) -> Result<()> {
 }
 
 fn done(language: Language) -> Response {
-    let title = language.choose("비밀번호를 바꿨어요", "Your password was changed");
-    let words = language.choose(
+    let title = language.say("비밀번호를 바꿨어요", "Your password was changed");
+    let words = language.say(
         "모든 기기에서 로그아웃했어요. 새 비밀번호로 로그인해 주세요.",
         "You were logged out on all devices. Please log in with the new password.",
     );
-    let to_login = link("/enter", language.choose("로그인", "Log in"));
+    let to_login = link("/enter", language.say("로그인", "Log in"));
     let body = format!("<h1>{title}</h1><p>{}</p><p>{to_login}</p>", escape(words));
     Html::new(language, title).body(&body).into_response()
 }

@@ -12,7 +12,7 @@ pub(crate) fn lines(language: Language, policy: &RefundPolicy, periods: &[Refund
     let mut lines: Vec<String> = Vec::new();
     lines.extend(policy.grace.map(|grace| grace_words(language, grace)));
     if periods.is_empty() {
-        let free = language.choose(
+        let free = language.say(
             "공연 시작 전까지 취소 수수료가 없어요.",
             "Free cancellation until the show starts.",
         );
@@ -23,7 +23,7 @@ pub(crate) fn lines(language: Language, policy: &RefundPolicy, periods: &[Refund
     lines.extend(policy.last_moment.map(|last| last_words(language, last)));
     let is_until_the_show = policy.steps.last().is_none_or(|last| last.days_before == 0);
     if !is_until_the_show {
-        lines.push(language.choose("그 뒤에는 취소할 수 없음", "Later: no refunds").to_owned());
+        lines.push(language.say("그 뒤에는 취소할 수 없음", "Later: no refunds").to_owned());
     }
     lines.iter().map(|line| format!("<li>{line}</li>")).collect()
 }
@@ -34,6 +34,8 @@ fn period_words(language: Language, period: &RefundPeriod) -> String {
         return match language {
             Language::Korean => format!("{until}까지 취소 수수료 없음"),
             Language::English => format!("Until {until}: canceling is free"),
+            Language::Japanese => format!("{until}まで：キャンセル無料"),
+            Language::Chinese => format!("{until}前：免费取消"),
         };
     };
     let dates = if from == until { from.clone() } else { format!("{from} – {until}") };
@@ -41,6 +43,8 @@ fn period_words(language: Language, period: &RefundPeriod) -> String {
     match language {
         Language::Korean => format!("{dates} 취소 수수료 {fee}"),
         Language::English => format!("{dates}: a fee of {fee}"),
+        Language::Japanese => format!("{dates}：キャンセル料 {fee}"),
+        Language::Chinese => format!("{dates}：手续费 {fee}"),
     }
 }
 
@@ -50,6 +54,8 @@ fn fee_words(language: Language, percent: u32, amount: Option<Won>) -> String {
     match language {
         Language::Korean => format!("한 장에 {amount} (티켓 금액의 {percent}%까지)"),
         Language::English => format!("{amount} a ticket ({percent}% of its price at most)"),
+        Language::Japanese => format!("1枚につき{amount}（チケット代金の{percent}%まで）"),
+        Language::Chinese => format!("每张{amount}（最高为票价的{percent}%）"),
     }
 }
 
@@ -82,6 +88,32 @@ fn grace_words(language: Language, grace: Grace) -> String {
             let fees = if refunds_fees { " Booking fees are refunded too." } else { "" };
             format!("Free cancellation {time}{show}.{fees}")
         }
+        Language::Japanese => {
+            let time = match (unit, length) {
+                (GraceUnit::Hours, hours) => format!("予約後{hours}時間以内"),
+                (GraceUnit::Days, 0) => "予約した当日".to_owned(),
+                (GraceUnit::Days, days) => format!("予約後{days}日以内"),
+            };
+            let show = match days_before {
+                0 => String::new(),
+                days => format!("、公演{days}日前まで"),
+            };
+            let fees = if refunds_fees { "予約手数料も返金します。" } else { "" };
+            format!("{time}{show}はキャンセル無料です。{fees}")
+        }
+        Language::Chinese => {
+            let time = match (unit, length) {
+                (GraceUnit::Hours, hours) => format!("订票后{hours}小时内"),
+                (GraceUnit::Days, 0) => "订票当天".to_owned(),
+                (GraceUnit::Days, days) => format!("订票后{days}天内"),
+            };
+            let show = match days_before {
+                0 => String::new(),
+                days => format!("、演出{days}天前"),
+            };
+            let fees = if refunds_fees { "订票手续费一并退还。" } else { "" };
+            format!("{time}{show}可免费取消。{fees}")
+        }
     }
 }
 
@@ -96,6 +128,14 @@ fn last_words(language: Language, last: LastMoment) -> String {
             0 => format!("Cancellation ends at {hour}:00 on the day of the show."),
             1 => format!("Cancellation ends at {hour}:00 on the day before the show."),
             days => format!("Cancellation ends at {hour}:00, {days} days before the show."),
+        },
+        Language::Japanese => match days_before {
+            0 => format!("公演当日{hour}時までキャンセルできます。"),
+            days => format!("公演{days}日前の{hour}時までキャンセルできます。"),
+        },
+        Language::Chinese => match days_before {
+            0 => format!("可在演出当天{hour}点前取消。"),
+            days => format!("可在演出前{days}天的{hour}点前取消。"),
         },
     }
 }

@@ -80,13 +80,13 @@ async fn page(
         .as_ref()
         .and_then(|place| words(language, place))
         .unwrap_or_else(|| form(language, schedule, &grades));
-    let title = language.choose("취소표 대기", "Standby list");
+    let title = language.say("취소표 대기", "Standby list");
     let body = format!(
         "<section class=\"card pad stack\"><h1>{title}</h1><p>{}</p>{problem}{middle}<p>{}</p></section>",
         escape(&detail.schedule.event_title),
         link(
             &format!("/events/{}", detail.schedule.event_id),
-            language.choose("공연 보기", "Back to the concert")
+            language.say("공연 보기", "Back to the concert")
         )
     );
     Ok(Html::new(language, title).body(&body).into_response())
@@ -107,12 +107,20 @@ fn words(language: Language, place: &StandbyView) -> Option<String> {
                 "On the standby list for {count} × {grade}, {ahead} ahead of you. We'll notify you when seats are available."
             )
         }
-        (StandbyState::Offered, Language::Korean) => {
-            "좌석이 나왔어요. 결제에는 자바스크립트가 필요해요.".to_owned()
+        (StandbyState::Waiting, Language::Japanese) => {
+            format!(
+                "{grade} {count}席のキャンセル待ちです。前に{ahead}人います。座席が出たらお知らせします。"
+            )
         }
-        (StandbyState::Offered, Language::English) => {
-            "Seats are held for you. Paying for them requires JavaScript.".to_owned()
+        (StandbyState::Waiting, Language::Chinese) => {
+            format!("正在候补 {grade} {count} 个座位，前面有 {ahead} 人。有座位时会通知您。")
         }
+        (StandbyState::Offered, _) => language
+            .say(
+                "좌석이 나왔어요. 결제에는 자바스크립트가 필요해요.",
+                "Seats are held for you. Paying for them requires JavaScript.",
+            )
+            .to_owned(),
         (StandbyState::Taken | StandbyState::Lapsed | StandbyState::Left, _) => return None,
     };
     Some(format!("<p class=\"note ok\">{said}</p>"))
@@ -127,12 +135,12 @@ fn form(language: Language, schedule: ScheduleId, grades: &[&str]) -> String {
          <label class=\"field\">{}<select name=\"grade\">{grades}</select></label>\
          <label class=\"field\">{}<select name=\"count\">{counts}</select></label>\
          <button class=\"btn primary\">{}</button></form>",
-        language.choose(
+        language.say(
             "취소된 좌석이 나오면 먼저 신청한 분께 잠시 맡아 두고 알려 드려요.",
             "Returned seats are held for the first person on the list, and we notify them."
         ),
-        language.choose("등급", "Grade"),
-        language.choose("좌석 수", "Seats"),
-        language.choose("대기 신청", "Join the standby list")
+        language.say("등급", "Grade"),
+        language.say("좌석 수", "Seats"),
+        language.say("대기 신청", "Join the standby list")
     )
 }

@@ -72,9 +72,9 @@ async fn door(app: &App, language: Language, schedule: ScheduleId) -> Response {
         Ok(detail) => detail.schedule,
         Err(error) => return trouble(language, error),
     };
-    let title = language.choose("대기실", "Waiting room");
-    let enter = language.choose("줄 서기", "Join the queue");
-    let words = language.choose(
+    let title = language.say("대기실", "Waiting room");
+    let enter = language.say("줄 서기", "Join the queue");
+    let words = language.say(
         "아직 줄에 서 있지 않아요. 아래 버튼을 누르면 순번을 받아요.",
         "You don't have a place yet. Press the button to join.",
     );
@@ -90,8 +90,8 @@ async fn door(app: &App, language: Language, schedule: ScheduleId) -> Response {
 fn page(language: Language, schedule: ScheduleId, mut view: QueueView) -> Response {
     localise(&mut view, || language);
     let view = &view;
-    let title = language.choose("대기실", "Waiting room");
-    let kept = language.choose(
+    let title = language.say("대기실", "Waiting room");
+    let kept = language.say(
         "순번은 서버에 저장되어 있어요. 이 화면은 자동으로 새로고침돼요.",
         "Your place is saved on our server. This page refreshes automatically.",
     );
@@ -113,18 +113,13 @@ fn is_full(view: &QueueView) -> bool {
 }
 
 fn full(language: Language, schedule: ScheduleId) -> String {
-    let (title, words) = match language {
-        Language::Korean => (
-            "모든 좌석이 팔렸어요.",
-            "취소된 좌석이 나오면 취소표 대기 순서대로 먼저 드려요. 줄에 남아 있어도 되지만, 지금은 살 수 있는 좌석이 없어요.",
-        ),
-        Language::English => (
-            "Sold out.",
-            "Returned seats go to the standby list first. You can stay in the queue, but there's nothing to buy right now.",
-        ),
-    };
+    let title = language.say("모든 좌석이 팔렸어요.", "Sold out.");
+    let words = language.say(
+        "취소된 좌석이 나오면 취소표 대기 순서대로 먼저 드려요. 줄에 남아 있어도 되지만, 지금은 살 수 있는 좌석이 없어요.",
+        "Returned seats go to the standby list first. You can stay in the queue, but there's nothing to buy right now.",
+    );
     let to = format!("/standby/{schedule}");
-    let join = link(&to, language.choose("취소표 대기", "Join the standby list"));
+    let join = link(&to, language.say("취소표 대기", "Join the standby list"));
     format!("<h2>{title}</h2><p>{words}</p><p>{join}</p>")
 }
 
@@ -133,28 +128,26 @@ fn words(language: Language, schedule: ScheduleId, view: &QueueView) -> String {
         QueueState::Lobby => {
             let opens = view.opens_at.map(day).unwrap_or_default();
             let words =
-                language.choose("예매 시작을 기다리고 있어요.", "Waiting for the sale to open.");
+                language.say("예매 시작을 기다리고 있어요.", "Waiting for the sale to open.");
             format!("{words} {opens}")
         }
         QueueState::Waiting => {
-            let (ko, en) = ("번째로 기다리고 있어요.", " in the queue.");
-            format!("<span class=\"hero num\">{}</span>{}", view.position, language.choose(ko, en))
+            let words = language.say("번째로 기다리고 있어요.", " in the queue.");
+            format!("<span class=\"hero num\">{}</span>{words}", view.position)
         }
         QueueState::Admitted => {
-            let ko = "입장할 차례예요. 좌석 고르기에는 자바스크립트가 필요해요.";
-            let en = "It's your turn. Choosing seats requires JavaScript.";
+            let words = language.say(
+                "입장할 차례예요. 좌석 고르기에는 자바스크립트가 필요해요.",
+                "It's your turn. Choosing seats requires JavaScript.",
+            );
             let seats = format!("/#/queue/{schedule}");
-            format!(
-                "{} {}",
-                language.choose(ko, en),
-                link(&seats, language.choose("좌석 고르기", "Choose seats"))
-            )
+            format!("{words} {}", link(&seats, language.say("좌석 고르기", "Choose seats")))
         }
         QueueState::Expired => {
-            language.choose("시간이 끝났어요.", "Your time to book has expired.").to_owned()
+            language.say("시간이 끝났어요.", "Your time to book has expired.").to_owned()
         }
         QueueState::Closed => {
-            language.choose("대기실이 닫혀 있어요.", "The waiting room is closed.").to_owned()
+            language.say("대기실이 닫혀 있어요.", "The waiting room is closed.").to_owned()
         }
     }
 }

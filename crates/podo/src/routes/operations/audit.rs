@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::response::Response;
 use podo_app::operations::audit;
 use podo_app::operations::port::audit::{AuditQuery, AuditView};
-use podo_app::store::{PAGE_MAX, Page};
+use podo_app::store::{Order, PAGE_MAX, Page};
 use podo_domain::catalog::text::Line;
 use podo_domain::{Timestamp, UserId};
 use serde::Deserialize;
@@ -34,6 +34,9 @@ pub(crate) struct AuditParams {
     /// Only actions on this subject.
     #[param(value_type = Option<String>, max_length = 200)]
     subject: Option<Line<200>>,
+    #[serde(default)]
+    #[param(inline)]
+    order: Order,
     #[param(value_type = Option<String>, format = DateTime)]
     from: Option<Timestamp>,
     #[param(value_type = Option<String>, format = DateTime)]
@@ -57,7 +60,7 @@ impl Exports for AuditParams {
     }
 }
 
-/// Organisers' actions and their access to personal data, newest first.
+/// Organisers' actions and their access to personal data, with the people concerned.
 #[utoipa::path(get, path = "/api/admin/audit", operation_id = "list_audit_log", tag = "admin",
     security(("accessToken" = [])), params(AuditParams),
     responses((status = 200, content((Page<AuditView> = "application/json"),
@@ -78,7 +81,8 @@ pub(crate) async fn show(
         subject: params.subject.map(|it| it.as_str().to_owned()),
         from: params.from.unwrap_or(Timestamp::from_ms(0)),
         to: params.to.unwrap_or(Timestamp::FAR_FUTURE),
-        before: i64::MAX,
+        order: params.order,
+        cursor: None,
         limit: PAGE_MAX,
     };
     let asked = ListRequest {
@@ -87,9 +91,8 @@ pub(crate) async fn show(
         before: params.cursor,
         limit: params.limit,
     };
-    let page = move |before: Option<i64>, limit| {
-        let before = before.unwrap_or(i64::MAX);
-        let (app, search) = (app.clone(), AuditQuery { before, limit, ..search.clone() });
+    let page = move |cursor: Option<i64>, limit| {
+        let (app, search) = (app.clone(), AuditQuery { cursor, limit, ..search.clone() });
         async move { audit::entries(&app.context, search).await }
     };
     csv::page_or_file("audit", COLUMNS, asked, page).await

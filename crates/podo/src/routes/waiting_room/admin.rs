@@ -12,9 +12,9 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures::stream;
 use podo_app::catalog;
 use podo_app::catalog::port::GradeSales;
-use podo_app::store::Page;
+use podo_app::store::{Order, Page};
 use podo_app::waiting_room;
-use podo_app::waiting_room::PlaceView;
+use podo_app::waiting_room::{PlaceLine, PlacesAsked};
 use podo_domain::waiting_room::{PlaceNumber, QueueSettings};
 use podo_domain::{Refusal, ScheduleId, Timestamp, UserId, Won};
 use serde::{Deserialize, Serialize};
@@ -223,30 +223,32 @@ pub(crate) struct HistoryParams {
     user_id: Option<UserId>,
     #[param(minimum = 1, maximum = 100)]
     limit: Option<u32>,
+    /// By number; of one fan always the latest first.
+    #[serde(default)]
+    #[param(inline)]
+    order: Order,
     /// `nextCursor` of the previous page.
     #[param(minimum = 1, maximum = 9007199254740992_u64)]
     cursor: Option<PlaceNumber>,
 }
 
-/// All admitted fans, latest numbers first: when, until when, and how the entry ended.
+/// All admitted fans by number, the latest first by default: when, until when, and how the entry ended.
 #[utoipa::path(get, path = "/api/admin/schedules/{id}/queue/history", tag = "admin",
     security(("accessToken" = [])), params(("id" = ScheduleId, Path), HistoryParams),
-    responses((status = 200, body = Page<PlaceView>), (status = 401, body = Problem),
+    responses((status = 200, body = Page<PlaceLine>), (status = 401, body = Problem),
               (status = 403, body = Problem), (status = 422, body = Problem)))]
 pub(crate) async fn show_history(
     State(app): State<App>,
     _: Audited<ViewPeople, OfSchedule>,
     Id(schedule): Id<ScheduleId>,
     Params(params): Params<HistoryParams>,
-) -> ApiResult<Json<Page<PlaceView>>> {
+) -> ApiResult<Json<Page<PlaceLine>>> {
     // A double represents place numbers exactly up to here.
     if params.cursor.is_some_and(|cursor| !(1..=1 << 53).contains(&cursor)) {
         let problem = "out_of_range:1..9007199254740992".to_owned();
         return Err(Failure::Field { pointer: "cursor".into(), problem }.into());
     }
-    let limit = page_limit(params.limit)?;
-    Ok(Json(
-        waiting_room::places_in(&app.context, schedule, params.user_id, params.cursor, limit)
-            .await?,
-    ))
+    let HistoryParams { user_id: fan, order, cursor, limit } = params;
+    let asked = PlacesAsked { fan, order, cursor, limit: page_limit(limit)? };
+    Ok(Json(waiting_room::places_in(&app.context, schedule, asked).await?))
 }

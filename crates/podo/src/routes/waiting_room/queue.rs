@@ -159,9 +159,9 @@ pub(crate) fn localise(view: &mut QueueView, language: impl FnOnce() -> Language
     let language = language();
     if is_silent {
         let words = if view.canceled { (CANCELED_KO, CANCELED_EN) } else { (PAUSED_KO, PAUSED_EN) };
-        view.message = Some(language.choose(words.0, words.1).to_owned());
+        view.message = Some(language.say(words.0, words.1).to_owned());
     }
-    if language == Language::English && in_english.is_some() {
+    if language != Language::Korean && in_english.is_some() {
         view.message = in_english;
     }
 }

@@ -305,3 +305,45 @@ async fn a_hall_can_be_redrawn_for_the_dates_to_come() {
     let kept = world.stranger.get(&format!("/api/schedules/{}", show.schedule)).await.expect(200);
     assert_eq!(kept["seats"], 20, "a date that exists keeps its seats");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_suggests_names_and_the_right_spelling() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let ask = async |query: &str| {
+        let query = query.replace(' ', "+");
+        let path = format!("/api/events/suggestions?query={query}");
+        world.stranger.get(&path).await.expect(200)
+    };
+    let artist = json!({ "text": "청포도밴드" });
+    let event = json!({ "text": "포도 콘서트", "eventId": show.event });
+    assert_eq!(ask("청포").await, json!({ "items": [artist] }));
+    assert_eq!(ask("포도").await, json!({ "items": [event, artist] }), "the beginning first");
+    assert_eq!(ask("ㅊㅍㄷ").await, json!({ "items": [artist] }), "initial consonants");
+    assert_eq!(ask("청포두밴드").await, json!({ "items": [], "spelling": "청포도밴드" }));
+    assert_eq!(ask("바이올린").await, json!({ "items": [] }));
+    world.stranger.get("/api/events/suggestions?query=").await.refused(422, "INVALID");
+    world.stranger.get("/api/events/suggestions").await.refused(422, "INVALID");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cards_are_found_by_their_lowest_price_over_several_pages() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let template = json!({ "layoutType": "grid", "rows": ["A"], "seatsPerRow": 4,
+        "gradeMapping": { "A": "VIP" } });
+    for _ in 0..3 {
+        world.show_in(template.clone(), json!({ "VIP": 900_000 }), Plan::default()).await;
+    }
+    let find = async |query: &str| {
+        let page = world.stranger.get(&format!("/api/events/cards?{query}")).await.expect(200);
+        let items = page["items"].as_array().unwrap().iter().map(|it| text(it, "id"));
+        (items.collect::<Vec<_>>(), page.get("nextCursor").cloned())
+    };
+    // The only cheap one is the oldest, behind three pages of one dear event each.
+    let found = find("limit=1&priceMax=200000").await;
+    assert_eq!(found.0, [show.event.to_string()]);
+    assert_eq!(find("priceMax=1000").await, (Vec::new(), None));
+    assert_eq!(find("priceMax=900000").await.0.len(), 4);
+    world.stranger.get("/api/events/cards?priceMax=-1").await.refused(422, "INVALID");
+}

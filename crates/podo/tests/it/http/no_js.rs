@@ -186,3 +186,31 @@ async fn a_gateways_page_may_run_the_scripts_of_that_gateway_and_no_other_page_a
     }
     assert_eq!(page(&world, "/pay/gateway/unknown", "").await.status, 404);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_without_scripts_speak_the_reader_s_language() {
+    let world = World::start().await;
+    let show = world.show(Plan::default()).await;
+    let read = async |language: &str, path: &str| {
+        let call = world.stranger.call(Method::GET, path).header("Accept-Language", language);
+        send(call.header("Accept", "text/html")).await
+    };
+    for (language, tag, title, book) in [
+        ("ja-JP,ja;q=0.9,en;q=0.5", "ja", "公演", "予約する"),
+        ("zh-CN,zh;q=0.9", "zh-Hans", "演出", "购票"),
+    ] {
+        let list = read(language, "/").await;
+        assert!(list.text.contains(&format!("<html lang=\"{tag}\">")), "{}", list.text);
+        assert!(list.text.contains(&format!("<h1>{title}</h1>")), "{}", list.text);
+        assert!(list.text.contains("Machine translation, not yet reviewed."));
+        let event = read(language, &format!("/events/{}", show.event)).await;
+        assert!(event.text.contains(book), "{}", event.text);
+        let missing = read(language, "/events/0190a000-0000-7000-8000-000000000000").await;
+        assert_eq!(missing.status, 404);
+        // What the server refuses is English for them, and the answer says so.
+        let call = world.stranger.call(Method::GET, "/api/users/me");
+        let refused = send(call.header("Accept-Language", language)).await;
+        assert_eq!(refused.header("content-language"), "en");
+    }
+    assert!(!read("en", "/").await.text.contains("Machine translation"));
+}

@@ -13,6 +13,7 @@ use crate::support::world::World;
 use podo_app::identity::keyring::Keyring;
 use podo_app::identity::sessions::{Caller, Sessions};
 use podo_app::operations::port::audit::{AuditQuery, AuditView};
+use podo_app::store::Order;
 use podo_domain::identity::permissions::Permission;
 use podo_domain::identity::{ACCESS_TOKEN_LENGTH, Role};
 use podo_domain::{SessionId, Timestamp, UserId};
@@ -23,7 +24,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Routes without a login. Any other route without security is a mistake.
-const PUBLIC: [&str; 34] = [
+const PUBLIC: [&str; 35] = [
     "GET /api/auth/options",
     "GET /api/auth/pages",
     "GET /api/auth/pages/{kind}",
@@ -33,6 +34,7 @@ const PUBLIC: [&str; 34] = [
     "GET /api/booking/draws/{id}/applications",
     "GET /api/events",
     "GET /api/events/cards",
+    "GET /api/events/suggestions",
     "GET /api/events/{id}",
     "GET /api/payment/gateways",
     "GET /api/payment/return/{gateway}",
@@ -370,7 +372,8 @@ async fn newest_entries(world: &World) -> Vec<AuditView> {
         subject: None,
         from: Timestamp::from_ms(0),
         to: Timestamp::FAR_FUTURE,
-        before: i64::MAX,
+        order: Order::Newest,
+        cursor: None,
         limit: 5,
     };
     podo_app::operations::audit::entries(world.context(), everything).await.unwrap().items

@@ -234,6 +234,33 @@ async fn a_reminder_goes_out_once_before_the_opening_and_can_be_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_follower_is_reminded_of_an_opening_that_was_planned_later() {
+    let server = MailServer::start().unwrap();
+    let world = mail_world(&server).await;
+    let first = world.show(Plan::default()).await;
+    let fans = world.fans(2).await;
+    let path = format!("/api/events/{}/follow", first.event);
+    for fan in &fans {
+        let followed = fan.api.put(&path, &json!({})).await.expect(200);
+        assert_eq!(followed["artist"], json!("청포도밴드"));
+    }
+    let mine = fans[0].api.get("/api/users/me/artists").await.expect(200);
+    assert_eq!(mine["items"], json!(["청포도밴드"]));
+    // The artist as an address writes it.
+    let end = "/api/users/me/artists?artist=%EC%B2%AD%ED%8F%AC%EB%8F%84%EB%B0%B4%EB%93%9C";
+    fans[1].api.delete(end).await.expect(204);
+    world.show(Plan { opens_in: 2 * HOUR, ..Plan::default() }).await;
+    world.clock.advance(HOUR + HOUR / 2 + HOUR / 60);
+    let received = mail_with(&server, "곧 티켓이 열려요").await;
+    assert!(parse(&received).header("List-Unsubscribe").is_some());
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(n_mails(&server, "곧 티켓이 열려요"), 1, "not the fan who stopped");
+    let unknown = "/api/events/0190a000-0000-7000-8000-000000000000/follow";
+    world.again(&fans[0]).api.put(unknown, &json!({})).await.refused(404, "NOT_FOUND");
+    world.stranger.put(&path, &json!({})).await.expect(401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ticket_holders_are_reminded_the_day_before() {
     let server = MailServer::start().unwrap();
     let world = mail_world(&server).await;

@@ -4,6 +4,7 @@ use super::{check_in, code_of};
 use crate::support::client::{Api, text};
 use crate::support::world::{Plan, Show, World};
 use podo_app::operations::port::audit::AuditQuery;
+use podo_app::store::Order;
 use podo_domain::Timestamp;
 use podo_domain::identity::permissions::{Membership, TeamRole};
 use serde_json::{Value, json};
@@ -28,7 +29,8 @@ async fn n_downloads(world: &World, show: &Show) -> usize {
         subject: None,
         from: Timestamp::from_ms(0),
         to: Timestamp::FAR_FUTURE,
-        before: i64::MAX,
+        order: Order::Newest,
+        cursor: None,
         limit: 100,
     };
     let entries = podo_app::operations::audit::entries(world.context(), everything).await.unwrap();

@@ -135,6 +135,9 @@ grant delete on payment_service.webhook_events to podo_worker;
 -- Reminders and changes go to the owners of tickets.
 grant select, insert, update, delete on event_service.announcements to podo_worker;
 grant select, delete on event_service.sale_reminders to podo_worker;
+grant select on event_service.artist_follows to podo_worker;
+-- An erased account follows no one.
+grant select, delete on event_service.artist_follows to podo_user;
 -- Tickets of a canceled date end; no job reads their codes.
 grant select (reservation_id, user_id, schedule_id, seat_index, status, used_at, updated_at),
     update (status, updated_at) on payment_service.tickets to podo_worker;

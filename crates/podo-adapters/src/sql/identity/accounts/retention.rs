@@ -43,6 +43,7 @@ pub(super) async fn erase(tx: &mut dyn Tx, command: &Erase) -> Result<()> {
     for sql in [
         "delete from name_prefixes where user_id = $1",
         "delete from support_notes where user_id = $1",
+        "delete from artist_follows where user_id = $1",
     ] {
         tx.execute(sql, params![command.user]).await?;
     }

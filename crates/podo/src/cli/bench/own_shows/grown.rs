@@ -155,7 +155,7 @@ async fn export(context: &AppContext) -> Result<(usize, Duration)> {
     let began = Instant::now();
     let (mut n_rows, mut before) = (0, None);
     loop {
-        let look = Look { before, limit: PAGE_MAX };
+        let look = Look { cursor: before, ..Look::newest(PAGE_MAX) };
         let page = admin_search::reservations(context, ReservationSearch::default(), look).await?;
         n_rows += page.items.len();
         match page.next_cursor {
