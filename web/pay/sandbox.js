@@ -1,7 +1,7 @@
 // The sandbox gateway's pay page: simulates a payment company, with a button for every outcome.
 
 import { el, problemBox } from "../shared/ui/dom.js";
-import { won } from "../shared/ui/format.js";
+import { CURRENCIES, won } from "../shared/ui/format.js";
 import { language, t, useWords } from "../shared/ui/i18n.js";
 import { en, ko } from "../fan/words/methods.js";
 
@@ -63,11 +63,13 @@ function show() {
   main.replaceChildren(
     el("div", { class: "card pad stack" },
       el("h1", {}, t("title")),
-      isOrder ? orderForm(orderId, Number(query.get("amount")), query.get("method")) : el("p", { class: "note danger", role: "alert" }, t("noOrder")),
+      isOrder ? orderForm(orderId, Number(query.get("amount")), query) : el("p", { class: "note danger", role: "alert" }, t("noOrder")),
       el("p", {}, el("a", { class: "btn", href: isOrder ? `/#/paid/${asUuid(orderId)}` : "/" }, t("back")))));
 }
 
-function orderForm(orderId, amount, method) {
+function orderForm(orderId, amount, query) {
+  const method = query.get("method");
+  const currency = CURRENCIES.includes(query.get("currency")) ? query.get("currency") : undefined;
   const problem = problemBox();
   const busy = el("p", { class: "quiet", role: "status" });
   const buttons = CHOICES.map((choice) => el("button", {
@@ -94,7 +96,7 @@ function orderForm(orderId, amount, method) {
   return el("div", { class: "stack" },
     el("p", { class: "quiet" }, t("about")),
     el("p", { class: "row apart" }, el("span", {}, t("order")), el("b", { class: "num" }, orderId)),
-    el("p", { class: "row apart" }, el("span", {}, t("amount")), el("b", { class: "num" }, won(amount))),
+    el("p", { class: "row apart" }, el("span", {}, t("amount")), el("b", { class: "num" }, won(amount, currency))),
     `method${method}` in en ? el("p", { class: "row apart" }, el("span", {}, t("method")), el("b", {}, t(`method${method}`))) : null,
     problem.element,
     busy,

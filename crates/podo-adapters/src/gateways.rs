@@ -9,10 +9,13 @@ pub mod protocol;
 mod remote;
 pub mod sandbox;
 mod settings;
+mod stripe;
 mod toss;
 mod webhooks;
 
 pub use crate::identity::certifier::{IdentitySettings, PortOneIdentity};
 pub use client::transport;
 pub(crate) use client::transport::tls;
-pub use settings::{GatewaySettings, InicisSettings, KcpSettings, PortOneSettings, TossSettings};
+pub use settings::{
+    GatewaySettings, InicisSettings, KcpSettings, PortOneSettings, StripeSettings, TossSettings,
+};

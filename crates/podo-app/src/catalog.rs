@@ -35,13 +35,15 @@ use podo_domain::booking::order::options::{Fees, TicketType};
 use podo_domain::booking::order::price_changes::PriceChange;
 use podo_domain::catalog::text::Line;
 use podo_domain::catalog::{
-    EventStatus, Genre, MinimumAge, NewEvent, ResaleDelay, ScheduleStatus, ScheduleTerms,
-    ScheduleTimes, SeatPlan, SeatTemplate, ShowStatus, StandingZone,
+    EventStatus, Genre, MinimumAge, NewEvent, ResaleDelay, SaleTerms, ScheduleStatus,
+    ScheduleTerms, ScheduleTimes, SeatPlan, SeatTemplate, ShowStatus, StandingZone,
 };
 use podo_domain::payments::OfferedMethods;
 use podo_domain::payments::refund_policy::{RefundPeriod, RefundPolicy};
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
-use podo_domain::{EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won};
+use podo_domain::{
+    Currency, EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -62,6 +64,10 @@ pub struct EventView {
     pub transferable: bool,
     pub genre: Genre,
     pub minimum_age: MinimumAge,
+    /// The venue's, in which its dates are shown.
+    pub time_zone: String,
+    /// The currency of all its amounts, which are in minor units.
+    pub currency: Currency,
     /// How fans may pay.
     pub payment_methods: OfferedMethods,
     /// Whether admission is free of value-added tax.
@@ -101,6 +107,10 @@ pub struct ScheduleView {
     pub id: ScheduleId,
     pub event_id: EventId,
     pub event_title: String,
+    /// Of all amounts, which are in minor units.
+    pub currency: Currency,
+    /// The venue's, in which the date is shown.
+    pub time_zone: String,
     pub sequence: u32,
     pub starts_at: Timestamp,
     pub ends_at: Timestamp,
@@ -182,10 +192,13 @@ pub struct NewVenue {
     pub name: Line<200>,
     pub address: Line<300>,
     pub city: Line<100>,
+    /// The zone of the settings if absent.
+    pub time_zone: Option<Line<64>>,
 }
 
 pub async fn create_venue(context: &AppContext, actor: UserId, asked: NewVenue) -> Result<VenueId> {
     let now = context.now();
+    let time_zone = asked.time_zone.map(changes::check_zone).transpose()?;
     let venue = VenueId::new(context.rng.id(now));
     let command = CreateVenue {
         actor,
@@ -193,6 +206,7 @@ pub async fn create_venue(context: &AppContext, actor: UserId, asked: NewVenue) 
         name: asked.name.into(),
         address: asked.address.into(),
         city: asked.city.into(),
+        time_zone: time_zone.unwrap_or_else(|| context.rules.time_zone.clone()),
         now,
     };
     context.store.create_venue(command).await?;
@@ -218,7 +232,10 @@ pub async fn create_hall(
 pub async fn create_event(context: &AppContext, actor: UserId, new: NewEvent) -> Result<EventId> {
     let now = context.now();
     let event = EventId::new(context.rng.id(now));
-    context.store.create_event(CreateEvent { actor, event, new, now }).await?;
+    let home = context.rules.currency;
+    let terms = SaleTerms::of_new(new.currency, new.payment_methods.clone(), home)?;
+    context.refuse_uncharged(&terms)?;
+    context.store.create_event(CreateEvent { actor, event, new, terms, now }).await?;
     context.catalog.cache.invalidate(context).await;
     Ok(event)
 }
@@ -388,6 +405,8 @@ fn view_schedule(record: &ScheduleRecord, now: Timestamp) -> ScheduleView {
         id: record.schedule,
         event_id: record.event,
         event_title: record.event_title.clone(),
+        currency: record.currency,
+        time_zone: record.time_zone.clone(),
         sequence: record.sequence,
         starts_at: record.times.starts_at,
         ends_at: record.times.ends_at,

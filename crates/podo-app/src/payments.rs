@@ -28,7 +28,8 @@ use podo_domain::identity::bot_signals::{PAYS_AT_SOONEST, SignalKind};
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{Payee, PaymentMethod, PaymentStatus, SHOW_CANCELED};
 use podo_domain::{
-    PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won,
+    Currency, PaymentId, RefundId, Refusal, ReservationId, ScheduleId, SeatId, Timestamp, UserId,
+    Won,
 };
 use std::sync::atomic::Ordering;
 
@@ -54,13 +55,14 @@ pub async fn request_payment(
         // Only an organiser takes money at the desk.
         Payee::BoxOffice => return Err(Refusal::UnknownGateway.into()),
         Payee::Gateway => {
-            let gateway = context.gateway_for(asked.method, asked.gateway)?;
             let reservation = my_reservation(context, asked.fan, asked.reservation).await?;
+            let currency = reservation.currency;
+            let gateway = context.gateway_for(asked.method, currency, asked.gateway)?;
             let (store, date) = (&*context.store, reservation.schedule_id);
             let schedule = context.catalog.schedules.get(store, date, now).await?;
             let (amount, customer) = (reservation.amount, asked.fan);
             let (name, method, device) = (&schedule.event_title, asked.method, asked.device);
-            let order = Order { payment, amount, name, customer, method, device };
+            let order = Order { payment, amount, currency, name, customer, method, device };
             (Some(gateway.name()), gateway.checkout(&order, now).await?)
         }
     };
@@ -265,6 +267,10 @@ pub async fn cancel_payment(
     let now = context.now();
     let refund = RefundId::new(context.rng.id(now));
     let CancellationRequest { key, fan: user, reason, seats, to } = asked;
+    if to == RefundTo::Wallet {
+        let paid = my_payment(context, user, payment).await?;
+        refuse_foreign_wallet(context, paid.currency)?;
+    }
     let command = CancelPayment { key, payment, user, refund, reason, seats, to, now };
     match context.store.cancel_payment(command).await? {
         Idempotent::Replay(answer) => Ok(Idempotent::Replay(answer)),
@@ -272,6 +278,17 @@ pub async fn cancel_payment(
             tell_filter(context, &[freed]).await?;
             Ok(Idempotent::Fresh(canceled))
         }
+    }
+}
+
+/// A refund to the wallet has to be money of the wallet.
+pub(crate) fn refuse_foreign_wallet(
+    context: &AppContext,
+    currency: Currency,
+) -> std::result::Result<(), Refusal> {
+    match currency == context.rules.currency {
+        true => Ok(()),
+        false => Err(Refusal::WalletCurrency { field: "refundTo" }),
     }
 }
 

@@ -206,6 +206,8 @@ impl World {
                 records_for: std::time::Duration::from_secs(1_827 * 86_400),
                 home: String::new(),
                 gateway_rates: Default::default(),
+                currency: podo_domain::Currency::Krw,
+                time_zone: "Asia/Seoul".to_owned(),
                 sign_ups_per_minute: 1,
                 brand: Box::default(),
             },

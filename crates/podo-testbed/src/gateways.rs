@@ -5,6 +5,7 @@ mod inicis;
 mod kcp;
 mod portone;
 pub(crate) mod protocol;
+mod stripe;
 mod toss;
 
 use protocol::{Reply, StandInRequest};
@@ -105,13 +106,15 @@ impl Order {
 #[derive(Default)]
 pub(crate) struct Book {
     pub(crate) orders: BTreeMap<String, Order>,
+    /// Stripe's intents by order: what they are about, in which currency.
+    pub(crate) intents: BTreeMap<String, (i64, String)>,
     /// Identity verifications: CI and DI of each person who passed.
     pub(crate) persons: BTreeMap<String, (Option<String>, Option<String>)>,
     /// Answers by idempotency key.
     pub(crate) answers: BTreeMap<String, Reply>,
 }
 
-/// The ledgers of all four companies, and the answer of each.
+/// The ledgers of all five companies, and the answer of each.
 #[derive(Clone, Default)]
 pub struct Companies(Arc<Mutex<Book>>);
 
@@ -331,6 +334,7 @@ pub(crate) fn answer(book: &mut Book, asked: &StandInRequest) -> Option<Reply> {
         .or_else(|| portone::answer(book, asked))
         .or_else(|| inicis::answer(book, asked))
         .or_else(|| kcp::answer(book, asked))
+        .or_else(|| stripe::answer(book, asked))
 }
 
 /// Applies a fault to a charge's answer.

@@ -3,7 +3,7 @@
 import { call } from "../../shared/app/api.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el } from "../../shared/ui/dom.js";
-import { stamp, won } from "../../shared/ui/format.js";
+import { minorDigits, minorOf, stamp, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { csvButton, pagedTable } from "../../shared/ui/table.js";
 import { badge, choice, field, heading } from "../form.js";
@@ -24,7 +24,7 @@ export function users({ main, query: asked, signal }) {
       { head: t("name"), cell: (it) => it.name },
       { head: t("role"), cell: (it) => t("roleOf", it.role) },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
-      { head: t("wallet"), isNumber: true, cell: (it) => won(it.balance) },
+      { head: t("wallet"), isNumber: true, cell: (it) => won(it.balance, it.currency) },
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: (it) => el("div", { class: "row" },
         el("a", { class: "btn small", href: `#/reservations?user=${it.id}` }, t("navReservations")),
@@ -47,13 +47,13 @@ async function adjust(user, reload) {
   await ask({
     title: t("adjustOf", user.email),
     content: el("div", { class: "stack" },
-      field({ label: t("adjustAmount"), name: "amount", type: "number", required: true, hint: t("adjustHint") }),
+      field({ label: t("adjustAmount"), name: "amount", type: "number", step: 1 / 10 ** minorDigits(user.currency), required: true, hint: t("adjustHint") }),
       field({ label: t("reason"), name: "reason", required: true, maxlength: 200 })),
     yes: t("adjust"),
     isDanger: true,
     act: async (form) => {
       answer = await call("POST", `/api/admin/users/${user.id}/wallet`, {
-        body: { amount: Number(form.get("amount")), reason: form.get("reason") },
+        body: { amount: minorOf(form.get("amount"), user.currency), reason: form.get("reason") },
         key: crypto.randomUUID?.() ?? String(Math.random()),
       });
     },

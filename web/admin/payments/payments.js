@@ -32,8 +32,8 @@ export function payments({ main, query: asked, signal }) {
       { head: t("colpayment"), cell: (it) => shortId(it.id) },
       { head: t("colnumber"), cell: (it) => (it.bookingNumber ? el("span", { class: "num" }, it.bookingNumber) : shortId(it.reservationId)) },
       { head: t("colmethod"), cell: (it) => methodWords(it) },
-      { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
-      { head: t("colrefunded"), isNumber: true, cell: (it) => (it.refunded ? won(it.refunded) : "–") },
+      { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount, it.currency) },
+      { head: t("colrefunded"), isNumber: true, cell: (it) => (it.refunded ? won(it.refunded, it.currency) : "–") },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: (it) => (REFUNDABLE.includes(it.status) ? refundButton(it, () => table.reload()) : resolveButton(it, () => table.reload())) },
@@ -58,11 +58,11 @@ async function refund(payment, reload) {
   const fee = field({ label: t("feePercent"), name: "feePercent", type: "number", min: 0, max: 90, value: 0, required: true });
   const booking = await bookingOf(payment);
   const fees = Math.min(booking?.fees ?? 0, left);
-  const backs = choice({ label: t("refundFees", won(fees)), name: "refundFees", options: [["true", t("refundFeesYes")], ["false", t("refundFeesNo")]] });
+  const backs = choice({ label: t("refundFees", won(fees, payment.currency)), name: "refundFees", options: [["true", t("refundFeesYes")], ["false", t("refundFeesNo")]] });
   const show = () => {
     const kept = Math.floor(((left - fees) * Number(fee.querySelector("input").value)) / 100)
       + (backs.querySelector("select").value === "false" ? fees : 0);
-    dry.textContent = t("refundDry", won(left - kept), won(kept));
+    dry.textContent = t("refundDry", won(left - kept, payment.currency), won(kept, payment.currency));
   };
   fee.addEventListener("input", show);
   backs.addEventListener("change", show);
@@ -87,7 +87,7 @@ async function refund(payment, reload) {
     },
   });
   if (!answer) return;
-  const words = answer.status === "SECOND_ORGANISER_NEEDED" ? t("secondNeeded") : t("refundDone", won(answer.refundAmount));
+  const words = answer.status === "SECOND_ORGANISER_NEEDED" ? t("secondNeeded") : t("refundDone", won(answer.refundAmount, payment.currency));
   await ask({ title: t("refundOf", number), content: el("p", { class: "note ok" }, words), yes: t("fine"), isNotice: true });
   reload();
 }
@@ -101,7 +101,7 @@ async function bookingOf({ reservationId }) {
 /** The fan, the show and the seats, because an id alone is easy to confuse. */
 function aboutBooking({ userId }, found) {
   const pairs = found
-    ? [[t("colfan"), found.email ?? userId], [t("coltitle"), `${found.eventTitle} · ${moment(found.startsAt)}`], [t("colseats"), [found.seats].flat().join(", ")]]
+    ? [[t("colfan"), found.email ?? userId], [t("coltitle"), `${found.eventTitle} · ${moment(found.startsAt, found.timeZone)}`], [t("colseats"), [found.seats].flat().join(", ")]]
     : [[t("colfan"), userId]];
   return el("dl", { class: "pairs num" }, pairs.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
 }

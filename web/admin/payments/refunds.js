@@ -4,7 +4,7 @@ import { call, get } from "../../shared/app/api.js";
 import { pause } from "../../shared/app/clock.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { el } from "../../shared/ui/dom.js";
-import { count, moment, won } from "../../shared/ui/format.js";
+import { count, moment, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { badge, card, heading } from "../form.js";
 import { allSchedules, mostWanted, schedulePicker } from "../catalog/schedules.js";
@@ -19,6 +19,7 @@ export async function refunds(page) {
     page.main.replaceChildren(heading(t("navRefunds"), t("noDatesYet")));
     return;
   }
+  usePlace(chosen);
   const box = el("div", {});
   page.main.replaceChildren(
     heading(t("navRefunds"), t("refundsWords"), schedulePicker(schedules, chosen.id, (id) => page.go(`#/refunds?schedule=${id}`))),

@@ -25,10 +25,10 @@ export function reservations({ main, query: asked, signal }) {
     signal,
     columns: [
       { head: t("colnumber"), cell: (it) => (it.bookingNumber ? el("span", { class: "num" }, it.bookingNumber) : shortId(it.id)) },
-      { head: t("coltitle"), cell: (it) => [it.eventTitle, el("br"), el("small", { class: "quiet num" }, stamp(it.startsAt).slice(0, 16))] },
+      { head: t("coltitle"), cell: (it) => [it.eventTitle, el("br"), el("small", { class: "quiet num" }, stamp(it.startsAt, it.timeZone).slice(0, 16))] },
       { head: t("colseats"), cell: (it) => it.seats.join(", ") },
       { head: t("colfan"), cell: (it) => [el("a", { href: `#/users?query=${it.userId}` }, it.email ?? shortId(it.userId)), ...deskCustomer(it)] },
-      { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount) },
+      { head: t("colamount"), isNumber: true, cell: (it) => won(it.amount, it.currency) },
       { head: t("colstatus"), cell: (it) => badge(it.status) },
       { head: t("coltime"), cell: (it) => el("span", { class: "num" }, stamp(it.createdAt)) },
       { head: t("colactions"), cell: (it) => el("a", { class: "btn small", href: `#/payments?reservation=${it.id}` }, icon("money"), t("navPayments")) },

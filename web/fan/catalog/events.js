@@ -115,8 +115,8 @@ function eventCard(page, card) {
         badge,
         el("strong", {}, card.title),
         el("span", { class: "quiet" }, card.artist),
-        el("span", { class: "quiet num" }, [card.startsAt ? showTime(card.startsAt) : null, card.venueName, card.city].filter(Boolean).join(" · ")),
-        card.priceFrom === undefined ? null : el("span", { class: "num" }, t("cardFrom", won(card.priceFrom))))));
+        el("span", { class: "quiet num" }, [card.startsAt ? showTime(card.startsAt, card.timeZone) : null, card.venueName, card.city].filter(Boolean).join(" · ")),
+        card.priceFrom === undefined ? null : el("span", { class: "num" }, t("cardFrom", won(card.priceFrom, card.currency))))));
 }
 
 /** The class and text of a card's badge. An opening that has passed is on sale, before the next visit. */
@@ -126,7 +126,7 @@ function stateOf({ state, openings: [next], seats, seatsLeft }) {
   if (state === "NO_DATES") return { className: "badge", textContent: t("noDates") };
   if (state === "SOLD_OUT") return { className: "badge danger", textContent: t("soldOut") };
   if (state === "UPCOMING" && left > 0) {
-    return { className: "badge warn", textContent: left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", showTime(next.opensAt)) };
+    return { className: "badge warn", textContent: left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", showTime(next.opensAt, card.timeZone)) };
   }
   if (state === "ON_SALE" && seatsLeft * 10 < seats) return { className: "badge warn", textContent: t("cardLeft", count(seatsLeft)) };
   return { className: "badge ok", textContent: t("onSale") };

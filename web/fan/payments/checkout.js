@@ -4,7 +4,7 @@ import { act, get, remove } from "../../shared/app/api.js";
 import { every, msUntil } from "../../shared/app/clock.js";
 import { ask } from "../../shared/ui/dialog.js";
 import { announce, el, icon, problemBox, whileBusy } from "../../shared/ui/dom.js";
-import { countdown, moment, won } from "../../shared/ui/format.js";
+import { countdown, moment, usePlace, won } from "../../shared/ui/format.js";
 import { t } from "../../shared/ui/i18n.js";
 import { showUrgency } from "../../shared/ui/timer.js";
 import { keep, recall } from "../../shared/app/session.js";
@@ -54,6 +54,7 @@ async function heldPage(page, reservation) {
     get(`/api/schedules/${reservation.scheduleId}`, { signal: page.signal, isPublic: true }),
     get("/api/payment/gateways", { signal: page.signal, isPublic: true }),
   ]);
+  usePlace(schedule);
   const [event, pages] = await Promise.all([
     get(`/api/events/${schedule.eventId}`, { signal: page.signal, isPublic: true }),
     legalPages(),
@@ -120,7 +121,7 @@ function payForm(page, reservation, { balance, offered, taken, problem, terms })
     pay.disabled = isOver || !(chosen || isFree);
     methods.element.hidden = isFree;
   };
-  const methods = payMethods({ amountOf: () => reservation.amount, balance, offered, taken, problem, onChange: show });
+  const methods = payMethods({ amountOf: () => reservation.amount, currency: reservation.currency, balance, offered, taken, problem, onChange: show });
   show();
   const form = el("form", { class: "checkout", novalidate: true },
     el("div", { class: "stack choices" }, methods.element, terms.element),

@@ -20,14 +20,14 @@ function lastMethod() {
 
 /**
  * The offered methods as a group of radio buttons. Cards name the gateway if there are several; for
- * another method the first that takes it is enough. A wallet that doesn't cover the amount can't be
+ * another method the first that takes it in this currency is enough. A wallet that doesn't cover the amount can't be
  * chosen. `taken` is the answer about gateways. `chosen()` is `{method, gateway}`, or null;
  * `refresh()` follows an amount that changed.
  */
-export function payMethods({ amountOf, balance, offered, taken, problem, onChange }) {
+export function payMethods({ amountOf, currency, balance, offered, taken, problem, onChange }) {
   const radio = (value, gateway) => el("input", { type: "radio", name: "method", value, "data-gateway": gateway });
   const choice = (input, text, extra) => el("label", { class: "choice boxed" }, input, el("span", {}, text, extra ?? null));
-  const takers = (method) => taken.gateways.filter((gateway) => taken.methods[gateway].includes(method));
+  const takers = (method) => taken.gateways.filter((gateway) => taken.methods[gateway].includes(method) && taken.currencies[gateway].includes(currency));
   const remote = offered.filter((method) => method !== "WALLET").flatMap((method) =>
     takers(method).slice(0, method === "CARD" ? undefined : 1).map((gateway) => radio(method, gateway)));
   const hasWallet = offered.includes("WALLET");

@@ -124,12 +124,12 @@ function showNotPaid(page, payment) {
 function showOutcome(page, payment) {
   const outcomes = {
     CAPTURED: subject(page) === WALLET
-      ? { kind: "ok", title: t("chargedTitle"), words: t("chargedWords", won(payment.amount)) }
-      : { kind: "ok", title: t("paidTitle"), words: t("paidPlain", won(payment.amount)) },
+      ? { kind: "ok", title: t("chargedTitle"), words: t("chargedWords", won(payment.amount, payment.currency)) }
+      : { kind: "ok", title: t("paidTitle"), words: t("paidPlain", won(payment.amount, payment.currency)) },
     FAILED: { kind: "danger", title: t("declined"), words: payment.why ?? t("declinedWords") },
     REFUSED: { kind: "danger", title: t("declined"), words: payment.why },
     CANCELED: { kind: "warn", title: t("paymentCanceled"), words: t("declinedWords") },
-    REFUND_DUE: { kind: "warn", title: t("refundDue"), words: t("refundDueWords", won(payment.amount)) },
+    REFUND_DUE: { kind: "warn", title: t("refundDue"), words: t("refundDueWords", won(payment.amount, payment.currency)) },
     REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
     PARTIALLY_REFUNDED: { kind: "ok", title: t("refunded"), words: t("refundedWords") },
   };

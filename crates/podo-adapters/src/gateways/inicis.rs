@@ -153,12 +153,11 @@ fn paid_with(kind: &str, source: &str) -> Option<PaymentMethod> {
 fn read_charge(value: &Value) -> Book {
     let price = won(&value["TotPrice"]).unwrap_or(Won::ZERO);
     Book {
-        state: State::Captured,
         captured: price,
-        refunded: Won::ZERO,
         kept: keep(value, KEPT),
         reference: value["tid"].as_str().map(|tid| format!("tid:{tid}")),
         paid_with: paid_with(text(value, "payMethod"), text(value, "CARD_SrcCode")),
+        ..Book::is(State::Captured)
     }
 }
 

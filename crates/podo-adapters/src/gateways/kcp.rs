@@ -266,7 +266,7 @@ impl GatewayProtocol for Kcp {
         };
         let reference = value["tno"].as_str().map(|tno| format!("tno:{tno}"));
         let (kept, paid_with) = (keep(&value, KEPT), paid_with(&value));
-        Book { state, captured: amount, refunded, kept, reference, paid_with }
+        Book { captured: amount, refunded, kept, reference, paid_with, ..Book::is(state) }
     }
 
     fn void(&self, ask: &GatewayQuery, book: Option<&Book>, _now: Timestamp) -> Option<Call> {
@@ -344,6 +344,7 @@ mod tests {
             method: PaymentMethod::Card,
             payment_key: Some(r#"{"tran_cd":"00100000","enc_data":"d","enc_info":"i"}"#.into()),
             amount: Won::new(70_000).unwrap(),
+            currency: podo_domain::Currency::Krw,
         }
     }
 

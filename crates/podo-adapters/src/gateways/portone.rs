@@ -73,12 +73,11 @@ impl PortOne {
         };
         let was_charged = matches!(status, "PAID" | "PARTIAL_CANCELLED" | "CANCELLED");
         Book {
-            state,
             captured: if was_charged { total } else { Won::ZERO },
             refunded: won(&amount["cancelled"]).unwrap_or(Won::ZERO),
             kept: keep(value, KEPT),
-            reference: None,
             paid_with: paid_with(&value["method"]),
+            ..Book::is(state)
         }
     }
 }
@@ -297,6 +296,7 @@ mod tests {
             method: PaymentMethod::Card,
             payment_key: Some("token".into()),
             amount: Won::new(90_000).unwrap(),
+            currency: podo_domain::Currency::Krw,
         }
     }
 
@@ -379,6 +379,7 @@ mod tests {
             method: PaymentMethod::Card,
             payment_key: None,
             amount: Won::new(30_000).unwrap(),
+            currency: podo_domain::Currency::Krw,
             reason: "못 가요".into(),
             number: 2,
             captured: Won::new(90_000).unwrap(),

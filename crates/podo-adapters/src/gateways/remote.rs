@@ -12,7 +12,7 @@ use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_app::{Error, Result};
 use podo_domain::payments::refunds::RefundStep;
 use podo_domain::payments::{Outcome, PaymentMethod};
-use podo_domain::{Refusal, Timestamp};
+use podo_domain::{Currency, Refusal, Timestamp};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl<W: GatewayProtocol> Remote<W> {
     async fn look(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Book> {
         let call = self.protocol.find(ask, now)?;
         match self.client.send(&call, now).await {
-            Sent::Answered(reply) => Some(self.protocol.read_book(&reply)),
+            Sent::Answered(reply) => Some(about(ask, self.protocol.read_book(&reply))),
             Sent::Lost | Sent::Nowhere => None,
         }
     }
@@ -99,6 +99,18 @@ impl<W: GatewayProtocol> Remote<W> {
     }
 }
 
+/// A fan's browser names the charge, so it may name one that paid for something else. That one must
+/// never settle this payment.
+fn about(ask: &GatewayQuery, book: Book) -> Book {
+    match book.subject {
+        Some(subject) if subject != (Some(ask.payment), Some(ask.currency)) => {
+            tracing::error!(payment = %ask.payment, "The gateway's record is of another payment");
+            Book::is(State::Missing)
+        }
+        Some(_) | None => book,
+    }
+}
+
 fn unknown() -> Answered {
     Answered { outcome: Outcome::Unknown, answer: None, reference: None, paid_with: None }
 }
@@ -130,6 +142,10 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
         W::METHODS
     }
 
+    fn currencies(&self) -> &'static [Currency] {
+        W::CURRENCIES
+    }
+
     async fn checkout(&self, order: &Order<'_>, now: Timestamp) -> Result<Checkout> {
         let away = || Error::Unavailable(format!("the gateway {} does not answer", W::NAME));
         if self.client.is_resting(now) {
@@ -152,7 +168,7 @@ impl<W: GatewayProtocol> Gateway for Remote<W> {
         };
         match self.client.send(&call, now).await {
             Sent::Answered(reply) => match self.protocol.read_capture(ask, &reply) {
-                CaptureReply::Charged(book) => outcome_of(Some(book)),
+                CaptureReply::Charged(book) => outcome_of(Some(about(ask, book))),
                 CaptureReply::Refused(reason) => refused(reason),
                 CaptureReply::Look => outcome_of(self.look(ask, now).await),
                 CaptureReply::Unknown => unknown(),

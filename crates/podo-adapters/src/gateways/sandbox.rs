@@ -9,7 +9,7 @@ use podo_app::payments::port::gateway::{
 };
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::payments::{Outcome, PaymentMethod};
-use podo_domain::{PaymentId, Refusal, Timestamp, Won};
+use podo_domain::{Currency, PaymentId, Refusal, Timestamp, Won};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -206,10 +206,17 @@ impl Gateway for Sandbox {
         ]
     }
 
+    fn currencies(&self) -> &'static [Currency] {
+        &Currency::ALL
+    }
+
     async fn checkout(&self, order: &Order<'_>, _now: Timestamp) -> Result<Checkout> {
         let (order_id, amount) = (order.payment.order_id(), order.amount.get());
         let method = order.method.as_str();
-        let url = format!("/pay/sandbox?orderId={order_id}&amount={amount}&method={method}");
+        let currency = order.currency.as_str();
+        let url = format!(
+            "/pay/sandbox?orderId={order_id}&amount={amount}&currency={currency}&method={method}"
+        );
         Ok(Checkout { gateway: Some(NAME.into()), url: Some(url), data: None })
     }
 

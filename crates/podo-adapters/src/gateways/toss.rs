@@ -86,12 +86,12 @@ fn read_payment(value: &Value) -> Book {
     let was_charged = matches!(text(value, "status"), "DONE" | "PARTIAL_CANCELED" | "CANCELED");
     let captured = if was_charged { total } else { Won::ZERO };
     Book {
-        state,
         captured,
         refunded: captured.checked_sub(balance).unwrap_or(Won::ZERO),
         kept: keep(value, KEPT),
         reference: value["paymentKey"].as_str().map(str::to_owned),
         paid_with: paid_with(value),
+        ..Book::is(state)
     }
 }
 
@@ -293,6 +293,7 @@ mod tests {
             method: PaymentMethod::Card,
             payment_key: Some("tgen_20261116abc".into()),
             amount: Won::new(150_000).unwrap(),
+            currency: podo_domain::Currency::Krw,
         }
     }
 

@@ -47,7 +47,14 @@ impl World {
     pub(crate) async fn charge(&self, fan: &Fan, amount: i64) {
         let key = self.key(fan, "wallet/charge");
         let ledger = LedgerId::new(self.id());
-        let command = ChargeWallet { key, user: fan.id, ledger, amount: won(amount), now: at(0) };
+        let command = ChargeWallet {
+            key,
+            user: fan.id,
+            ledger,
+            amount: won(amount),
+            currency: podo_domain::Currency::Krw,
+            now: at(0),
+        };
         self.store.charge_wallet(command).await.unwrap();
     }
 

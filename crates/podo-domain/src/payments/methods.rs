@@ -85,6 +85,10 @@ impl OfferedMethods {
         &self.0
     }
 
+    pub fn only(method: PaymentMethod) -> OfferedMethods {
+        OfferedMethods(vec![method])
+    }
+
     pub fn refuse_others(&self, method: PaymentMethod) -> Result<(), Refusal> {
         if self.0.contains(&method) { Ok(()) } else { Err(Refusal::MethodNotOffered) }
     }

@@ -35,6 +35,7 @@ fn reservation(status: ReservationStatus) -> Reservation {
         hold_expires_at: Timestamp::from_ms(1_000),
         amount: PRICE,
         order_fee: Won::ZERO,
+        currency: crate::Currency::Krw,
         promotion: None,
         version: 2,
         payment_window_given: true,

@@ -41,6 +41,10 @@ impl Gateway for Believing {
         self.inner.methods()
     }
 
+    fn currencies(&self) -> &'static [podo_domain::Currency] {
+        &[podo_domain::Currency::Krw]
+    }
+
     async fn checkout(&self, order: &Order<'_>, now: Timestamp) -> Result<Checkout> {
         self.inner.checkout(order, now).await
     }

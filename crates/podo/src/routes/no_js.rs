@@ -34,7 +34,7 @@ use podo_app::tickets::holders;
 use podo_app::tickets::port::TicketView;
 use podo_domain::booking::order::options::{Fee, Fees};
 use podo_domain::payments::refund_policy::RefundPeriod;
-use podo_domain::{EventId, ScheduleId, Won};
+use podo_domain::{Currency, EventId, ScheduleId, Won};
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -93,9 +93,11 @@ async fn event(State(app): State<App>, headers: HeaderMap, Id(event): Id<EventId
 }
 
 /// The fees of a date, which are charged in addition to its prices.
-fn fee_words(language: Language, fees: &Fees) -> Vec<String> {
+fn fee_words(language: Language, currency: Currency, fees: &Fees) -> Vec<String> {
     let words = |fee: Option<Fee>, ko: &'static str, en: &'static str| {
-        fee.map(|fee| format!("{} {}", language.choose(ko, en), money(fee.amount)))
+        fee.map(|fee| {
+            format!("{} {}", language.choose(ko, en), money(fee.amount, currency, language))
+        })
     };
     let booking = words(fees.booking, "예매 수수료 1매당", "Booking fee per ticket");
     let order = words(fees.order, "주문 수수료", "Order fee");
@@ -121,17 +123,22 @@ fn periods_of(detail: &EventDetail, schedule: ScheduleId) -> &[RefundPeriod] {
 
 fn event_page(language: Language, detail: &EventDetail) -> Html {
     let event = &detail.event;
+    let zone = &event.time_zone;
     let place = format!("{} · {} · {}", event.artist, event.venue_name, event.city);
     let dates = detail.schedules.iter().map(|schedule| {
         let mut prices: Vec<_> = schedule.prices.iter().collect();
         prices.sort_by_key(|(_, price)| std::cmp::Reverse(**price));
-        let price =
-            |(grade, price): (&String, &Won)| format!("{} {}", escape(grade), money(*price));
-        let prices: Vec<String> =
-            prices.into_iter().map(price).chain(fee_words(language, &schedule.fees)).collect();
+        let price = |(grade, price): (&String, &Won)| {
+            format!("{} {}", escape(grade), money(*price, event.currency, language))
+        };
+        let prices: Vec<String> = prices
+            .into_iter()
+            .map(price)
+            .chain(fee_words(language, event.currency, &schedule.fees))
+            .collect();
         let next = schedule.next_prices.as_ref().map_or(String::new(), |next| {
             let list: Vec<String> = next.prices.iter().map(price).collect();
-            let (from, list) = (day(next.from), list.join(" · "));
+            let (from, list) = (day(next.from, zone), list.join(" · "));
             let words =
                 language.choose(format!("{from}부터 {list}"), format!("From {from}: {list}"));
             format!("<p>{words}</p>")
@@ -140,14 +147,19 @@ fn event_page(language: Language, detail: &EventDetail) -> Html {
         format!(
             "<section class=\"card pad stack\"><h2>{}</h2><p class=\"quiet\">{} {}</p><p>{}</p>\
              {next}{}<p>{}</p><h3>{}</h3><ul>{}</ul></section>",
-            day(schedule.starts_at),
+            day(schedule.starts_at, zone),
             language.choose("예매 시작", "Sale starts"),
-            day(schedule.sale_starts_at),
+            day(schedule.sale_starts_at, zone),
             prices.join(" · "),
-            phases::lines(language, &schedule.phases),
+            phases::lines(language, zone, &schedule.phases),
             link(&format!("/queue/{}", schedule.id), enter),
             language.choose("취소와 환불", "Canceling and refunds"),
-            refunds::lines(language, &detail.refund_rules, periods_of(detail, schedule.id))
+            refunds::lines(
+                language,
+                event.currency,
+                &detail.refund_rules,
+                periods_of(detail, schedule.id)
+            )
         )
     });
     let bound = match event.transferable {
@@ -201,7 +213,7 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
             "<li class=\"card pad stack\"><h2>{}</h2><p class=\"num\">{} · {} · {}</p>\
              <div class=\"code\">{picture}</div></li>",
             escape(&ticket.event_title),
-            day(ticket.starts_at),
+            day(ticket.starts_at, &ticket.time_zone),
             escape(&ticket.seat_number),
             escape(&ticket.booking_number) + &type_words(language, ticket)
         )

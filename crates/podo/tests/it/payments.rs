@@ -1,5 +1,7 @@
 //! Buying, refunds, gateways and idempotency.
 
+#[path = "payments/abroad.rs"]
+pub(crate) mod abroad;
 #[path = "payments/gateways.rs"]
 pub(crate) mod gateways;
 #[path = "payments/idempotency.rs"]

@@ -11,7 +11,7 @@ use podo_app::payments::port::payments::{
 use podo_app::{Error, Result};
 use podo_domain::payments::refunds::{RefundStatus, RefundTo};
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{PaymentId, Won};
+use podo_domain::{Currency, PaymentId, Won};
 
 /// Marks the payments as queried, so that two nodes don't query the gateway for the same one.
 ///
@@ -30,7 +30,7 @@ pub(super) async fn take_unsettled(
                                 and coalesce((select f.next_at from job_failures f
                                                  where f.job = 'settle' and f.item = p.id), $2) <= $2
                               order by asked_at limit $3 /* skip locked */)
-               returning id, gateway, method, gateway_ref, amount, first_asked_at";
+               returning id, gateway, method, gateway_ref, amount, currency, first_asked_at";
     let values = params![command.asked_before, command.now, command.limit];
     tx.query(sql, values).await?.iter().map(read_unsettled).collect()
 }
@@ -41,7 +41,7 @@ pub(super) async fn take_never_made(tx: &mut dyn Tx, asked: &NeverMade) -> Resul
                               where status = 'FAILED' and failure_reason = 'NOT_FOUND'
                                 and asked_at <= $1 and requested_at > $3
                               order by asked_at limit $4 /* skip locked */)
-               returning id, gateway, method, gateway_ref, amount,
+               returning id, gateway, method, gateway_ref, amount, currency,
                          coalesce(first_asked_at, requested_at) as first_asked_at";
     let values = params![asked.asked_before, asked.now, asked.requested_after, asked.limit];
     tx.query(sql, values).await?.iter().map(read_unsettled).collect()
@@ -56,13 +56,15 @@ fn read_unsettled(row: &Row) -> Result<Unsettled> {
             method: row.parse("method", PaymentMethod::parse)?,
             payment_key: row.get("gateway_ref")?,
             amount: row.get("amount")?,
+            currency: row.parse("currency", Currency::parse)?,
         },
         first_asked_at: row.get("first_asked_at")?,
     })
 }
 
 pub(super) async fn view(tx: &mut dyn Tx, question: &PaymentOf) -> Result<Option<PaymentView>> {
-    let sql = "select id, reservation_id, method, paid_with, gateway, status, amount, refunded, created_at
+    let sql = "select id, reservation_id, method, paid_with, gateway, status, amount, refunded, created_at,
+                      currency
                  from payments where id = $1 and user_id = $2";
     let Some(row) = tx.row(sql, params![question.payment, question.user]).await? else {
         return Ok(None);
@@ -75,6 +77,7 @@ pub(super) async fn view(tx: &mut dyn Tx, question: &PaymentOf) -> Result<Option
         gateway: row.get("gateway")?,
         status: row.parse("status", PaymentStatus::parse)?,
         amount: row.get("amount")?,
+        currency: row.parse("currency", Currency::parse)?,
         refunded: row.get("refunded")?,
         refunds: refunds(tx, question.payment).await?,
         history: history(tx, question.payment).await?,

@@ -37,6 +37,7 @@ pub(super) async fn take(tx: &mut dyn Tx, command: &TakeDueRefunds) -> Result<Ve
             method: found.payment.method,
             payment_key: found.gateway_ref,
             amount,
+            currency: found.currency,
             reason: row.get("reason")?,
             number: row.get("number")?,
             captured: found.payment.captured,

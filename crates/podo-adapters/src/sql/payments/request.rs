@@ -42,6 +42,7 @@ pub(super) async fn request(
         payment_id: command.payment,
         order_id: command.payment.order_id(),
         amount: reservation.amount,
+        currency: reservation.currency,
         status: PaymentStatus::Ready,
         hold_expires_at: reservation.hold_expires_at,
         checkout: command.checkout.clone(),

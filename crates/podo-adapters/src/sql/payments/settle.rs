@@ -177,7 +177,7 @@ pub(super) async fn owe(
     tx.execute(sql, values).await?;
     let mut payload = json!({
         "refundId": owed.refund, "paymentId": row.payment.id, "userId": row.user,
-        "amount": owed.amount,
+        "amount": owed.amount, "currency": row.currency,
     });
     name_desk(&mut payload, row.payment.method);
     let message = Outgoing {

@@ -78,6 +78,9 @@ const DAMAGES: &[(&str, &[&str])] = &[
     ("update seats set state = 'FREE', claim = null where state = 'KEPT'", &["I29"]),
     ("delete from allocation_seats where seat_index = 3", &["I2"]),
     ("update allocations set released_at = 0", &["I29"]),
+    ("update events set currency = 'EUR'", &["I34"]),
+    ("update payments set currency = 'EUR' where status = 'CAPTURED'", &["I34"]),
+    ("update wallets set currency = 'EUR'", &["I34"]),
 ];
 
 const NO_BARRIERS: &str = "pragma foreign_keys = off;

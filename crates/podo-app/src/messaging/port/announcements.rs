@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use podo_domain::booking::issued::Channel;
 use podo_domain::messaging::announcements::{AnnouncementKind, ShowPlace};
 use podo_domain::{
-    AnnouncementId, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
+    AnnouncementId, Currency, EventId, PaymentId, ReservationId, ScheduleId, Timestamp, UserId, Won,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -62,6 +62,8 @@ pub struct ShowFacts {
     pub address: String,
     pub city: String,
     pub time_zone: String,
+    /// Of its amounts.
+    pub currency: Currency,
     pub booking: Option<BookingFacts>,
 }
 

@@ -8,11 +8,13 @@ use crate::messaging::port::announcements::{ShowFacts, Subject};
 use crate::messaging::port::messages::Message;
 use crate::messaging::port::notifications::NotificationSettings;
 use crate::messaging::templates::facts::{ApplicationWords, Facts, LINK, PhaseWords};
+use crate::messaging::templates::words::Zone;
 use crate::messaging::templates::{Template, words};
 use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::{Language, MessageKind};
 use podo_domain::{
-    AnnouncementId, ClaimId, PaymentId, ReservationId, ScheduleId, TicketId, Timestamp, UserId, Won,
+    AnnouncementId, ClaimId, Currency, Money, PaymentId, ReservationId, ScheduleId, TicketId,
+    Timestamp, UserId, Won,
 };
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -49,6 +51,8 @@ struct Data {
     seat_ids: Vec<String>,
     total_amount: Option<Won>,
     amount: Option<Won>,
+    /// Absent in messages of a version before events had a currency.
+    currency: Option<Currency>,
     until: Option<Timestamp>,
     change: Option<SecurityChange>,
     phase: Option<PhaseData>,
@@ -226,7 +230,7 @@ pub(super) async fn worded<'m>(
     for ((draft, subject), settings) in drafts.iter_mut().zip(subjects).zip(settings) {
         let language = draft.language.unwrap_or(settings.language);
         let show = subject.and_then(|_| found.next().flatten());
-        word(draft, show.as_ref(), language);
+        word(draft, show.as_ref(), &context.rules.time_zone, language);
         let (Some(id), Template::Moved) = (draft.data.announcement_id, draft.template) else {
             continue;
         };
@@ -234,15 +238,14 @@ pub(super) async fn worded<'m>(
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => new.insert(context.store.announced_change(id).await?),
         };
-        let zone = show.map_or_else(|| SEOUL.to_owned(), |show| show.time_zone);
+        let home = &context.rules.time_zone;
         if let Some(moved) = moved {
-            draft.facts.set_moved(id, moved, &zone, language);
+            let name = show.as_ref().map_or(home, |show| &show.time_zone);
+            draft.facts.set_moved(id, moved, Zone { name, home }, language);
         }
     }
     Ok(drafts)
 }
-
-const SEOUL: &str = "Asia/Seoul";
 
 fn subject(data: &Data) -> Option<Subject> {
     let reservation = data.reservation_id.map(Subject::Reservation);
@@ -250,11 +253,13 @@ fn subject(data: &Data) -> Option<Subject> {
     reservation.or(payment).or(data.event_schedule_id.map(Subject::Schedule))
 }
 
-fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
+fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, home: &str, language: Language) {
     let (facts, data) = (&mut draft.facts, &draft.data);
-    let zone = show.map_or(SEOUL, |show| &show.time_zone);
+    let zone = Zone { name: show.map_or(home, |show| &show.time_zone), home };
     facts.n_seats = data.seat_ids.len();
-    facts.set_amount(data.total_amount.or(data.amount), language);
+    let currency = show.map_or(data.currency.unwrap_or_default(), |show| show.currency);
+    let amount = data.total_amount.or(data.amount);
+    facts.set_amount(amount.map(|amount| Money::new(amount, currency)), language);
     facts.until = data.until.map(|until| words::moment(until, zone, language));
     facts.at = Some(words::moment(draft.message.created_at, zone, language));
     facts.security = data.change;
@@ -267,7 +272,7 @@ fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
         closes: words::moment(it.apply_until, zone, language),
     });
     let Some(show) = show else { return };
-    facts.set_show(show, draft.user, language);
+    facts.set_show(show, draft.user, home, language);
     draft.is_for_issuer = show
         .booking
         .as_ref()
@@ -277,7 +282,7 @@ fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
     }
 }
 
-fn phase_words(phase: &PhaseData, zone: &str, language: Language) -> PhaseWords {
+fn phase_words(phase: &PhaseData, zone: Zone<'_>, language: Language) -> PhaseWords {
     let name = match language {
         Language::En if !phase.name_en.is_empty() => &phase.name_en,
         Language::Ko | Language::En => &phase.name,

@@ -4,13 +4,14 @@ use crate::error::Result;
 use crate::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use async_trait::async_trait;
 use podo_domain::payments::{Outcome, PaymentMethod};
-use podo_domain::{PaymentId, Refusal, Timestamp, UserId, Won};
+use podo_domain::{Currency, PaymentId, Refusal, Timestamp, UserId, Won};
 
 /// The order that a fan is about to pay.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'o> {
     pub payment: PaymentId,
     pub amount: Won,
+    pub currency: Currency,
     pub name: &'o str,
     pub customer: UserId,
     pub method: PaymentMethod,
@@ -99,6 +100,9 @@ pub trait Gateway: Send + Sync {
 
     /// The methods with which fans can pay through this gateway, if the contract includes them.
     fn methods(&self) -> &'static [PaymentMethod];
+
+    /// The currencies that it charges.
+    fn currencies(&self) -> &'static [Currency];
 
     /// What the fan's browser needs to approve the payment. Registers the amount where the gateway
     /// takes it, so that the browser can't change it.

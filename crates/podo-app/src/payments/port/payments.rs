@@ -11,7 +11,8 @@ use podo_domain::payments::refunds::{InBook, RefundStatus, RefundTo};
 use podo_domain::payments::{Outcome, PaymentMethod, PaymentStatus};
 use podo_domain::waiting_room::PlaceNumber;
 use podo_domain::{
-    PaymentId, RefundId, ReservationId, ScheduleId, SeatId, TicketId, Timestamp, UserId, Won,
+    Currency, PaymentId, RefundId, ReservationId, ScheduleId, SeatId, TicketId, Timestamp, UserId,
+    Won,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -49,6 +50,7 @@ pub struct PaymentReady {
     pub payment_id: PaymentId,
     pub order_id: String,
     pub amount: Won,
+    pub currency: Currency,
     pub status: PaymentStatus,
     pub hold_expires_at: Timestamp,
     pub checkout: Checkout,
@@ -146,6 +148,7 @@ pub struct GatewayQuery {
     /// The gateway's id of what the fan approved on its page.
     pub payment_key: Option<String>,
     pub amount: Won,
+    pub currency: Currency,
 }
 
 #[derive(Clone, Debug)]
@@ -213,6 +216,7 @@ pub struct Canceled {
     pub refund_amount: Won,
     /// What the event keeps under its refund policy, with the fees that aren't refunded.
     pub fee: Won,
+    pub currency: Currency,
     pub refund_to: RefundTo,
     /// The seats that were given back.
     pub seat_ids: Vec<SeatId>,
@@ -231,6 +235,7 @@ pub struct DueRefund {
     pub method: PaymentMethod,
     pub payment_key: Option<String>,
     pub amount: Won,
+    pub currency: Currency,
     pub reason: String,
     /// Position among the payment's refunds, which are made one after the other.
     pub number: u32,
@@ -260,6 +265,7 @@ impl DueRefund {
             method: self.method,
             payment_key: self.payment_key.clone(),
             amount: self.captured,
+            currency: self.currency,
         }
     }
 }
@@ -289,6 +295,7 @@ pub struct PaymentView {
     pub gateway: Option<String>,
     pub status: PaymentStatus,
     pub amount: Won,
+    pub currency: Currency,
     pub refunded: Won,
     pub refunds: Vec<RefundView>,
     pub history: Vec<PaymentStep>,

@@ -25,6 +25,10 @@ pub(crate) fn wrong_field(refusal: &Refusal) -> Option<(&str, Value)> {
         Refusal::TicketTypeLimit { field, max } => (field, json!({ "max": max })),
         Refusal::PromotionNotBegun { starts_at } => ("code", json!({ "startsAt": starts_at })),
         Refusal::PromotionMinimum { amount } => ("code", json!({ "amountMin": amount })),
+        Refusal::CurrencyUnavailable { field } | Refusal::WalletCurrency { field } => {
+            (field, json!({}))
+        }
+        Refusal::CurrencyFixed => ("currency", json!({})),
         Refusal::AllocationExists => ("name", json!({})),
         Refusal::PromotionWrong
         | Refusal::PromotionExists

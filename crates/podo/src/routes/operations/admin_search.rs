@@ -96,6 +96,7 @@ const RESERVATION_COLUMNS: &[&str] = &[
     "ticketTypes",
     "promotionCode",
     "fees",
+    "currency",
 ];
 
 /// All reservations, newest first; `format=csv` returns a file of all of them. A page examines at
@@ -198,6 +199,7 @@ const PAYMENT_COLUMNS: &[&str] = &[
     "captured",
     "refunded",
     "createdAt",
+    "currency",
 ];
 
 /// All payments, newest first; `format=csv` returns a file of all of them.
@@ -249,7 +251,8 @@ impl Exports for PeopleParams {
     }
 }
 
-const PERSON_COLUMNS: &[&str] = &["id", "email", "name", "role", "status", "balance", "createdAt"];
+const PERSON_COLUMNS: &[&str] =
+    &["id", "email", "name", "role", "status", "balance", "createdAt", "currency"];
 
 /// All accounts, newest first; `format=csv` returns a file of all of them.
 #[utoipa::path(get, path = "/api/admin/users", tag = "admin",

@@ -18,7 +18,7 @@ use podo_app::payments::{
 use podo_domain::catalog::text::Line;
 use podo_domain::payments::refunds::RefundTo;
 use podo_domain::payments::{PaymentMethod, PaymentStatus};
-use podo_domain::{PaymentId, ReservationId, SeatId, Won};
+use podo_domain::{Currency, PaymentId, ReservationId, SeatId, Won};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -29,6 +29,8 @@ pub(crate) struct GatewayNames {
     gateways: Vec<&'static str>,
     /// By gateway, the methods that it takes.
     methods: BTreeMap<&'static str, &'static [PaymentMethod]>,
+    /// By gateway, the currencies that it charges.
+    currencies: BTreeMap<&'static str, &'static [Currency]>,
 }
 
 /// The gateways, and what each takes. An event offers only some of it.
@@ -38,7 +40,8 @@ pub(crate) async fn gateways(State(app): State<App>) -> Json<GatewayNames> {
     let all = &app.context.payments.gateways;
     let gateways = all.iter().map(|gateway| gateway.name()).collect();
     let methods = all.iter().map(|gateway| (gateway.name(), gateway.methods())).collect();
-    Json(GatewayNames { gateways, methods })
+    let currencies = all.iter().map(|gateway| (gateway.name(), gateway.currencies())).collect();
+    Json(GatewayNames { gateways, methods, currencies })
 }
 
 #[derive(Deserialize, ToSchema)]

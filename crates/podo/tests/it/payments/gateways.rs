@@ -42,7 +42,7 @@ fn end_of(gateway: Gateway, fault: Fault) -> &'static str {
         // Inicis cannot be queried about a charge whose response was lost, so it is voided.
         Fault::AnswersLate | Fault::Drops | Fault::Fails | Fault::Garbage => match gateway {
             Gateway::Inicis => "FAILED",
-            Gateway::Toss | Gateway::PortOne | Gateway::Kcp => "CAPTURED",
+            Gateway::Toss | Gateway::PortOne | Gateway::Kcp | Gateway::Stripe => "CAPTURED",
         },
     }
 }
@@ -104,6 +104,11 @@ async fn all_faults_at_inicis_end_as_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn all_faults_at_kcp_end_as_named() {
     all_pairs(Gateway::Kcp).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_pairs_of_faults_at_stripe_end_as_named() {
+    all_pairs(Gateway::Stripe).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,6 +178,7 @@ async fn without_the_stored_intent_every_confirm_reaches_the_gateway() {
         method: podo_domain::payments::PaymentMethod::Card,
         payment_key: Some(format!("tk_{}", case.order)),
         amount: podo_domain::Won::new(PRICE).unwrap(),
+        currency: podo_domain::Currency::Krw,
     };
     let context = bank.world.context();
     let gateway = context.gateway("toss").unwrap();

@@ -7,7 +7,7 @@ use podo_app::Result;
 use podo_app::booking::port::reservations::{ReservationView, lines_of};
 use podo_domain::booking::reservations::ReservationStatus;
 use podo_domain::id::SeatIndex;
-use podo_domain::{ReservationId, ScheduleId};
+use podo_domain::{Currency, ReservationId, ScheduleId};
 use uuid::Uuid;
 
 pub(super) async fn list(
@@ -15,7 +15,7 @@ pub(super) async fn list(
     question: &ReservationsOf,
 ) -> Result<Vec<ReservationView>> {
     let sql = "select id, schedule_id, status, amount, hold_expires_at, booking_number, created_at,
-                      order_fee, promotion_code
+                      order_fee, promotion_code, currency
                  from reservations where user_id = $1 and id < $2 order by id desc limit $3";
     let before = question.page.after.unwrap_or(Uuid::max());
     let values = params![question.user, before, question.page.limit + 1];
@@ -32,7 +32,7 @@ pub(super) async fn one(
     question: &ReservationOf,
 ) -> Result<Option<ReservationView>> {
     let sql = "select id, schedule_id, status, amount, hold_expires_at, booking_number, created_at,
-                      order_fee, promotion_code
+                      order_fee, promotion_code, currency
                  from reservations where id = $1 and user_id = $2";
     match tx.row(sql, params![question.reservation, question.user]).await? {
         Some(row) => view(tx, &row).await.map(Some),
@@ -52,6 +52,7 @@ async fn view(tx: &mut dyn Tx, row: &Row) -> Result<ReservationView> {
         seats,
         promotion_code: code,
         amount: row.get("amount")?,
+        currency: row.parse("currency", Currency::parse)?,
         hold_expires_at: row.get("hold_expires_at")?,
         booking_number: row.get("booking_number")?,
         created_at: row.get("created_at")?,

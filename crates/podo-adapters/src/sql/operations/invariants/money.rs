@@ -1,5 +1,5 @@
-//! I7–I13, I26–I28 and I31: payments, refunds, wallets, the gateway's book, idempotency keys, resales,
-//! order lines, promotion codes and settlements.
+//! I7–I13, I26–I28, I31 and I34: payments, refunds, wallets, the gateway's book, idempotency keys,
+//! resales, order lines, promotion codes, settlements and currencies.
 
 use crate::sql::operations::invariants::{Check, Names};
 
@@ -189,5 +189,28 @@ pub(crate) const CHECKS: &[Check] = &[
                                        where c.reservation_id = p.reservation_id)
                         not between r.order_fee
                                 and case when r.order_fee > 0 then r.order_fee else p.captured end",
+    },
+    Check {
+        id: "I34",
+        names: Names::Reservation,
+        rule: "an order and its payments are in the currency of its event, a wallet pays in its own",
+        population: "select count(*) as n from reservations",
+        broken: "select r.id, r.currency, e.currency
+                   from reservations r
+                   join event_schedules s on s.id = r.schedule_id
+                   join events e on e.id = s.event_id
+                  where r.currency <> e.currency
+                  union all
+                 select r.id, r.currency, p.currency
+                   from payments p join reservations r on r.id = p.reservation_id
+                  where p.currency <> r.currency
+                  union all
+                 select p.reservation_id, p.currency, w.currency
+                   from payments p join wallets w on w.user_id = p.user_id
+                  where p.currency <> w.currency
+                    and ((p.method = 'WALLET' and p.captured > 0)
+                         or exists (select 1 from refunds f
+                                     where f.payment_id = p.id and f.destination = 'WALLET'
+                                       and f.status = 'REFUNDED'))",
     },
 ];
