@@ -52,7 +52,6 @@ pub mod money;
 pub mod operations;
 pub mod payments;
 pub mod refusal;
-mod refusal_codes;
 pub mod tickets;
 pub mod time;
 pub mod waiting_room;

@@ -1,6 +1,10 @@
 //! Every refusal of Podo. A refusal is an expected answer, not a fault: it changes nothing, has a
 //! stable code, and the HTTP layer words it in the caller's language.
 
+mod codes;
+#[cfg(test)]
+mod tests;
+
 use crate::booking::allocations::SeatLine;
 use crate::catalog::phases::PhaseAudience;
 use crate::identity::permissions::Permission;

@@ -104,7 +104,7 @@ async function openBuyer(options = { language: "en" }) {
 }
 
 test("a card goes through each company's own window, and the way back leads to the ticket", async () => {
-  const show = await world.show({ template: blocks(1, 6, 10), prices: { VIP: 150_000 } });
+  const show = await world.show({ template: blocks(1, 6, 10), prices: { VIP: 150_000 }, schedule: { seatsPerPerson: 8 } });
   const fan = await openBuyer();
   const { page, words } = fan;
   for (const [i, company] of Object.keys(SCRIPTS).entries()) {

@@ -27,7 +27,8 @@ export async function receipt(page) {
         [t("receiptSeats"), it.seats.map((seat) => t("seatName", seat)).join(", ")],
       ]),
       orderLines(it.lines),
-      facts(taxRows(it.tax), "figures"),
+      // Korean tax; a receipt in another currency says nothing about tax.
+      it.tax ? facts(taxRows(it.tax), "figures") : null,
       el("p", { class: "row apart sum num" }, el("span", {}, t("total")), el("b", {}, won(it.amount))),
       facts(paidRows(it)),
       refunds(it)),

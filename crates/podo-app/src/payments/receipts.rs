@@ -165,7 +165,7 @@ fn page_of(receipt: &Receipt, home_zone: &str, language: Language) -> ReceiptPag
     };
     paid.extend(payment.refunds.iter().map(refund));
     let whole = |rows: Vec<(String, String)>| {
-        rows.into_iter().map(|(label, text)| (cut(&label), cut(&text))).collect()
+        rows.into_iter().map(|(label, text)| (cut(&label), cut(&printable(&text)))).collect()
     };
     ReceiptPage {
         organiser: cut(&receipt.seller.name),
@@ -173,6 +173,11 @@ fn page_of(receipt: &Receipt, home_zone: &str, language: Language) -> ReceiptPag
         subject: cut(&receipt.title),
         parts: [head, sums, paid].map(whole).into(),
     }
+}
+
+/// The font of documents has neither a euro sign nor a minus.
+fn printable(text: &str) -> String {
+    text.replace('€', "EUR ").replace('−', "-")
 }
 
 fn line_words(line: &OrderLine, language: Language) -> String {
@@ -213,5 +218,16 @@ fn method_words(method: PaymentMethod, language: Language) -> String {
     match language {
         Language::Ko => korean.to_owned(),
         Language::En => english.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_receipt_on_paper_has_no_sign_that_its_font_lacks() {
+        assert_eq!(printable("−€45.50 · 2027-07-10"), "-EUR 45.50 · 2027-07-10");
+        assert_eq!(printable("150,000원"), "150,000원");
     }
 }

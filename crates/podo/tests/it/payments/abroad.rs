@@ -143,20 +143,8 @@ async fn a_concert_in_berlin_and_one_in_seoul_keep_their_money_and_their_clocks(
     assert_eq!((&there["currency"], &there["timeZone"]), (&json!("KRW"), &json!("Asia/Seoul")));
     assert_eq!(there["paymentMethods"], json!(["CARD", "WALLET"]));
 
-    // Only Stripe charges euros, and no wallet has them.
     let fan = world.fan_inside(&summer).await;
-    fan.charge(1_000_000).await;
-    let reservation = fan.hold(&summer, &[5]).await;
-    let ask = |gateway: &str| json!({ "reservationId": reservation, "method": "CARD", "gateway": gateway });
-    let refused = fan.api.post_new("/api/payment/request", &ask("toss")).await;
-    let refused = refused.refused(422, "CURRENCY_UNAVAILABLE");
-    assert_eq!(refused["errors"][0]["field"], "gateway");
-    fan.request(&reservation, "WALLET").await.refused(409, "METHOD_NOT_OFFERED");
-    let body = json!({ "reservationId": reservation, "amount": CENTS + FEE });
-    let wallet = fan.api.post_new("/api/payment/wallet", &body).await;
-    wallet.refused(409, "METHOD_NOT_OFFERED");
-    assert_eq!(fan.release(&reservation).await.status, 204);
-
+    only_stripe_charges_euros(&fan, &summer).await;
     let (mine, order) = buy(&gateways, &fan, &summer, "stripe").await;
     let charged = 2 * (CENTS + FEE);
     assert_eq!(gateways.order(&order).unwrap().captured, charged, "cents");
@@ -191,6 +179,21 @@ async fn a_concert_in_berlin_and_one_in_seoul_keep_their_money_and_their_clocks(
     assert_eq!(fixed["errors"][0]["field"], "currency");
     patch(&world, &path, &json!({ "currency": "EUR", "genre": "JAZZ" })).await.expect(200);
     world.finish().await;
+}
+
+/// Toss and the wallet have won; a fan with won in the wallet is refused, too.
+async fn only_stripe_charges_euros(fan: &Fan, summer: &Show) {
+    fan.charge(1_000_000).await;
+    let reservation = fan.hold(summer, &[5]).await;
+    let ask = |gateway: &str| json!({ "reservationId": reservation, "method": "CARD", "gateway": gateway });
+    let refused = fan.api.post_new("/api/payment/request", &ask("toss")).await;
+    let refused = refused.refused(422, "CURRENCY_UNAVAILABLE");
+    assert_eq!(refused["errors"][0]["field"], "gateway");
+    fan.request(&reservation, "WALLET").await.refused(409, "METHOD_NOT_OFFERED");
+    let body = json!({ "reservationId": reservation, "amount": CENTS + FEE });
+    let wallet = fan.api.post_new("/api/payment/wallet", &body).await;
+    wallet.refused(409, "METHOD_NOT_OFFERED");
+    assert_eq!(fan.release(&reservation).await.status, 204);
 }
 
 /// One seat of each order goes back to the card; to the wallet only won may go.

@@ -111,6 +111,25 @@ async fn all_pairs_of_faults_at_stripe_end_as_named() {
     all_pairs(Gateway::Stripe).await;
 }
 
+/// A browser names Stripe's intent: one that paid for another order must not pay for this one.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_intent_that_paid_for_another_order_settles_nothing() {
+    let bank = Bank::open().await;
+    let paid = bank.start(Gateway::Stripe, 0, (Fault::None, RefundFault::None)).await;
+    bank.play(&paid, Webhook::Missing).await;
+    assert_eq!(paid.status().await, "CAPTURED");
+    let thief = bank.start(Gateway::Stripe, 1, (Fault::None, RefundFault::None)).await;
+    let mut body = thief.confirm_body();
+    body["paymentKey"] = json!(format!("pi_{}", paid.order));
+    let answer = thief.fan.api.post_new("/api/payment/confirm", &body).await;
+    assert!([202, 402].contains(&answer.status), "{}", answer.text);
+    bank.world.pass_void_time().await;
+    until("it has failed", async || (thief.status().await == "FAILED").then_some(())).await;
+    let booked = bank.gateways.order(&paid.order).unwrap();
+    assert_eq!((booked.captured, booked.refunded), (PRICE, 0), "the paid order stays paid");
+    bank.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn refunds_that_fail_or_lose_their_answer_are_made_once() {
     let bank = Bank::open().await;
