@@ -120,13 +120,13 @@ function eventCard(page, card) {
 }
 
 /** The class and text of a card's badge. An opening that has passed is on sale, before the next visit. */
-function stateOf({ state, openings: [next], seats, seatsLeft }) {
+function stateOf({ state, openings: [next], seats, seatsLeft, timeZone }) {
   const left = next ? msUntil(next.opensAt) : 0;
   if (state === "ENDED") return { className: "badge", textContent: t("saleOver") };
   if (state === "NO_DATES") return { className: "badge", textContent: t("noDates") };
   if (state === "SOLD_OUT") return { className: "badge danger", textContent: t("soldOut") };
   if (state === "UPCOMING" && left > 0) {
-    return { className: "badge warn", textContent: left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", showTime(next.opensAt, card.timeZone)) };
+    return { className: "badge warn", textContent: left < SOON_MS ? t("opensIn", countdown(left)) : t("opensAt", showTime(next.opensAt, timeZone)) };
   }
   if (state === "ON_SALE" && seatsLeft * 10 < seats) return { className: "badge warn", textContent: t("cardLeft", count(seatsLeft)) };
   return { className: "badge ok", textContent: t("onSale") };
