@@ -102,8 +102,9 @@ const COMPANIES = {
         button.disabled = true;
         problem.hidden = true;
         // Only a mistake returns here: otherwise the browser goes on to `returnUrl`.
-        const { error } = await stripe.confirmPayment({ elements, confirmParams: { return_url: returnUrl } });
-        problem.textContent = error?.message ?? t("trouble");
+        const answer = await stripe.confirmPayment({ elements, confirmParams: { return_url: returnUrl } });
+        if (!answer?.error) return;
+        problem.textContent = answer.error.message ?? t("trouble");
         problem.hidden = false;
         button.disabled = false;
       });
