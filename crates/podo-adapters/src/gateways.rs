@@ -1,6 +1,7 @@
 //! Payment gateways. Each company's file only translates: which request to send, and what a reply
 //! means. One client does the I/O.
 
+mod accounts;
 pub(crate) mod client;
 mod inicis;
 mod kcp;

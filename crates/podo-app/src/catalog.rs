@@ -39,6 +39,7 @@ use podo_domain::catalog::{
     ScheduleTimes, SeatPlan, SeatTemplate, ShowStatus, StandingZone,
 };
 use podo_domain::payments::OfferedMethods;
+use podo_domain::payments::deposits::DepositDeadline;
 use podo_domain::payments::refund_policy::{RefundPeriod, RefundPolicy};
 use podo_domain::waiting_room::{QueueMode, QueueSettings};
 use podo_domain::{EventId, HallId, Refusal, ScheduleId, SeatId, Timestamp, UserId, VenueId, Won};
@@ -64,6 +65,8 @@ pub struct EventView {
     pub minimum_age: MinimumAge,
     /// How fans may pay.
     pub payment_methods: OfferedMethods,
+    /// How long fans may take to pay to a virtual account.
+    pub deposit_deadline: DepositDeadline,
     /// Whether admission is free of value-added tax.
     pub vat_exempt: bool,
     /// Absent until an organiser uploads one.
@@ -84,6 +87,17 @@ pub struct EventDetail {
     pub venue_address: String,
     /// The same for each date, with the days of the calendar.
     pub refund_dates: Vec<RefundDates>,
+    /// Until when an order of now can be paid to a virtual account, for each date that isn't too
+    /// close.
+    pub deposit_dates: Vec<DepositDate>,
+}
+
+/// The deadline of a deposit for one date.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DepositDate {
+    pub schedule_id: ScheduleId,
+    pub due_at: Timestamp,
 }
 
 /// The fees of a cancellation of one date's tickets, from the earliest period to the latest. None if
@@ -331,6 +345,11 @@ fn detail_of(records: &EventRecords, now: Timestamp) -> EventDetail {
         schedule_id: schedule.schedule,
         periods: policy.periods(schedule.times.starts_at, now, time_zone),
     };
+    let deposit = |schedule: &ScheduleRecord| {
+        let starts_at = schedule.times.starts_at;
+        let due_at = event.deposit_deadline.due_at(now, starts_at, time_zone).ok()?;
+        Some(DepositDate { schedule_id: schedule.schedule, due_at })
+    };
     EventDetail {
         event: event.clone(),
         gallery: gallery.clone(),
@@ -338,7 +357,20 @@ fn detail_of(records: &EventRecords, now: Timestamp) -> EventDetail {
         schedules: schedules.iter().map(|schedule| view_schedule(schedule, now)).collect(),
         refund_rules: policy.clone(),
         refund_dates: schedules.iter().map(dates).collect(),
+        deposit_dates: schedules.iter().filter_map(deposit).collect(),
     }
+}
+
+/// Until when an order of now can be paid to a virtual account.
+pub(crate) async fn deposit_due_at(
+    context: &AppContext,
+    event: EventId,
+    starts_at: Timestamp,
+    now: Timestamp,
+) -> Result<Timestamp> {
+    let records = context.catalog.cache.event(context, event).await?;
+    let zone = &records.refund_policy.time_zone;
+    Ok(records.event.deposit_deadline.due_at(now, starts_at, zone)?)
 }
 
 pub async fn show_schedule(context: &AppContext, schedule: ScheduleId) -> Result<ScheduleDetail> {

@@ -285,6 +285,7 @@ pub enum Refusal {
     MethodNotOffered,
     /// No configured gateway, or not the chosen one, takes money this way.
     MethodUnavailable,
+    DepositTooLate,
     WalletLimit,
     NothingToRefund,
     /// It ends by itself or has ended, so an organiser can't resolve it.
@@ -471,6 +472,7 @@ impl Refusal {
             Refusal::UnknownGateway => "UNKNOWN_GATEWAY",
             Refusal::MethodNotOffered => "METHOD_NOT_OFFERED",
             Refusal::MethodUnavailable => "METHOD_UNAVAILABLE",
+            Refusal::DepositTooLate => "DEPOSIT_TOO_LATE",
             Refusal::WalletLimit => "WALLET_LIMIT",
             Refusal::NothingToRefund => "NOTHING_TO_REFUND",
             Refusal::NotStuck => "NOT_STUCK",

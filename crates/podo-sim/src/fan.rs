@@ -5,6 +5,7 @@ mod applying;
 mod buying;
 mod call;
 pub(crate) mod choosing;
+mod depositing;
 pub(crate) mod organiser;
 pub(crate) mod proving;
 mod reselling;

@@ -76,6 +76,10 @@ pub struct Order {
     /// How often we requested a refund.
     pub n_refunds: u32,
     pub is_voided: bool,
+    /// The amount that a virtual account waits for; 0 if none was issued.
+    pub issued: i64,
+    /// The bank account that a refund of a deposit named.
+    pub refund_account: Option<String>,
     /// How the fan pays in the window, in Podo's words.
     pub method: &'static str,
     pub(crate) n_asked: u32,
@@ -87,6 +91,23 @@ impl Order {
         self.n_asked
     }
 
+    pub(crate) fn is_account(&self) -> bool {
+        self.method == "VIRTUAL_ACCOUNT"
+    }
+
+    /// Whether an account waits for its deposit.
+    pub(crate) fn is_awaiting(&self) -> bool {
+        self.issued > 0 && self.captured == 0 && !self.is_voided
+    }
+
+    /// Remembers where a refund goes. A deposit isn't refunded without an account.
+    pub(crate) fn may_refund_to(&mut self, number: &Value) -> bool {
+        if let Some(number) = number.as_str() {
+            self.refund_account = Some(number.to_owned());
+        }
+        !self.is_account() || number.is_string()
+    }
+
     fn new(fault: Fault, refund_fault: RefundFault) -> Order {
         Order {
             fault,
@@ -96,6 +117,8 @@ impl Order {
             n_captures: 0,
             n_refunds: 0,
             is_voided: false,
+            issued: 0,
+            refund_account: None,
             method: "CARD",
             n_asked: 0,
         }
@@ -148,6 +171,14 @@ impl Companies {
     pub fn pay_with(&self, order: &str, method: &'static str) {
         if let Some(order) = self.lock().orders.get_mut(order) {
             order.method = method;
+        }
+    }
+
+    /// The fan pays to the virtual account.
+    pub fn deposit(&self, order: &str, amount: i64) {
+        if let Some(order) = self.lock().orders.get_mut(order) {
+            order.captured += amount;
+            order.n_captures += 1;
         }
     }
 
@@ -265,6 +296,10 @@ impl Book {
             | Fault::Busy
             | Fault::WrongAmount
             | Fault::Garbage => {}
+        }
+        if order.is_account() {
+            order.issued = amount;
+            return (Charge::Done(0), fault);
         }
         if order.captured == 0 {
             order.captured = if fault == Fault::WrongAmount { amount - 1 } else { amount };

@@ -73,12 +73,14 @@ export function eventFields(event) {
     el("fieldset", { class: "stack tight" }, el("legend", {}, t("payMethods")),
       METHODS.map((method) => tick({ label: t(`method${method}`), name: `pay${method}`, checked: event.paymentMethods.includes(method) })),
       el("small", { class: "quiet" }, t("payMethodsHint"))),
+    field({ label: t("depositCount"), hint: t("depositCountHint"), name: "depositCount", type: "number", min: 1, max: 168, value: Object.values(event.depositDeadline)[0], required: true }),
+    choice({ label: t("depositUnit"), name: "depositUnit", options: ["days", "hours"].map((unit) => [unit, t(`deposit${unit}`)]), value: Object.keys(event.depositDeadline)[0] }),
   ];
 }
 
 export function readEvent(form) {
-  const { title, artist, genre, minimumAge, description } = Object.fromEntries(form);
-  return { title, artist, genre, minimumAge: Number(minimumAge), description, transferable: form.has("transferable"), vatExempt: form.has("vatExempt"), paymentMethods: METHODS.filter((method) => form.has(`pay${method}`)) };
+  const { title, artist, genre, minimumAge, description, depositCount, depositUnit } = Object.fromEntries(form);
+  return { title, artist, genre, minimumAge: Number(minimumAge), description, transferable: form.has("transferable"), vatExempt: form.has("vatExempt"), paymentMethods: METHODS.filter((method) => form.has(`pay${method}`)), depositDeadline: { [depositUnit]: Number(depositCount) } };
 }
 
 async function edit(page, event) {

@@ -60,6 +60,7 @@ function draftOf(venues, original) {
       transferable: original?.transferable ?? true,
       vatExempt: original?.vatExempt ?? false,
       paymentMethods: original?.paymentMethods ?? ["CARD", "WALLET"],
+      depositDeadline: original?.depositDeadline ?? { days: 1 },
     },
     venueId: venue?.id,
     hallId: (hall ?? venue?.halls[0])?.id,

@@ -10,7 +10,7 @@ import { badge, choice, field, heading, shortId } from "../form.js";
 import { resolveButton } from "./resolve.js";
 
 const PATH = "/api/admin/payments";
-const STATES = ["READY", "REQUESTED", "UNKNOWN", "CAPTURED", "PARTIALLY_REFUNDED", "REFUND_DUE", "REFUNDED", "FAILED", "CANCELED"];
+const STATES = ["READY", "REQUESTED", "UNKNOWN", "AWAITING_DEPOSIT", "CAPTURED", "PARTIALLY_REFUNDED", "REFUND_DUE", "REFUNDED", "FAILED", "CANCELED"];
 const REFUNDABLE = ["CAPTURED", "PARTIALLY_REFUNDED"];
 
 /** What was paid with, and through which gateway. */

@@ -16,6 +16,7 @@ import team from "./team_en.js";
 const STATES = {
   ACCEPTED: "accepted",
   ACTIVE: "active",
+  AWAITING_DEPOSIT: "waiting for the deposit",
   ADMITTED: "admitted",
   APPLIED: "applied for the draw",
   AUTO: "admitting",

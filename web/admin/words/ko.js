@@ -17,6 +17,7 @@ import RULES from "./rules.js";
 const STATES = {
   ACCEPTED: "수락함",
   ACTIVE: "이용 중",
+  AWAITING_DEPOSIT: "입금 대기",
   ADMITTED: "입장",
   APPLIED: "추첨 응모",
   AUTO: "판매 중",

@@ -101,6 +101,11 @@ export const ko = {
   typeNew: "새 권종",
   vatExempt: "관람료 부가세 면세 (영수증에 표시돼요)",
   payMethods: "결제 수단",
+  depositCount: "무통장입금 기한",
+  depositCountHint: "1~7일(그날 23:59까지) 또는 1~168시간. 공연 24시간 전을 넘지 않아요.",
+  depositUnit: "기한 단위",
+  depositdays: "일 (그날 자정까지)",
+  deposithours: "시간",
   payMethodsHint: "계약한 결제사가 받는 수단만 골라 주세요.",
 };
 
@@ -205,5 +210,10 @@ export const en = {
   typeNew: "New ticket type",
   vatExempt: "Admission is VAT-exempt (shown on receipts)",
   payMethods: "Payment methods",
+  depositCount: "Deadline for deposits",
+  depositCountHint: "1–7 days (until 23:59 of that day) or 1–168 hours; never later than 24 hours before the show.",
+  depositUnit: "Unit of the deadline",
+  depositdays: "days (until the end of the day)",
+  deposithours: "hours",
   payMethodsHint: "Choose those that your contract with the gateway includes.",
 };

@@ -28,8 +28,8 @@ export async function checkout(page) {
   await shown(page, reservation);
 }
 
-function payingPage(page) {
-  const payment = recall("payment", page.id);
+function payingPage(page, reservation) {
+  const payment = reservation.depositPaymentId ?? recall("payment", page.id);
   if (payment) return location.replace(`#/paid/${payment}`);
   showWords(page, t("payingElsewhere"), el("button", { class: "btn", type: "button", onclick: page.again }, t("tryAgain")));
 }
@@ -60,7 +60,9 @@ async function heldPage(page, reservation) {
   ]);
   const problem = problemBox();
   problem.show(lastDecline(page.id) ?? "");
-  const form = payForm(page, reservation, { balance: wallet.balance, offered: event.paymentMethods, taken, problem, terms: termsCard(refundTerms(event.refundRules, periodsOf(event, schedule.id)), pages) });
+  const depositDate = event.depositDates.find(({ scheduleId }) => scheduleId === schedule.id);
+  const offered = event.paymentMethods.filter((method) => method !== "VIRTUAL_ACCOUNT" || depositDate);
+  const form = payForm(page, reservation, { balance: wallet.balance, offered, taken, depositDate, problem, terms: termsCard(refundTerms(event.refundRules, periodsOf(event, schedule.id)), pages) });
   page.main.className = "";
   page.main.replaceChildren(bookingSteps(1), form);
   form.prepend(
@@ -109,7 +111,7 @@ function holdTimer(page, { holdExpiresAt, scheduleId }, form) {
   return box;
 }
 
-function payForm(page, reservation, { balance, offered, taken, problem, terms }) {
+function payForm(page, reservation, { balance, offered, taken, depositDate, problem, terms }) {
   const pay = el("button", { class: "btn primary wide" });
   let isOver = false;
   const show = () => {
@@ -120,7 +122,7 @@ function payForm(page, reservation, { balance, offered, taken, problem, terms })
     pay.disabled = isOver || !(chosen || isFree);
     methods.element.hidden = isFree;
   };
-  const methods = payMethods({ amountOf: () => reservation.amount, balance, offered, taken, problem, onChange: show });
+  const methods = payMethods({ amountOf: () => reservation.amount, balance, offered, taken, depositDate, problem, onChange: show });
   show();
   const form = el("form", { class: "checkout", novalidate: true },
     el("div", { class: "stack choices" }, methods.element, terms.element),

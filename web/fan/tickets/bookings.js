@@ -74,9 +74,10 @@ function line(it, shows) {
       el("span", { class: "detail" }, show ? showTime(show.startsAt) : "", " · ", seatsOf(it)),
       el("small", { class: "quiet" }, [it.bookingNumber, won(it.amount)].filter(Boolean).join(" · "))),
     OPEN.includes(it.status)
-      ? el("a", { class: "btn small brand", href: `#/checkout/${it.id}` }, t("goOnPaying"))
+      ? el("a", { class: "btn small brand", href: `#/checkout/${it.id}` }, t(it.depositPaymentId ? "depositView" : "goOnPaying"))
       : el("span", { class: it.status === "CONFIRMED" ? "badge ok" : "badge" }, t(`booking${it.status}`)),
-    it.bookingNumber ? el("a", { class: "btn small", href: `#/receipt/${it.id}` }, t("receipt")) : null);
+    it.bookingNumber ? el("a", { class: "btn small", href: `#/receipt/${it.id}` }, t("receipt")) : null,
+    it.needsRefundAccount ? el("a", { class: "btn small brand", href: `#/refund-account/${it.id}` }, t("refundAccountTitle")) : null);
 }
 
 /** Leads returning fans back to their place: those who wait, and those who may already choose. */

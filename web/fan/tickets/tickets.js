@@ -11,6 +11,7 @@ import { calendarButton, pdfButton, walletButtons } from "./calendar.js";
 import { changeCard } from "./changes.js";
 import { showCode } from "./code.js";
 import { resaleButton, resaleCard } from "./resale.js";
+import { refundAccountNote } from "../payments/deposit.js";
 import { gradeWords } from "../payments/order.js";
 import { refundTerms } from "../payments/refunds.js";
 
@@ -30,7 +31,8 @@ export async function tickets(page) {
   page.main.replaceChildren(
     el("div", { class: "stack loose" },
       el("h1", {}, t("myTickets")),
-      open.map((it) => el("p", { class: "note warn" }, el("a", { href: `#/checkout/${it.id}` }, t("unfinished")))),
+      open.map((it) => el("p", { class: "note warn" }, el("a", { href: `#/checkout/${it.id}` }, t(it.depositPaymentId ? "depositUnfinished" : "unfinished")))),
+      reservations.items.map(refundAccountNote),
       emailHint(page),
       offers.items.length ? offersCard(page, offers.items) : null,
       resales.offered.length ? resaleCard(page, resales.offered) : null,
@@ -224,5 +226,7 @@ async function cancel(page, reservation, tickets) {
   });
   if (!answer) return;
   await ask({ title: t("cancelReservation"), content: el("p", { class: "note ok", role: "status" }, t("canceledRefund", won(answer.refundAmount))), yes: t("fine"), isNotice: true });
+  const needsAccount = reservation.depositPaymentId && answer.refundTo === "ORIGINAL" && answer.status === "REFUND_DUE";
+  if (needsAccount) return page.go(`#/refund-account/${reservation.id}`);
   page.again();
 }

@@ -6,6 +6,7 @@ use podo_app::payments::port::gateway::Device;
 use podo_app::payments::port::gateway::{Delivery, Hint, Order, Returned};
 use podo_app::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use podo_domain::payments::PaymentMethod;
+use podo_domain::payments::deposits::{RefundAccount, VirtualAccount};
 use podo_domain::{Refusal, Timestamp, Won};
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -71,6 +72,8 @@ pub(super) struct Book {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Captured,
+    /// A virtual account is issued; `captured` is what has come to it.
+    Awaiting(VirtualAccount),
     /// Final: nothing was charged, or all of it was refunded.
     Closed(String),
     /// It may still be charged.
@@ -145,7 +148,13 @@ pub(super) trait GatewayProtocol: Send + Sync + 'static {
 
     fn read_void(&self, reply: &Reply) -> Void;
 
-    fn refund(&self, refund: &DueRefund, now: Timestamp) -> Result<Call, String>;
+    /// A virtual account is refunded to `account`.
+    fn refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        now: Timestamp,
+    ) -> Result<Call, String>;
 
     fn read_refund(&self, reply: &Reply) -> Refund;
 
@@ -213,6 +222,7 @@ pub(super) fn test_order(method: PaymentMethod, device: Device) -> Order<'static
         customer: podo_domain::UserId::new(customer),
         method,
         device,
+        deposit_due: Some(Timestamp::from_ms(1_796_223_599_000)),
     }
 }
 

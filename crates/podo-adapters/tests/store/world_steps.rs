@@ -69,6 +69,7 @@ impl World {
             user: fan.id,
             method,
             gateway,
+            deposit_due: None,
             checkout: Checkout { gateway: gateway.map(str::to_owned), url: None, data: None },
             now,
         }

@@ -199,6 +199,7 @@ fn method_words(method: PaymentMethod, language: Language) -> String {
         PaymentMethod::Payco => ("페이코", "Payco"),
         PaymentMethod::SamsungPay => ("삼성페이", "Samsung Pay"),
         PaymentMethod::Transfer => ("계좌이체", "Bank transfer"),
+        PaymentMethod::VirtualAccount => ("무통장입금", "Virtual account"),
         PaymentMethod::Wallet => ("지갑", "Wallet"),
         PaymentMethod::BoxOffice => ("현장 판매", "Box office"),
     };

@@ -131,6 +131,8 @@ fn compare(row: &DayRow, booked: Option<Booked>) -> Vec<(DifferenceKind, i64, i6
         PaymentStatus::Requested | PaymentStatus::Unknown => {
             found.push((DifferenceKind::Open, row.captured.get(), booked.captured.get()));
         }
+        // Its deposit, or a part of it, is on the way.
+        PaymentStatus::AwaitingDeposit => {}
         // A voided charge was refunded in full: neither side kept anything.
         PaymentStatus::Ready | PaymentStatus::Failed | PaymentStatus::Canceled => {
             if booked.captured != booked.refunded {

@@ -43,7 +43,8 @@ pub async fn request_charge(
     let gateway = context.gateway(asked.gateway)?;
     let (payment, amount) = (PaymentId::new(context.rng.id(now)), asked.amount);
     let (customer, method, device) = (asked.fan, PaymentMethod::Card, asked.device);
-    let order = Order { payment, amount, name: "Podo wallet", customer, method, device };
+    let (name, deposit_due) = ("Podo wallet", None);
+    let order = Order { payment, amount, name, customer, method, device, deposit_due };
     let command = RequestCharge {
         key: asked.key,
         charge: payment,

@@ -212,6 +212,18 @@ impl Reservation {
         })
     }
 
+    /// The deposit didn't come in time. The fan is away, so the seats aren't kept for another try.
+    pub fn miss_deposit(&self) -> Next {
+        match self.status {
+            ReservationStatus::Paying => Next::To(self.next(ReservationStatus::Expired)),
+            ReservationStatus::Held
+            | ReservationStatus::Confirmed
+            | ReservationStatus::Canceled
+            | ReservationStatus::Expired
+            | ReservationStatus::Released => Next::Same,
+        }
+    }
+
     /// The date is canceled, so the requested payment buys nothing. A hold expires by itself.
     pub fn call_off(&self) -> Next {
         match self.status {

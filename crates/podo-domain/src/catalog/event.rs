@@ -3,6 +3,7 @@
 
 use crate::catalog::text::{Line, Prose};
 use crate::payments::OfferedMethods;
+use crate::payments::deposits::DepositDeadline;
 use crate::{HallId, Refusal, VenueId};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,9 @@ pub struct NewEvent {
     /// How fans may pay; by card and from the wallet by default.
     #[serde(default)]
     pub payment_methods: OfferedMethods,
+    /// How long fans may take to pay to a virtual account; until the end of the next day by default.
+    #[serde(default)]
+    pub deposit_deadline: DepositDeadline,
     /// Whether admission is free of value-added tax; fees never are.
     #[serde(default)]
     pub vat_exempt: bool,
@@ -51,6 +55,7 @@ impl NewEvent {
             genre: Genre::default(),
             minimum_age: MinimumAge::default(),
             payment_methods: OfferedMethods::default(),
+            deposit_deadline: DepositDeadline::default(),
             vat_exempt: false,
         }
     }
@@ -76,6 +81,8 @@ pub struct EventEdit {
     pub minimum_age: Option<MinimumAge>,
     #[serde(default)]
     pub payment_methods: Option<OfferedMethods>,
+    #[serde(default)]
+    pub deposit_deadline: Option<DepositDeadline>,
     #[serde(default)]
     pub vat_exempt: Option<bool>,
 }

@@ -73,10 +73,11 @@ fn a_payment_for_a_date_that_is_called_off_goes_back_or_ends() {
 #[test]
 fn captured_in_time_is_a_ticket() {
     let settlement = settled(PaymentStatus::Requested, Outcome::Captured { amount: PRICE });
-    let Settlement::Confirmed { payment, reservation } = settlement else {
+    let Settlement::Confirmed { payment, reservation, excess } = settlement else {
         panic!("{settlement:?}");
     };
     assert_eq!((payment.status, payment.captured), (PaymentStatus::Captured, PRICE));
+    assert_eq!(excess, Won::ZERO);
     assert_eq!(reservation.status, ReservationStatus::Confirmed);
 }
 

@@ -26,15 +26,20 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use html::{Html, day, escape, link, money, picture};
 use podo_app::Error;
+use podo_app::booking::reservations::my_reservations;
 use podo_app::catalog;
 use podo_app::catalog::EventDetail;
 use podo_app::catalog::port::EventFilter;
+use podo_app::payments::my_payment;
 use podo_app::store::PageRequest;
 use podo_app::tickets::holders;
 use podo_app::tickets::port::TicketView;
 use podo_domain::booking::order::options::{Fee, Fees};
+use podo_domain::booking::reservations::ReservationStatus;
+use podo_domain::messaging::messages::Language::{En, Ko};
+use podo_domain::payments::deposits::Bank;
 use podo_domain::payments::refund_policy::RefundPeriod;
-use podo_domain::{EventId, ScheduleId, Won};
+use podo_domain::{EventId, ScheduleId, UserId, Won};
 
 pub(crate) fn routes() -> Router<App> {
     Router::new()
@@ -211,8 +216,40 @@ async fn my_tickets(State(app): State<App>, headers: HeaderMap) -> Response {
         true => format!("<p>{nothing}</p>"),
         false => format!("<ul class=\"tickets\">{}</ul>", items.collect::<String>()),
     };
-    let body = format!("<h1>{title}</h1>{list}");
+    let awaited = awaited_deposits(&app, visitor.caller.user, language).await;
+    let body = format!("<h1>{title}</h1>{awaited}{list}");
     visitor.keep(Html::new(language, title).body(&body))
+}
+
+/// Where and until when to pay, for each order that waits for a deposit. Tickets are shown without it if
+/// it can't be read.
+async fn awaited_deposits(app: &App, fan: UserId, language: Language) -> String {
+    let page = PageRequest { limit: LISTED, after: None };
+    let found = my_reservations(&app.context, fan, page).await;
+    let mut cards = String::new();
+    for reservation in found.map(|page| page.items).unwrap_or_default() {
+        let (ReservationStatus::Paying, Some(payment)) =
+            (reservation.status, reservation.deposit_payment_id)
+        else {
+            continue;
+        };
+        let payment = my_payment(&app.context, fan, payment).await;
+        let Some(deposit) = payment.ok().and_then(|payment| payment.deposit) else { continue };
+        let name_of = |bank: Bank| language.choose(bank.name(Ko), bank.name(En));
+        let bank = Bank::parse(&deposit.bank).map_or(&*deposit.bank, name_of);
+        cards += &format!(
+            "<li class=\"card pad stack\"><h2>{}</h2><p class=\"num\">{} {} ({})</p>\
+             <p class=\"num\">{} · {} {}</p></li>",
+            language.choose("입금을 기다리고 있어요", "Waiting for your transfer"),
+            escape(bank),
+            escape(&deposit.account_number),
+            escape(&deposit.holder),
+            money(deposit.amount),
+            language.choose("입금 기한", "Pay by"),
+            day(deposit.due_at),
+        );
+    }
+    if cards.is_empty() { cards } else { format!("<ul class=\"tickets\">{cards}</ul>") }
 }
 
 fn to_form(language: Language, next: &str) -> Response {

@@ -1,5 +1,7 @@
 //! Buying, refunds, gateways and idempotency.
 
+#[path = "payments/deposits.rs"]
+pub(crate) mod deposits;
 #[path = "payments/gateways.rs"]
 pub(crate) mod gateways;
 #[path = "payments/idempotency.rs"]

@@ -11,6 +11,7 @@ use podo_app::catalog::port::{CreateEvent, EditEvent};
 use podo_app::{Error, Result};
 use podo_domain::catalog::{EventEdit, EventStatus, Genre, NewEvent, ScheduleStatus};
 use podo_domain::payments::OfferedMethods;
+use podo_domain::payments::deposits::DepositDeadline;
 use podo_domain::{Refusal, Timestamp};
 use serde_json::json;
 use uuid::Uuid;
@@ -21,8 +22,8 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
     tx.row(hall, params![*hall_id, *venue_id]).await?.ok_or(Refusal::NotFound)?;
     let sql = "insert into events (id, title, artist, description, venue_id, hall_id, status,
                                    created_at, updated_at, transferable, genre, minimum_age,
-                                   payment_methods, vat_exempt)
-               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8, $9, $10, $11, $12)";
+                                   payment_methods, vat_exempt, deposit_deadline)
+               values ($1, $2, $3, $4, $5, $6, 'PREPARING', $7, $7, $8, $9, $10, $11, $12, $13)";
     let values = params![
         command.event,
         title.as_str(),
@@ -35,7 +36,8 @@ pub(super) async fn create_event(tx: &mut dyn Tx, command: &CreateEvent) -> Resu
         command.new.genre.as_str(),
         i64::from(command.new.minimum_age.years()),
         command.new.payment_methods.to_text(),
-        command.new.vat_exempt
+        command.new.vat_exempt,
+        command.new.deposit_deadline.to_text()
     ];
     tx.execute(sql, values).await?;
     let sql = "insert into events_search (id, words) values ($1, $2)";
@@ -52,13 +54,15 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
                       transferable = coalesce($6, transferable), genre = coalesce($7, genre),
                       minimum_age = coalesce($8, minimum_age),
                       payment_methods = coalesce($9, payment_methods),
-                      vat_exempt = coalesce($10, vat_exempt)
+                      vat_exempt = coalesce($10, vat_exempt),
+                      deposit_deadline = coalesce($11, deposit_deadline)
                 where id = $1
                returning title, artist, transferable, genre, minimum_age, payment_methods,
-                         vat_exempt";
+                         vat_exempt, deposit_deadline";
     let EventEdit { title, artist, description, .. } = &command.edit;
     let EventEdit { transferable, genre, minimum_age, payment_methods, vat_exempt, .. } =
         &command.edit;
+    let deposit_deadline = command.edit.deposit_deadline.map(DepositDeadline::to_text);
     let values = params![
         command.event,
         title.as_ref().map(|it| it.as_str()),
@@ -69,7 +73,8 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
         genre.map(Genre::as_str),
         minimum_age.map(|it| i64::from(it.years())),
         payment_methods.as_ref().map(OfferedMethods::to_text),
-        *vat_exempt
+        *vat_exempt,
+        deposit_deadline
     ];
     let row = tx.row(sql, values).await?.ok_or(Refusal::NotFound)?;
     let (title, artist): (String, String) = (row.get("title")?, row.get("artist")?);
@@ -83,6 +88,7 @@ pub(super) async fn edit_event(tx: &mut dyn Tx, command: &EditEvent) -> Result<(
         "minimumAge": row.get::<i64>("minimum_age")?,
         "paymentMethods": row.get::<String>("payment_methods")?,
         "vatExempt": row.get::<bool>("vat_exempt")?,
+        "depositDeadline": row.get::<String>("deposit_deadline")?,
     });
     announce_change(tx, command.actor, "event.edit", command.event.uuid(), details, command.now)
         .await
@@ -97,6 +103,7 @@ macro_rules! columns {
     () => {
         "e.id, e.title, e.artist, e.description, e.status, v.name as venue_name, v.city,
                 h.name as hall_name, e.transferable, e.genre, e.minimum_age, e.payment_methods, e.vat_exempt,
+                e.deposit_deadline,
                 p.hash as image_hash,
                 p.widths as image_widths, p.width as image_width, p.height as image_height,
                 p.tone as image_tone, p.alt as image_alt"
@@ -246,6 +253,7 @@ fn read_event(row: &Row) -> Result<EventView> {
         minimum_age: row.get::<u8>("minimum_age")?.try_into().map_err(Error::broken)?,
         payment_methods: row.parse("payment_methods", OfferedMethods::parse)?,
         vat_exempt: row.get("vat_exempt")?,
+        deposit_deadline: row.parse("deposit_deadline", DepositDeadline::parse)?,
         poster: read_image(row)?,
     })
 }

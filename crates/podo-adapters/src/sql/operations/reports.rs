@@ -81,6 +81,9 @@ async fn settlement(tx: &mut dyn Tx, question: &SettlementOf) -> Result<Vec<Sett
     let sql = "with paid as (
                  select p.id, coalesce(p.paid_with, p.method) as method, coalesce(p.gateway, '') as gateway, p.captured,
                         p.reservation_id,
+                        -- More may come to a virtual account; it goes back.
+                        case when p.captured > p.amount then p.captured - p.amount else 0 end
+                          as excess,
                         case when exists (select 1 from payment_history h
                                            where h.payment_id = p.id and h.status = 'CAPTURED')
                              then 1 else 0 end as sold
@@ -105,9 +108,9 @@ async fn settlement(tx: &mut dyn Tx, question: &SettlementOf) -> Result<Vec<Sett
                moves as (
                  select p.method, p.gateway, p.sold as orders, coalesce(l.n_tickets, 0) as tickets,
                         coalesce(l.gross, 0) as gross, coalesce(l.discounts, 0) as discounts,
-                        case when p.sold = 1 then p.captured - coalesce(l.prices, 0) else 0 end
+                        case when p.sold = 1 then p.captured - p.excess - coalesce(l.prices, 0) else 0 end
                           as fees,
-                        case when p.sold = 1 then 0 else p.captured end as unmatched,
+                        case when p.sold = 1 then p.excess else p.captured end as unmatched,
                         p.captured as charged, 0 as refunded, 0 as due, 0 as retained
                    from paid p left join lines l on l.id = p.id
                   union all

@@ -130,10 +130,14 @@ async fn wait_for_second(
     Ok(Idempotent::Fresh(Resolution::SecondNeeded(needed)))
 }
 
-/// No gateway makes the refund of a payment at the desk, so it waits for nothing.
+/// No gateway makes the refund of a payment at the desk, or of a deposit without an account, so it
+/// waits for nothing.
 fn failed_attempts(refund: &Row) -> Result<u32> {
-    Ok(match refund.parse("method", PaymentMethod::parse)?.payee() {
+    let method = refund.parse("method", PaymentMethod::parse)?;
+    let has_account: bool = refund.get("has_account")?;
+    Ok(match method.payee() {
         Payee::BoxOffice => u32::MAX,
+        Payee::Gateway if method == PaymentMethod::VirtualAccount && !has_account => u32::MAX,
         Payee::Gateway | Payee::Wallet => refund.get("attempts")?,
     })
 }
@@ -145,7 +149,8 @@ async fn resolve_refund(
     if let Some(answer) = idempotency::find(tx, &command.key).await? {
         return Ok(Idempotent::Replay(answer));
     }
-    let sql = "select f.status, f.attempts, f.taken_until, f.amount, f.destination, p.method
+    let sql = "select f.status, f.attempts, f.taken_until, f.amount, f.destination, p.method,
+                      exists (select 1 from refund_accounts a where a.id = p.id) as has_account
                  from refunds f join payments p on p.id = f.payment_id
                 where f.id = $1 and f.payment_id = $2";
     let row = tx.row(sql, params![command.refund, command.payment]).await?;

@@ -3,8 +3,10 @@
 use crate::sql::booking::reservations::bought_seats;
 use crate::sql::engine::tx::Tx;
 use crate::sql::engine::value::{Row, params};
+use crate::sql::payments::settle::deposits;
 use crate::sql::payments::{CapturedPaymentOf, PaymentOf, ReceiptOf, TakeUnsettled};
 use podo_app::booking::port::reservations::lines_of;
+use podo_app::payments::port::deposits::DepositView;
 use podo_app::payments::port::payments::{
     GatewayQuery, NeverMade, PaymentStep, PaymentView, ReceiptFacts, RefundView, Unsettled,
 };
@@ -77,9 +79,18 @@ pub(super) async fn view(tx: &mut dyn Tx, question: &PaymentOf) -> Result<Option
         amount: row.get("amount")?,
         refunded: row.get("refunded")?,
         refunds: refunds(tx, question.payment).await?,
+        deposit: deposit(tx, &row, question.payment).await?,
         history: history(tx, question.payment).await?,
         created_at: row.get("created_at")?,
     }))
+}
+
+/// Only a virtual account has one, so other payments aren't looked up.
+async fn deposit(tx: &mut dyn Tx, row: &Row, payment: PaymentId) -> Result<Option<DepositView>> {
+    if row.parse("method", PaymentMethod::parse)? != PaymentMethod::VirtualAccount {
+        return Ok(None);
+    }
+    deposits::view(tx, payment, row.get("amount")?).await
 }
 
 /// What the gateway says was used.
@@ -138,7 +149,7 @@ pub(super) async fn receipt_facts(
     tx: &mut dyn Tx,
     question: &ReceiptOf,
 ) -> Result<Option<ReceiptFacts>> {
-    let sql = "select p.id, p.gateway_ref, p.captured, r.booking_number, r.schedule_id,
+    let sql = "select p.id, p.gateway_ref, p.amount, r.booking_number, r.schedule_id,
                       r.promotion_code
                  from payments p join reservations r on r.id = p.reservation_id
                 where p.reservation_id = $1 and p.user_id = $2
@@ -150,7 +161,7 @@ pub(super) async fn receipt_facts(
     let payment = view(tx, &asked).await?;
     let payment = payment.ok_or_else(|| Error::broken("the payment of a receipt is gone"))?;
     let seats = bought_seats(tx, question.reservation, row.get("schedule_id")?).await?;
-    let (code, amount): (Option<String>, Won) = (row.get("promotion_code")?, row.get("captured")?);
+    let (code, amount): (Option<String>, Won) = (row.get("promotion_code")?, row.get("amount")?);
     let in_seats = Won::sum(seats.iter().flat_map(|seat| [seat.price, seat.parts().fee]));
     let order_fee = in_seats.and_then(|in_seats| amount.checked_sub(in_seats));
     let booking_number: Option<String> = row.get("booking_number")?;

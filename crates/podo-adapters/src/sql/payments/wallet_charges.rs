@@ -87,6 +87,7 @@ pub(super) async fn confirm(
         PaymentStatus::Captured => return Err(Refusal::AlreadyPaid.into()),
         PaymentStatus::Failed
         | PaymentStatus::Canceled
+        | PaymentStatus::AwaitingDeposit
         | PaymentStatus::PartiallyRefunded
         | PaymentStatus::RefundDue
         | PaymentStatus::Refunded => return Err(Refusal::PaymentOver.into()),
@@ -132,9 +133,11 @@ pub(crate) async fn settle(tx: &mut dyn Tx, command: &SettleCharge) -> Result<Se
             step(tx, command, &row, PaymentStatus::Unknown, Won::ZERO).await?;
             Ok(SettledCharge::StillUnknown)
         }
-        Outcome::Captured { .. } | Outcome::NotCaptured { .. } | Outcome::Unknown => {
-            Ok(SettledCharge::Before(row.status))
-        }
+        // A wallet is charged by card.
+        Outcome::Captured { .. }
+        | Outcome::AwaitingDeposit(_)
+        | Outcome::NotCaptured { .. }
+        | Outcome::Unknown => Ok(SettledCharge::Before(row.status)),
     }
 }
 

@@ -11,7 +11,7 @@ use podo_domain::booking::seats::SeatPick;
 use podo_domain::id::SeatIndex;
 use podo_domain::payments::refunds::SeatPaid;
 use podo_domain::waiting_room::Entry;
-use podo_domain::{ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
+use podo_domain::{PaymentId, ReservationId, ScheduleId, SeatId, Timestamp, UserId, Won};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -159,6 +159,11 @@ pub struct ReservationView {
     pub hold_expires_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub booking_number: Option<String>,
+    /// The payment to a virtual account, if one was issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deposit_payment_id: Option<PaymentId>,
+    /// Whether a refund waits for a bank account.
+    pub needs_refund_account: bool,
     pub created_at: Timestamp,
 }
 

@@ -22,8 +22,10 @@ pub struct Facts {
     pub amount: Option<String>,
     /// The code that proves an address.
     pub code: Option<String>,
-    /// Until when an offer or a hold lasts.
+    /// Until when an offer, a hold or a deposit lasts.
     pub until: Option<String>,
+    /// The account that a deposit goes to.
+    pub deposit: Option<DepositWords>,
     pub moved: Option<MovedWords>,
     pub security: Option<SecurityChange>,
     /// When the message was written.
@@ -47,6 +49,13 @@ pub struct ApplicationWords {
     pub count: u32,
     /// When the draw takes place.
     pub closes: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DepositWords {
+    pub bank: String,
+    pub number: String,
+    pub holder: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,12 @@
 //! Invented facts, for the preview and the test mail.
 
 use crate::messaging::port::announcements::{BookingFacts, Moved, ShowFacts};
-use crate::messaging::templates::facts::{ApplicationWords, Facts, PhaseWords};
+use crate::messaging::templates::facts::{ApplicationWords, DepositWords, Facts, PhaseWords};
 use crate::messaging::templates::{Template, words};
 use podo_domain::booking::issued::Channel;
 use podo_domain::messaging::announcements::{SecurityChange, ShowPlace};
 use podo_domain::messaging::messages::Language;
+use podo_domain::payments::deposits::Bank;
 use podo_domain::{AnnouncementId, EventId, ReservationId, ScheduleId, Timestamp, UserId, Won};
 use std::time::Duration;
 use uuid::Uuid;
@@ -44,6 +45,13 @@ pub fn facts(template: Template, language: Language) -> Facts {
             | Template::DrawLost
     ) {
         facts.booking = None;
+    }
+    if matches!(template, Template::DepositAwaited | Template::DepositReminder) {
+        facts.deposit = Some(DepositWords {
+            bank: Bank::Shinhan.name(language).to_owned(),
+            number: "56211234567890".to_owned(),
+            holder: name("포도", "Podo", language),
+        });
     }
     if template == Template::DrawApplied {
         facts.application = Some(ApplicationWords {

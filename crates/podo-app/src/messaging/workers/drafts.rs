@@ -7,10 +7,11 @@ use crate::identity::port::accounts::{PendingPurpose, SignUpRecord};
 use crate::messaging::port::announcements::{ShowFacts, Subject};
 use crate::messaging::port::messages::Message;
 use crate::messaging::port::notifications::NotificationSettings;
-use crate::messaging::templates::facts::{ApplicationWords, Facts, LINK, PhaseWords};
+use crate::messaging::templates::facts::{ApplicationWords, DepositWords, Facts, LINK, PhaseWords};
 use crate::messaging::templates::{Template, words};
 use podo_domain::messaging::announcements::SecurityChange;
 use podo_domain::messaging::messages::{Language, MessageKind};
+use podo_domain::payments::deposits::Bank;
 use podo_domain::{
     AnnouncementId, ClaimId, PaymentId, ReservationId, ScheduleId, TicketId, Timestamp, UserId, Won,
 };
@@ -50,9 +51,19 @@ struct Data {
     total_amount: Option<Won>,
     amount: Option<Won>,
     until: Option<Timestamp>,
+    deposit: Option<DepositData>,
     change: Option<SecurityChange>,
     phase: Option<PhaseData>,
     application: Option<ApplicationData>,
+}
+
+/// Where a deposit is awaited; an account that was never issued has no number.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DepositData {
+    bank: Option<String>,
+    account_number: Option<String>,
+    holder: Option<String>,
 }
 
 /// The phase that a fan is verified for.
@@ -94,6 +105,10 @@ fn template_of(kind: MessageKind) -> Option<Template> {
         MessageKind::ReservationCanceled => Template::BookingCanceled,
         MessageKind::ReservationReduced => Template::BookingReduced,
         MessageKind::PaymentRefunded => Template::Refunded,
+        MessageKind::DepositAwaited => Template::DepositAwaited,
+        MessageKind::DepositReminder => Template::DepositReminder,
+        MessageKind::DepositMissed => Template::DepositMissed,
+        MessageKind::RefundAccountNeeded => Template::RefundAccountNeeded,
         MessageKind::StandbyOffered => Template::StandbyOffered,
         MessageKind::ReservationReseated => Template::Reseated,
         MessageKind::ReservationMoved => Template::Moved,
@@ -256,6 +271,7 @@ fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
     facts.n_seats = data.seat_ids.len();
     facts.set_amount(data.total_amount.or(data.amount), language);
     facts.until = data.until.map(|until| words::moment(until, zone, language));
+    facts.deposit = data.deposit.as_ref().and_then(|it| deposit_words(it, language));
     facts.at = Some(words::moment(draft.message.created_at, zone, language));
     facts.security = data.change;
     facts.seat = data.seat_number.clone();
@@ -275,6 +291,16 @@ fn word(draft: &mut Draft<'_>, show: Option<&ShowFacts>, language: Language) {
     if draft.template == Template::BookingCanceled && show.is_canceled {
         draft.template = Template::CalledOff;
     }
+}
+
+fn deposit_words(deposit: &DepositData, language: Language) -> Option<DepositWords> {
+    let bank = deposit.bank.clone()?;
+    let name = Bank::parse(&bank).map(|bank| bank.name(language).to_owned());
+    Some(DepositWords {
+        bank: name.unwrap_or(bank),
+        number: deposit.account_number.clone()?,
+        holder: deposit.holder.clone().unwrap_or_default(),
+    })
 }
 
 fn phase_words(phase: &PhaseData, zone: &str, language: Language) -> PhaseWords {
@@ -297,7 +323,7 @@ mod tests {
     #[test]
     fn what_only_moves_seats_causes_no_notification() {
         let n_worth = MessageKind::ALL.into_iter().filter(|kind| is_worth_one(*kind)).count();
-        assert_eq!(n_worth, 21);
+        assert_eq!(n_worth, 25);
         assert!(!is_worth_one(MessageKind::ReservationHeld));
     }
 }

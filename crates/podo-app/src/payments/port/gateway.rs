@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::payments::port::payments::{Checkout, DueRefund, GatewayQuery};
 use async_trait::async_trait;
+use podo_domain::payments::deposits::RefundAccount;
 use podo_domain::payments::{Outcome, PaymentMethod};
 use podo_domain::{PaymentId, Refusal, Timestamp, UserId, Won};
 
@@ -15,6 +16,8 @@ pub struct Order<'o> {
     pub customer: UserId,
     pub method: PaymentMethod,
     pub device: Device,
+    /// Until when a deposit is awaited, for a virtual account.
+    pub deposit_due: Option<Timestamp>,
 }
 
 /// Some gateways have another payment page for phones.
@@ -114,8 +117,13 @@ pub trait Gateway: Send + Sync {
     async fn void(&self, ask: &GatewayQuery, now: Timestamp) -> Answered;
 
     /// Refunds. The caller has read the gateway's records first, and resends only if they haven't
-    /// changed.
-    async fn refund(&self, refund: &DueRefund, now: Timestamp) -> RefundOutcome;
+    /// changed. A virtual account is refunded to `account`.
+    async fn refund(
+        &self,
+        refund: &DueRefund,
+        account: Option<&RefundAccount>,
+        now: Timestamp,
+    ) -> RefundOutcome;
 
     /// The payment in the gateway's records; `None` if they can't be read.
     async fn booked(&self, ask: &GatewayQuery, now: Timestamp) -> Option<Booked>;

@@ -3,6 +3,7 @@
 use crate::booking::port::reservations::Freed;
 use crate::error::Result;
 use crate::operations::port::idempotency::{IdempotencyKey, Idempotent, IdempotentAnswer};
+use crate::payments::port::deposits::{AwaitingDeposit, DepositView};
 use async_trait::async_trait;
 use podo_domain::booking::order::OrderLine;
 use podo_domain::booking::reservations::ReservationStatus;
@@ -24,6 +25,8 @@ pub struct RequestPayment {
     pub user: UserId,
     pub method: PaymentMethod,
     pub gateway: Option<&'static str>,
+    /// Until when a deposit is awaited, for a virtual account.
+    pub deposit_due: Option<Timestamp>,
     pub checkout: Checkout,
     pub now: Timestamp,
 }
@@ -165,6 +168,8 @@ pub struct SettlePayment {
 #[derive(Clone, Debug)]
 pub enum Settled {
     Sold(Box<Sold>),
+    /// A virtual account was issued.
+    Awaiting(Box<Issued>),
     Declined {
         reason: String,
         freed: Option<Freed>,
@@ -177,6 +182,15 @@ pub enum Settled {
     StillUnknown,
     /// It was settled before.
     Before(PaymentStatus),
+}
+
+/// A virtual account keeps the seats, so the fan's entry has ended.
+#[derive(Clone, Debug)]
+pub struct Issued {
+    pub user: UserId,
+    pub room: ScheduleId,
+    pub place: PlaceNumber,
+    pub awaiting: AwaitingDeposit,
 }
 
 /// A payment with an unknown outcome.
@@ -237,6 +251,8 @@ pub struct DueRefund {
     /// The charged amount.
     pub captured: Won,
     pub in_book: InBook,
+    /// The bank account that it goes to, for a virtual account; encrypted.
+    pub account: Option<Vec<u8>>,
     /// Counts the attempts, so that a node that stalled can tell that it no longer owns the refund.
     pub attempts: u32,
 }
@@ -291,6 +307,9 @@ pub struct PaymentView {
     pub amount: Won,
     pub refunded: Won,
     pub refunds: Vec<RefundView>,
+    /// The virtual account, once it is issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deposit: Option<DepositView>,
     pub history: Vec<PaymentStep>,
     pub created_at: Timestamp,
 }

@@ -81,6 +81,10 @@ pub(crate) fn field_sentence(problem: &str, language: Language) -> String {
             "SHA-256 해시(16진수 64자)가 아니에요.".into(),
             "is not a SHA-256 in 64 hex digits".into(),
         ),
+        "not_an_account" => (
+            "계좌번호가 아니에요. 숫자 8~16자리로 적어 주세요.".into(),
+            "is not an account number: write 8 to 16 digits".into(),
+        ),
         "not_a_phone" => ("전화번호가 아니에요.".into(), "is not a phone number".into()),
         "not_a_time" => {
             ("시각이 아니에요 (RFC 3339).".into(), "is not a time (RFC 3339 with an offset)".into())

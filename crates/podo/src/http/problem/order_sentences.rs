@@ -3,6 +3,11 @@
 /// Code, Korean, English; sorted by code.
 pub(crate) const ORDERS: &[(&str, &str, &str)] = &[
     (
+        "DEPOSIT_TOO_LATE",
+        "공연이 가까워 무통장입금을 할 수 없어요. 다른 결제 수단을 골라 주세요.",
+        "The show is too close to wait for a deposit. Please choose another payment method.",
+    ),
+    (
         "INVALID_PRICE_CHANGE",
         "가격 변경은 지금이나 앞으로의 시각부터, 한 시각에 한 번만, 회차마다 50번까지 정할 수 있어요.",
         "A price change starts now or later, at a time of its own, and a date has at most 50.",

@@ -140,6 +140,7 @@ pub(super) fn refusal_status(refusal: &Refusal) -> StatusCode {
         | Refusal::NothingToRefund
         | Refusal::NothingToPay
         | Refusal::MethodNotOffered
+        | Refusal::DepositTooLate
         | Refusal::PromotionExists
         | Refusal::PromotionNotBegun { .. }
         | Refusal::PromotionOver

@@ -165,6 +165,7 @@ fn refusals() -> Vec<Refusal> {
         Refusal::UnknownGateway,
         Refusal::MethodNotOffered,
         Refusal::MethodUnavailable,
+        Refusal::DepositTooLate,
         Refusal::WalletLimit,
         Refusal::NothingToRefund,
         Refusal::NotStuck,

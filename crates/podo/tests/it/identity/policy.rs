@@ -23,7 +23,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Routes without a login. Any other route without security is a mistake.
-const PUBLIC: [&str; 34] = [
+const PUBLIC: [&str; 35] = [
     "GET /api/auth/options",
     "GET /api/auth/pages",
     "GET /api/auth/pages/{kind}",
@@ -54,6 +54,7 @@ const PUBLIC: [&str; 34] = [
     "POST /api/auth/signup/confirm",
     "POST /api/payment/return/{gateway}",
     "POST /api/payment/sandbox/{id}",
+    "POST /api/payment/sandbox/{id}/deposit",
     "POST /api/payment/webhooks/{gateway}",
     "POST /api/tickets/claim",
     "POST /api/tickets/claim/signup",

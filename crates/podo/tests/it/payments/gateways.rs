@@ -2,7 +2,10 @@
 //! records agree afterwards.
 
 #[path = "gateways/bank.rs"]
-mod bank;
+pub(crate) mod bank;
+
+#[path = "gateways/deposits.rs"]
+mod deposits;
 
 #[path = "gateways/doctor.rs"]
 mod doctor;

@@ -172,7 +172,7 @@ impl Bank {
         let world = World::with(&settings).await;
         let show = world.show(Plan { n_seats, ..Plan::default() }).await;
         let mut offered = Gateway::Toss.methods().to_vec();
-        offered.extend(["CARD", "WALLET"]);
+        offered.extend(["CARD", "WALLET", "VIRTUAL_ACCOUNT"]);
         offer(&world, &show, &offered).await.expect(200);
         let number = booking_number(world.context().now(), 0);
         let day = format!("{}-{}-{}", &number[2..6], &number[6..8], &number[8..10]);
