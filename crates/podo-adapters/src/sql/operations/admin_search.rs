@@ -43,14 +43,14 @@ commands! {
 
 /// The ids that are left to look at: from `low` up to, but without, `high`.
 #[derive(Clone, Copy)]
-pub(crate) struct Span {
-    pub(crate) low: Uuid,
-    pub(crate) high: Uuid,
+struct Span {
+    low: Uuid,
+    high: Uuid,
     /// Where the scan stops without an index; the next page continues there.
     stop: Option<Uuid>,
 }
 
-pub(crate) fn span(look: &Look) -> Span {
+fn span(look: &Look) -> Span {
     let low = look.from.map_or(Uuid::nil(), first_at);
     let high = look.to.map_or(Uuid::max(), first_at);
     match (look.order, look.cursor) {
